@@ -1,0 +1,54 @@
+// Site: an interned place in the user's program that asks for memory, with its counters.
+//
+//   memory::ScopedSite here(memory::intern(source, code, instruction));
+//   ... every buffer allocated on this thread now carries that site ...
+//
+// A site is a pair of words that only its source can read (a Python code object and an instruction;
+// a C++ return address): capturing is a table look-up, turning it into "file.py:12" happens when
+// somebody asks.
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tidemark::memory {
+
+/// Explains the two words of the sites it made.
+class TIDEMARK_API SiteSource {
+ public:
+  virtual ~SiteSource() = default;
+  /// "train.py:12 in step". Called without any lock of memory/ held.
+  virtual std::string describe(uintptr_t first, uintptr_t second) = 0;
+  /// The site table forgot the site: the source may drop what the words refer to.
+  virtual void forget(uintptr_t first, uintptr_t second) noexcept = 0;
+};
+
+/// All counters are guarded by the ledger's lock.
+struct Site {
+  SiteSource* source = nullptr;
+  uintptr_t first = 0;
+  uintptr_t second = 0;
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;  // highest live_bytes
+  int64_t live_count = 0;
+  int64_t total_count = 0;
+  int64_t bytes_at_peak = 0;  // live_bytes when the process was at its peak; see Ledger
+  uint64_t seen_peak = 0;     // the peak that bytes_at_peak belongs to
+};
+
+/// The site for these words, made on first use. The table is bounded: when full, sites without
+/// live bytes are forgotten; when none can be, the shared site "(other places)" is returned.
+TIDEMARK_API Site* intern(SiteSource& source, uintptr_t first, uintptr_t second);
+
+/// Grows whenever sites are forgotten: a cache of Site* is valid only for one generation.
+TIDEMARK_API uint64_t site_generation() noexcept;
+
+/// Site of a C++ return address (symbols and lines are looked up on demand).
+TIDEMARK_API Site* site_of_address(const void* return_address);
+
+/// "train.py:12 in step".
+TIDEMARK_API std::string describe(const Site& site);
+
+}  // namespace tidemark::memory
