@@ -1,0 +1,113 @@
+# libtidemark.so. Its sources are object libraries, so that tests reach hidden symbols too.
+
+# Layers up to `ops` know every op definition; the generator of <tidemark/ops.h> links them alone,
+# and the layers after them may include what it writes.
+set(TIDEMARK_DEFINITION_LAYERS base memory tensor graph ops)
+
+file(GLOB_RECURSE tidemark_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
+list(FILTER tidemark_sources EXCLUDE REGEX "_test\\.cpp$")
+list(FILTER tidemark_sources EXCLUDE REGEX "/kernels/cpu/dnnl/")
+set(tidemark_isa_sources ${tidemark_sources})
+list(FILTER tidemark_isa_sources INCLUDE REGEX "/kernels/cpu/isa/")
+list(FILTER tidemark_sources EXCLUDE REGEX "/kernels/cpu/isa/")
+
+list(JOIN TIDEMARK_DEFINITION_LAYERS "|" definition_layers)
+set(tidemark_definition_sources ${tidemark_sources})
+list(FILTER tidemark_definition_sources INCLUDE REGEX "/src/tidemark/(${definition_layers})/")
+list(FILTER tidemark_sources EXCLUDE REGEX "/src/tidemark/(${definition_layers})/")
+
+# --- Instruction-set levels: each kernels/cpu/isa/*.cpp is compiled once per level, in a namespace
+# --- named by the macro TIDEMARK_ISA, and chosen at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TIDEMARK_ISA_LEVELS v2 v3 v4)
+else()
+  set(TIDEMARK_ISA_LEVELS generic)
+endif()
+set(tidemark_isa_flags_generic "")
+set(tidemark_isa_flags_v2 -march=x86-64-v2)
+set(tidemark_isa_flags_v3 -march=x86-64-v3)
+set(tidemark_isa_flags_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+
+# TIDEMARK_ISA_LEVELS(X) expands to X(v2) X(v3) X(v4).
+list(TRANSFORM TIDEMARK_ISA_LEVELS REPLACE "(.+)" "X(\\1)" OUTPUT_VARIABLE isa_levels_applied)
+list(JOIN isa_levels_applied " " isa_levels_applied)
+target_compile_options(tidemark_flags INTERFACE "-DTIDEMARK_ISA_LEVELS(X)=${isa_levels_applied}")
+
+set(TIDEMARK_SYSTEM_LIBRARIES m dl pthread)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  list(PREPEND TIDEMARK_SYSTEM_LIBRARIES mvec)
+endif()
+
+set(TIDEMARK_OBJECT_LIBRARIES "")
+set(TIDEMARK_ISA_OBJECT_LIBRARIES "")
+
+# An object library of the given sources; none where there are no sources yet.
+function(tidemark_add_objects name)
+  if(NOT ARGN)
+    return()
+  endif()
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PRIVATE tidemark_flags)
+  target_compile_definitions(${name} PRIVATE TIDEMARK_BUILDING=1)
+  set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
+endfunction()
+
+tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
+tidemark_add_objects(tidemark_objects ${tidemark_sources})
+foreach(level IN LISTS TIDEMARK_ISA_LEVELS)
+  set(target tidemark_isa_${level})
+  tidemark_add_objects(${target} ${tidemark_isa_sources})
+  if(TARGET ${target})
+    target_compile_options(${target} PRIVATE
+      $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math ${tidemark_isa_flags_${level}})
+    target_compile_definitions(${target} PRIVATE TIDEMARK_ISA=${level})
+    list(APPEND TIDEMARK_ISA_OBJECT_LIBRARIES ${target})
+  endif()
+endforeach()
+
+# Links every object of the library into `target`, and what they need.
+function(tidemark_link_objects target)
+  foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+  target_link_libraries(${target} PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
+  target_compile_definitions(${target} PRIVATE TIDEMARK_BUILDING=1)
+endfunction()
+
+if(TIDEMARK_OBJECT_LIBRARIES)
+  add_library(tidemark SHARED)
+  add_library(Tidemark::tidemark ALIAS tidemark)
+  set_target_properties(tidemark PROPERTIES LINKER_LANGUAGE CXX)
+  tidemark_link_objects(tidemark)
+  target_compile_features(tidemark PUBLIC cxx_std_20)
+  target_link_options(tidemark PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined)
+  if(TIDEMARK_SANITIZE)
+    # The sanitizer's run-time lives in the program, so its symbols stay undefined here.
+    set_property(TARGET tidemark PROPERTY LINK_OPTIONS -Wl,-Bsymbolic)
+  endif()
+  target_include_directories(tidemark INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endif()
+
+# --- <tidemark/ops.h> is written from the op registry by a program built here.
+file(GLOB opgen_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/opgen/*.cpp")
+if(opgen_sources AND TARGET tidemark_definition_objects)
+  set(TIDEMARK_OPS_HEADER "${PROJECT_BINARY_DIR}/include/tidemark/ops.h")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/tidemark")
+  add_executable(tidemark_opgen ${opgen_sources} $<TARGET_OBJECTS:tidemark_definition_objects>)
+  target_link_libraries(tidemark_opgen PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
+  add_custom_command(
+    OUTPUT "${TIDEMARK_OPS_HEADER}"
+    COMMAND tidemark_opgen "${TIDEMARK_OPS_HEADER}"
+    COMMENT "Writing <tidemark/ops.h> from the op definitions"
+    VERBATIM)
+  add_custom_target(tidemark_ops_header DEPENDS "${TIDEMARK_OPS_HEADER}")
+  foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
+    if(NOT objects STREQUAL "tidemark_definition_objects")
+      add_dependencies(${objects} tidemark_ops_header)
+    endif()
+  endforeach()
+  add_dependencies(tidemark tidemark_ops_header)
+endif()

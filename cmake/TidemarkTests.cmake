@@ -1,0 +1,49 @@
+# One test program per layer (test_base, test_memory, ...) from src/tidemark/<layer>/**/*_test.cpp,
+# and test_cpp from tests/cpp/*_test.cpp. Each holds the library's objects.
+
+find_package(GTest REQUIRED)
+
+function(tidemark_add_test name)
+  if(NOT ARGN)
+    return()
+  endif()
+  add_executable(${name} ${ARGN})
+  tidemark_link_objects(${name})
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  if(TARGET tidemark_dnnl)
+    add_dependencies(${name} tidemark_dnnl)
+  endif()
+  if(TARGET tidemark_ops_header)
+    add_dependencies(${name} tidemark_ops_header)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+endfunction()
+
+file(GLOB layers CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/src/tidemark/*")
+foreach(folder IN LISTS layers)
+  if(IS_DIRECTORY "${folder}")
+    cmake_path(GET folder FILENAME layer)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
+    tidemark_add_test(test_${layer} ${sources})
+  endif()
+endforeach()
+file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cpp/*_test.cpp")
+tidemark_add_test(test_cpp ${sources})
+
+# A weak symbol compiled for AVX could be the copy the linker keeps for every CPU.
+if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  foreach(level IN LISTS TIDEMARK_ISA_LEVELS)
+    add_test(NAME isa_symbols_${level}
+      COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/checks/isa_symbols.py"
+        --nm "${CMAKE_NM}" --level ${level} $<TARGET_OBJECTS:tidemark_isa_${level}>
+      COMMAND_EXPAND_LISTS)
+  endforeach()
+endif()
+
+# A program outside the tree builds against what `cmake --install` gives.
+if(EXISTS "${PROJECT_SOURCE_DIR}/include/tidemark/tidemark.h" AND NOT TIDEMARK_SANITIZE)
+  add_test(NAME consumer
+    COMMAND ${CMAKE_COMMAND}
+      -D "BUILD=${PROJECT_BINARY_DIR}" -D "CONSUMER=${PROJECT_SOURCE_DIR}/tests/consumer"
+      -P "${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake")
+endif()
