@@ -1,0 +1,171 @@
+"""Each check of the sources passes on a good sample and fails on a bad one."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "checks"))
+
+import cpp_functions  # noqa: E402
+import formatting  # noqa: E402
+import isa_symbols  # noqa: E402
+import layers  # noqa: E402
+import lengths  # noqa: E402
+
+
+@pytest.fixture
+def project(tmp_path):
+    """An empty project under git, and a function that writes files into it."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".clang-format").write_text((ROOT / ".clang-format").read_text())
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    write.root = tmp_path
+    return write
+
+
+# --- layers --------------------------------------------------------------------------------------
+
+
+def test_layers_accept_own_and_earlier_layers(project):
+    project("src/tidemark/memory/a.cpp", '#include "tidemark/memory/a.h"\n#include <vector>\n')
+    project(
+        "src/tidemark/memory/a.h", '#include "tidemark/base/b.h"\n#include <tidemark/dtype.h>\n'
+    )
+    project("include/tidemark/tensor.h", "#include <tidemark/shape.h>\n")
+    project("python/src/module.cpp", '#include "anything.h"\n#include "tidemark/serve/s.h"\n')
+    assert layers.check(project.root) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("src/tidemark/base/a.cpp", '#include "tidemark/memory/b.h"', "base comes before memory"),
+        ("src/tidemark/base/a.cpp", "# include <tidemark/tensor.h>", "base comes before tensor"),
+        ("src/tidemark/plan/x/a.h", '#include "tidemark/exec/b.h"', "plan comes before exec"),
+        ("src/tidemark/ops/a.cpp", '#include "../exec/b.h"', "write the whole name"),
+        ("src/tidemark/ops/a.cpp", '#include "tidemark/odd/b.h"', "odd has no layer"),
+        ("src/tidemark/odd/a.cpp", "", "odd has no layer"),
+        ("src/tidemark/ops/a.cpp", "#include <tidemark/odd.h>", "odd.h has no layer"),
+        ("include/tidemark/odd.h", "", "odd.h has no layer"),
+        ("include/tidemark/tensor.h", '#include "tidemark/base/b.h"', "public headers only"),
+        ("include/tidemark/dtype.h", "#include <tidemark/tensor.h>", "base comes before tensor"),
+    ],
+)
+def test_layers_refuse(project, file, text, message):
+    project(file, f"// first line\n{text}\n")
+    (problem,) = layers.check(project.root)
+    assert message in problem
+    assert problem.startswith(f"{file}:2:" if text else file)
+
+
+# --- lengths -------------------------------------------------------------------------------------
+
+
+def cpp_body(lines):
+    return "".join(f"  x += {i}; // }} {{\n" for i in range(lines))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "int f(int x) {",
+        "template <class T, class U = std::vector<T>>\nauto f(T x) -> U {",
+        "namespace a { class B final : public C {\n public:\n  B() : y_{1}, z_(2) {",
+        "struct B {\n  int w{3};\n  bool operator==(const B& o) const noexcept {",
+        "int table[] = {1, 2, 3};\nstatic int f(int x) {",
+        'extern "C" {\nvoid f() {',
+        "const auto f = [](int x) {",
+        'TIDEMARK_OP(square).doc(R"(a { b)").gradient([](Grad& g) {',
+        "#define OPEN {\nint g = 1'000;\nchar c = '{';\nint f(int x) {",
+    ],
+)
+def test_long_cpp_function_is_found(head):
+    too_long = cpp_body(lengths.MAX_FUNCTION_LINES)
+    closing = "}\n" * 3
+    (problem,) = lengths.check_file(Path("a.cpp"), f"{head}\n{too_long}{closing}")
+    assert "a function has at most 100" in problem
+    fitting = cpp_body(lengths.MAX_FUNCTION_LINES - 10)
+    assert lengths.check_file(Path("a.cpp"), f"{head}\n{fitting}{closing}") == []
+
+
+def test_cpp_functions_have_their_names_and_lines():
+    text = (
+        "namespace n {\n"
+        "class A {\n"
+        " public:\n"
+        "  A() : x_{1} {}\n"
+        "  int get() const { if (x_) { return x_; } return 0; }\n"
+        " private:\n"
+        "  int x_{0};\n"
+        "};\n"
+        "constexpr int kTable[2][2] = {{f(1), 2}, {3, 4}};\n"
+        "template <class T>\n"
+        "void\n"
+        "g(T t) {\n"
+        "  auto l = [&] { return t; };\n"
+        "}\n"
+        "}  // namespace n\n"
+    )
+    found = [(f.name, f.first_line, f.last_line) for f in cpp_functions.functions(text)]
+    assert found == [("A", 3, 4), ("get", 5, 5), ("g", 10, 14)]
+
+
+def test_long_type_or_table_is_no_function():
+    members = "".join(f"  int m{i} = f({i});\n" for i in range(200))
+    rows = "".join(f"  {{{i}, f({i})}},\n" for i in range(200))
+    text = f"struct S {{\n{members}}};\nconst Row kRows[] = {{\n{rows}}};\n"
+    assert lengths.check_file(Path("a.h"), text) == []
+
+
+def test_long_python_function_is_found():
+    body = "    x = 1\n" * lengths.MAX_FUNCTION_LINES
+    (problem,) = lengths.check_file(Path("a.py"), f"def f():\n{body}")
+    assert "f has 101 lines" in problem
+    assert lengths.check_file(Path("a.py"), f"def f():\n{body[10:]}") == []
+
+
+def test_long_file_is_found(project):
+    project("src/tidemark/base/long.cpp", "int x;\n" * (lengths.MAX_FILE_LINES + 1))
+    project("tools/fits.py", "x = 1\n" * lengths.MAX_FILE_LINES)
+    (problem,) = lengths.check(project.root)
+    assert problem.startswith("src/tidemark/base/long.cpp: 801 lines")
+
+
+# --- formatting ----------------------------------------------------------------------------------
+
+
+def test_formatting_is_checked_and_written(project):
+    project("a.cpp", "int  f( ){return 1;}\n")
+    project("b.py", "x  =  1\n")
+    problems = "\n".join(formatting.check(project.root))
+    assert "a.cpp" in problems and "b.py" in problems and "./dev format" in problems
+    assert formatting.format_files(project.root, write=True) == []
+    assert formatting.check(project.root) == []
+    assert (project.root / "a.cpp").read_text() == "int f() { return 1; }\n"
+
+
+# --- symbols of kernels compiled for one instruction set -----------------------------------------
+
+
+def test_weak_function_outside_its_level_is_found():
+    nm_output = (
+        "0000000000000000 T tidemark::kernels::v4::add(float*)\n"
+        "0000000000000000 W void tidemark::kernels::v4::loop<float>(float*)\n"
+        "0000000000000000 W std::vector<tidemark::v4::Row>::push_back(tidemark::v4::Row)\n"
+        "0000000000000000 V DW.ref.__gxx_personality_v0\n"
+        "                 w __gmon_start__\n"
+        "0000000000000010 W tidemark::half_to_float(unsigned short)\n"
+        "0000000000000020 W void tidemark::kernels::v3::loop<float>(float*)\n"
+    )
+    assert isa_symbols.leaking_symbols(nm_output, "v4") == [
+        "tidemark::half_to_float(unsigned short)",
+        "void tidemark::kernels::v3::loop<float>(float*)",
+    ]

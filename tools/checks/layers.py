@@ -1,0 +1,94 @@
+"""Fails on an include against the order of the layers.
+
+A file of src/tidemark/<layer>/ may include its own layer and those before it. A public header
+belongs to a layer too, and may include public headers only, for nothing else is installed.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from sources import ROOT, cpp_files
+
+LAYER_ORDER = (
+    "base < memory < tensor < graph < ops < kernels < plan < compile < exec < autodiff < trace "
+    "< session < data < profile < io < serve"
+)
+LAYERS = re.findall(r"\w+", LAYER_ORDER)
+
+PUBLIC_HEADERS = {
+    "base": "export.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
+    "memory": "memory.h",
+    "tensor": "tensor.h",
+    "ops": "op.h call.h",
+    "kernels": "kernel.h",
+    "exec": "ops.h random.h tidemark.h",
+}
+LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
+
+
+def layer_of_file(path: Path) -> str | None:
+    """The layer a file belongs to, given its path in the project; None where no layer applies."""
+    parts = path.parts
+    if parts[:2] == ("src", "tidemark") and len(parts) > 3:
+        return parts[2]
+    if parts[:2] == ("include", "tidemark") and len(parts) == 3:
+        return LAYER_OF_HEADER.get(parts[2], f"public header {parts[2]}")
+    return None
+
+
+def layer_of_include(target: str) -> str | None:
+    """The layer of an included name such as tidemark/base/x.h; None for other projects' headers."""
+    parts = target.split("/")
+    if parts[0] != "tidemark" or len(parts) < 2:
+        return None
+    if len(parts) == 2:
+        return LAYER_OF_HEADER.get(parts[1], f"public header {parts[1]}")
+    return parts[1]
+
+
+def include_problem(path: Path, layer: str, quote: str, target: str) -> str | None:
+    """What is wrong with this include in this file, or None."""
+    included = layer_of_include(target)
+    if included is None:
+        if quote == '"':
+            return f'"{target}": write the whole name, as in "tidemark/{layer}/{target}"'
+        return None
+    if included not in LAYERS:
+        return f"{target}: {included} has no layer in tools/checks/layers.py"
+    if path.parts[0] == "include" and target.count("/") > 1:
+        return f"{target}: a public header may include public headers only"
+    if LAYERS.index(included) > LAYERS.index(layer):
+        return f"{target}: layer {layer} comes before {included} and may not include it"
+    return None
+
+
+def check_file(path: Path, text: str) -> list[str]:
+    """Problems of one file, given its path in the project."""
+    layer = layer_of_file(path)
+    if layer is None:
+        return []
+    if layer not in LAYERS:
+        return [f"{path}: {layer} has no layer in tools/checks/layers.py"]
+    problems = []
+    for match in INCLUDE.finditer(text):
+        problem = include_problem(path, layer, match[1], match[2])
+        if problem:
+            line = text.count("\n", 0, match.start(1)) + 1
+            problems.append(f"{path}:{line}: {problem}")
+    return problems
+
+
+def check(root: Path) -> list[str]:
+    problems = []
+    for path in cpp_files(root):
+        problems += check_file(path.relative_to(root), path.read_text())
+    return problems
+
+
+if __name__ == "__main__":
+    found = check(ROOT)
+    print(*found, sep="\n", end="\n" if found else "")
+    sys.exit(1 if found else 0)

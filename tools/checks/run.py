@@ -1,0 +1,25 @@
+"""Runs every check of the sources; prints what is wrong and ends with status 1 if anything is."""
+
+import sys
+
+import formatting
+import layers
+import lengths
+from sources import ROOT
+
+CHECKS = {"layers": layers.check, "lengths": lengths.check, "formatting": formatting.check}
+
+
+def main() -> int:
+    failed = []
+    for name, check in CHECKS.items():
+        problems = check(ROOT)
+        print(*problems, sep="\n", end="\n" if problems else "")
+        if problems:
+            failed.append(name)
+    print(f"checks: {', '.join(failed)} failed" if failed else f"checks: {', '.join(CHECKS)} pass")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+"""Which files of the project the checks look at."""
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def project_files(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Files below root with these suffixes, tracked by git or about to be, sorted."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    paths = {root / name for name in listing.split("\0") if name.endswith(suffixes)}
+    return sorted(path for path in paths if path.is_file())
+
+
+def cpp_files(root: Path) -> list[Path]:
+    return project_files(root, (".cpp", ".h", ".cu", ".cuh"))
+
+
+def python_files(root: Path) -> list[Path]:
+    return project_files(root, (".py", ".pyi"))
