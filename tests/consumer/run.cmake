@@ -1,0 +1,26 @@
+# Installs BUILD into a temporary folder, then configures, builds and runs CONSUMER outside the tree.
+#   cmake -D BUILD=build -D CONSUMER=tests/consumer -P run.cmake
+
+set(temporary "$ENV{TMPDIR}")
+if(NOT temporary)
+  set(temporary /tmp)
+endif()
+string(RANDOM LENGTH 12 suffix)
+set(folder "${temporary}/tidemark-consumer-${suffix}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
+  if(status)
+    file(REMOVE_RECURSE "${folder}")
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "failed (${status}): ${command}")
+  endif()
+endfunction()
+
+file(COPY "${CONSUMER}/CMakeLists.txt" "${CONSUMER}/main.cpp" DESTINATION "${folder}/source")
+run(${CMAKE_COMMAND} --install "${BUILD}" --component dev --prefix "${folder}/installed")
+run(${CMAKE_COMMAND} -S "${folder}/source" -B "${folder}/build" -G Ninja
+  -D CMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=${folder}/installed")
+run(${CMAKE_COMMAND} --build "${folder}/build")
+run("${folder}/build/consumer")
+file(REMOVE_RECURSE "${folder}")
