@@ -41,7 +41,8 @@ if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE 
 endif()
 
 # A program outside the tree builds against what `cmake --install` gives.
-if(EXISTS "${PROJECT_SOURCE_DIR}/include/tidemark/tidemark.h" AND NOT TIDEMARK_SANITIZE)
+file(GLOB whole_api CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/tidemark/tidemark.h")
+if(whole_api AND TARGET tidemark AND NOT TIDEMARK_SANITIZE)
   add_test(NAME consumer
     COMMAND ${CMAKE_COMMAND}
       -D "BUILD=${PROJECT_BINARY_DIR}" -D "CONSUMER=${PROJECT_SOURCE_DIR}/tests/consumer"
