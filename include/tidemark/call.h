@@ -1,0 +1,80 @@
+// Calling an op. Who answers (computing now, building a node, recording for a tape) is a per-thread
+// stack; nothing else in the runtime switches on the mode.
+//
+//   Tensor y = tm::call("square", {x});
+//   Tensor z = tm::call("sum", {x}, {{"axis", Ints{0}}, {"keepdims", true}});
+#pragma once
+
+#include <tidemark/op.h>
+
+namespace tidemark {
+
+/// Answers calls while it is on top of this thread's stack.
+class TIDEMARK_API CallHandler {
+ public:
+  virtual ~CallHandler() = default;
+  /// Fills all outputs or throws. To ask those below, call next().
+  virtual void handle(const OpCall& call, std::span<Tensor> outputs) = 0;
+
+ protected:
+  /// Hands the call to the handler below, in the end to the eager executor.
+  void next(const OpCall& call, std::span<Tensor> outputs);
+
+ private:
+  friend class CallScope;
+  friend void dispatch(const OpCall&, std::span<Tensor>);
+  CallHandler* below_ = nullptr;
+};
+
+/// Puts a handler on top of this thread's stack until the end of the scope.
+class TIDEMARK_API CallScope {
+ public:
+  explicit CallScope(CallHandler& handler);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+};
+
+/// Checks dtypes, promotes inputs that share a type variable to one dtype (by calling "cast") and
+/// hands the call to the top of the stack.
+TIDEMARK_API void dispatch(const OpCall& call, std::span<Tensor> outputs);
+
+/// The outputs of an op with all attributes given in order.
+TIDEMARK_API std::vector<Tensor> call_all(const OpDef& op, std::span<const Tensor> inputs,
+                                          std::span<const Attr> attrs = {});
+/// The only output.
+TIDEMARK_API Tensor call(const OpDef& op, std::span<const Tensor> inputs,
+                         std::span<const Attr> attrs = {});
+
+/// By name, attributes by name, defaults filled in. For gradient definitions and rare calls.
+struct NamedAttr {
+  std::string_view name;
+  Attr value;
+};
+TIDEMARK_API Tensor call(std::string_view op, std::initializer_list<Tensor> inputs,
+                         std::initializer_list<NamedAttr> attrs = {});
+TIDEMARK_API std::vector<Tensor> call_all(std::string_view op, std::span<const Tensor> inputs,
+                                          std::initializer_list<NamedAttr> attrs = {});
+
+TIDEMARK_API Tensor operator+(const Tensor& a, const Tensor& b);
+TIDEMARK_API Tensor operator-(const Tensor& a, const Tensor& b);
+TIDEMARK_API Tensor operator*(const Tensor& a, const Tensor& b);
+TIDEMARK_API Tensor operator/(const Tensor& a, const Tensor& b);
+TIDEMARK_API Tensor operator-(const Tensor& a);
+
+/// Shows borrowed handles as a span of tensors without touching reference counts.
+template <int N>
+class Borrowed {
+ public:
+  template <class... T>
+  explicit Borrowed(const T&... tensors) : impls_{tensors.impl()...} {}
+  std::span<const Tensor> span() const {
+    static_assert(sizeof(Tensor) == sizeof(detail::TensorImpl*));
+    return {reinterpret_cast<const Tensor*>(impls_), N};
+  }
+
+ private:
+  detail::TensorImpl* impls_[N];
+};
+
+}  // namespace tidemark

@@ -1,0 +1,128 @@
+// Kernels: pure compute. A kernel gets inputs, outputs and a workspace whose size it declared, all
+// provided by the runtime. It never allocates, so it cannot leak, and it can be planned.
+//
+//   void square_kernel(tm::KernelContext& k) {
+//     const float* x = k.in<float>(0);
+//     float* y = k.out<float>(0);
+//     for (int64_t i = 0; i < k.output(0).num_elements(); ++i) y[i] = x[i] * x[i];
+//   }
+//   TIDEMARK_KERNEL(square, dtype_set(DType::float32), square_kernel);
+#pragma once
+
+#include <tidemark/op.h>
+
+namespace tidemark {
+
+class TIDEMARK_API KernelContext {
+ public:
+  KernelContext(const OpCall& call, std::span<const Tensor> outputs, void* workspace)
+      : call_(call), outputs_(outputs), workspace_(workspace) {}
+
+  const OpCall& call() const { return call_; }
+  int num_inputs() const { return static_cast<int>(call_.inputs.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const Tensor& input(int i) const { return call_.inputs[i]; }
+  const Tensor& output(int i) const { return outputs_[i]; }
+  const Attr& attr(std::string_view name) const { return call_.attr(name); }
+  template <class T>
+  const T* in(int i) const {
+    return static_cast<const T*>(call_.inputs[i].raw_data());
+  }
+  template <class T>
+  T* out(int i) const {
+    return static_cast<T*>(outputs_[i].mutable_raw_data());
+  }
+  /// As many bytes as the kernel's workspace function answered, aligned to 64.
+  template <class T = void>
+  T* workspace() const {
+    return static_cast<T*>(workspace_);
+  }
+
+  /// For outputs whose size depends on values (unique, where): the shape rule gave an upper bound
+  /// of the first dimension, this says how many rows are real.
+  void set_rows(int output, int64_t rows);
+  /// The same along another dimension; the elements must already lie densely for the new size.
+  void set_shape(int output, const Shape& shape);
+  /// For string outputs: characters go to the bytes after the elements.
+  char* string_bytes(int output) const;
+
+  template <class... Pieces>
+  [[noreturn, gnu::cold]] void fail(const Pieces&... pieces) const {
+    tidemark::fail<InvalidArgumentError>("[", call_.op.name(), "] ", pieces...);
+  }
+
+ private:
+  const OpCall& call_;
+  std::span<const Tensor> outputs_;
+  void* workspace_;
+};
+
+/// Outputs have shape and dtype but no elements when the workspace is asked for.
+using KernelRun = void (*)(KernelContext&);
+using KernelWorkspace = size_t (*)(const OpCall& call, std::span<const Shape> outputs);
+
+struct Kernel {
+  KernelRun run = nullptr;
+  KernelWorkspace workspace = nullptr;  // null: needs none
+};
+
+enum class Device : uint8_t { cpu, cuda };
+inline constexpr int kDevices = 2;
+
+/// Kernels of one op, by device and key dtype: the dtype of the first input; for ops without
+/// inputs that of the first output.
+class KernelTable {
+ public:
+  const Kernel& find(Device device, DType key) const {
+    return kernels_[static_cast<int>(device)][static_cast<int>(key)];
+  }
+  void set(Device device, DType key, Kernel kernel) {
+    kernels_[static_cast<int>(device)][static_cast<int>(key)] = kernel;
+  }
+  DTypeSet dtypes(Device device) const;
+
+ private:
+  Kernel kernels_[kDevices][kDTypeSlots];
+};
+
+/// Registers a kernel for an op that may be defined later. A second registration for the same
+/// dtype throws AlreadyExistsError.
+TIDEMARK_API void register_kernel(std::string_view op, Device device, DTypeSet dtypes,
+                                  Kernel kernel);
+
+/// The op's kernels; null when it has none.
+TIDEMARK_API const KernelTable* kernels_of(const OpDef& op);
+
+namespace detail {
+struct KernelRegistrar {
+  KernelRegistrar(std::string_view op, DTypeSet dtypes, KernelRun run,
+                  KernelWorkspace workspace = nullptr) {
+    register_kernel(op, Device::cpu, dtypes, {run, workspace});
+  }
+};
+#define TIDEMARK_CONCAT_(a, b) a##b
+#define TIDEMARK_CONCAT(a, b) TIDEMARK_CONCAT_(a, b)
+}  // namespace detail
+
+/// TIDEMARK_KERNEL(op, dtypes, run[, workspace]);
+#define TIDEMARK_KERNEL(op, ...)                                                     \
+  [[maybe_unused]] static const ::tidemark::detail::KernelRegistrar TIDEMARK_CONCAT( \
+      tidemark_kernel_##op##_, __COUNTER__)(#op, __VA_ARGS__)
+
+/// Registers K<T>::run (and K<T>::workspace if there is one) for each type T.
+template <template <class> class K, class... T>
+struct TypedKernels {
+  explicit TypedKernels(std::string_view op) {
+    (register_kernel(op, Device::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...);
+  }
+  template <class U>
+  static constexpr Kernel kernel() {
+    if constexpr (requires { &K<U>::workspace; }) {
+      return {&K<U>::run, &K<U>::workspace};
+    } else {
+      return {&K<U>::run, nullptr};
+    }
+  }
+};
+
+}  // namespace tidemark

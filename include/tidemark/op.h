@@ -1,0 +1,333 @@
+// Defining an op: one definition holds its schema, shape rule, aliasing, fusability, gradient, doc.
+//
+//   TIDEMARK_OP(square)
+//       .doc("x * x, elementwise.")
+//       .python("tf.square", "tf.math.square")
+//       .input("x", kNumeric)
+//       .output("y", like("x"))
+//       .elementwise()
+//       .gradient([](Grad& g) { g.dx(0) = g.dy() * g.x(0) * Tensor(2.f); }, keep_x(0));
+//
+// The C++ function, the Python names, the docs and the test lists come from the definition; the
+// kernel is registered apart, per dtype and device (<tidemark/kernel.h>).
+#pragma once
+
+#include <tidemark/tensor.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tidemark {
+
+using Ints = std::vector<int64_t>;
+
+/// The value of an attribute: fixed when the op is called, never a tensor.
+class TIDEMARK_API Attr {
+ public:
+  Attr() = default;  // none
+  Attr(bool value) : value_(value) {}
+  Attr(int value) : value_(static_cast<int64_t>(value)) {}
+  Attr(int64_t value) : value_(value) {}
+  Attr(double value) : value_(value) {}
+  Attr(DType value) : value_(value) {}
+  Attr(const char* value) : value_(std::string(value)) {}
+  Attr(std::string value) : value_(std::move(value)) {}
+  Attr(Ints value) : value_(std::move(value)) {}
+  Attr(std::nullopt_t) {}
+  template <class T>
+  Attr(const std::optional<T>& value) {
+    if (value) *this = Attr(*value);
+  }
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
+  bool as_bool() const { return std::get<bool>(value_); }
+  int64_t as_int() const { return std::get<int64_t>(value_); }
+  double as_real() const { return std::get<double>(value_); }
+  DType as_dtype() const { return std::get<DType>(value_); }
+  const std::string& as_string() const { return std::get<std::string>(value_); }
+  const Ints& as_ints() const { return std::get<Ints>(value_); }
+  std::string to_string() const;
+  bool operator==(const Attr&) const = default;
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, DType, std::string, Ints> value_;
+};
+
+enum class AttrKind : uint8_t { boolean, integer, real, dtype, string, ints };
+
+/// One parameter of an op, in the order callers write them.
+struct Param {
+  enum class Kind : uint8_t { input, input_list, attr };
+  Kind kind = Kind::input;
+  std::string name;
+  // inputs
+  DTypeSet dtypes{};
+  char type_var = 'T';  // inputs with the same letter are promoted to one dtype
+  // attributes
+  AttrKind attr_kind = AttrKind::boolean;
+  bool optional = false;  // may be none
+  bool required = true;   // has no default
+  Attr fallback;          // the default
+};
+
+/// Dtype of an output.
+struct OutputType {
+  enum class Kind : uint8_t { fixed, like_input, from_attr, real_of_input, rule };
+  Kind kind = Kind::rule;
+  DType dtype = DType::invalid;
+  std::string name;  // of the input or attribute
+};
+inline OutputType like(std::string input) {
+  return {OutputType::Kind::like_input, DType::invalid, std::move(input)};
+}
+inline OutputType always(DType dtype) { return {OutputType::Kind::fixed, dtype, {}}; }
+inline OutputType from_attr(std::string attr) {
+  return {OutputType::Kind::from_attr, DType::invalid, std::move(attr)};
+}
+/// The input's dtype, or the dtype of its real part when it is complex.
+inline OutputType real_of(std::string input) {
+  return {OutputType::Kind::real_of_input, DType::invalid, std::move(input)};
+}
+/// Set by the shape rule.
+inline OutputType by_rule() { return {}; }
+
+struct OutputSpec {
+  std::string name;
+  OutputType type;
+  int input_index = -1;  // resolved like/real_of
+  int attr_index = -1;   // resolved from_attr
+};
+
+class OpDef;
+class KernelTable;
+
+/// A call on its way: which op, on what.
+struct OpCall {
+  const OpDef& op;
+  std::span<const Tensor> inputs;
+  std::span<const Attr> attrs;  // one each attribute of the op, in its order
+  uint64_t donated = 0;         // bit i: the caller gives up input i
+
+  const Attr& attr(std::string_view name) const;
+};
+
+/// What a shape rule sees and says.
+class TIDEMARK_API InferContext {
+ public:
+  explicit InferContext(const OpCall& call, int outputs);
+  InferContext(const InferContext&) = delete;
+
+  const OpCall& call() const { return call_; }
+  std::string_view op_name() const;
+  int num_inputs() const { return static_cast<int>(call_.inputs.size()); }
+  const Tensor& input(int i) const { return call_.inputs[i]; }
+  const Shape& shape(int i) const { return call_.inputs[i].shape(); }
+  DType dtype(int i) const { return call_.inputs[i].dtype(); }
+  /// The elements of an integer input (a shape, an axis, sizes). The input holds values.
+  Ints ints(int i) const { return call_.inputs[i].to_ints(); }
+  int64_t scalar_int(int i) const;
+  const Attr& attr(std::string_view name) const { return call_.attr(name); }
+
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  void set(int output, Shape shape) { outputs_[output].shape = std::move(shape); }
+  void set(int output, Shape shape, DType dtype) {
+    set(output, std::move(shape));
+    outputs_[output].dtype = dtype;
+  }
+  /// The output is a view: the elements of `input` from `offset` on. No kernel runs, nothing is
+  /// copied. For every output or for none.
+  void alias(int output, int input, int64_t offset = 0) {
+    outputs_[output].aliased_input = input;
+    outputs_[output].offset = offset;
+  }
+  /// Bytes after the elements, for the characters of a string output (an upper bound).
+  void set_string_bytes(int output, int64_t bytes) { outputs_[output].string_bytes = bytes; }
+
+  /// Throws InvalidArgumentError "[op] …".
+  template <class... Pieces>
+  [[noreturn, gnu::cold]] void fail(const Pieces&... pieces) const {
+    tidemark::fail<InvalidArgumentError>("[", op_name(), "] ", pieces...);
+  }
+
+  struct Output {
+    Shape shape;
+    DType dtype = DType::invalid;
+    int aliased_input = -1;
+    int64_t offset = 0;
+    int64_t string_bytes = 0;
+  };
+  const Output& output(int i) const { return outputs_[i]; }
+
+ private:
+  const OpCall& call_;
+  std::vector<Output> outputs_;
+};
+using ShapeRule = void (*)(InferContext&);
+
+/// What a gradient definition sees and says. Inputs and outputs not named by keep_x/keep_y are
+/// gone by then; their shapes and dtypes are not.
+class TIDEMARK_API Grad {
+ public:
+  Grad(const OpCall& call, std::span<const Tensor> outputs, std::span<const Tensor> dy,
+       std::span<Tensor> dx)
+      : call_(call), outputs_(outputs), dy_(dy), dx_(dx) {}
+
+  const Tensor& x(int i = 0) const { return call_.inputs[i]; }
+  const Tensor& y(int i = 0) const { return outputs_[i]; }
+  const Tensor& dy(int i = 0) const { return dy_[i]; }
+  int num_inputs() const { return static_cast<int>(call_.inputs.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const Shape& shape(int i) const { return call_.inputs[i].shape(); }
+  const Attr& attr(std::string_view name) const { return call_.attr(name); }
+  /// Set it to the gradient of input i; left empty: no gradient flows there.
+  Tensor& dx(int i) { return dx_[i]; }
+  /// Sums `t` down to input i's shape, undoing broadcasting.
+  Tensor unbroadcast(const Tensor& t, int i) const;
+
+ private:
+  const OpCall& call_;
+  std::span<const Tensor> outputs_, dy_;
+  std::span<Tensor> dx_;
+};
+using GradientRule = void (*)(Grad&);
+
+/// What the gradient needs to be kept: bit i for input i, output i.
+struct Keep {
+  uint32_t x = 0;
+  uint32_t y = 0;
+};
+template <class... I>
+constexpr Keep keep_x(I... i) {
+  return {((1u << i) | ... | 0u), 0};
+}
+template <class... I>
+constexpr Keep keep_y(I... i) {
+  return {0, ((1u << i) | ... | 0u)};
+}
+constexpr Keep operator|(Keep a, Keep b) { return {a.x | b.x, a.y | b.y}; }
+
+/// The one place where the facts about an op are kept. Built by TIDEMARK_OP, immutable afterwards.
+class TIDEMARK_API OpDef {
+ public:
+  explicit OpDef(std::string name) : name_(std::move(name)) {}
+  OpDef(OpDef&&) = default;
+
+  // --- building, in the order of the definition -------------------------------------------
+  OpDef&& doc(std::string text) &&;
+  /// Full Python names; the first is the canonical one: "tf.square".
+  template <class... Names>
+  OpDef&& python(Names... names) && {
+    (python_names_.emplace_back(names), ...);
+    return std::move(*this);
+  }
+  OpDef&& input(std::string name, DTypeSet dtypes, char type_var = 'T') &&;
+  /// A list of tensors, at least one, of one dtype. The only one of its op.
+  OpDef&& input_list(std::string name, DTypeSet dtypes, char type_var = 'T') &&;
+  /// With a default. Kinds follow the C++ type of the default.
+  OpDef&& attr(std::string name, AttrKind kind, Attr fallback) &&;
+  /// Without a default: the caller has to give it.
+  OpDef&& attr(std::string name, AttrKind kind) &&;
+  /// May be none, and is unless given.
+  OpDef&& optional_attr(std::string name, AttrKind kind) &&;
+  OpDef&& output(std::string name, OutputType type) &&;
+  /// As many outputs as the integer attribute says.
+  OpDef&& output_list(std::string name, OutputType type, std::string count_attr) &&;
+  OpDef&& shape(ShapeRule rule) &&;
+  /// Inputs broadcast together; the kernel computes each element by itself: fusable, and may
+  /// write into an input that dies.
+  OpDef&& elementwise() &&;
+  /// The kernel may write its output into this input when that dies and has the same size.
+  OpDef&& in_place(int input) &&;
+  /// Not a pure function of its inputs: never folded, shared or reordered.
+  OpDef&& stateful() &&;
+  /// Costs much more than reading its inputs once.
+  OpDef&& heavy() &&;
+  OpDef&& gradient(GradientRule rule, Keep keep = {}) &&;
+  /// Nothing to differentiate (comparisons, integer results).
+  OpDef&& no_gradient() &&;
+
+  // --- reading ------------------------------------------------------------------------------
+  const std::string& name() const { return name_; }
+  const std::string& doc() const { return doc_; }
+  const std::vector<std::string>& python_names() const { return python_names_; }
+  const std::vector<Param>& params() const { return params_; }
+  /// Indices into params().
+  const std::vector<int>& inputs() const { return inputs_; }
+  const std::vector<int>& attrs() const { return attrs_; }
+  const std::vector<OutputSpec>& outputs() const { return outputs_; }
+  bool has_input_list() const { return has_input_list_; }
+  bool has_output_list() const { return output_count_attr_ >= 0; }
+  int num_outputs(std::span<const Attr> attrs) const;
+  /// Parameter of the i-th tensor of a call (several tensors share the list's).
+  const Param& input_param(int i) const;
+  int attr_index(std::string_view name) const;  // -1: none
+  ShapeRule shape_rule() const { return shape_rule_; }
+  GradientRule gradient_rule() const { return gradient_; }
+  Keep gradient_keeps() const { return keep_; }
+  bool is_elementwise() const { return elementwise_; }
+  bool is_stateful() const { return stateful_; }
+  bool is_heavy() const { return heavy_; }
+  bool is_differentiable() const { return gradient_ != nullptr; }
+  bool may_write_into(int input) const { return (in_place_ >> input) & 1u; }
+  /// True iff all inputs share one type variable.
+  bool has_one_type_var() const { return one_type_var_; }
+  /// Dtype of an output by its declaration; invalid: the shape rule says.
+  DType declared_output_dtype(int output, const OpCall& call) const;
+
+  /// Kernels of this op, kept by kernels/; null until one is registered.
+  KernelTable* kernels = nullptr;
+
+ private:
+  friend class OpRegistry;
+  void check_complete();
+
+  std::string name_, doc_;
+  std::vector<std::string> python_names_;
+  std::vector<Param> params_;
+  std::vector<int> inputs_, attrs_;
+  std::vector<OutputSpec> outputs_;
+  int output_count_attr_ = -1;
+  ShapeRule shape_rule_ = nullptr;
+  GradientRule gradient_ = nullptr;
+  Keep keep_;
+  uint32_t in_place_ = 0;
+  bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
+  bool one_type_var_ = true;
+};
+
+/// All ops of the process, by name.
+class TIDEMARK_API OpRegistry {
+ public:
+  static OpRegistry& instance();
+  /// Throws AlreadyExistsError for a name taken, InvalidArgumentError for a broken definition.
+  OpDef& add(OpDef&& op);
+  const OpDef* find(std::string_view name) const;
+  /// Throws NotFoundError.
+  const OpDef& get(std::string_view name) const;
+  OpDef& get_mutable(std::string_view name);
+  /// In order of registration.
+  std::vector<const OpDef*> all() const;
+
+ private:
+  struct State;
+  OpRegistry();
+  std::unique_ptr<State> state_;
+};
+
+namespace detail {
+struct OpRegistrar {
+  // NOLINTNEXTLINE: implicit, so that a definition reads as one expression
+  OpRegistrar(OpDef&& op) { OpRegistry::instance().add(std::move(op)); }
+};
+}  // namespace detail
+
+#define TIDEMARK_OP(name)                                                      \
+  [[maybe_unused]] static const ::tidemark::detail::OpRegistrar tidemark_op_##name = \
+      ::tidemark::OpDef(#name)
+
+}  // namespace tidemark
