@@ -60,7 +60,10 @@ using InternalError = TypedError<Code::internal>;
 
 namespace detail {
 inline void append(std::string& out, std::string_view piece) { out += piece; }
-inline void append(std::string& out, bool piece) { out += piece ? "true" : "false"; }
+template <std::same_as<bool> T>  // a template, or string literals would come here as pointers
+void append(std::string& out, T piece) {
+  out += piece ? "true" : "false";
+}
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) void append(std::string& out, T piece) {
   out += std::to_string(piece);

@@ -1,0 +1,184 @@
+#include "tidemark/base/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tidemark {
+
+namespace {
+
+int usable_cpus() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+int default_threads() {
+  if (const char* text = std::getenv("TIDEMARK_NUM_THREADS")) {
+    const int wanted = std::atoi(text);
+    if (wanted > 0) return wanted;
+  }
+  return usable_cpus();
+}
+
+/// Pieces of one parallel_for. Lives on the caller's stack until `helpers` is zero.
+struct Job {
+  detail::PieceFn fn;
+  void* context;
+  int64_t pieces;
+  std::atomic<int64_t> next{0};
+  int helpers = 0;  // workers inside; guarded by Pool::mutex
+  std::mutex error_mutex;
+  std::exception_ptr error;
+
+  void work() {
+    for (;;) {
+      const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces) return;
+      try {
+        fn(context, piece);
+      } catch (...) {
+        std::lock_guard lock(error_mutex);
+        if (!error) error = std::current_exception();
+        next.store(pieces, std::memory_order_relaxed);  // no new pieces
+      }
+    }
+  }
+  bool has_pieces() const { return next.load(std::memory_order_relaxed) < pieces; }
+};
+
+thread_local bool inside_parallel = false;
+
+class Pool {
+ public:
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (auto& worker : workers_) worker.join();
+  }
+
+  void run(Job& job, int threads) {
+    {
+      std::lock_guard lock(mutex_);
+      while (static_cast<int>(workers_.size()) < threads - 1) {
+        workers_.emplace_back([this] { serve(); });
+      }
+      jobs_.push_back(&job);
+    }
+    if (threads == 2) {
+      wake_.notify_one();
+    } else {
+      wake_.notify_all();
+    }
+    inside_parallel = true;
+    job.work();
+    inside_parallel = false;
+    std::unique_lock lock(mutex_);
+    std::erase(jobs_, &job);  // no worker can enter any more
+    done_.wait(lock, [&] { return job.helpers == 0; });
+  }
+
+ private:
+  void serve() {
+    inside_parallel = true;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Job* job = pick();
+      if (!job) {
+        if (stopping_) return;
+        wake_.wait(lock);
+        continue;
+      }
+      ++job->helpers;
+      lock.unlock();
+      job->work();
+      lock.lock();
+      if (--job->helpers == 0) done_.notify_all();
+    }
+  }
+
+  Job* pick() const {
+    for (Job* job : jobs_) {
+      if (job->has_pieces()) return job;
+    }
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::vector<Job*> jobs_;
+  std::vector<std::thread> workers_;
+  bool stopping_ = false;
+};
+
+std::atomic<int> thread_count{0};  // 0: not decided yet
+std::atomic<Pool*> the_pool{nullptr};
+std::mutex pool_mutex;
+
+// A child of fork has none of the parent's workers: it starts a pool of its own when needed. The
+// parent's object is abandoned there on purpose, since its threads do not exist.
+void forget_pool_in_child() {
+  the_pool.store(nullptr);
+  new (&pool_mutex) std::mutex;
+  inside_parallel = false;
+}
+
+Pool& pool() {
+  if (Pool* ready = the_pool.load(std::memory_order_acquire)) return *ready;
+  std::lock_guard lock(pool_mutex);
+  if (!the_pool.load()) {
+    static const int registered = pthread_atfork(nullptr, nullptr, forget_pool_in_child);
+    (void)registered;
+    // Never destroyed: workers sleep until the process ends, and a kernel may still run in an
+    // exit handler.
+    the_pool.store(new Pool, std::memory_order_release);
+  }
+  return *the_pool.load();
+}
+
+}  // namespace
+
+int num_threads() noexcept {
+  int n = thread_count.load(std::memory_order_relaxed);
+  if (n == 0) {
+    n = default_threads();
+    thread_count.store(n, std::memory_order_relaxed);
+  }
+  return n;
+}
+
+int set_num_threads(int threads) {
+  const int old = num_threads();
+  thread_count.store(threads > 0 ? threads : default_threads(), std::memory_order_relaxed);
+  return old;
+}
+
+namespace detail {
+
+void run_pieces(int64_t pieces, PieceFn fn, void* context) {
+  const int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
+  if (threads <= 1 || inside_parallel) {
+    for (int64_t piece = 0; piece < pieces; ++piece) fn(context, piece);
+    return;
+  }
+  Job job{.fn = fn, .context = context, .pieces = pieces, .error_mutex = {}, .error = nullptr};
+  pool().run(job, threads);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace detail
+
+}  // namespace tidemark

@@ -1,0 +1,189 @@
+#include "tidemark/exec/eager.h"
+
+#include <tidemark/kernel.h>
+
+#include "tidemark/memory/context.h"
+#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::exec {
+
+namespace {
+
+/// Bytes touched above which a kernel counts as long work.
+constexpr int64_t kLongWorkBytes = 64 << 10;
+constexpr int64_t kLongHeavyBytes = 4 << 10;
+
+constinit LongWorkHooks long_work_hooks;
+
+/// Names the running op in the records of this thread.
+class OpName {
+ public:
+  explicit OpName(const OpDef& op) : outer_(memory::thread_context.op) {
+    memory::thread_context.op = op.name().c_str();
+  }
+  ~OpName() { memory::thread_context.op = outer_; }
+  OpName(const OpName&) = delete;
+
+ private:
+  const char* outer_;
+};
+
+class LongWork {
+ public:
+  explicit LongWork(bool is_long) : active_(is_long && long_work_hooks.enter) {
+    if (active_) token_ = long_work_hooks.enter();
+  }
+  ~LongWork() {
+    if (active_) long_work_hooks.leave(token_);
+  }
+  LongWork(const LongWork&) = delete;
+
+ private:
+  bool active_;
+  void* token_ = nullptr;
+};
+
+class Workspace {
+ public:
+  explicit Workspace(size_t bytes) {
+    if (bytes == 0) return;
+    buffer_ = memory::allocate({.bytes = bytes, .holder = memory::Holder::workspace});
+  }
+  ~Workspace() {
+    if (buffer_) memory::release(buffer_);
+  }
+  Workspace(const Workspace&) = delete;
+  void* data() const { return buffer_ ? buffer_->data : nullptr; }
+
+ private:
+  memory::Buffer* buffer_ = nullptr;
+};
+
+[[noreturn, gnu::cold]] void fail_no_kernel(const OpCall& call, DType key) {
+  const KernelTable* table = kernels_of(call.op);
+  std::string known;
+  for (int i = 0; table && i < kDTypeSlots; ++i) {
+    if (!table->dtypes(Device::cpu).contains(static_cast<DType>(i))) continue;
+    known += message(known.empty() ? "" : ", ", name_of(static_cast<DType>(i)));
+  }
+  fail<UnimplementedError>("[", call.op.name(), "] has no kernel for ", name_of(key),
+                           " on the CPU; it has for ", known.empty() ? "none" : known);
+}
+
+const Kernel& kernel_for(const OpCall& call, DType key) {
+  const KernelTable* table = kernels_of(call.op);
+  if (!table) fail_no_kernel(call, key);
+  const Kernel& kernel = table->find(Device::cpu, key);
+  if (!kernel.run) fail_no_kernel(call, key);
+  return kernel;
+}
+
+/// A new handle on a dying input's elements, when the op may write there.
+Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const Tensor& t = call.inputs[i];
+    if (((call.donated >> i) & 1u) && call.op.may_write_into(static_cast<int>(i)) &&
+        t.dtype() == dtype && t.shape() == shape && t.num_elements() > 0 && t.is_unique()) {
+      return t;
+    }
+  }
+  return {};
+}
+
+Tensor make_output(const OpCall& call, const InferContext::Output& spec) {
+  if (call.donated) {
+    if (Tensor reused = reuse_dying_input(call, spec.dtype, spec.shape)) return reused;
+  }
+  return new_tensor(spec.dtype, spec.shape, memory::Holder::value, spec.string_bytes);
+}
+
+int64_t bytes_touched(const OpCall& call, std::span<const Tensor> outputs) {
+  int64_t bytes = 0;
+  for (const Tensor& t : call.inputs) bytes += static_cast<int64_t>(t.nbytes());
+  for (const Tensor& t : outputs) bytes += static_cast<int64_t>(t.nbytes());
+  return bytes;
+}
+
+void run_kernel(const OpCall& call, const Kernel& kernel, std::span<Tensor> outputs,
+                size_t workspace_bytes) {
+  const int64_t threshold = call.op.is_heavy() ? kLongHeavyBytes : kLongWorkBytes;
+  Workspace workspace(workspace_bytes);
+  LongWork scope(bytes_touched(call, outputs) > threshold);
+  KernelContext context(call, outputs, workspace.data());
+  kernel.run(context);
+}
+
+/// One output, inputs of one shape or broadcast: no InferContext, no heap.
+void run_elementwise(const OpCall& call, Tensor& output) {
+  const Kernel& kernel = kernel_for(call, call.inputs[0].dtype());
+  const DType dtype = call.op.declared_output_dtype(0, call);
+  InferContext::Output spec;
+  spec.dtype = dtype;
+  spec.shape = call.inputs[0].shape();
+  for (size_t i = 1; i < call.inputs.size(); ++i) {
+    if (!(call.inputs[i].shape() == spec.shape)) {
+      spec.shape = broadcast_shapes(spec.shape, call.inputs[i].shape());
+    }
+  }
+  Tensor result = make_output(call, spec);
+  size_t workspace = 0;
+  if (kernel.workspace) workspace = kernel.workspace(call, {&spec.shape, 1});
+  if (result.num_elements() > 0) run_kernel(call, kernel, {&result, 1}, workspace);
+  output = std::move(result);
+}
+
+void give_back_unused(const InferContext::Output& spec, const Tensor& t) {
+  if (t.num_elements() == 0 && spec.shape.num_elements() == 0) return;
+  if (spec.string_bytes > 0 || t.shape() == spec.shape) return;
+  memory::shrink(t.impl()->buffer, t.nbytes());
+}
+
+bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor> outputs) {
+  if (infer.num_outputs() == 0 || infer.output(0).aliased_input < 0) return false;
+  for (int i = 0; i < infer.num_outputs(); ++i) {
+    const auto& spec = infer.output(i);
+    const Tensor& base = call.inputs[static_cast<size_t>(spec.aliased_input)];
+    char* data = static_cast<char*>(base.mutable_raw_data());
+    if (data) data += spec.offset * static_cast<int64_t>(size_of(base.dtype()));
+    outputs[static_cast<size_t>(i)] = view_of(base, data, spec.dtype, spec.shape);
+  }
+  return true;
+}
+
+void run_general(const OpCall& call, std::span<Tensor> outputs) {
+  InferContext infer(call, static_cast<int>(outputs.size()));
+  call.op.shape_rule()(infer);
+  if (make_views(call, infer, outputs)) return;
+  const DType key = call.inputs.empty() ? infer.output(0).dtype : call.inputs[0].dtype();
+  const Kernel& kernel = kernel_for(call, key);
+  std::vector<Tensor> results;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < infer.num_outputs(); ++i) {
+    results.push_back(make_output(call, infer.output(i)));
+    shapes.push_back(infer.output(i).shape);
+  }
+  const size_t workspace = kernel.workspace ? kernel.workspace(call, shapes) : 0;
+  run_kernel(call, kernel, results, workspace);
+  for (size_t i = 0; i < results.size(); ++i) {
+    give_back_unused(infer.output(static_cast<int>(i)), results[i]);
+    outputs[i] = std::move(results[i]);
+  }
+}
+
+const bool registered = (set_eager_executor(run_eager), true);
+
+}  // namespace
+
+void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks; }
+
+void run_eager(const OpCall& call, std::span<Tensor> outputs) {
+  OpName name(call.op);
+  if (call.op.is_elementwise() && outputs.size() == 1 && !call.inputs.empty()) {
+    run_elementwise(call, outputs[0]);
+  } else {
+    run_general(call, outputs);
+  }
+}
+
+}  // namespace tidemark::exec

@@ -1,0 +1,81 @@
+#include <tidemark/kernel.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark {
+
+namespace {
+
+struct Tables {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<KernelTable>, std::less<>> by_op;
+};
+
+Tables& tables() {
+  static Tables* all = new Tables;  // kernels live as long as the process
+  return *all;
+}
+
+}  // namespace
+
+DTypeSet KernelTable::dtypes(Device device) const {
+  DTypeSet set;
+  for (int i = 0; i < kDTypeSlots; ++i) {
+    if (find(device, static_cast<DType>(i)).run) set.bits |= 1u << i;
+  }
+  return set;
+}
+
+void register_kernel(std::string_view op, Device device, DTypeSet dtypes, Kernel kernel) {
+  Tables& all = tables();
+  std::lock_guard lock(all.mutex);
+  auto& table = all.by_op[std::string(op)];
+  if (!table) table = std::make_unique<KernelTable>();
+  for (int i = 0; i < kDTypeSlots; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!dtypes.contains(dtype)) continue;
+    if (table->find(device, dtype).run) {
+      fail<AlreadyExistsError>("[", op, "] has a kernel for ", name_of(dtype), " already");
+    }
+    table->set(device, dtype, kernel);
+  }
+}
+
+const KernelTable* kernels_of(const OpDef& op) {
+  std::atomic_ref<KernelTable*> cached(const_cast<OpDef&>(op).kernels);
+  if (KernelTable* known = cached.load(std::memory_order_acquire)) return known;
+  Tables& all = tables();
+  std::lock_guard lock(all.mutex);
+  const auto it = all.by_op.find(op.name());
+  if (it == all.by_op.end()) return nullptr;
+  cached.store(it->second.get(), std::memory_order_release);
+  return it->second.get();
+}
+
+void KernelContext::set_rows(int output, int64_t rows) {
+  Shape shape = outputs_[static_cast<size_t>(output)].shape();
+  shape[0] = rows;
+  set_shape(output, shape);
+}
+
+void KernelContext::set_shape(int output, const Shape& shape) {
+  // The runtime made the output for this call and nobody else has seen it yet.
+  detail::TensorImpl* impl = outputs_[static_cast<size_t>(output)].impl();
+  const int64_t count = shape.num_elements();
+  if (count > impl->num_elements) {
+    tidemark::fail<InternalError>("[", call_.op.name(), "] grew output ", output, " to ", shape);
+  }
+  impl->shape = shape;
+  impl->num_elements = count;
+}
+
+char* KernelContext::string_bytes(int output) const {
+  return string_area(outputs_[static_cast<size_t>(output)]);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,174 @@
+#include <tidemark/call.h>
+
+#include <array>
+
+#include "tidemark/ops/dispatch.h"
+
+namespace tidemark {
+
+namespace {
+
+constinit Executor eager_executor = nullptr;
+
+thread_local constinit CallHandler* top __attribute__((tls_model("initial-exec"))) = nullptr;
+
+std::string allowed_dtypes(DTypeSet set) {
+  std::string out;
+  for (int i = 1; i < kDTypeSlots; ++i) {
+    if (!set.contains(static_cast<DType>(i))) continue;
+    if (!out.empty()) out += ", ";
+    out += name_of(static_cast<DType>(i));
+  }
+  return out;
+}
+
+void check_input(const OpDef& op, int i, DType dtype) {
+  const Param& param = op.input_param(i);
+  if (param.dtypes.contains(dtype)) return;
+  fail("[", op.name(), "] '", param.name, "' has dtype ", name_of(dtype), "; allowed are ",
+       allowed_dtypes(param.dtypes), ". Convert it with tf.cast");
+}
+
+void check_count(const OpCall& call) {
+  const size_t wanted = call.op.inputs().size();
+  const size_t given = call.inputs.size();
+  if (given == wanted || (call.op.has_input_list() && given >= wanted)) return;
+  fail("[", call.op.name(), "] takes ", call.op.has_input_list() ? "at least " : "", wanted,
+       " tensors; ", given, " were given");
+}
+
+bool needs_promotion(const OpCall& call) {
+  if (call.op.has_one_type_var()) {
+    for (size_t i = 1; i < call.inputs.size(); ++i) {
+      if (call.inputs[i].dtype() != call.inputs[0].dtype()) return true;
+    }
+    return false;
+  }
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (call.inputs[i].dtype() != call.inputs[j].dtype() &&
+          call.op.input_param(static_cast<int>(i)).type_var ==
+              call.op.input_param(static_cast<int>(j)).type_var) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<Tensor> promoted_inputs(const OpCall& call) {
+  std::array<DType, 128> by_var{};
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    DType& joined = by_var[call.op.input_param(static_cast<int>(i)).type_var & 127];
+    const DType mine = call.inputs[i].dtype();
+    const DType both = joined == DType::invalid ? mine : promote(joined, mine);
+    if (both == DType::invalid) {
+      fail("[", call.op.name(), "] has no common dtype for ", name_of(joined), " and ",
+           name_of(mine), ". Convert one with tf.cast");
+    }
+    joined = both;
+  }
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const DType target = by_var[call.op.input_param(static_cast<int>(i)).type_var & 127];
+    const Tensor& t = call.inputs[i];
+    out.push_back(t.dtype() == target ? t : tidemark::call("cast", {t}, {{"dtype", target}}));
+  }
+  return out;
+}
+
+void hand_over(const OpCall& call, std::span<Tensor> outputs) {
+  if (top) {
+    top->handle(call, outputs);
+  } else {
+    eager_executor(call, outputs);
+  }
+}
+
+Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b) {
+  return call(op, Borrowed<2>(a, b).span());
+}
+
+}  // namespace
+
+void set_eager_executor(Executor executor) noexcept { eager_executor = executor; }
+CallHandler* top_handler() noexcept { return top; }
+
+void CallHandler::next(const OpCall& call, std::span<Tensor> outputs) {
+  struct Below {  // calls made by the handlers below must not come back to this one
+    CallHandler* self = top;
+    explicit Below(CallHandler* below) { top = below; }
+    ~Below() { top = self; }
+  } scope(below_);
+  hand_over(call, outputs);
+}
+
+CallScope::CallScope(CallHandler& handler) {
+  handler.below_ = top;
+  top = &handler;
+}
+CallScope::~CallScope() { top = top->below_; }
+
+void dispatch(const OpCall& call, std::span<Tensor> outputs) {
+  check_count(call);
+  if (needs_promotion(call)) {
+    const std::vector<Tensor> inputs = promoted_inputs(call);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      check_input(call.op, static_cast<int>(i), inputs[i].dtype());
+    }
+    return hand_over({call.op, inputs, call.attrs, 0}, outputs);
+  }
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    check_input(call.op, static_cast<int>(i), call.inputs[i].dtype());
+  }
+  hand_over(call, outputs);
+}
+
+Tensor call(const OpDef& op, std::span<const Tensor> inputs, std::span<const Attr> attrs) {
+  Tensor out;
+  dispatch({op, inputs, attrs, 0}, {&out, 1});
+  return out;
+}
+
+std::vector<Tensor> call_all(const OpDef& op, std::span<const Tensor> inputs,
+                             std::span<const Attr> attrs) {
+  std::vector<Tensor> out(static_cast<size_t>(op.num_outputs(attrs)));
+  dispatch({op, inputs, attrs, 0}, out);
+  return out;
+}
+
+std::vector<Tensor> call_all(std::string_view name, std::span<const Tensor> inputs,
+                             std::initializer_list<NamedAttr> named) {
+  const OpDef& op = OpRegistry::instance().get(name);
+  std::vector<Attr> attrs;
+  for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
+  for (const NamedAttr& attr : named) {
+    const int index = op.attr_index(attr.name);
+    if (index < 0) fail("[", name, "] has no attribute '", attr.name, "'");
+    attrs[static_cast<size_t>(index)] = attr.value;
+  }
+  return call_all(op, inputs, attrs);
+}
+
+Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
+            std::initializer_list<NamedAttr> named) {
+  return std::move(call_all(name, std::span(inputs.begin(), inputs.size()), named).at(0));
+}
+
+#define TIDEMARK_BINARY_OPERATOR(symbol, name)                 \
+  Tensor operator symbol(const Tensor& a, const Tensor& b) {   \
+    static const OpDef& op = OpRegistry::instance().get(name); \
+    return binary(op, a, b);                                   \
+  }
+TIDEMARK_BINARY_OPERATOR(+, "add")
+TIDEMARK_BINARY_OPERATOR(-, "subtract")
+TIDEMARK_BINARY_OPERATOR(*, "multiply")
+TIDEMARK_BINARY_OPERATOR(/, "truediv")
+#undef TIDEMARK_BINARY_OPERATOR
+
+Tensor operator-(const Tensor& a) {
+  static const OpDef& op = OpRegistry::instance().get("negative");
+  return call(op, Borrowed<1>(a).span());
+}
+
+}  // namespace tidemark

@@ -1,0 +1,278 @@
+#include <tidemark/op.h>
+
+#include <deque>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include <tidemark/call.h>
+
+namespace tidemark {
+
+std::string Attr::to_string() const {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool v) const { return v ? "True" : "False"; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return std::to_string(v); }
+    std::string operator()(DType v) const { return std::string(name_of(v)); }
+    std::string operator()(const std::string& v) const { return "'" + v + "'"; }
+    std::string operator()(const Ints& v) const { return Shape(v).to_brackets(); }
+  };
+  return std::visit(Visitor{}, value_);
+}
+
+const Attr& OpCall::attr(std::string_view name) const {
+  const int index = op.attr_index(name);
+  if (index < 0) fail<InternalError>("[", op.name(), "] has no attribute '", name, "'");
+  return attrs[static_cast<size_t>(index)];
+}
+
+InferContext::InferContext(const OpCall& call, int outputs)
+    : call_(call), outputs_(static_cast<size_t>(outputs)) {
+  for (int i = 0; i < outputs; ++i) {
+    outputs_[static_cast<size_t>(i)].dtype = call.op.declared_output_dtype(i, call);
+  }
+}
+
+std::string_view InferContext::op_name() const { return call_.op.name(); }
+
+int64_t InferContext::scalar_int(int i) const {
+  const Tensor& t = input(i);
+  if (t.num_elements() != 1) {
+    fail("'", call_.op.input_param(i).name, "' must be one integer; given shape ", t.shape());
+  }
+  return t.to_ints()[0];
+}
+
+Tensor Grad::unbroadcast(const Tensor& t, int i) const {
+  const Shape& target = shape(i);
+  if (t.shape() == target) return t;
+  Ints axes;
+  const int extra = t.rank() - target.rank();
+  for (int d = 0; d < t.rank(); ++d) {
+    if (d < extra || (target[d - extra] == 1 && t.dim(d) != 1)) axes.push_back(d);
+  }
+  return tidemark::call("sum", {t}, {{"axis", axes}}).reshaped(target);
+}
+
+// --- building ---------------------------------------------------------------------------------
+
+OpDef&& OpDef::doc(std::string text) && {
+  doc_ = std::move(text);
+  return std::move(*this);
+}
+
+OpDef&& OpDef::input(std::string name, DTypeSet dtypes, char type_var) && {
+  Param p;
+  p.name = std::move(name);
+  p.dtypes = dtypes;
+  p.type_var = type_var;
+  if (!inputs_.empty()) {
+    one_type_var_ &= params_[static_cast<size_t>(inputs_[0])].type_var == type_var;
+  }
+  inputs_.push_back(static_cast<int>(params_.size()));
+  params_.push_back(std::move(p));
+  return std::move(*this);
+}
+
+OpDef&& OpDef::input_list(std::string name, DTypeSet dtypes, char type_var) && {
+  OpDef&& self = std::move(*this).input(std::move(name), dtypes, type_var);
+  self.params_.back().kind = Param::Kind::input_list;
+  self.has_input_list_ = true;
+  return std::move(self);
+}
+
+OpDef&& OpDef::attr(std::string name, AttrKind kind, Attr fallback) && {
+  Param p;
+  p.kind = Param::Kind::attr;
+  p.name = std::move(name);
+  p.attr_kind = kind;
+  p.required = false;
+  p.fallback = std::move(fallback);
+  attrs_.push_back(static_cast<int>(params_.size()));
+  params_.push_back(std::move(p));
+  return std::move(*this);
+}
+
+OpDef&& OpDef::attr(std::string name, AttrKind kind) && {
+  OpDef&& self = std::move(*this).attr(std::move(name), kind, Attr());
+  self.params_.back().required = true;
+  return std::move(self);
+}
+
+OpDef&& OpDef::optional_attr(std::string name, AttrKind kind) && {
+  OpDef&& self = std::move(*this).attr(std::move(name), kind, Attr());
+  self.params_.back().optional = true;
+  return std::move(self);
+}
+
+OpDef&& OpDef::output(std::string name, OutputType type) && {
+  outputs_.push_back({std::move(name), std::move(type)});
+  return std::move(*this);
+}
+
+OpDef&& OpDef::output_list(std::string name, OutputType type, std::string count_attr) && {
+  OpDef&& self = std::move(*this).output(std::move(name), std::move(type));
+  self.output_count_attr_ = self.attr_index(count_attr);
+  if (self.output_count_attr_ < 0) fail("[", self.name_, "] has no attribute '", count_attr, "'");
+  return std::move(self);
+}
+
+OpDef&& OpDef::shape(ShapeRule rule) && {
+  shape_rule_ = rule;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::elementwise() && {
+  elementwise_ = true;
+  in_place_ = ~0u;
+  shape_rule_ = [](InferContext& c) {
+    Shape out = c.shape(0);
+    for (int i = 1; i < c.num_inputs(); ++i) out = broadcast_shapes(out, c.shape(i));
+    c.set(0, std::move(out));
+  };
+  return std::move(*this);
+}
+
+OpDef&& OpDef::in_place(int input) && {
+  in_place_ |= 1u << input;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::stateful() && {
+  stateful_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::heavy() && {
+  heavy_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::gradient(GradientRule rule, Keep keep) && {
+  gradient_ = rule;
+  keep_ = keep;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::no_gradient() && {
+  gradient_ = nullptr;
+  return std::move(*this);
+}
+
+// --- reading ----------------------------------------------------------------------------------
+
+int OpDef::num_outputs(std::span<const Attr> attrs) const {
+  if (output_count_attr_ < 0) return static_cast<int>(outputs_.size());
+  const int64_t count = attrs[static_cast<size_t>(output_count_attr_)].as_int();
+  if (count < 0 || count > (1 << 20)) {
+    fail("[", name_, "] can give between 0 and 1048576 outputs; asked for ", count);
+  }
+  return static_cast<int>(count);
+}
+
+const Param& OpDef::input_param(int i) const {
+  // A list takes all tensors that the other inputs do not.
+  const int last = static_cast<int>(inputs_.size()) - 1;
+  return params_[static_cast<size_t>(inputs_[static_cast<size_t>(std::min(i, last))])];
+}
+
+int OpDef::attr_index(std::string_view name) const {
+  for (size_t i = 0; i < attrs_.size(); ++i) {
+    if (params_[static_cast<size_t>(attrs_[i])].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+DType OpDef::declared_output_dtype(int output, const OpCall& call) const {
+  const OutputSpec& spec =
+      outputs_[static_cast<size_t>(std::min<int>(output, static_cast<int>(outputs_.size()) - 1))];
+  switch (spec.type.kind) {
+    case OutputType::Kind::fixed:
+      return spec.type.dtype;
+    case OutputType::Kind::like_input:
+      return call.inputs[static_cast<size_t>(spec.input_index)].dtype();
+    case OutputType::Kind::from_attr:
+      return call.attrs[static_cast<size_t>(spec.attr_index)].as_dtype();
+    case OutputType::Kind::real_of_input: {
+      const DType d = call.inputs[static_cast<size_t>(spec.input_index)].dtype();
+      if (d == DType::complex64) return DType::float32;
+      return d == DType::complex128 ? DType::float64 : d;
+    }
+    case OutputType::Kind::rule:
+      return DType::invalid;
+  }
+  return DType::invalid;
+}
+
+void OpDef::check_complete() {
+  if (outputs_.empty()) fail("op '", name_, "' has no output");
+  if (!shape_rule_) fail("op '", name_, "' has no shape rule: use .shape() or .elementwise()");
+  if (has_input_list_ &&
+      params_[static_cast<size_t>(inputs_.back())].kind != Param::Kind::input_list) {
+    fail("op '", name_, "': the list must be the last input");
+  }
+  for (OutputSpec& out : outputs_) {
+    if (out.type.kind == OutputType::Kind::from_attr) {
+      out.attr_index = attr_index(out.type.name);
+      if (out.attr_index < 0) fail("op '", name_, "' has no attribute '", out.type.name, "'");
+    } else if (!out.type.name.empty()) {
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        if (params_[static_cast<size_t>(inputs_[i])].name == out.type.name) {
+          out.input_index = static_cast<int>(i);
+        }
+      }
+      if (out.input_index < 0) fail("op '", name_, "' has no input '", out.type.name, "'");
+    }
+  }
+}
+
+// --- registry ---------------------------------------------------------------------------------
+
+struct OpRegistry::State {
+  mutable std::shared_mutex mutex;
+  std::deque<OpDef> ops;  // addresses stay
+  std::unordered_map<std::string_view, OpDef*> by_name;
+};
+
+OpRegistry::OpRegistry() : state_(std::make_unique<State>()) {}
+
+OpRegistry& OpRegistry::instance() {
+  static OpRegistry* registry = new OpRegistry;  // definitions live as long as the process
+  return *registry;
+}
+
+OpDef& OpRegistry::add(OpDef&& op) {
+  op.check_complete();
+  std::unique_lock lock(state_->mutex);
+  if (state_->by_name.contains(op.name())) {
+    fail<AlreadyExistsError>("an op named '", op.name(), "' is already defined");
+  }
+  OpDef& kept = state_->ops.emplace_back(std::move(op));
+  state_->by_name.emplace(kept.name(), &kept);
+  return kept;
+}
+
+const OpDef* OpRegistry::find(std::string_view name) const {
+  std::shared_lock lock(state_->mutex);
+  const auto it = state_->by_name.find(name);
+  return it == state_->by_name.end() ? nullptr : it->second;
+}
+
+const OpDef& OpRegistry::get(std::string_view name) const {
+  const OpDef* op = find(name);
+  if (!op) fail<NotFoundError>("there is no op named '", name, "'");
+  return *op;
+}
+
+OpDef& OpRegistry::get_mutable(std::string_view name) { return const_cast<OpDef&>(get(name)); }
+
+std::vector<const OpDef*> OpRegistry::all() const {
+  std::shared_lock lock(state_->mutex);
+  std::vector<const OpDef*> out;
+  for (const OpDef& op : state_->ops) out.push_back(&op);
+  return out;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,85 @@
+#include "tidemark/tensor/storage.h"
+
+#include <tidemark/bytes.h>
+
+#include <memory>
+
+namespace tidemark {
+
+size_t bytes_for(DType dtype, int64_t count, int64_t extra) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, static_cast<int64_t>(size_of(dtype)), &bytes) ||
+      __builtin_add_overflow(bytes, extra, &bytes)) {
+    fail<ResourceExhaustedError>("a tensor of ", count, " elements of ", name_of(dtype),
+                                 " would need more than 2^63 - 1 bytes");
+  }
+  return static_cast<size_t>(bytes);
+}
+
+Tensor new_tensor(DType dtype, const Shape& shape, memory::Holder holder, int64_t extra) {
+  const int64_t count = shape.num_elements();
+  memory::Buffer* buffer =
+      memory::allocate({bytes_for(dtype, count, extra), dtype, &shape, holder});
+  auto* impl = new (std::nothrow) detail::TensorImpl;
+  if (!impl) {
+    memory::release(buffer);
+    fail<ResourceExhaustedError>("no memory for a tensor's header");
+  }
+  impl->dtype = dtype;
+  impl->data = buffer->data;
+  impl->buffer = buffer;
+  impl->num_elements = count;
+  impl->shape = shape;
+  return Tensor::adopt(impl);
+}
+
+Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape) {
+  const int64_t count = shape.num_elements();
+  auto impl = std::make_unique<detail::TensorImpl>();
+  impl->dtype = dtype;
+  impl->read_only = base.impl()->read_only;
+  impl->data = data;
+  impl->num_elements = count;
+  impl->shape = std::move(shape);
+  impl->buffer = base.impl()->buffer;
+  memory::retain(impl->buffer);
+  return Tensor::adopt(impl.release());
+}
+
+Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
+                       void (*give_back)(void*), void* owner) {
+  memory::Request request{0, dtype, &shape, memory::Holder::borrowed};
+  int64_t count = 0;
+  try {
+    count = shape.num_elements();
+    request.bytes = bytes_for(dtype, count);
+  } catch (...) {
+    give_back(owner);
+    throw;
+  }
+  memory::Buffer* buffer = memory::borrow(data, give_back, owner, request);
+  auto* impl = new (std::nothrow) detail::TensorImpl;
+  if (!impl) {
+    memory::release(buffer);
+    fail<ResourceExhaustedError>("no memory for a tensor's header");
+  }
+  impl->dtype = dtype;
+  impl->read_only = read_only;
+  impl->data = data;
+  impl->buffer = buffer;
+  impl->num_elements = count;
+  impl->shape = shape;
+  return Tensor::adopt(impl);
+}
+
+namespace detail {
+
+void destroy(TensorImpl* impl) noexcept {
+  memory::Buffer* buffer = impl->buffer;
+  delete impl;
+  if (buffer) memory::release(buffer);
+}
+
+}  // namespace detail
+
+}  // namespace tidemark
