@@ -100,7 +100,10 @@ if(opgen_sources AND TARGET tidemark_definition_objects)
   target_link_libraries(tidemark_opgen PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
   add_custom_command(
     OUTPUT "${TIDEMARK_OPS_HEADER}"
-    COMMAND tidemark_opgen "${TIDEMARK_OPS_HEADER}"
+    # An unchanged header keeps its time, so that what includes it is not compiled again.
+    COMMAND tidemark_opgen "${TIDEMARK_OPS_HEADER}.new"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${TIDEMARK_OPS_HEADER}.new" "${TIDEMARK_OPS_HEADER}"
+    DEPENDS tidemark_opgen
     COMMENT "Writing <tidemark/ops.h> from the op definitions"
     VERBATIM)
   add_custom_target(tidemark_ops_header DEPENDS "${TIDEMARK_OPS_HEADER}")
