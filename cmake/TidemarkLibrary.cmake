@@ -65,6 +65,33 @@ foreach(level IN LISTS TIDEMARK_ISA_LEVELS)
   endif()
 endforeach()
 
+# --- <tidemark/ops.h> and the functions behind it are written from the op registry by a program
+# --- built here.
+file(GLOB opgen_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/opgen/*.cpp")
+if(opgen_sources AND TARGET tidemark_definition_objects)
+  set(TIDEMARK_OPS_HEADER "${PROJECT_BINARY_DIR}/include/tidemark/ops.h")
+  set(ops_functions "${PROJECT_BINARY_DIR}/generated/ops_functions.cpp")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/tidemark" "${PROJECT_BINARY_DIR}/generated")
+  add_executable(tidemark_opgen ${opgen_sources} $<TARGET_OBJECTS:tidemark_definition_objects>)
+  target_link_libraries(tidemark_opgen PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
+  add_custom_command(
+    OUTPUT "${TIDEMARK_OPS_HEADER}" "${ops_functions}"
+    # An unchanged file keeps its time, so that what includes it is not compiled again.
+    COMMAND tidemark_opgen "${TIDEMARK_OPS_HEADER}.new" "${ops_functions}.new"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${TIDEMARK_OPS_HEADER}.new" "${TIDEMARK_OPS_HEADER}"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${ops_functions}.new" "${ops_functions}"
+    DEPENDS tidemark_opgen
+    COMMENT "Writing <tidemark/ops.h> from the op definitions"
+    VERBATIM)
+  add_custom_target(tidemark_ops_header DEPENDS "${TIDEMARK_OPS_HEADER}" "${ops_functions}")
+  tidemark_add_objects(tidemark_ops_functions "${ops_functions}")
+  foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
+    if(NOT objects STREQUAL "tidemark_definition_objects")
+      add_dependencies(${objects} tidemark_ops_header)
+    endif()
+  endforeach()
+endif()
+
 # Links every object of the library into `target`, and what they need.
 function(tidemark_link_objects target)
   foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
@@ -89,28 +116,7 @@ if(TIDEMARK_OBJECT_LIBRARIES)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-endif()
-
-# --- <tidemark/ops.h> is written from the op registry by a program built here.
-file(GLOB opgen_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/opgen/*.cpp")
-if(opgen_sources AND TARGET tidemark_definition_objects)
-  set(TIDEMARK_OPS_HEADER "${PROJECT_BINARY_DIR}/include/tidemark/ops.h")
-  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/tidemark")
-  add_executable(tidemark_opgen ${opgen_sources} $<TARGET_OBJECTS:tidemark_definition_objects>)
-  target_link_libraries(tidemark_opgen PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
-  add_custom_command(
-    OUTPUT "${TIDEMARK_OPS_HEADER}"
-    # An unchanged header keeps its time, so that what includes it is not compiled again.
-    COMMAND tidemark_opgen "${TIDEMARK_OPS_HEADER}.new"
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${TIDEMARK_OPS_HEADER}.new" "${TIDEMARK_OPS_HEADER}"
-    DEPENDS tidemark_opgen
-    COMMENT "Writing <tidemark/ops.h> from the op definitions"
-    VERBATIM)
-  add_custom_target(tidemark_ops_header DEPENDS "${TIDEMARK_OPS_HEADER}")
-  foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
-    if(NOT objects STREQUAL "tidemark_definition_objects")
-      add_dependencies(${objects} tidemark_ops_header)
-    endif()
-  endforeach()
-  add_dependencies(tidemark tidemark_ops_header)
+  if(TARGET tidemark_ops_header)
+    add_dependencies(tidemark tidemark_ops_header)
+  endif()
 endif()

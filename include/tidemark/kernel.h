@@ -97,7 +97,7 @@ namespace detail {
 struct KernelRegistrar {
   KernelRegistrar(std::string_view op, DTypeSet dtypes, KernelRun run,
                   KernelWorkspace workspace = nullptr) {
-    register_kernel(op, Device::cpu, dtypes, {run, workspace});
+    register_or_report([&] { register_kernel(op, Device::cpu, dtypes, {run, workspace}); });
   }
 };
 #define TIDEMARK_CONCAT_(a, b) a##b

@@ -320,13 +320,30 @@ class TIDEMARK_API OpRegistry {
 };
 
 namespace detail {
+/// While collecting (a library is being opened), registrars keep their errors instead of throwing
+/// out of a static initialiser. Switching off returns what was collected.
+TIDEMARK_API std::string collect_registration_errors(bool on);
+/// Keeps the message while collecting, else throws InvalidArgumentError.
+TIDEMARK_API void registration_failed(const std::string& message);
+
+template <class Register>
+void register_or_report(const Register& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    registration_failed(e.what());
+  }
+}
+
 struct OpRegistrar {
-  // NOLINTNEXTLINE: implicit, so that a definition reads as one expression
-  OpRegistrar(OpDef&& op) { OpRegistry::instance().add(std::move(op)); }
+  // Implicit, so that a definition reads as one expression.
+  OpRegistrar(OpDef&& op) {
+    register_or_report([&] { OpRegistry::instance().add(std::move(op)); });
+  }
 };
 }  // namespace detail
 
-#define TIDEMARK_OP(name)                                                      \
+#define TIDEMARK_OP(name)                                                            \
   [[maybe_unused]] static const ::tidemark::detail::OpRegistrar tidemark_op_##name = \
       ::tidemark::OpDef(#name)
 

@@ -22,7 +22,7 @@ PUBLIC_HEADERS = {
     "tensor": "tensor.h",
     "ops": "op.h call.h",
     "kernels": "kernel.h",
-    "exec": "ops.h random.h tidemark.h",
+    "exec": "create.h custom_op.h ops.h random.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
 

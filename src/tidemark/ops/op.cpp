@@ -228,6 +228,30 @@ void OpDef::check_complete() {
   }
 }
 
+// --- registration of libraries that are opened later ---
+
+namespace {
+std::mutex registration_mutex;
+bool collecting_errors = false;
+std::string collected_errors;
+}  // namespace
+
+namespace detail {
+
+std::string collect_registration_errors(bool on) {
+  std::lock_guard lock(registration_mutex);
+  collecting_errors = on;
+  return std::exchange(collected_errors, {});
+}
+
+void registration_failed(const std::string& message) {
+  std::lock_guard lock(registration_mutex);
+  if (!collecting_errors) throw InvalidArgumentError(message);
+  collected_errors += (collected_errors.empty() ? "" : "; ") + message;
+}
+
+}  // namespace detail
+
 // --- registry ---------------------------------------------------------------------------------
 
 struct OpRegistry::State {

@@ -1,0 +1,20 @@
+// Everything a program needs.
+//
+//   #include <tidemark/tidemark.h>
+//   namespace tm = tidemark;
+//   int main() {
+//     auto x = tm::Tensor::of({1.f, 2.f, 3.f});
+//     std::cout << tm::tanh(x * x + 1.f) << "\n" << tm::memory::report();
+//   }
+#pragma once
+
+#include <tidemark/bytes.h>
+#include <tidemark/call.h>
+#include <tidemark/create.h>
+#include <tidemark/custom_op.h>
+#include <tidemark/dtype.h>
+#include <tidemark/error.h>
+#include <tidemark/memory.h>
+#include <tidemark/ops.h>
+#include <tidemark/shape.h>
+#include <tidemark/tensor.h>
