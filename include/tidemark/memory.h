@@ -16,13 +16,15 @@
 
 namespace tidemark::memory {
 
-/// live + planned + retained + not_ours == resident.
+/// live + planned + retained + not_ours == resident + untouched, where untouched is zero once every
+/// large buffer has been written to.
 struct Stats {
   int64_t live = 0;          // buffers in use, with headers and rounding
   int64_t planned = 0;       // arenas of compiled functions that wait for their next call
   int64_t retained = 0;      // free, kept for the next request, given back under pressure
   int64_t not_ours = 0;      // the rest of the process: code, Python, other libraries
   int64_t resident = 0;      // the process's resident memory, asked from the system just now
+  int64_t untouched = 0;     // ours by right, but never written to: not resident yet
   int64_t tensor_bytes = 0;  // of live: what tensors asked for, without headers and rounding
   int64_t borrowed = 0;      // memory of other owners that tensors refer to; inside not_ours
   int64_t peak = 0;          // highest live

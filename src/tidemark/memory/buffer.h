@@ -42,9 +42,9 @@ struct Request {
 
 inline constexpr size_t kAlignment = 64;
 
-/// Fields but `refs` and `holder` do not change after allocation (see shrink). `data` is aligned to
-/// kAlignment unless borrowed. The header of a small buffer stands in front of its data, in the
-/// same block.
+/// Fields but `refs`, `holder` and `idle` do not change after allocation (see shrink). `data` is
+/// aligned to kAlignment unless borrowed. The header of a small buffer stands in front of its data,
+/// in the same block.
 struct Buffer {
   std::atomic<uint32_t> refs{1};
   Holder holder = Holder::value;
@@ -63,6 +63,7 @@ struct Buffer {
   int64_t dims[kKeptDims] = {};
   void (*give_back)(void* owner) = nullptr;  // borrowed only
   void* owner = nullptr;
+  bool idle = false;  // an arena between two calls: planned, not live
 };
 static_assert(sizeof(Buffer) <= 128);
 
@@ -88,5 +89,8 @@ TIDEMARK_API void shrink(Buffer* buffer, size_t bytes) noexcept;
 
 /// Moves the buffer's bytes from one holder's account to another's.
 TIDEMARK_API void set_holder(Buffer* buffer, Holder holder) noexcept;
+
+/// An arena waits for its next call (counted as planned) or is in use again (counted as live).
+TIDEMARK_API void set_idle(Buffer* buffer, bool idle) noexcept;
 
 }  // namespace tidemark::memory

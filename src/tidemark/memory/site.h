@@ -25,17 +25,22 @@ class TIDEMARK_API SiteSource {
   virtual void forget(uintptr_t first, uintptr_t second) noexcept = 0;
 };
 
-/// All counters are guarded by the ledger's lock.
-struct Site {
-  SiteSource* source = nullptr;
-  uintptr_t first = 0;
-  uintptr_t second = 0;
+/// Bytes and counts of one site or holder kind. Guarded by the ledger's lock.
+struct Account {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;  // highest live_bytes
   int64_t live_count = 0;
   int64_t total_count = 0;
   int64_t bytes_at_peak = 0;  // live_bytes when the process was at its peak; see Ledger
   uint64_t seen_peak = 0;     // the peak that bytes_at_peak belongs to
+};
+
+/// Sites are never unmapped: a forgotten one is used again for another place, later.
+struct Site : Account {
+  SiteSource* source = nullptr;  // null: a place that was forgotten
+  uintptr_t first = 0;
+  uintptr_t second = 0;
+  mutable uint32_t pins = 0;  // descriptions under way; a pinned site is not forgotten
 };
 
 /// The site for these words, made on first use. The table is bounded: when full, sites without

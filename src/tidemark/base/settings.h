@@ -1,0 +1,66 @@
+// Settings: every TIDEMARK_* environment variable, in one table.
+//
+//   int64_t threads = settings::integer(settings::kNumThreads);      // its value, or the fallback
+//   bool poison = settings::flag(settings::kPoison);
+//
+// To add one, add a line to the table below; reading, checking and documentation come from it.
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace tidemark::settings {
+
+enum class Kind : uint8_t { integer, bytes, flag, text };
+
+struct Setting {
+  const char* name;
+  Kind kind;
+  const char* fallback;  // as one would write it; "" when the default is worked out (see doc)
+  const char* doc;
+};
+
+inline constexpr Setting kMemoryLimit{
+    "TIDEMARK_MEMORY_LIMIT", Kind::bytes, "",
+    "Process limit for tensor memory, like 4GiB. Default: what the machine, the control group and "
+    "the resource limits allow, less room for the rest of the process."};
+inline constexpr Setting kRetainedLimit{
+    "TIDEMARK_RETAINED_LIMIT", Kind::bytes, "",
+    "How many free bytes are kept for the next request. Default: an eighth of the memory limit, "
+    "at most 256 MiB."};
+inline constexpr Setting kPoison{
+    "TIDEMARK_POISON", Kind::flag, "0",
+    "Fill fresh and freed buffers with 0xa5, to expose reads of memory that was never written or "
+    "is gone."};
+inline constexpr Setting kFailAllocation{
+    "TIDEMARK_FAIL_ALLOCATION", Kind::integer, "0",
+    "Let the n-th allocation of the process raise ResourceExhaustedError; 0: none. For tests."};
+inline constexpr Setting kNumThreads{
+    "TIDEMARK_NUM_THREADS", Kind::integer, "0",
+    "Threads that compute. 0: as many as the process may use processors."};
+
+inline constexpr const Setting* kTable[] = {
+    &kMemoryLimit, &kRetainedLimit, &kPoison, &kFailAllocation, &kNumThreads,
+};
+
+/// All settings, for documentation.
+inline std::span<const Setting* const> table() { return kTable; }
+
+/// The value as written in the environment or, when it is not set or empty, the fallback. The
+/// first read of any setting warns on the standard error about variables not in the table.
+TIDEMARK_API std::string text(const Setting& setting);
+
+/// These throw InvalidArgumentError naming variable, value and what is allowed.
+TIDEMARK_API int64_t integer(const Setting& setting);
+TIDEMARK_API bool flag(const Setting& setting);
+/// Empty when neither variable nor fallback is given.
+TIDEMARK_API std::optional<int64_t> bytes(const Setting& setting);
+
+/// One line for each TIDEMARK_* variable that is set but not in the table, with the nearest name.
+TIDEMARK_API std::string unknown_variables();
+
+}  // namespace tidemark::settings

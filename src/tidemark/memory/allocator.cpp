@@ -1,0 +1,296 @@
+// allocate, borrow, release, shrink: the road every tensor byte takes.
+
+#include "tidemark/memory/context.h"
+#include "tidemark/memory/core.h"
+#include "tidemark/memory/os.h"
+#include "tidemark/memory/poison.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace tidemark::memory {
+
+constinit Core core;
+thread_local constinit ThreadContext thread_context;
+
+namespace {
+
+constexpr size_t kLargestSmall = kLargestBlock - kHeaderSize;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kHugeFrom = size_t{4} << 20;
+/// Beyond any address space: asking the system for more would only overflow on the way.
+constexpr size_t kAbsurd = size_t{1} << 46;
+
+/// Fills in the records; `data`, `bytes`, `charged` and `origin` belong to the caller.
+inline void describe_request(Buffer* buffer, const Request& request) noexcept {
+  buffer->holder = request.holder;
+  buffer->dtype = request.dtype;
+  buffer->site = thread_context.site != nullptr ? thread_context.site : &unknown_place;
+  buffer->op = thread_context.op;
+  buffer->budget = thread_context.budget;
+  if (request.shape != nullptr) {
+    const int rank = request.shape->rank();
+    buffer->rank = static_cast<uint8_t>(rank);
+    const int kept = std::min(rank, Buffer::kKeptDims);
+    for (int i = 0; i < kept; ++i) buffer->dims[i] = (*request.shape)[i];
+  }
+}
+
+/// A block although the fast path found none: sheds, maps slabs, or throws. The lock is held on
+/// entry and on return, and the numbers may have changed in between.
+void* take_block_slowly(CoreLock& hold, int size_class, const Refusal& refusal) {
+  const ClassInfo& info = kClasses[size_class];
+  // A block may stand on two pages more than its size, and a new slab brings its header's page.
+  const auto most_growth = static_cast<int64_t>(info.size + 3 * kPageSize);
+  bool tried_again = false;
+  if (core.retained() <= core.retained_limit) core.shed_above = core.retained_limit;
+  for (;;) {
+    if (void* block = core.slabs.take(size_class, core.room())) return block;
+    if (core.room() < most_growth) {
+      if (!make_room(hold, most_growth)) {
+        if (void* block = core.slabs.take(size_class, core.room())) return block;
+        refuse(hold, refusal);
+      }
+      continue;
+    }
+    if (core.slabs.adopt_empty(size_class)) continue;
+    hold.unlock();
+    void* region = os::map(info.slab_size, info.slab_size, false);
+    hold.lock();
+    if (region != nullptr) {
+      core.slabs.add(region, info.kind);
+      core.slabs.adopt_empty(size_class);
+    } else if (std::exchange(tried_again, true) || shed(hold, 0) == 0) {
+      refuse(hold, {refusal.request, refusal.wanted, nullptr, Refusal::refused_by_system});
+    }
+  }
+}
+
+/// Counts the allocation and asks the scopes. Throws, or returns with the lock held.
+inline void admit(CoreLock& hold, const Refusal& refusal) {
+  if (core.limit == 0) [[unlikely]] {
+    hold.unlock();
+    initialize_core();
+    hold.lock();
+  }
+  if (core.allocations++ == core.fail_at) [[unlikely]] {
+    refuse(hold, {refusal.request, refusal.wanted, nullptr, Refusal::injected});
+  }
+  if (const Budget* inner = thread_context.budget) {
+    if (const Budget* full = inner->without_room(refusal.wanted)) {
+      refuse(hold, {refusal.request, refusal.wanted, full, Refusal::over_limit});
+    }
+  }
+}
+
+inline void enter_books(Buffer* buffer) noexcept {
+  if (buffer->budget != nullptr) buffer->budget->charge(static_cast<int64_t>(buffer->charged));
+  core.ledger.add(buffer);
+}
+
+/// Returns budgets to destroy after the lock is released.
+[[nodiscard]] inline Budget* leave_books(Buffer* buffer) noexcept {
+  core.ledger.remove(buffer);
+  return buffer->budget != nullptr
+             ? buffer->budget->discharge(static_cast<int64_t>(buffer->charged))
+             : nullptr;
+}
+
+/// A mapping and the header block that will describe it.
+struct Mapping {
+  void* header;
+  void* data;
+  size_t size;
+};
+
+/// A kept mapping that fits, or a new one. The lock is held on entry and on return; the mapping is
+/// committed. Throws with nothing changed.
+Mapping take_mapping(CoreLock& hold, size_t size, const Refusal& refusal) {
+  // A kept mapping is charged whole, also what exceeds the request: the scopes must allow that.
+  const Budget* budget = thread_context.budget;
+  const auto most = budget != nullptr ? static_cast<size_t>(budget->room()) - kHeaderSize : kAbsurd;
+  if (KeptMapping* kept = core.kept.take(size, most)) return {kept, kept->data, kept->size};
+  const auto bytes = static_cast<int64_t>(size);
+  const auto growth = bytes + static_cast<int64_t>(kHeaderSize + 3 * kPageSize);
+  if (core.room() < growth && !make_room(hold, growth) && core.room() < bytes) {
+    refuse(hold, refusal);
+  }
+  core.mapped_bytes += bytes;  // reserved: other threads see it before the system does
+  void* header = nullptr;
+  try {
+    header = core.slabs.take(kHeaderClass, core.room());
+    if (header == nullptr) header = take_block_slowly(hold, kHeaderClass, refusal);
+  } catch (...) {
+    CoreLock again(core.lock);
+    core.mapped_bytes -= bytes;
+    throw;
+  }
+  const bool huge = size >= kHugeFrom;
+  hold.unlock();
+  void* data = os::map(size, huge ? kHugePage : kPageSize, huge);
+  hold.lock();
+  if (data == nullptr && shed(hold, 0) > 0) {
+    hold.unlock();
+    data = os::map(size, huge ? kHugePage : kPageSize, huge);
+    hold.lock();
+  }
+  if (data == nullptr) {
+    core.mapped_bytes -= bytes;
+    core.slabs.put(header, kHeaderClass);
+    refuse(hold, {refusal.request, refusal.wanted, nullptr, Refusal::refused_by_system});
+  }
+  return {header, data, size};
+}
+
+Buffer* allocate_mapped(const Request& request) {
+  const size_t size =
+      request.bytes > kAbsurd ? 0 : (request.bytes + kPageSize - 1) & ~(kPageSize - 1);
+  constexpr size_t kMostReported = size_t{1} << 62;
+  const auto wanted =
+      static_cast<int64_t>(size != 0 ? size + kHeaderSize : std::min(request.bytes, kMostReported));
+  const Refusal refusal{&request, wanted};
+  CoreLock hold(core.lock);
+  admit(hold, refusal);
+  if (size == 0) refuse(hold, refusal);
+  const Mapping mapping = take_mapping(hold, size, refusal);
+  poison::header_ready(mapping.header, kHeaderSize);
+  auto* buffer = new (mapping.header) Buffer;
+  describe_request(buffer, request);
+  buffer->data = mapping.data;
+  buffer->bytes = request.bytes;
+  buffer->charged = mapping.size + kHeaderSize;
+  buffer->origin = kMappedOrigin;
+  enter_books(buffer);
+  hold.unlock();
+  poison::mapping_taken(buffer, mapping.size);
+  return buffer;
+}
+
+void destroy_mapped(Buffer* buffer) noexcept {
+  poison::mapping_freed(buffer, buffer->charged - kHeaderSize);
+  CoreLock hold(core.lock);
+  Budget* unused = leave_books(buffer);
+  void* data = buffer->data;
+  const size_t size = buffer->charged - kHeaderSize;
+  const bool keep = static_cast<int64_t>(size) <= core.retained_limit;
+  if (keep) {
+    core.kept.add(new (static_cast<void*>(buffer)) KeptMapping{data, size, {}, {}, {}, {}});
+  } else {
+    core.mapped_bytes -= static_cast<int64_t>(size);
+    core.slabs.put(buffer, kHeaderClass);
+  }
+  if (keep) core.shed_above = core.retained_limit;
+  if (core.retained() > core.shed_above) shed(hold, core.retained_limit);
+  hold.unlock();
+  if (!keep) os::unmap(data, size);
+  Budget::destroy(unused);
+}
+
+void destroy_borrowed(Buffer* buffer) noexcept {
+  CoreLock hold(core.lock);
+  Budget* unused = leave_books(buffer);
+  const auto give_back = buffer->give_back;
+  void* owner = buffer->owner;
+  core.slabs.put(buffer, kHeaderClass);
+  hold.unlock();
+  Budget::destroy(unused);
+  if (give_back != nullptr) give_back(owner);  // foreign code: without the lock
+}
+
+}  // namespace
+
+Buffer* allocate(const Request& request) {
+  if (request.bytes > kLargestSmall) return allocate_mapped(request);
+  const int size_class = class_of(kHeaderSize + request.bytes);
+  const int64_t size = kClasses[size_class].size;
+  const Refusal refusal{&request, size};
+  CoreLock hold(core.lock);
+  admit(hold, refusal);
+  void* block = core.slabs.take(size_class, core.room());
+  if (block == nullptr) [[unlikely]]
+    block = take_block_slowly(hold, size_class, refusal);
+  poison::header_ready(block, kHeaderSize);
+  auto* buffer = new (block) Buffer;
+  describe_request(buffer, request);
+  buffer->data = static_cast<char*>(block) + kHeaderSize;
+  buffer->bytes = request.bytes;
+  buffer->charged = static_cast<size_t>(size);
+  buffer->origin = static_cast<uint8_t>(size_class);
+  enter_books(buffer);
+  hold.unlock();
+  poison::block_taken(buffer, static_cast<size_t>(size) - kHeaderSize);
+  return buffer;
+}
+
+Buffer* borrow(void* data, void (*give_back)(void*), void* owner, const Request& request) {
+  const Refusal refusal{&request, static_cast<int64_t>(kHeaderSize)};
+  try {
+    CoreLock hold(core.lock);
+    admit(hold, refusal);
+    void* block = core.slabs.take(kHeaderClass, core.room());
+    if (block == nullptr) [[unlikely]]
+      block = take_block_slowly(hold, kHeaderClass, refusal);
+    poison::header_ready(block, kHeaderSize);
+    auto* buffer = new (block) Buffer;
+    describe_request(buffer, request);
+    buffer->holder = Holder::borrowed;
+    buffer->data = data;
+    buffer->bytes = request.bytes;
+    buffer->charged = kHeaderSize;
+    buffer->origin = kBorrowedOrigin;
+    buffer->give_back = give_back;
+    buffer->owner = owner;
+    enter_books(buffer);
+    return buffer;
+  } catch (...) {
+    if (give_back != nullptr) give_back(owner);
+    throw;
+  }
+}
+
+void destroy(Buffer* buffer) noexcept {
+  if (buffer->origin == kMappedOrigin) return destroy_mapped(buffer);
+  if (buffer->origin == kBorrowedOrigin) return destroy_borrowed(buffer);
+  const int size_class = buffer->origin;
+  poison::block_freed(buffer, kClasses[size_class].size - kHeaderSize);
+  CoreLock hold(core.lock);
+  Budget* unused = leave_books(buffer);
+  poison::header_freed(buffer, kHeaderSize);
+  if (core.slabs.put(buffer, size_class)) core.shed_above = core.retained_limit;
+  if (core.retained() > core.shed_above) [[unlikely]]
+    shed(hold, core.retained_limit);
+  hold.unlock();
+  if (unused != nullptr) [[unlikely]]
+    Budget::destroy(unused);
+}
+
+void shrink(Buffer* buffer, size_t bytes) noexcept {
+  if (bytes >= buffer->bytes || buffer->origin == kBorrowedOrigin) return;
+  size_t charged = buffer->charged;
+  if (buffer->origin == kMappedOrigin) {
+    const size_t pages = std::max(bytes, size_t{1}) + kPageSize - 1;
+    charged = (pages & ~(kPageSize - 1)) + kHeaderSize;
+  }
+  const size_t fewer = buffer->charged - charged;
+  {
+    std::lock_guard hold(core.lock);
+    if (buffer->budget != nullptr) buffer->budget->reduce(static_cast<int64_t>(fewer));
+    core.ledger.shrink(buffer, bytes, charged);
+    core.mapped_bytes -= static_cast<int64_t>(fewer);
+  }
+  if (fewer > 0) os::unmap(static_cast<char*>(buffer->data) + charged - kHeaderSize, fewer);
+}
+
+void set_holder(Buffer* buffer, Holder holder) noexcept {
+  std::lock_guard hold(core.lock);
+  // What is borrowed stays so, whoever holds it: its bytes are not ours to count.
+  if (buffer->origin != kBorrowedOrigin) core.ledger.set_holder(buffer, holder);
+}
+
+void set_idle(Buffer* buffer, bool idle) noexcept {
+  std::lock_guard hold(core.lock);
+  core.ledger.set_idle(buffer, idle);
+}
+
+}  // namespace tidemark::memory

@@ -1,0 +1,111 @@
+// The words of ResourceExhaustedError.
+
+#include "tidemark/memory/context.h"
+#include "tidemark/memory/core.h"
+#include "tidemark/memory/snapshot.h"
+
+#include <tidemark/error.h>
+#include <tidemark/memory.h>
+
+#include <new>
+#include <vector>
+
+namespace tidemark::memory {
+namespace {
+
+constexpr size_t kHoldersNamed = 5;
+
+/// The numbers at the moment of the refusal.
+struct Situation {
+  int64_t wanted;
+  int64_t used;
+  int64_t retained;
+  int64_t limit;
+  std::string budget;  // empty: the process
+  std::vector<Group> top;
+};
+
+Situation take_situation(const Refusal& refusal) {
+  Situation s{};
+  s.wanted = refusal.wanted;
+  if (refusal.budget != nullptr) {
+    s.used = refusal.budget->used();
+    s.limit = refusal.budget->limit();
+    s.budget = refusal.budget->name();
+  } else {
+    s.used = core.ledger.live() + core.ledger.planned();
+    s.retained = core.retained();
+    s.limit = core.limit;
+  }
+  s.top = collect_groups();
+  if (s.top.size() > kHoldersNamed) s.top.resize(kHoldersNamed);
+  return s;
+}
+
+std::string heading(const Refusal& refusal, const Situation& s) {
+  std::string out = "OOM when allocating ";
+  const Request& request = *refusal.request;
+  if (request.shape != nullptr && request.dtype != DType::invalid) {
+    out += message("tensor with shape ", request.shape->to_brackets(), " and type ",
+                   name_of(request.dtype));
+  } else {
+    out += message("a buffer of ", format_bytes(static_cast<int64_t>(request.bytes)));
+  }
+  if (thread_context.op != nullptr) out += message(" in op ", std::string_view(thread_context.op));
+  switch (refusal.reason) {
+    case Refusal::injected:
+      out += " (failure injected for a test)";
+      break;
+    case Refusal::refused_by_system:
+      out += ": the operating system refused the memory";
+      break;
+    default:
+      out += refusal.budget != nullptr ? message(": over the limit of \"", s.budget, "\"")
+                                       : ": over the memory limit";
+  }
+  out += message(".\n  wanted ", format_bytes(s.wanted), ", used ", format_bytes(s.used));
+  if (s.retained > 0) out += message(" (and ", format_bytes(s.retained), " retained)");
+  return out + message(", limit ", format_bytes(s.limit), s.budget.empty() ? " (process)" : "");
+}
+
+std::string list_holders(const std::vector<Group>& groups) {
+  if (groups.empty()) return "\n  No tensor is alive.";
+  std::string out = "\n  Largest holders:";
+  for (const Group& g : groups) {
+    out += message("\n    ", format_bytes(g.bytes), " in ", g.count,
+                   g.count == 1 ? " buffer" : " buffers", ": ",
+                   std::string_view(g.op != nullptr ? g.op : "(no op)"), ", ",
+                   g.count == 1 ? "" : "largest ", describe_contents(g.dtype, g.shape, g.cut),
+                   ", held as ", std::string_view(name_of(g.holder)), ", ", describe(*g.site));
+  }
+  return out;
+}
+
+std::string advice(const Refusal& refusal, const Situation& s) {
+  if (refusal.reason == Refusal::injected) return "\n  Unset TIDEMARK_FAIL_ALLOCATION.";
+  if (s.wanted > s.limit) {
+    return "\n  The request alone exceeds the limit: work in smaller pieces, or raise the limit.";
+  }
+  if (refusal.budget != nullptr) {
+    return "\n  Release tensors made in this scope, or give the scope a larger limit.";
+  }
+  return "\n  Release tensors you no longer need (see the lines above), use smaller batches, or "
+         "raise "
+         "the limit with memory.set_limit or TIDEMARK_MEMORY_LIMIT.";
+}
+
+}  // namespace
+
+void refuse(CoreLock& hold, const Refusal& refusal) {
+  Situation situation;
+  try {
+    situation = take_situation(refusal);
+  } catch (const std::bad_alloc&) {
+    situation.top.clear();  // not even memory to say who has it
+  }
+  hold.unlock();
+  throw ResourceExhaustedError(heading(refusal, situation) + list_holders(situation.top) +
+                               advice(refusal, situation));
+}
+
+}  // namespace tidemark::memory

@@ -1,0 +1,68 @@
+#include "tidemark/memory/ledger.h"
+
+namespace tidemark::memory {
+
+const char* name_of(Holder holder) noexcept {
+  switch (holder) {
+    case Holder::value:
+      return "value";
+    case Holder::variable:
+      return "variable";
+    case Holder::constant:
+      return "constant";
+    case Holder::gradient:
+      return "gradient";
+    case Holder::tape:
+      return "tape";
+    case Holder::workspace:
+      return "workspace";
+    case Holder::arena:
+      return "arena";
+    case Holder::dataset:
+      return "dataset";
+    case Holder::cache:
+      return "cache";
+    case Holder::borrowed:
+      return "borrowed";
+  }
+  return "unknown";
+}
+
+void Ledger::set_holder(Buffer* buffer, Holder holder) noexcept {
+  const auto charged = static_cast<int64_t>(buffer->charged);
+  leave(holders_[static_cast<int>(buffer->holder)], charged);
+  buffer->holder = holder;
+  enter(holders_[static_cast<int>(holder)], charged);
+}
+
+void Ledger::set_idle(Buffer* buffer, bool idle) noexcept {
+  if (buffer->idle == idle) return;
+  const auto charged = static_cast<int64_t>(buffer->charged);
+  buffer->idle = idle;
+  (idle ? live_ : planned_) -= charged;
+  (idle ? planned_ : live_) += charged;
+  note_peak();
+}
+
+void Ledger::shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept {
+  const auto fewer = static_cast<int64_t>(buffer->charged - charged);
+  Account& holder = holders_[static_cast<int>(buffer->holder)];
+  remember_peak(*buffer->site);
+  remember_peak(holder);
+  buffer->site->live_bytes -= fewer;
+  holder.live_bytes -= fewer;
+  (buffer->idle ? planned_ : live_) -= fewer;
+  tensor_bytes_ -= static_cast<int64_t>(buffer->bytes - bytes);
+  buffer->bytes = bytes;
+  buffer->charged = charged;
+}
+
+int64_t Ledger::reset_peak() noexcept {
+  const int64_t old = peak_;
+  peak_ = live_;
+  ++peak_number_;
+  for (Account& account : holders_) account.peak_bytes = account.live_bytes;
+  return old;
+}
+
+}  // namespace tidemark::memory

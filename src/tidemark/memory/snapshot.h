@@ -1,0 +1,38 @@
+// Snapshots of the ledger, to be explained after the lock is released.
+#pragma once
+
+#include "tidemark/memory/buffer.h"
+#include "tidemark/memory/site.h"
+
+#include <tidemark/shape.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tidemark::memory {
+
+/// Live buffers with the same site, op and holder.
+struct Group {
+  const Site* site;
+  const char* op;
+  Holder holder;
+  DType dtype;       // of the largest
+  Shape shape;       // of the largest
+  bool cut;          // the shape had more dimensions than are kept
+  int64_t largest;   // bytes charged
+  int64_t bytes;     // charged, all together
+  int64_t borrowed;  // bytes of other owners, all together
+  int64_t count;
+};
+
+/// Largest first. The caller holds the core's lock.
+std::vector<Group> collect_groups();
+
+/// The dims as recorded; `*cut` is set when there were more than are kept.
+Shape recorded_shape(const Buffer& buffer, bool* cut);
+
+/// "float32 (1000, 1000)"; "raw bytes" for an invalid dtype.
+std::string describe_contents(DType dtype, const Shape& shape, bool cut);
+
+}  // namespace tidemark::memory

@@ -1,0 +1,128 @@
+#include "tidemark/memory/core.h"
+#include "tidemark/memory/os.h"
+#include "tidemark/memory/sites.h"
+#include "tidemark/memory/snapshot.h"
+
+#include <tidemark/memory.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+namespace tidemark::memory {
+namespace {
+
+/// Bytes of live and kept mappings that nobody has written to: the system has not given them yet.
+int64_t untouched_bytes(const std::vector<SlabPool::Region>& mappings) {
+  int64_t untouched = 0;
+  for (const auto& mapping : mappings) {
+    untouched += static_cast<int64_t>(mapping.size) - os::resident_in(mapping.start, mapping.size);
+  }
+  return untouched;
+}
+
+}  // namespace
+
+Stats stats() {
+  initialize_core();
+  Stats s;
+  std::vector<SlabPool::Region> mappings;
+  {
+    CoreLock hold(core.lock);
+    const Ledger& ledger = core.ledger;
+    s.live = ledger.live();
+    s.planned = ledger.planned();
+    s.retained = core.retained();
+    s.tensor_bytes = ledger.tensor_bytes();
+    s.borrowed = ledger.borrowed();
+    s.peak = ledger.peak();
+    s.live_buffers = ledger.live_buffers();
+    s.allocations = core.allocations;
+    s.limit = core.limit;
+    s.retained_limit = core.retained_limit;
+    for (const Buffer* b = ledger.newest(); b != nullptr; b = b->next) {
+      if (is_mapped(*b)) mappings.push_back({b->data, b->charged - kHeaderSize});
+    }
+    for (const KeptMapping* m = core.kept.newest(); m != nullptr; m = m->older) {
+      mappings.push_back({m->data, m->size});
+    }
+  }
+  s.resident = os::resident();
+  s.untouched = untouched_bytes(mappings);
+  s.not_ours = s.resident + s.untouched - s.live - s.planned - s.retained;
+  return s;
+}
+
+int64_t reset_peak() {
+  initialize_core();
+  return reset_site_peaks();
+}
+
+std::vector<LiveBuffer> live_buffers() {
+  struct Record {
+    const Site* site;
+    const char* op;
+    Holder holder;
+    DType dtype;
+    Shape shape;
+    int64_t bytes;
+  };
+  std::vector<Record> records;
+  {
+    CoreLock hold(core.lock);
+    records.reserve(static_cast<size_t>(core.ledger.live_buffers()));
+    for (const Buffer* b = core.ledger.newest(); b != nullptr; b = b->next) {
+      bool cut = false;
+      records.push_back({b->site, b->op, b->holder, b->dtype, recorded_shape(*b, &cut),
+                         static_cast<int64_t>(b->bytes)});
+    }
+  }
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.bytes > b.bytes; });
+  PlaceNames names;
+  std::vector<LiveBuffer> out;
+  out.reserve(records.size());
+  for (Record& r : records) {
+    out.push_back({names.of(r.site), r.op != nullptr ? r.op : "", name_of(r.holder), r.dtype,
+                   std::move(r.shape), r.bytes});
+  }
+  return out;
+}
+
+std::vector<PlaceUse> places() {
+  const std::vector<SiteUse> uses = collect_sites();
+  std::vector<Group> groups;
+  {
+    CoreLock hold(core.lock);
+    groups = collect_groups();
+  }
+  std::unordered_map<const Site*, const Group*> largest;
+  for (const Group& group : groups) {
+    const auto [found, is_new] = largest.try_emplace(group.site, &group);
+    if (!is_new && group.largest > found->second->largest) found->second = &group;
+  }
+  std::vector<PlaceUse> out;
+  out.reserve(uses.size());
+  PlaceNames names;
+  for (const SiteUse& use : uses) {
+    const auto found = largest.find(use.site);
+    const char* op = found != largest.end() ? found->second->op : nullptr;
+    out.push_back({names.of(use.site), op != nullptr ? op : "", use.account.live_bytes,
+                   use.account.peak_bytes, use.at_peak, use.account.live_count,
+                   use.account.total_count});
+  }
+  return out;
+}
+
+std::vector<HolderUse> holders() {
+  std::vector<HolderUse> out;
+  std::lock_guard hold(core.lock);
+  for (int kind = 0; kind < kHolderKinds; ++kind) {
+    const Account& account = core.ledger.holder(kind);
+    out.push_back({name_of(static_cast<Holder>(kind)), account.live_bytes, account.peak_bytes,
+                   account.live_count, account.total_count});
+  }
+  return out;
+}
+
+}  // namespace tidemark::memory
