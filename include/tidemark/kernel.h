@@ -113,7 +113,8 @@ struct KernelRegistrar {
 template <template <class> class K, class... T>
 struct TypedKernels {
   explicit TypedKernels(std::string_view op) {
-    (register_kernel(op, Device::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...);
+    detail::register_or_report(
+        [&] { (register_kernel(op, Device::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...); });
   }
   template <class U>
   static constexpr Kernel kernel() {
