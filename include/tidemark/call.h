@@ -56,10 +56,18 @@ TIDEMARK_API Tensor call(std::string_view op, std::initializer_list<Tensor> inpu
 TIDEMARK_API std::vector<Tensor> call_all(std::string_view op, std::span<const Tensor> inputs,
                                           std::initializer_list<NamedAttr> attrs = {});
 
-TIDEMARK_API Tensor operator+(const Tensor& a, const Tensor& b);
-TIDEMARK_API Tensor operator-(const Tensor& a, const Tensor& b);
-TIDEMARK_API Tensor operator*(const Tensor& a, const Tensor& b);
-TIDEMARK_API Tensor operator/(const Tensor& a, const Tensor& b);
+/// Operands given up (temporaries, std::move) are written in place where nobody else shares them:
+/// a * b + c takes one buffer, not two.
+#define TIDEMARK_DECLARE_OPERATOR(symbol)                                \
+  TIDEMARK_API Tensor operator symbol(const Tensor& a, const Tensor& b); \
+  TIDEMARK_API Tensor operator symbol(Tensor&& a, const Tensor& b);      \
+  TIDEMARK_API Tensor operator symbol(const Tensor& a, Tensor&& b);      \
+  TIDEMARK_API Tensor operator symbol(Tensor&& a, Tensor&& b);
+TIDEMARK_DECLARE_OPERATOR(+)
+TIDEMARK_DECLARE_OPERATOR(-)
+TIDEMARK_DECLARE_OPERATOR(*)
+TIDEMARK_DECLARE_OPERATOR(/)
+#undef TIDEMARK_DECLARE_OPERATOR
 TIDEMARK_API Tensor operator-(const Tensor& a);
 
 /// Shows borrowed handles as a span of tensors without touching reference counts.

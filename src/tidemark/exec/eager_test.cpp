@@ -107,6 +107,15 @@ TEST(Eager, DyingInputsAreWrittenInPlace) {
   EXPECT_EQ(other.data<float>()[1], 2.f);
 }
 
+TEST(Eager, TemporariesOfOperatorsAreReused) {
+  const Tensor a = Tensor::of({1.f, 2.f});
+  const int64_t before = memory::stats().allocations;
+  const Tensor y = a * a + a - a;
+  EXPECT_EQ(memory::stats().allocations - before, 1);
+  EXPECT_EQ(y.data<float>()[1], 4.f);
+  EXPECT_EQ(a.data<float>()[1], 2.f);
+}
+
 TEST(Eager, PromotesInputsOfOneTypeVariable) {
   const Tensor y = Tensor::of({1, 2}) + Tensor::of({0.5f, 0.5f});
   EXPECT_EQ(y.dtype(), DType::float32);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tidemark/memory/context.h"
 #include "tidemark/ops/dispatch.h"
 
 namespace tidemark {
@@ -85,8 +86,13 @@ void hand_over(const OpCall& call, std::span<Tensor> outputs) {
   }
 }
 
-Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b) {
-  return call(op, Borrowed<2>(a, b).span());
+Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b, uint64_t donated,
+              const void* return_address) {
+  const memory::ScopedSite here(memory::site_of_address(return_address));
+  Tensor out;
+  const Borrowed<2> inputs(a, b);
+  dispatch({op, inputs.span(), {}, donated}, {&out, 1});
+  return out;
 }
 
 }  // namespace
@@ -155,18 +161,33 @@ Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
   return std::move(call_all(name, std::span(inputs.begin(), inputs.size()), named).at(0));
 }
 
-#define TIDEMARK_BINARY_OPERATOR(symbol, name)                 \
-  Tensor operator symbol(const Tensor& a, const Tensor& b) {   \
-    static const OpDef& op = OpRegistry::instance().get(name); \
-    return binary(op, a, b);                                   \
+#define TIDEMARK_BINARY_OPERATOR(symbol, name)                        \
+  namespace {                                                         \
+  const OpDef& op_##name() {                                          \
+    static const OpDef& op = OpRegistry::instance().get(#name);       \
+    return op;                                                        \
+  }                                                                   \
+  }                                                                   \
+  Tensor operator symbol(const Tensor& a, const Tensor& b) {          \
+    return binary(op_##name(), a, b, 0, __builtin_return_address(0)); \
+  }                                                                   \
+  Tensor operator symbol(Tensor&& a, const Tensor& b) {               \
+    return binary(op_##name(), a, b, 1, __builtin_return_address(0)); \
+  }                                                                   \
+  Tensor operator symbol(const Tensor& a, Tensor&& b) {               \
+    return binary(op_##name(), a, b, 2, __builtin_return_address(0)); \
+  }                                                                   \
+  Tensor operator symbol(Tensor&& a, Tensor&& b) {                    \
+    return binary(op_##name(), a, b, 3, __builtin_return_address(0)); \
   }
-TIDEMARK_BINARY_OPERATOR(+, "add")
-TIDEMARK_BINARY_OPERATOR(-, "subtract")
-TIDEMARK_BINARY_OPERATOR(*, "multiply")
-TIDEMARK_BINARY_OPERATOR(/, "truediv")
+TIDEMARK_BINARY_OPERATOR(+, add)
+TIDEMARK_BINARY_OPERATOR(-, subtract)
+TIDEMARK_BINARY_OPERATOR(*, multiply)
+TIDEMARK_BINARY_OPERATOR(/, truediv)
 #undef TIDEMARK_BINARY_OPERATOR
 
 Tensor operator-(const Tensor& a) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   static const OpDef& op = OpRegistry::instance().get("negative");
   return call(op, Borrowed<1>(a).span());
 }
