@@ -25,7 +25,9 @@ TEST(DType, PromotionIsSymmetricAndIdempotent) {
     for (DType b : kAll) {
       EXPECT_EQ(promote(a, b), promote(b, a));
       const DType joined = promote(a, b);
-      if (joined != DType::invalid) EXPECT_EQ(promote(joined, a), joined);
+      if (joined != DType::invalid) {
+        EXPECT_EQ(promote(joined, a), joined);
+      }
     }
   }
 }
