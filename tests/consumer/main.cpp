@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace tm = tidemark;
-
 int main() {
+  namespace tm = tidemark;  // not at file scope: <ctime> has a struct of this name there
   const tm::Tensor x = tm::Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
   const tm::Tensor y = tm::square(x) + 1.f;
   std::cout << y << "\n" << tm::memory::report() << "\n";
