@@ -4,9 +4,9 @@
 
 #include "benchmark.h"
 
-namespace tm = tidemark;
-
 namespace bench {
+
+namespace tm = tidemark;
 
 Figures add_small(const Options& options) {
   const tm::Tensor a = tm::Tensor::of({1.f, 2.f});

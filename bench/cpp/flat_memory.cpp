@@ -7,9 +7,9 @@
 
 #include "benchmark.h"
 
-namespace tm = tidemark;
-
 namespace bench {
+
+namespace tm = tidemark;
 namespace {
 
 constexpr int64_t kOps = 10'000'000;

@@ -10,9 +10,9 @@
 #include "benchmark.h"
 #include "onednn_reference.h"
 
-namespace tm = tidemark;
-
 namespace bench {
+
+namespace tm = tidemark;
 namespace {
 
 struct Product {

@@ -7,9 +7,9 @@
 #include "benchmark.h"
 #include "memory_reference.h"
 
-namespace tm = tidemark;
-
 namespace bench {
+
+namespace tm = tidemark;
 
 Figures streaming_ops(const Options& options) {
   constexpr int64_t kSide = 4000;

@@ -12,9 +12,9 @@
 
 #include "benchmark.h"
 
-namespace tm = tidemark;
-
 namespace bench {
+
+namespace tm = tidemark;
 namespace {
 
 constexpr int kWorkers = 16;

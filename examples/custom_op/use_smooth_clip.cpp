@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <iostream>
 
-namespace tm = tidemark;
-
 int main(int argc, char** argv) {
+  namespace tm = tidemark;
   if (argc != 2) {
     std::cerr << "usage: use_smooth_clip LIBRARY\n";
     return EXIT_FAILURE;

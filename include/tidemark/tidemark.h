@@ -1,8 +1,8 @@
 // Everything a program needs.
 //
 //   #include <tidemark/tidemark.h>
-//   namespace tm = tidemark;
 //   int main() {
+//     namespace tm = tidemark;  // not at file scope: <ctime> has a struct of this name there
 //     auto x = tm::Tensor::of({1.f, 2.f, 3.f});
 //     std::cout << tm::tanh(x * x + 1.f) << "\n" << tm::memory::report();
 //   }
