@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "tidemark/base/settings.h"
+
 namespace tidemark {
 
 namespace {
+
+constexpr int kMostThreads = 1024;
 
 int usable_cpus() {
   cpu_set_t set;
@@ -24,11 +27,8 @@ int usable_cpus() {
 }
 
 int default_threads() {
-  if (const char* text = std::getenv("TIDEMARK_NUM_THREADS")) {
-    const int wanted = std::atoi(text);
-    if (wanted > 0) return wanted;
-  }
-  return usable_cpus();
+  const int64_t wanted = settings::integer(settings::kNumThreads);
+  return wanted > 0 ? static_cast<int>(std::min<int64_t>(wanted, kMostThreads)) : usable_cpus();
 }
 
 /// Pieces of one parallel_for. Lives on the caller's stack until `helpers` is zero.
@@ -151,7 +151,7 @@ Pool& pool() {
 
 }  // namespace
 
-int num_threads() noexcept {
+int num_threads() {
   int n = thread_count.load(std::memory_order_relaxed);
   if (n == 0) {
     n = default_threads();
@@ -162,7 +162,8 @@ int num_threads() noexcept {
 
 int set_num_threads(int threads) {
   const int old = num_threads();
-  thread_count.store(threads > 0 ? threads : default_threads(), std::memory_order_relaxed);
+  thread_count.store(threads > 0 ? std::min(threads, kMostThreads) : default_threads(),
+                     std::memory_order_relaxed);
   return old;
 }
 

@@ -13,8 +13,9 @@
 
 namespace tidemark {
 
-/// Threads that work on one parallel_for, the caller included.
-TIDEMARK_API int num_threads() noexcept;
+/// Threads that work on one parallel_for, the caller included. The first call reads
+/// TIDEMARK_NUM_THREADS and throws InvalidArgumentError when that is no number.
+TIDEMARK_API int num_threads();
 /// 0: as many as the process may use. Returns the old value. Threads start when first needed.
 TIDEMARK_API int set_num_threads(int threads);
 
