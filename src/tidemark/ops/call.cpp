@@ -183,8 +183,48 @@ Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
 TIDEMARK_BINARY_OPERATOR(+, add)
 TIDEMARK_BINARY_OPERATOR(-, subtract)
 TIDEMARK_BINARY_OPERATOR(*, multiply)
-TIDEMARK_BINARY_OPERATOR(/, truediv)
 #undef TIDEMARK_BINARY_OPERATOR
+
+namespace {
+
+/// What dividing two of this dtype gives: 1 / 2 is 0.5.
+DType quotient_dtype(DType d) {
+  switch (d) {
+    case DType::bool_:
+    case DType::int8:
+    case DType::uint8:
+    case DType::int16:
+    case DType::uint16:
+      return DType::float32;
+    default:
+      return is_integer(d) ? DType::float64 : d;
+  }
+}
+
+Tensor as_quotient(const Tensor& t) {
+  const DType target = quotient_dtype(t.dtype());
+  return t.dtype() == target ? t : call("cast", {t}, {{"dtype", target}});
+}
+
+Tensor quotient(const Tensor& a, const Tensor& b, uint64_t donated, void* caller) {
+  static const OpDef& op = OpRegistry::instance().get("truediv");
+  const DType both = a.dtype() == b.dtype() ? a.dtype() : promote(a.dtype(), b.dtype());
+  if (quotient_dtype(both) == both) return binary(op, a, b, donated, caller);
+  return binary(op, as_quotient(a), as_quotient(b), 0, caller);
+}
+
+}  // namespace
+
+Tensor operator/(const Tensor& a, const Tensor& b) {
+  return quotient(a, b, 0, __builtin_return_address(0));
+}
+Tensor operator/(Tensor&& a, const Tensor& b) {
+  return quotient(a, b, 1, __builtin_return_address(0));
+}
+Tensor operator/(const Tensor& a, Tensor&& b) {
+  return quotient(a, b, 2, __builtin_return_address(0));
+}
+Tensor operator/(Tensor&& a, Tensor&& b) { return quotient(a, b, 3, __builtin_return_address(0)); }
 
 Tensor operator-(const Tensor& a) {
   const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));

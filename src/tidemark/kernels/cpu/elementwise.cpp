@@ -1,0 +1,106 @@
+// Registers every elementwise loop as a kernel.
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "tidemark/kernels/cpu/cast.h"
+#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/loops_of_level.h"
+
+namespace tidemark::cpu {
+
+TIDEMARK_DECLARE_PER_ISA(BlockTable, blocks);
+TIDEMARK_DECLARE_PER_ISA(CastTable, casts);
+TIDEMARK_DECLARE_PER_ISA(LoopTable, arithmetic);
+namespace common {
+extern const LoopTable complex_numbers;
+}
+
+namespace {
+
+constexpr int kMaxOps = 160;
+
+/// A kernel is a plain function, so each op gets a numbered one that finds its loops here.
+struct Slot {
+  std::string_view op;
+  const Loop* by_dtype[kDTypeSlots] = {};
+};
+constinit std::array<Slot, kMaxOps> slots{};
+constinit int slots_used = 0;
+constinit const BlockTable* blocks_in_use = nullptr;
+constinit const CastTable* casts_in_use = nullptr;
+
+template <int I>
+void run_slot(KernelContext& k) {
+  run_loop(k, *slots[I].by_dtype[static_cast<int>(k.input(0).dtype())]);
+}
+
+template <size_t... I>
+constexpr std::array<KernelRun, sizeof...(I)> numbered_kernels(std::index_sequence<I...>) {
+  return {&run_slot<static_cast<int>(I)>...};
+}
+constexpr auto kKernels = numbered_kernels(std::make_index_sequence<kMaxOps>());
+
+int slot_of(std::string_view op) {
+  for (int i = 0; i < slots_used; ++i) {
+    if (slots[static_cast<size_t>(i)].op == op) return i;
+  }
+  if (slots_used == kMaxOps) fail<InternalError>("more than ", kMaxOps, " elementwise ops");
+  slots[static_cast<size_t>(slots_used)].op = op;
+  return slots_used++;
+}
+
+/// A loop over float32 serves the half types too.
+void place(Slot& slot, const Loop& loop) {
+  slot.by_dtype[static_cast<int>(loop.in)] = &loop;
+  if (loop.in != DType::float32) return;
+  slot.by_dtype[static_cast<int>(DType::float16)] = &loop;
+  slot.by_dtype[static_cast<int>(DType::bfloat16)] = &loop;
+}
+
+void place_all(const LoopTable& table) {
+  for (int i = 0; i < table.count; ++i) {
+    place(slots[static_cast<size_t>(slot_of(table.loops[i].op))], table.loops[i]);
+  }
+}
+
+void run_cast(KernelContext& k) {
+  const DType from = k.input(0).dtype();
+  const DType to = k.output(0).dtype();
+  const auto wide = [](DType d) {
+    return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d;
+  };
+  Loop loop;
+  loop.in = wide(from);
+  loop.out = wide(to);
+  loop.run = casts_in_use->loops[static_cast<int>(loop.in)][static_cast<int>(loop.out)];
+  run_loop(k, loop);
+}
+TIDEMARK_KERNEL(cast, kPlain, run_cast);
+
+const bool registered = [] {
+  use_loops_of(best_level());
+  for (int i = 0; i < slots_used; ++i) {
+    const Slot& slot = slots[static_cast<size_t>(i)];
+    DTypeSet dtypes;
+    for (int d = 0; d < kDTypeSlots; ++d) {
+      if (slot.by_dtype[d]) dtypes.bits |= 1u << d;
+    }
+    register_kernel(slot.op, Device::cpu, dtypes, {kKernels[static_cast<size_t>(i)], nullptr});
+  }
+  return true;
+}();
+
+}  // namespace
+
+const BlockTable& blocks() { return *blocks_in_use; }
+
+void use_loops_of(Level level) {
+  blocks_in_use = &TIDEMARK_FOR_LEVEL(blocks, level);
+  casts_in_use = &TIDEMARK_FOR_LEVEL(casts, level);
+  place_all(common::complex_numbers);
+  place_all(TIDEMARK_FOR_LEVEL(arithmetic, level));
+}
+
+}  // namespace tidemark::cpu

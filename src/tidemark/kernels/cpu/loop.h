@@ -1,0 +1,79 @@
+// Elementwise loops and the driver that runs them over tensors.
+//
+// A Loop computes a run of consecutive elements; it knows nothing of shapes, threads, half types or
+// caches. The driver adds those: it cuts the work into pieces, walks broadcast dimensions, converts
+// float16 and bfloat16 block by block, and writes large results past the caches.
+#pragma once
+
+#include <tidemark/kernel.h>
+
+namespace tidemark::cpu {
+
+/// Attributes of the call, as numbers, in the op's order.
+struct LoopParams {
+  double values[2] = {0, 0};
+};
+
+enum class LoopStatus : int { ok = 0, division_by_zero, negative_power };
+
+/// `out` may be the same memory as an input with elements of the same size, and only exactly so.
+using LoopFn = LoopStatus (*)(void* out, const void* const* in, int64_t n,
+                              const LoopParams& params);
+
+struct Loop {
+  const char* op = nullptr;
+  LoopFn run = nullptr;
+  DType in = DType::invalid;
+  DType out = DType::invalid;
+  uint8_t arity = 1;
+  /// n must be a multiple of kVectorRun: the vector code and scalar code could differ in the last
+  /// bit, and a result must not depend on where in the tensor an element lies.
+  bool whole_vectors = false;
+  /// Costs much more than reading and writing the element.
+  bool heavy = false;
+};
+
+inline constexpr int64_t kVectorRun = 16;
+
+struct LoopTable {
+  const Loop* loops = nullptr;
+  int count = 0;
+};
+
+/// Helpers of the driver that profit from SIMD.
+struct BlockTable {
+  void (*half_to_float)(float* out, const uint16_t* in, int64_t n);
+  void (*float_to_half)(uint16_t* out, const float* in, int64_t n);
+  void (*bfloat16_to_float)(float* out, const uint16_t* in, int64_t n);
+  void (*float_to_bfloat16)(uint16_t* out, const float* in, int64_t n);
+  /// Copies past the caches; `out` is aligned to 64 bytes.
+  void (*stream)(void* out, const void* in, int64_t bytes);
+};
+
+inline constexpr int kMaxLoopInputs = 3;
+
+/// What the driver runs: the loop over `loop.in`, on tensors whose elements have these dtypes.
+/// Where they differ from the loop's, one side is float16 or bfloat16 and the other float32.
+struct LoopCall {
+  const Loop* loop = nullptr;
+  void* out = nullptr;
+  DType out_dtype = DType::invalid;
+  const Shape* out_shape = nullptr;
+  int64_t out_count = 0;
+  const void* in[kMaxLoopInputs] = {};
+  DType in_dtype[kMaxLoopInputs] = {};
+  DType loop_in[kMaxLoopInputs] = {};  // dtypes the loop reads
+  const Shape* in_shape[kMaxLoopInputs] = {};
+  int64_t in_count[kMaxLoopInputs] = {};
+  LoopParams params;
+};
+
+/// Runs the loop over all elements, broadcasting inputs; the first status that is not ok.
+LoopStatus run_loop(const LoopCall& call);
+
+/// The loop of an op over these inputs, from the kernel's context; throws for a bad status.
+void run_loop(KernelContext& k, const Loop& loop);
+
+[[noreturn, gnu::cold]] void fail_loop(const KernelContext& k, LoopStatus status);
+
+}  // namespace tidemark::cpu

@@ -1,0 +1,16 @@
+// The per-ISA tables in use.
+#pragma once
+
+#include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/kernels/cpu/loop.h"
+
+namespace tidemark::cpu {
+
+/// The driver's helpers for the level in use.
+const BlockTable& blocks();
+
+/// Makes the elementwise kernels use another level; for tests. The CPU must support it, and no
+/// kernel may run meanwhile.
+void use_loops_of(Level level);
+
+}  // namespace tidemark::cpu
