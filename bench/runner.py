@@ -18,6 +18,8 @@ BENCH = Path(__file__).resolve().parent
 # and a real one stays.
 EXTRA_ROUNDS = 3
 PROCESS_TIMEOUT_S = 600
+# Meant for the harness; Tidemark would report them as settings it does not know.
+OWN_VARIABLES = ("TIDEMARK_PEER_", "TIDEMARK_BENCH_")
 
 
 @dataclass
@@ -111,7 +113,8 @@ class Runner:
 
     def _run(self, command: list[str]) -> dict[str, float]:
         # TensorFlow says much at its start; from "/" no script finds modules of ours by accident.
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(OWN_VARIABLES)}
+        environment["TF_CPP_MIN_LOG_LEVEL"] = "3"
         try:
             done = subprocess.run(
                 command,
