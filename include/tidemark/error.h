@@ -44,7 +44,7 @@ class TIDEMARK_API Error : public std::runtime_error {
 };
 
 template <Code C>
-class TypedError : public Error {
+class TIDEMARK_API TypedError : public Error {
  public:
   explicit TypedError(const std::string& message) : Error(C, message) {}
 };

@@ -107,7 +107,7 @@ class OpDef;
 class KernelTable;
 
 /// A call on its way: which op, on what.
-struct OpCall {
+struct TIDEMARK_API OpCall {
   const OpDef& op;
   std::span<const Tensor> inputs;
   std::span<const Attr> attrs;  // one each attribute of the op, in its order
