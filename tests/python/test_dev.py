@@ -1,0 +1,35 @@
+"""./dev knows its verbs, tells them apart from mistakes, and CI calls it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+VERBS = ["run", "test", "build", "bench", "format", "lint", "asan", "tsan", "fuzz", "help"]
+
+
+def dev(*arguments):
+    return subprocess.run([ROOT / "dev", *arguments], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_is_described_and_defined(verb):
+    assert re.search(rf"^  {verb}\b.* \w+", dev("help").stdout, re.MULTILINE)
+    assert f"\ndev_{verb}() {{" in (ROOT / "dev").read_text()
+
+
+def test_works_from_any_folder(tmp_path):
+    done = subprocess.run([ROOT / "dev"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == dev("help").stdout
+
+
+def test_unknown_verb_is_refused():
+    done = dev("tset")
+    assert done.returncode == 1
+    assert "no verb 'tset'" in done.stderr and "./dev help" in done.stderr
+
+
+def test_ci_runs_the_tests():
+    assert "./dev test" in (ROOT / ".ci" / "run").read_text()
