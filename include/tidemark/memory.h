@@ -78,7 +78,8 @@ TIDEMARK_API std::vector<LiveBuffer> live_buffers();
 
 struct PlaceUse {
   std::string place;
-  std::string op;  // of its largest live buffer; empty when none is live
+  std::string op;      // of its largest live buffer; empty when none is live
+  std::string holder;  // likewise
   int64_t live_bytes;
   int64_t peak_bytes;
   int64_t bytes_at_process_peak;

@@ -8,6 +8,8 @@
 // The caller holds the core's lock, except where said otherwise.
 #pragma once
 
+#include "tidemark/memory/context.h"
+
 #include <tidemark/export.h>
 
 #include <algorithm>
@@ -79,6 +81,19 @@ class TIDEMARK_API Budget {
   int64_t references_ = 1;
   std::string name_;
   Budget* parent_;
+};
+
+/// Charges what this thread allocates to the budget (and all around it), until the end of the
+/// scope.
+class BudgetScope {
+ public:
+  explicit BudgetScope(Budget* budget) : outer_(std::exchange(thread_context.budget, budget)) {}
+  ~BudgetScope() { thread_context.budget = outer_; }
+  BudgetScope(const BudgetScope&) = delete;
+  BudgetScope& operator=(const BudgetScope&) = delete;
+
+ private:
+  Budget* outer_;
 };
 
 /// Readings that take the lock.

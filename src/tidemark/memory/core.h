@@ -16,6 +16,7 @@
 #include "tidemark/memory/ledger.h"
 #include "tidemark/memory/slabs.h"
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -28,11 +29,7 @@ inline constexpr size_t kHeaderSize = 128;
 static_assert(sizeof(Buffer) <= kHeaderSize && sizeof(KeptMapping) <= kHeaderSize);
 inline constexpr int kHeaderClass = class_of(kHeaderSize);
 
-// Buffer::origin is a size class for small buffers, or:
-inline constexpr uint8_t kMappedOrigin = 254;
-inline constexpr uint8_t kBorrowedOrigin = 255;
 static_assert(kSizeClasses < kMappedOrigin);
-inline bool is_mapped(const Buffer& buffer) noexcept { return buffer.origin == kMappedOrigin; }
 
 struct Core {
   SpinMutex lock;
@@ -48,7 +45,7 @@ struct Core {
   int64_t purge_above = 0;
   int64_t allocations = 0;
   int64_t fail_at = -1;  // the allocation with this number fails
-  bool poison = false;   // written once, before the first allocation
+  std::atomic<bool> poison = false;
 
   int64_t committed() const noexcept { return slabs.present_bytes() + mapped_bytes; }
   int64_t retained() const noexcept { return committed() - ledger.live() - ledger.planned(); }

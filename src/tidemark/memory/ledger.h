@@ -14,14 +14,20 @@
 
 namespace tidemark::memory {
 
+// Buffer::origin is a size class for small buffers, or:
+inline constexpr uint8_t kMappedOrigin = 254;
+inline constexpr uint8_t kBorrowedOrigin = 255;
+inline bool is_mapped(const Buffer& buffer) noexcept { return buffer.origin == kMappedOrigin; }
+
 class Ledger {
  public:
   /// Lists a buffer whose fields are filled in.
   void add(Buffer* buffer) noexcept {
+    Buffer*& newest = list_of(*buffer);
     buffer->previous = nullptr;
-    buffer->next = newest_;
-    if (newest_ != nullptr) newest_->previous = buffer;
-    newest_ = buffer;
+    buffer->next = newest;
+    if (newest != nullptr) newest->previous = buffer;
+    newest = buffer;
     ++live_buffers_;
     const auto charged = static_cast<int64_t>(buffer->charged);
     enter(*buffer->site, charged);
@@ -36,7 +42,7 @@ class Ledger {
   }
 
   void remove(Buffer* buffer) noexcept {
-    (buffer->previous != nullptr ? buffer->previous->next : newest_) = buffer->next;
+    (buffer->previous != nullptr ? buffer->previous->next : list_of(*buffer)) = buffer->next;
     if (buffer->next != nullptr) buffer->next->previous = buffer->previous;
     --live_buffers_;
     const auto charged = static_cast<int64_t>(buffer->charged);
@@ -69,9 +75,18 @@ class Ledger {
   int64_t peak() const noexcept { return peak_; }
   int64_t live_buffers() const noexcept { return live_buffers_; }
   const Account& holder(int kind) const noexcept { return holders_[kind]; }
-  const Buffer* newest() const noexcept { return newest_; }
+
+  /// The mapped buffers have a list of their own: there are few, and stats() looks at each.
+  const Buffer* newest_mapped() const noexcept { return newest_[1]; }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Buffer* first : newest_) {
+      for (const Buffer* b = first; b != nullptr; b = b->next) visit(*b);
+    }
+  }
 
  private:
+  Buffer*& list_of(const Buffer& buffer) noexcept { return newest_[is_mapped(buffer)]; }
   void remember_peak(Account& account) noexcept {
     if (account.seen_peak != peak_number_) {
       account.bytes_at_peak = account.live_bytes;
@@ -97,7 +112,7 @@ class Ledger {
     }
   }
 
-  Buffer* newest_ = nullptr;
+  Buffer* newest_[2] = {};
   int64_t live_ = 0;
   int64_t planned_ = 0;
   int64_t tensor_bytes_ = 0;

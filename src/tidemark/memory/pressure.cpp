@@ -2,12 +2,11 @@
 
 #include "tidemark/base/settings.h"
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/fork_safety.h"
 #include "tidemark/memory/os.h"
 
 #include <tidemark/error.h>
 #include <tidemark/memory.h>
-
-#include <pthread.h>
 
 #include <algorithm>
 
@@ -55,9 +54,6 @@ int64_t default_limit() {
   return std::max(available - others, available / 2);
 }
 
-void lock_for_fork() { core.lock.lock(); }
-void unlock_after_fork() { core.lock.unlock(); }
-
 }  // namespace
 
 int64_t shed(CoreLock& hold, int64_t target) noexcept {
@@ -101,7 +97,7 @@ void initialize_core() {
         settings::bytes(settings::kRetainedLimit).value_or(std::min(MiB(256), limit / 8));
     const bool poison = settings::flag(settings::kPoison);
     const int64_t fail = settings::integer(settings::kFailAllocation);
-    pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
+    make_fork_safe();
     std::lock_guard hold(core.lock);
     core.limit = std::max<int64_t>(limit, 1);  // 0 stands for "not initialized"
     core.retained_limit = core.shed_above = core.purge_above = retained;

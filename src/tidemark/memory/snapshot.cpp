@@ -42,7 +42,8 @@ std::vector<Group> collect_groups() {
   std::unordered_map<Key, size_t, KeyHash> index;
   std::vector<Group> groups;
   std::vector<const Buffer*> largest;
-  for (const Buffer* b = core.ledger.newest(); b != nullptr; b = b->next) {
+  core.ledger.for_each([&](const Buffer& buffer) {
+    const Buffer* b = &buffer;
     const auto [found, is_new] = index.try_emplace({b->site, b->op, b->holder}, groups.size());
     if (is_new) {
       groups.push_back({b->site, b->op, b->holder, b->dtype, Shape(), false, 0, 0, 0, 0});
@@ -53,7 +54,7 @@ std::vector<Group> collect_groups() {
     if (b->holder == Holder::borrowed) group.borrowed += static_cast<int64_t>(b->bytes);
     ++group.count;
     if (b->bytes > largest[found->second]->bytes) largest[found->second] = b;
-  }
+  });
   for (size_t i = 0; i < groups.size(); ++i) {
     groups[i].dtype = largest[i]->dtype;
     groups[i].largest = static_cast<int64_t>(largest[i]->charged);

@@ -40,8 +40,8 @@ Stats stats() {
     s.allocations = core.allocations;
     s.limit = core.limit;
     s.retained_limit = core.retained_limit;
-    for (const Buffer* b = ledger.newest(); b != nullptr; b = b->next) {
-      if (is_mapped(*b)) mappings.push_back({b->data, b->charged - kHeaderSize});
+    for (const Buffer* b = ledger.newest_mapped(); b != nullptr; b = b->next) {
+      mappings.push_back({b->data, b->charged - kHeaderSize});
     }
     for (const KeptMapping* m = core.kept.newest(); m != nullptr; m = m->older) {
       mappings.push_back({m->data, m->size});
@@ -71,11 +71,11 @@ std::vector<LiveBuffer> live_buffers() {
   {
     CoreLock hold(core.lock);
     records.reserve(static_cast<size_t>(core.ledger.live_buffers()));
-    for (const Buffer* b = core.ledger.newest(); b != nullptr; b = b->next) {
+    core.ledger.for_each([&](const Buffer& b) {
       bool cut = false;
-      records.push_back({b->site, b->op, b->holder, b->dtype, recorded_shape(*b, &cut),
-                         static_cast<int64_t>(b->bytes)});
-    }
+      records.push_back({b.site, b.op, b.holder, b.dtype, recorded_shape(b, &cut),
+                         static_cast<int64_t>(b.bytes)});
+    });
   }
   std::stable_sort(records.begin(), records.end(),
                    [](const Record& a, const Record& b) { return a.bytes > b.bytes; });
@@ -106,8 +106,9 @@ std::vector<PlaceUse> places() {
   PlaceNames names;
   for (const SiteUse& use : uses) {
     const auto found = largest.find(use.site);
-    const char* op = found != largest.end() ? found->second->op : nullptr;
-    out.push_back({names.of(use.site), op != nullptr ? op : "", use.account.live_bytes,
+    const Group* group = found != largest.end() ? found->second : nullptr;
+    out.push_back({names.of(use.site), group != nullptr && group->op != nullptr ? group->op : "",
+                   group != nullptr ? name_of(group->holder) : "", use.account.live_bytes,
                    use.account.peak_bytes, use.at_peak, use.account.live_count,
                    use.account.total_count});
   }

@@ -1,19 +1,17 @@
 #include "tidemark/memory/symbolize.h"
 
+#include "tidemark/memory/cache_registry.h"
+#include "tidemark/memory/debug_info.h"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
 
-#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
-
-#if __has_include(<elfutils/libdwfl.h>)
-#include <elfutils/libdwfl.h>
-#define TIDEMARK_HAS_LIBDW 1
-#endif
+#include <unordered_map>
 
 namespace tidemark::memory {
 namespace {
@@ -22,14 +20,24 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// "step" of "app::step(tidemark::Tensor const&)": arguments and return types only fill the line.
-std::string function_name(const char* symbol) {
+/// "app::step" of "app::step(tidemark::Tensor const&)": the arguments only fill the line.
+std::string function_name(const std::string& symbol) {
   int status = 0;
-  char* demangled = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string name = status == 0 && demangled != nullptr ? demangled : symbol;
   std::free(demangled);
-  const size_t arguments = name.find('(', name.starts_with("(anonymous") ? 1 : 0);
-  if (arguments != std::string::npos && arguments > 0) name.resize(arguments);
+  // "(anonymous namespace)::" and "{lambda(int)#1}" have parentheses too: the arguments start at
+  // the last one that is not inside another pair or inside braces.
+  int depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '}') ++depth;
+    if (name[i] == '{') --depth;
+    if (name[i] == '(' && --depth == 0) {
+      if (name.compare(i, 10, "(anonymous") == 0) break;
+      name.resize(i);
+      break;
+    }
+  }
   return name;
 }
 
@@ -49,101 +57,65 @@ std::string describe_by_symbols(uintptr_t address) {
   return library + "+" + hexadecimal(address - reinterpret_cast<uintptr_t>(info.dli_fbase));
 }
 
-#if defined(TIDEMARK_HAS_LIBDW)
+std::string look_up(uintptr_t address) {
+  const SourceLine found = find_line(address);
+  if (found.file.empty()) return describe_by_symbols(address);
+  std::string out = file_name(found.file) + ":" + std::to_string(found.line);
+  if (!found.function.empty()) out += " in " + function_name(found.function);
+  return out;
+}
 
-/// libdw, loaded when the first line is asked for: programs that never ask never pay for it.
-class DebugInfo {
+/// Descriptions made so far: each costs milliseconds.
+class Symbols {
  public:
-  /// Empty when there is no line for the address.
   std::string describe(uintptr_t address) {
-    std::lock_guard hold(mutex_);
-    if (!load()) return "";
-    Dwfl* session = open_session();
-    if (session == nullptr) return "";
-    std::string out = look_up(session, address);
-    end_(session);  // debug information is large; keeping it would be memory nobody asked for
-    return out;
+    std::lock_guard hold(mutex);
+    if (const auto found = names_.find(address); found != names_.end()) {
+      ++use_.hits;
+      return found->second;
+    }
+    ++use_.misses;
+    std::string name = look_up(address);
+    const auto bytes = static_cast<int64_t>(name.size() + kEntryBytes);
+    if (use_.bytes + bytes > use_.capacity) {
+      use_.evictions += static_cast<int64_t>(names_.size());
+      use_.bytes = 0;
+      names_.clear();
+    }
+    use_.bytes += bytes;
+    names_.emplace(address, name);
+    return name;
   }
+
+  std::mutex mutex;
 
  private:
-  template <class F>
-  bool bind(F*& function, const char* name) {
-    function = reinterpret_cast<F*>(dlsym(library_, name));
-    return function != nullptr;
+  static constexpr int64_t kEntryBytes = 96;  // node, bucket and string object
+
+  CacheUse use() {
+    std::lock_guard hold(mutex);
+    use_.entries = static_cast<int64_t>(names_.size());
+    return use_;
   }
 
-  bool load() {
-    if (tried_) return usable_;
-    tried_ = true;
-    library_ = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
-    usable_ = library_ != nullptr && bind(begin_, "dwfl_begin") && bind(end_, "dwfl_end") &&
-              bind(report_begin_, "dwfl_report_begin") && bind(report_end_, "dwfl_report_end") &&
-              bind(report_process_, "dwfl_linux_proc_report") &&
-              bind(find_elf_, "dwfl_linux_proc_find_elf") &&
-              bind(find_debuginfo_, "dwfl_standard_find_debuginfo") &&
-              bind(module_of_, "dwfl_addrmodule") && bind(name_of_, "dwfl_module_addrname") &&
-              bind(line_of_, "dwfl_module_getsrc") && bind(line_info_, "dwfl_lineinfo");
-    return usable_;
-  }
-
-  Dwfl* open_session() {
-    callbacks_.find_elf = find_elf_;
-    callbacks_.find_debuginfo = find_debuginfo_;
-    callbacks_.debuginfo_path = &debuginfo_path_;
-    Dwfl* session = begin_(&callbacks_);
-    if (session == nullptr) return nullptr;
-    report_begin_(session);
-    if (report_process_(session, getpid()) != 0 || report_end_(session, nullptr, nullptr) != 0) {
-      end_(session);
-      return nullptr;
-    }
-    return session;
-  }
-
-  std::string look_up(Dwfl* session, uintptr_t address) {
-    Dwfl_Module* module = module_of_(session, address);
-    if (module == nullptr) return "";
-    Dwfl_Line* line = line_of_(module, address);
-    if (line == nullptr) return "";
-    int number = 0;
-    const char* file = line_info_(line, nullptr, &number, nullptr, nullptr, nullptr);
-    if (file == nullptr) return "";
-    std::string out = file_name(file) + ":" + std::to_string(number);
-    if (const char* symbol = name_of_(module, address)) out += " in " + function_name(symbol);
-    return out;
-  }
-
-  std::mutex mutex_;
-  bool tried_ = false;
-  bool usable_ = false;
-  void* library_ = nullptr;
-  Dwfl_Callbacks callbacks_{};
-  char* debuginfo_path_ = nullptr;
-  decltype(dwfl_begin)* begin_ = nullptr;
-  decltype(dwfl_end)* end_ = nullptr;
-  decltype(dwfl_report_begin)* report_begin_ = nullptr;
-  decltype(dwfl_report_end)* report_end_ = nullptr;
-  decltype(dwfl_linux_proc_report)* report_process_ = nullptr;
-  decltype(dwfl_linux_proc_find_elf)* find_elf_ = nullptr;
-  decltype(dwfl_standard_find_debuginfo)* find_debuginfo_ = nullptr;
-  decltype(dwfl_addrmodule)* module_of_ = nullptr;
-  decltype(dwfl_module_addrname)* name_of_ = nullptr;
-  decltype(dwfl_module_getsrc)* line_of_ = nullptr;
-  decltype(dwfl_lineinfo)* line_info_ = nullptr;
+  CacheUse use_{.name = "source lines", .capacity = 256 * 1024};
+  std::unordered_map<uintptr_t, std::string> names_;
+  CacheRegistration listed_{[this] { return use(); }};
 };
 
-#endif
+Symbols& symbols() {
+  static auto* instance = new Symbols;
+  return *instance;
+}
 
 }  // namespace
 
 std::string describe_address(const void* return_address) {
   // The instruction after the call may belong to the next line, even to the next function.
-  const auto address = reinterpret_cast<uintptr_t>(return_address) - 1;
-#if defined(TIDEMARK_HAS_LIBDW)
-  static auto* debug_info = new DebugInfo;
-  if (std::string line = debug_info->describe(address); !line.empty()) return line;
-#endif
-  return describe_by_symbols(address);
+  return symbols().describe(reinterpret_cast<uintptr_t>(return_address) - 1);
 }
+
+void lock_symbols() noexcept { symbols().mutex.lock(); }
+void unlock_symbols() noexcept { symbols().mutex.unlock(); }
 
 }  // namespace tidemark::memory

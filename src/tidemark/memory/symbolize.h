@@ -10,4 +10,8 @@ namespace tidemark::memory {
 /// call returns to: the line is the call's.
 std::string describe_address(const void* return_address);
 
+/// Held across a fork.
+void lock_symbols() noexcept;
+void unlock_symbols() noexcept;
+
 }  // namespace tidemark::memory
