@@ -290,5 +290,15 @@ TEST(Poison, ShowsInFreshBuffers) {
   testing::set_poison(old);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+TEST(Poison, MakesTheSanitizerCatchStrayReads) {
+  Buffer* b = allocate({.bytes = 100});
+  const volatile char* data = static_cast<char*>(b->data);
+  EXPECT_DEATH((void)data[104], "use-after-poison");
+  release(b);
+  EXPECT_DEATH((void)data[0], "use-after-poison");
+}
+#endif
+
 }  // namespace
 }  // namespace tidemark::memory

@@ -22,6 +22,12 @@
 namespace tidemark::memory {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // shadow memory grows as memory is touched, and is not ours
+#else
+constexpr bool kSanitized = false;
+#endif
+
 TEST(Stats, SumToTheResidentMemory) {
   Buffer* b = allocate({.bytes = 32 << 20});
   const Stats untouched = stats();
@@ -33,11 +39,12 @@ TEST(Stats, SumToTheResidentMemory) {
   EXPECT_GE(touched.resident, MiB(32));
   EXPECT_LE(touched.untouched, untouched.untouched - MiB(30));
   // Writing our own memory does not change what is not ours, give or take a little noise.
-  EXPECT_LT(std::abs(touched.not_ours - untouched.not_ours), MiB(2));
+  EXPECT_LT(std::abs(touched.not_ours - untouched.not_ours), kSanitized ? GiB(1) : MiB(2));
   release(b);
 }
 
 TEST(Stats, NotOursStaysWhereItIsWhileTensorsComeAndGo) {
+  if (kSanitized) GTEST_SKIP();
   release_retained();
   const int64_t before = stats().not_ours;
   std::vector<Buffer*> buffers;
