@@ -276,6 +276,11 @@ class TIDEMARK_API OpDef {
   bool may_write_into(int input) const { return (in_place_ >> input) & 1u; }
   /// True iff all inputs share one type variable.
   bool has_one_type_var() const { return one_type_var_; }
+  /// True iff `count` inputs, all of this dtype, need no promotion and no further check.
+  bool takes(size_t count, DType dtype) const {
+    return one_type_var_ && common_dtypes_.contains(dtype) &&
+           (count == inputs_.size() || (has_input_list_ && count > inputs_.size()));
+  }
   /// Dtype of an output by its declaration; invalid: the shape rule says.
   DType declared_output_dtype(int output, const OpCall& call) const;
 
@@ -298,6 +303,7 @@ class TIDEMARK_API OpDef {
   uint32_t in_place_ = 0;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
   bool one_type_var_ = true;
+  DTypeSet common_dtypes_{~0u};  // allowed for every input
 };
 
 /// All ops of the process, by name.

@@ -81,7 +81,15 @@ class TIDEMARK_API Shape {
   void insert(int position, int64_t dim);
   void erase(int position);
 
-  bool operator==(const Shape& other) const noexcept;
+  bool operator==(const Shape& other) const noexcept {
+    if (rank_ != other.rank_ || unknown_rank_ != other.unknown_rank_) return false;
+    const int64_t* a = data();
+    const int64_t* b = other.data();
+    for (int i = 0; i < rank_; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
 
   /// "()", "(3,)", "(2, None)", "<unknown>": as TensorFlow prints it.
   std::string to_string() const;

@@ -74,11 +74,6 @@ void Shape::erase(int position) {
   unknown_rank_ = unknown;
 }
 
-bool Shape::operator==(const Shape& other) const noexcept {
-  return rank_ == other.rank_ && unknown_rank_ == other.unknown_rank_ &&
-         std::equal(begin(), end(), other.begin());
-}
-
 std::string Shape::to_string() const {
   if (unknown_rank_) return "<unknown>";
   std::string out = "(";

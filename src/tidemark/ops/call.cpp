@@ -38,6 +38,16 @@ void check_count(const OpCall& call) {
        " tensors; ", given, " were given");
 }
 
+/// The common case: all inputs have one dtype, and the op takes it.
+bool is_plain(const OpCall& call) {
+  if (call.inputs.empty()) return false;
+  const DType dtype = call.inputs[0].dtype();
+  for (size_t i = 1; i < call.inputs.size(); ++i) {
+    if (call.inputs[i].dtype() != dtype) return false;
+  }
+  return call.op.takes(call.inputs.size(), dtype);
+}
+
 bool needs_promotion(const OpCall& call) {
   if (call.op.has_one_type_var()) {
     for (size_t i = 1; i < call.inputs.size(); ++i) {
@@ -116,6 +126,7 @@ CallScope::CallScope(CallHandler& handler) {
 CallScope::~CallScope() { top = top->below_; }
 
 void dispatch(const OpCall& call, std::span<Tensor> outputs) {
+  if (is_plain(call)) return hand_over(call, outputs);
   check_count(call);
   if (needs_promotion(call)) {
     const std::vector<Tensor> inputs = promoted_inputs(call);

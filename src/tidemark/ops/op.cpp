@@ -71,6 +71,7 @@ OpDef&& OpDef::input(std::string name, DTypeSet dtypes, char type_var) && {
   if (!inputs_.empty()) {
     one_type_var_ &= params_[static_cast<size_t>(inputs_[0])].type_var == type_var;
   }
+  common_dtypes_.bits &= dtypes.bits;
   inputs_.push_back(static_cast<int>(params_.size()));
   params_.push_back(std::move(p));
   return std::move(*this);
