@@ -1,0 +1,124 @@
+// Every gradient definition against finite differences. The list of ops comes from the registry: an
+// op with a gradient and without a sample here fails the test.
+#include <tidemark/call.h>
+#include <tidemark/memory.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "tidemark/autodiff/vjp.h"
+
+namespace tidemark {
+namespace {
+
+struct Sample {
+  std::vector<Tensor> inputs;
+  std::vector<NamedAttr> attrs;
+};
+
+/// Distinct values in (low, high), in an order that does not repeat between calls.
+Tensor values(const Shape& shape, double low = 0.2, double high = 0.9) {
+  static std::mt19937_64 engine(7);
+  std::uniform_real_distribution<double> draw(low, high);
+  std::vector<double> data(static_cast<size_t>(shape.num_elements()));
+  for (double& v : data) v = draw(engine);
+  return Tensor::of(std::span<const double>(data), shape);
+}
+Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of(v); }
+
+/// Samples of ops that are not elementwise, or whose domain is special.
+const std::multimap<std::string, std::function<Sample()>>& samples() {
+  static const std::multimap<std::string, std::function<Sample()>> table = {
+#include "gradient_samples.inc"
+  };
+  return table;
+}
+
+Sample elementwise_sample(const OpDef& op) {
+  Sample s;
+  for (size_t i = 0; i < op.inputs().size(); ++i) {
+    const bool broadcast = i == 1;
+    s.inputs.push_back(values(broadcast ? Shape{3} : Shape{2, 3}));
+  }
+  return s;
+}
+
+std::vector<Attr> all_attrs(const OpDef& op, const std::vector<NamedAttr>& named) {
+  std::vector<Attr> attrs;
+  for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
+  for (const NamedAttr& a : named) attrs[static_cast<size_t>(op.attr_index(a.name))] = a.value;
+  return attrs;
+}
+
+double weighted_sum(const std::vector<Tensor>& outputs, const std::vector<Tensor>& weights) {
+  double sum = 0;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (outputs[k].dtype() != DType::float64) continue;
+    for (int64_t i = 0; i < outputs[k].num_elements(); ++i) {
+      sum += outputs[k].data<double>()[i] * weights[k].data<double>()[i];
+    }
+  }
+  return sum;
+}
+
+void check_gradient(const OpDef& op, const Sample& sample) {
+  SCOPED_TRACE(op.name());
+  const std::vector<Attr> attrs = all_attrs(op, sample.attrs);
+  const std::vector<Tensor> outputs = call_all(op, sample.inputs, attrs);
+  std::vector<Tensor> weights;
+  for (const Tensor& y : outputs) weights.push_back(values(y.shape(), -1, 1));
+  const std::vector<Tensor> dx = autodiff::vjp(op, sample.inputs, attrs, outputs, weights);
+  bool any = false;
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const Tensor& x = sample.inputs[i];
+    if (x.dtype() != DType::float64 || !dx[i]) continue;
+    any = true;
+    ASSERT_EQ(dx[i].shape(), x.shape()) << "input " << i;
+    ASSERT_EQ(dx[i].dtype(), x.dtype()) << "input " << i;
+    for (int64_t e = 0; e < x.num_elements(); ++e) {
+      const double step = 1e-6;
+      double* element = x.mutable_data<double>() + e;
+      const double kept = *element;
+      *element = kept + step;
+      const double up = weighted_sum(call_all(op, sample.inputs, attrs), weights);
+      *element = kept - step;
+      const double down = weighted_sum(call_all(op, sample.inputs, attrs), weights);
+      *element = kept;
+      const double numeric = (up - down) / (2 * step);
+      ASSERT_NEAR(dx[i].data<double>()[e], numeric, 2e-5 * (1 + std::abs(numeric)))
+          << "input " << i << ", element " << e;
+    }
+  }
+  EXPECT_TRUE(any) << "no gradient reached any input";
+}
+
+TEST(Gradients, EveryDefinitionAgreesWithFiniteDifferences) {
+  int checked = 0;
+  for (const OpDef* op : OpRegistry::instance().all()) {
+    if (!op->is_differentiable()) continue;
+    const auto [begin, end] = samples().equal_range(op->name());
+    if (begin == end) {
+      ASSERT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";
+      check_gradient(*op, elementwise_sample(*op));
+    }
+    for (auto it = begin; it != end; ++it) check_gradient(*op, it->second());
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+TEST(Gradients, LeaveNothingBehind) {
+  const OpDef& op = OpRegistry::instance().get("multiply");
+  const Sample sample = elementwise_sample(op);
+  check_gradient(op, sample);
+  const int64_t before = memory::stats().live;
+  check_gradient(op, sample);
+  EXPECT_EQ(memory::stats().live, before);
+}
+
+}  // namespace
+}  // namespace tidemark
