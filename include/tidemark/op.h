@@ -26,6 +26,8 @@ namespace tidemark {
 
 using Ints = std::vector<int64_t>;
 
+enum class AttrKind : uint8_t { boolean, integer, real, dtype, string, ints };
+
 /// The value of an attribute: fixed when the op is called, never a tensor.
 class TIDEMARK_API Attr {
  public:
@@ -44,6 +46,8 @@ class TIDEMARK_API Attr {
     if (value) *this = Attr(*value);
   }
 
+  /// Of a value that is not none.
+  AttrKind kind() const { return static_cast<AttrKind>(value_.index() - 1); }
   bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_int() const { return std::get<int64_t>(value_); }
@@ -58,14 +62,12 @@ class TIDEMARK_API Attr {
   std::variant<std::monostate, bool, int64_t, double, DType, std::string, Ints> value_;
 };
 
-enum class AttrKind : uint8_t { boolean, integer, real, dtype, string, ints };
-
 /// One parameter of an op, in the order callers write them.
 struct Param {
   enum class Kind : uint8_t { input, input_list, attr };
   Kind kind = Kind::input;
   std::string name;
-  // inputs
+  // inputs; for an attribute of kind dtype: what it may be
   DTypeSet dtypes{};
   char type_var = 'T';  // inputs with the same letter are promoted to one dtype
   // attributes
@@ -230,6 +232,9 @@ class TIDEMARK_API OpDef {
   OpDef&& input_list(std::string name, DTypeSet dtypes, char type_var = 'T') &&;
   /// With a default. Kinds follow the C++ type of the default.
   OpDef&& attr(std::string name, AttrKind kind, Attr fallback) &&;
+  /// Narrows the dtypes that the attribute just declared (of kind dtype) may name; kPlain unless
+  /// said.
+  OpDef&& among(DTypeSet dtypes) &&;
   /// Without a default: the caller has to give it.
   OpDef&& attr(std::string name, AttrKind kind) &&;
   /// May be none, and is unless given.
@@ -276,6 +281,7 @@ class TIDEMARK_API OpDef {
   bool may_write_into(int input) const { return (in_place_ >> input) & 1u; }
   /// True iff all inputs share one type variable.
   bool has_one_type_var() const { return one_type_var_; }
+  bool has_dtype_attrs() const { return has_dtype_attrs_; }
   /// True iff `count` inputs, all of this dtype, need no promotion and no further check.
   bool takes(size_t count, DType dtype) const {
     return one_type_var_ && common_dtypes_.contains(dtype) &&
@@ -302,7 +308,7 @@ class TIDEMARK_API OpDef {
   Keep keep_;
   uint32_t in_place_ = 0;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
-  bool one_type_var_ = true;
+  bool one_type_var_ = true, has_dtype_attrs_ = false;
   DTypeSet common_dtypes_{~0u};  // allowed for every input
 };
 

@@ -38,6 +38,32 @@ void check_count(const OpCall& call) {
        " tensors; ", given, " were given");
 }
 
+void check_dtype_attrs(const OpCall& call) {
+  for (size_t i = 0; i < call.attrs.size(); ++i) {
+    const Param& p = call.op.params()[static_cast<size_t>(call.op.attrs()[i])];
+    if (p.attr_kind != AttrKind::dtype || call.attrs[i].is_none()) continue;
+    const DType given = call.attrs[i].as_dtype();
+    if (!p.dtypes.contains(given)) {
+      fail("[", call.op.name(), "] '", p.name, "' is ", name_of(given), "; allowed are ",
+           allowed_dtypes(p.dtypes));
+    }
+  }
+}
+
+AttrKind kind_of(const Attr& a, AttrKind fallback) { return a.is_none() ? fallback : a.kind(); }
+
+/// The value as the parameter's kind: integers serve as real numbers and as lists of one.
+Attr coerced(const OpDef& op, const Param& p, const Attr& value) {
+  const AttrKind kind = kind_of(value, p.attr_kind);
+  if (value.is_none() && !p.optional) fail("[", op.name(), "] '", p.name, "' must be given");
+  if (kind == p.attr_kind) return value;
+  if (kind == AttrKind::integer && p.attr_kind == AttrKind::real) {
+    return Attr(static_cast<double>(value.as_int()));
+  }
+  if (kind == AttrKind::integer && p.attr_kind == AttrKind::ints) return Attr(Ints{value.as_int()});
+  fail("[", op.name(), "] '", p.name, "' cannot be ", value, ": it has another kind");
+}
+
 /// The common case: all inputs have one dtype, and the op takes it.
 bool is_plain(const OpCall& call) {
   if (call.inputs.empty()) return false;
@@ -126,6 +152,7 @@ CallScope::CallScope(CallHandler& handler) {
 CallScope::~CallScope() { top = top->below_; }
 
 void dispatch(const OpCall& call, std::span<Tensor> outputs) {
+  if (call.op.has_dtype_attrs()) check_dtype_attrs(call);
   if (is_plain(call)) return hand_over(call, outputs);
   check_count(call);
   if (needs_promotion(call)) {
@@ -162,7 +189,12 @@ std::vector<Tensor> call_all(std::string_view name, std::span<const Tensor> inpu
   for (const NamedAttr& attr : named) {
     const int index = op.attr_index(attr.name);
     if (index < 0) fail("[", name, "] has no attribute '", attr.name, "'");
-    attrs[static_cast<size_t>(index)] = attr.value;
+    const Param& p = op.params()[static_cast<size_t>(op.attrs()[static_cast<size_t>(index)])];
+    attrs[static_cast<size_t>(index)] = coerced(op, p, attr.value);
+  }
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    const Param& p = op.params()[static_cast<size_t>(op.attrs()[i])];
+    if (p.required && attrs[i].is_none()) fail("[", name, "] '", p.name, "' must be given");
   }
   return call_all(op, inputs, attrs);
 }
@@ -172,6 +204,7 @@ Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
   return std::move(call_all(name, std::span(inputs.begin(), inputs.size()), named).at(0));
 }
 
+// Given-up operands are moved out, so that the caller's temporary no longer shares the result.
 #define TIDEMARK_BINARY_OPERATOR(symbol, name)                        \
   namespace {                                                         \
   const OpDef& op_##name() {                                          \
@@ -183,13 +216,16 @@ Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
     return binary(op_##name(), a, b, 0, __builtin_return_address(0)); \
   }                                                                   \
   Tensor operator symbol(Tensor&& a, const Tensor& b) {               \
-    return binary(op_##name(), a, b, 1, __builtin_return_address(0)); \
+    const Tensor x = std::move(a);                                    \
+    return binary(op_##name(), x, b, 1, __builtin_return_address(0)); \
   }                                                                   \
   Tensor operator symbol(const Tensor& a, Tensor&& b) {               \
-    return binary(op_##name(), a, b, 2, __builtin_return_address(0)); \
+    const Tensor y = std::move(b);                                    \
+    return binary(op_##name(), a, y, 2, __builtin_return_address(0)); \
   }                                                                   \
   Tensor operator symbol(Tensor&& a, Tensor&& b) {                    \
-    return binary(op_##name(), a, b, 3, __builtin_return_address(0)); \
+    const Tensor x = std::move(a), y = std::move(b);                  \
+    return binary(op_##name(), x, y, 3, __builtin_return_address(0)); \
   }
 TIDEMARK_BINARY_OPERATOR(+, add)
 TIDEMARK_BINARY_OPERATOR(-, subtract)

@@ -91,8 +91,15 @@ OpDef&& OpDef::attr(std::string name, AttrKind kind, Attr fallback) && {
   p.attr_kind = kind;
   p.required = false;
   p.fallback = std::move(fallback);
+  p.dtypes = kPlain;
+  has_dtype_attrs_ |= kind == AttrKind::dtype;
   attrs_.push_back(static_cast<int>(params_.size()));
   params_.push_back(std::move(p));
+  return std::move(*this);
+}
+
+OpDef&& OpDef::among(DTypeSet dtypes) && {
+  params_.back().dtypes = dtypes;
   return std::move(*this);
 }
 
