@@ -288,7 +288,11 @@ class TIDEMARK_API OpDef {
            (count == inputs_.size() || (has_input_list_ && count > inputs_.size()));
   }
   /// Dtype of an output by its declaration; invalid: the shape rule says.
-  DType declared_output_dtype(int output, const OpCall& call) const;
+  DType declared_output_dtype(int output, const OpCall& call) const {
+    // Almost every op's output is like its first input, and this is on the way of every call.
+    if (outputs_like_first_input_) return call.inputs[0].dtype();
+    return work_out_output_dtype(output, call);
+  }
 
   /// Kernels of this op, kept by kernels/; null until one is registered.
   KernelTable* kernels = nullptr;
@@ -296,6 +300,7 @@ class TIDEMARK_API OpDef {
  private:
   friend class OpRegistry;
   void check_complete();
+  DType work_out_output_dtype(int output, const OpCall& call) const;
 
   std::string name_, doc_;
   std::vector<std::string> python_names_;
@@ -308,7 +313,7 @@ class TIDEMARK_API OpDef {
   Keep keep_;
   uint32_t in_place_ = 0;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
-  bool one_type_var_ = true, has_dtype_attrs_ = false;
+  bool one_type_var_ = true, has_dtype_attrs_ = false, outputs_like_first_input_ = false;
   DTypeSet common_dtypes_{~0u};  // allowed for every input
 };
 

@@ -91,11 +91,11 @@ Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
   return {};
 }
 
-Tensor make_output(const OpCall& call, const InferContext::Output& spec) {
+Tensor make_output(const OpCall& call, DType dtype, const Shape& shape, int64_t string_bytes = 0) {
   if (call.donated) {
-    if (Tensor reused = reuse_dying_input(call, spec.dtype, spec.shape)) return reused;
+    if (Tensor reused = reuse_dying_input(call, dtype, shape)) return reused;
   }
-  return new_tensor(spec.dtype, spec.shape, memory::Holder::value, spec.string_bytes);
+  return new_tensor(dtype, shape, memory::Holder::value, string_bytes);
 }
 
 int64_t bytes_touched(const OpCall& call, std::span<const Tensor> outputs) {
@@ -118,17 +118,15 @@ void run_kernel(const OpCall& call, const Kernel& kernel, std::span<Tensor> outp
 void run_elementwise(const OpCall& call, Tensor& output) {
   const Kernel& kernel = kernel_for(call, call.inputs[0].dtype());
   const DType dtype = call.op.declared_output_dtype(0, call);
-  InferContext::Output spec;
-  spec.dtype = dtype;
-  spec.shape = call.inputs[0].shape();
+  const Shape* shape = &call.inputs[0].shape();
+  Shape common;
   for (size_t i = 1; i < call.inputs.size(); ++i) {
-    if (!(call.inputs[i].shape() == spec.shape)) {
-      spec.shape = broadcast_shapes(spec.shape, call.inputs[i].shape());
-    }
+    if (call.inputs[i].shape() == *shape) continue;
+    common = broadcast_shapes(*shape, call.inputs[i].shape());
+    shape = &common;
   }
-  Tensor result = make_output(call, spec);
-  size_t workspace = 0;
-  if (kernel.workspace) workspace = kernel.workspace(call, {&spec.shape, 1});
+  Tensor result = make_output(call, dtype, *shape);
+  const size_t workspace = kernel.workspace ? kernel.workspace(call, {shape, 1}) : 0;
   if (result.num_elements() > 0) run_kernel(call, kernel, {&result, 1}, workspace);
   output = std::move(result);
 }
@@ -160,8 +158,9 @@ void run_general(const OpCall& call, std::span<Tensor> outputs) {
   std::vector<Tensor> results;
   std::vector<Shape> shapes;
   for (int i = 0; i < infer.num_outputs(); ++i) {
-    results.push_back(make_output(call, infer.output(i)));
-    shapes.push_back(infer.output(i).shape);
+    const auto& spec = infer.output(i);
+    results.push_back(make_output(call, spec.dtype, spec.shape, spec.string_bytes));
+    shapes.push_back(spec.shape);
   }
   const size_t workspace = kernel.workspace ? kernel.workspace(call, shapes) : 0;
   run_kernel(call, kernel, results, workspace);

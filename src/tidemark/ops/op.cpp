@@ -1,5 +1,6 @@
 #include <tidemark/op.h>
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
@@ -193,7 +194,7 @@ int OpDef::attr_index(std::string_view name) const {
   return -1;
 }
 
-DType OpDef::declared_output_dtype(int output, const OpCall& call) const {
+DType OpDef::work_out_output_dtype(int output, const OpCall& call) const {
   const OutputSpec& spec =
       outputs_[static_cast<size_t>(std::min<int>(output, static_cast<int>(outputs_.size()) - 1))];
   switch (spec.type.kind) {
@@ -234,6 +235,9 @@ void OpDef::check_complete() {
       if (out.input_index < 0) fail("op '", name_, "' has no input '", out.type.name, "'");
     }
   }
+  outputs_like_first_input_ = std::all_of(outputs_.begin(), outputs_.end(), [](const auto& out) {
+    return out.type.kind == OutputType::Kind::like_input && out.input_index == 0;
+  });
 }
 
 // --- registration of libraries that are opened later ---
