@@ -1,0 +1,107 @@
+// Vectors as long as the level's registers. Included by isa/*.cpp only, so everything here lives in
+// the level's namespace.
+#pragma once
+
+#include <tidemark/dtype.h>
+
+namespace tidemark::cpu::TIDEMARK_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr size_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr size_t kVectorBytes = 32;
+#else
+inline constexpr size_t kVectorBytes = 16;
+#endif
+
+template <class A>
+struct LanesOf {
+  static constexpr int64_t count = static_cast<int64_t>(kVectorBytes / sizeof(A));
+  typedef A Vec __attribute__((vector_size(kVectorBytes)));
+};
+template <class A>
+using Vec = typename LanesOf<A>::Vec;
+template <class A>
+inline constexpr int64_t kLanes = LanesOf<A>::count;
+
+template <class T, int64_t N>
+struct Packed {
+  typedef T Vec __attribute__((vector_size(sizeof(T) * N)));
+};
+
+/// The vector's bits as another vector type of the same size.
+template <class To, class From>
+[[gnu::always_inline]] inline To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+template <class A>
+[[gnu::always_inline]] inline Vec<A> broadcast(A value) {
+  return value - Vec<A>{};  // subtraction of zero keeps NaN, infinities and -0
+}
+
+/// float16 bits in the low halves of 32-bit lanes to float: scaling by 2^112 renormalises
+/// subnormals; infinities and NaN get the full exponent put in.
+[[gnu::always_inline]] inline Vec<float> half_to_float(Vec<uint32_t> h) {
+  const Vec<uint32_t> magnitude = (h & 0x7fffu) << 13;
+  const Vec<float> scaled = bits_as<Vec<float>>(magnitude) * 0x1p112f;
+  Vec<uint32_t> bits = bits_as<Vec<uint32_t>>(scaled);
+  const auto special = magnitude >= 0x0f800000u;
+  bits |= bits_as<Vec<uint32_t>>(special) & 0x7f800000u;
+  return bits_as<Vec<float>>(bits | ((h & 0x8000u) << 16));
+}
+
+/// kLanes<A> elements from x on, as lanes.
+template <class A, class T>
+[[gnu::always_inline]] inline Vec<A> load(const T* x) {
+  constexpr int64_t n = kLanes<A>;
+  if constexpr (sizeof(T) == sizeof(A)) {
+    Vec<A> v;  // signed and unsigned of one size share their bits
+    __builtin_memcpy(&v, x, sizeof(v));
+    return v;
+  } else if constexpr (__is_same(T, Half) || __is_same(T, BFloat16)) {
+    typename Packed<uint16_t, n>::Vec raw;
+    __builtin_memcpy(&raw, x, sizeof(raw));
+    const Vec<uint32_t> wide = __builtin_convertvector(raw, Vec<uint32_t>);
+    if constexpr (__is_same(T, Half)) return half_to_float(wide);
+    return bits_as<Vec<float>>(wide << 16);
+  } else {
+    typename Packed<T, n>::Vec raw;
+    __builtin_memcpy(&raw, x, sizeof(raw));
+    return __builtin_convertvector(raw, Vec<A>);
+  }
+}
+
+/// The first `count` lanes from x on, the others zero bits; reads nothing behind them.
+template <class A, class T>
+[[gnu::always_inline]] inline Vec<A> load_part(const T* x, int64_t count) {
+  alignas(64) unsigned char buffer[sizeof(T) * kLanes<A>] = {};
+  __builtin_memcpy(buffer, x, sizeof(T) * static_cast<size_t>(count));
+  return load<A>(reinterpret_cast<const T*>(buffer));
+}
+
+/// Lanes of every row of a strided column.
+template <class A, class T>
+[[gnu::always_inline]] inline Vec<A> load_strided(const T* x, int64_t stride, int64_t count) {
+  alignas(64) T buffer[kLanes<A>];
+  for (int64_t l = 0; l < kLanes<A>; ++l) {
+    __builtin_memcpy(&buffer[l], &x[l < count ? l * stride : 0], sizeof(T));
+  }
+  return load<A>(buffer);
+}
+
+/// True in the lanes below `count`.
+template <class A>
+[[gnu::always_inline]] inline auto lanes_below(int64_t count) {
+  typedef decltype(Vec<A>{} < Vec<A>{}) Mask;
+  Mask index;
+  for (int64_t l = 0; l < kLanes<A>; ++l) index[l] = l;
+  Mask bound;
+  for (int64_t l = 0; l < kLanes<A>; ++l) bound[l] = count;
+  return index < bound;
+}
+
+}  // namespace tidemark::cpu::TIDEMARK_ISA

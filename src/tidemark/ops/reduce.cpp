@@ -1,0 +1,168 @@
+// Reductions over axes.
+
+#include <tidemark/call.h>
+
+#include "tidemark/ops/axes.h"
+
+namespace tidemark {
+
+namespace {
+
+/// `t`, a result or its gradient, with the reduced dimensions put back as size 1.
+Tensor with_kept_dims(const Grad& g, const Tensor& t) {
+  if (g.attr("keepdims").as_bool()) return t;
+  bool flags[Shape::kMaxRank];
+  mark_axes("gradient", g.attr("axis"), g.shape(0).rank(), flags);
+  return t.reshaped(reduced_shape(g.shape(0), flags, true));
+}
+
+/// How many elements each result was made of.
+double elements_per_result(const Grad& g) {
+  bool flags[Shape::kMaxRank];
+  mark_axes("gradient", g.attr("axis"), g.shape(0).rank(), flags);
+  double count = 1;
+  for (int d = 0; d < g.shape(0).rank(); ++d) {
+    if (flags[d]) count *= static_cast<double>(g.shape(0)[d]);
+  }
+  return count;
+}
+
+Tensor scalar_like(const Tensor& t, double value) {
+  return call("cast", {Tensor(value)}, {{"dtype", t.dtype()}});
+}
+
+Tensor broadcast_to_input(const Grad& g, const Tensor& t) {
+  const Ints dims(g.shape(0).begin(), g.shape(0).end());
+  const Tensor shape = Tensor::of(std::span<const int64_t>(dims), {g.shape(0).rank()});
+  return call("broadcast_to", {with_kept_dims(g, t), shape});
+}
+
+void sum_gradient(Grad& g) { g.dx(0) = broadcast_to_input(g, g.dy()); }
+
+void mean_gradient(Grad& g) {
+  g.dx(0) = broadcast_to_input(g, g.dy() / scalar_like(g.dy(), elements_per_result(g)));
+}
+
+/// Every element that equals the extreme gets an equal share.
+void extreme_gradient(Grad& g) {
+  const Tensor y = with_kept_dims(g, g.y());
+  const Tensor hits = call("cast", {call("equal", {g.x(), y})}, {{"dtype", g.x().dtype()}});
+  const Tensor count = call("sum", {hits}, {{"axis", g.attr("axis")}, {"keepdims", true}});
+  g.dx(0) = hits * (with_kept_dims(g, g.dy()) / count);
+}
+
+/// The product of the others, by products of what lies before and after: right with zeros too.
+void prod_gradient(Grad& g) {
+  const int rank = g.shape(0).rank();
+  bool flags[Shape::kMaxRank];
+  mark_axes("gradient", g.attr("axis"), rank, flags);
+  Ints order, back(static_cast<size_t>(rank));
+  Shape grouped{1, 1};
+  for (const bool reduced : {false, true}) {
+    for (int d = 0; d < rank; ++d) {
+      if (flags[d] != reduced) continue;
+      grouped[reduced ? 1 : 0] *= g.shape(0)[d];
+      back[static_cast<size_t>(d)] = static_cast<int64_t>(order.size());
+      order.push_back(d);
+    }
+  }
+  const Tensor moved = call("transpose", {g.x()}, {{"perm", order}});
+  const Tensor rows = moved.reshaped(grouped);
+  const auto products = [&](bool reverse) {
+    return call("cumprod", {rows}, {{"axis", 1}, {"exclusive", true}, {"reverse", reverse}});
+  };
+  const Tensor others = (products(false) * products(true)).reshaped(moved.shape());
+  g.dx(0) = call("transpose", {others}, {{"perm", back}}) * with_kept_dims(g, g.dy());
+}
+
+void logsumexp_gradient(Grad& g) {
+  // Where the result is infinite its softmax is taken at 0, as TensorFlow's.
+  const Tensor y = with_kept_dims(g, g.y());
+  const Tensor finite = call("is_finite", {y});
+  const Tensor shift = call("where", {finite, y, scalar_like(y, 0)});
+  g.dx(0) = call("exp", {g.x() - shift}) * with_kept_dims(g, g.dy());
+}
+
+void norm_gradient(Grad& g) { g.dx(0) = g.x() * with_kept_dims(g, g.dy() / g.y()); }
+
+Tensor centered(Grad& g) {
+  return g.x() - call("mean", {g.x()}, {{"axis", g.attr("axis")}, {"keepdims", true}});
+}
+
+/// A real gradient beside complex elements.
+Tensor like_elements(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype ? t : call("cast", {t}, {{"dtype", dtype}});
+}
+
+void variance_gradient(Grad& g) {
+  const Tensor scale = with_kept_dims(g, g.dy()) * scalar_like(g.dy(), 2 / elements_per_result(g));
+  g.dx(0) = centered(g) * like_elements(scale, g.x().dtype());
+}
+
+void std_gradient(Grad& g) {
+  const Tensor scale =
+      with_kept_dims(g, g.dy() / g.y()) * scalar_like(g.dy(), 1 / elements_per_result(g));
+  g.dx(0) = centered(g) * like_elements(scale, g.x().dtype());
+}
+
+}  // namespace
+
+namespace {
+
+/// What all reductions share; the definition goes on where this ends.
+OpDef&& reduction(OpDef&& op, std::string what, DTypeSet dtypes, OutputType type) {
+  return std::move(op)
+      .doc(std::move(what) +
+           " over the dimensions in `axis` (all of them when it is None). `keepdims` keeps these "
+           "with size 1.")
+      .input("input_tensor", dtypes)
+      .optional_attr("axis", AttrKind::ints)
+      .attr("keepdims", AttrKind::boolean, false)
+      .output("output", std::move(type))
+      .shape(reduction_shape_rule);
+}
+
+}  // namespace
+
+#define TIDEMARK_REDUCTION(name, what, dtypes, type)                     \
+  [[maybe_unused]] static const detail::OpRegistrar tidemark_op_##name = \
+      reduction(OpDef(#name), what, dtypes, type)
+
+TIDEMARK_REDUCTION(sum, "Sum", kNumeric, like("input_tensor"))
+    .python("tf.reduce_sum", "tf.math.reduce_sum")
+    .gradient(sum_gradient);
+TIDEMARK_REDUCTION(mean, "Mean (integers divide and truncate)", kNumeric, like("input_tensor"))
+    .python("tf.reduce_mean", "tf.math.reduce_mean")
+    .gradient(mean_gradient);
+TIDEMARK_REDUCTION(prod, "Product", kNumeric, like("input_tensor"))
+    .python("tf.reduce_prod", "tf.math.reduce_prod")
+    .gradient(prod_gradient, keep_x(0));
+TIDEMARK_REDUCTION(min, "Least element (NaN wins)", kReal, like("input_tensor"))
+    .python("tf.reduce_min", "tf.math.reduce_min")
+    .gradient(extreme_gradient, keep_x(0) | keep_y(0));
+TIDEMARK_REDUCTION(max, "Greatest element (NaN wins)", kReal, like("input_tensor"))
+    .python("tf.reduce_max", "tf.math.reduce_max")
+    .gradient(extreme_gradient, keep_x(0) | keep_y(0));
+TIDEMARK_REDUCTION(any, "Whether some element is true", kBool, like("input_tensor"))
+    .python("tf.reduce_any", "tf.math.reduce_any")
+    .no_gradient();
+TIDEMARK_REDUCTION(all, "Whether all elements are true", kBool, like("input_tensor"))
+    .python("tf.reduce_all", "tf.math.reduce_all")
+    .no_gradient();
+TIDEMARK_REDUCTION(logsumexp, "log(sum(exp(x))), without overflow on the way,", kFloats,
+                   like("input_tensor"))
+    .python("tf.reduce_logsumexp", "tf.math.reduce_logsumexp")
+    .gradient(logsumexp_gradient, keep_x(0) | keep_y(0));
+TIDEMARK_REDUCTION(variance, "Mean squared distance from the mean", kInexact,
+                   real_of("input_tensor"))
+    .python("tf.math.reduce_variance")
+    .gradient(variance_gradient, keep_x(0));
+TIDEMARK_REDUCTION(std, "Square root of the variance", kInexact, real_of("input_tensor"))
+    .python("tf.math.reduce_std")
+    .gradient(std_gradient, keep_x(0) | keep_y(0));
+TIDEMARK_REDUCTION(euclidean_norm, "Square root of the sum of squared magnitudes", kNumeric,
+                   like("input_tensor"))
+    .python("tf.math.reduce_euclidean_norm")
+    .gradient(norm_gradient, keep_x(0) | keep_y(0));
+
+}  // namespace tidemark
