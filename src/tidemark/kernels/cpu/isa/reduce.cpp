@@ -10,8 +10,8 @@ namespace {
 
 // Elements accumulated in lanes before they go into the wide accumulator: short enough that a
 // float's rounding stays small, long enough that folding the lanes costs little.
-constexpr int64_t kBlock = 8192;
-constexpr int64_t kRowBlock = 128;
+constexpr int64_t kBlock = 2048;
+constexpr int64_t kRowBlock = 64;
 
 template <class T>
 struct Same {
