@@ -10,7 +10,7 @@ namespace {
 
 // Elements accumulated in lanes before they go into the wide accumulator: short enough that a
 // float's rounding stays small, long enough that folding the lanes costs little.
-constexpr int64_t kBlock = 2048;
+constexpr int64_t kBlock = 4096;
 constexpr int64_t kRowBlock = 64;
 
 template <class T>
@@ -174,21 +174,38 @@ struct Loops {
     return lanes[0];
   }
 
-  [[gnu::always_inline]] static A block(const T* x, int64_t n, V param) {
-    V a0 = broadcast(Step::start()), a1 = a0, a2 = a0, a3 = a0;
+  /// Up to kBlock elements into lanes: eight chains hide the latency of the additions.
+  [[gnu::always_inline]] static V block(const T* x, int64_t n, V param) {
+    V a[8];
+    for (V& lane : a) lane = broadcast(Step::start());
     int64_t i = 0;
-    for (; i + 4 * kLane <= n; i += 4 * kLane) {
-      a0 = Step::take(a0, load<A>(x + i), param);
-      a1 = Step::take(a1, load<A>(x + i + kLane), param);
-      a2 = Step::take(a2, load<A>(x + i + 2 * kLane), param);
-      a3 = Step::take(a3, load<A>(x + i + 3 * kLane), param);
+    for (; i + 8 * kLane <= n; i += 8 * kLane) {
+#pragma GCC unroll 8
+      for (int k = 0; k < 8; ++k) a[k] = Step::take(a[k], load<A>(x + i + k * kLane), param);
     }
-    for (; i + kLane <= n; i += kLane) a0 = Step::take(a0, load<A>(x + i), param);
+    for (; i + kLane <= n; i += kLane) a[0] = Step::take(a[0], load<A>(x + i), param);
     if (i < n) {
-      const V taken = Step::take(a1, load_part<A>(x + i, n - i), param);
-      a1 = lanes_below<A>(n - i) ? taken : a1;
+      const V taken = Step::take(a[1], load_part<A>(x + i, n - i), param);
+      a[1] = lanes_below<A>(n - i) ? taken : a[1];
     }
-    return fold(Step::join(Step::join(a0, a1), Step::join(a2, a3)));
+#pragma GCC unroll 8
+    for (int k = 0; k < 4; ++k) a[k] = Step::join(a[k], a[k + 4]);
+    return Step::join(Step::join(a[0], a[1]), Step::join(a[2], a[3]));
+  }
+
+  static W long_row(const T* x, int64_t n, V param) {
+    alignas(64) W wide[kLane];
+    for (W& lane : wide) lane = Step::start();
+    for (int64_t i = 0; i < n; i += kBlock) {
+      alignas(64) A lanes[kLane];
+      const V v = block(x + i, n - i < kBlock ? n - i : kBlock, param);
+      __builtin_memcpy(lanes, &v, sizeof(v));
+      for (int64_t l = 0; l < kLane; ++l) wide[l] = Step::join_wide(wide[l], lanes[l]);
+    }
+    for (int64_t half = kLane / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half; ++l) wide[l] = join_wide_pair(wide[l], wide[l + half]);
+    }
+    return wide[0];
   }
 
   /// Rows of few elements: a lane a row.
@@ -213,14 +230,13 @@ struct Loops {
     if (rows > 1 && n <= 2 * kLane && n <= 32) return short_rows(x, rows, stride, n, params, acc);
     for (int64_t r = 0; r < rows; ++r) {
       const V param = Step::kHasParam ? broadcast(params[r]) : V{};
-      for (int64_t i = 0; i < n; i += kBlock) {
-        const int64_t count = n - i < kBlock ? n - i : kBlock;
-        acc[r] = Step::join_wide(acc[r], block(x + r * stride + i, count, param));
-      }
+      const T* row = x + r * stride;
+      acc[r] = n <= kBlock ? Step::join_wide(acc[r], fold(block(row, n, param)))
+                           : join_wide_pair(acc[r], long_row(row, n, param));
     }
   }
 
-  /// Takes up to four rows into the lane accumulators of all columns.
+  /// Takes a few rows into the lane accumulators of all columns.
   template <int kRows>
   [[gnu::always_inline]] static void take_rows(const T* x, int64_t stride, int64_t width,
                                                const A* params, A* lanes) {
@@ -234,6 +250,7 @@ struct Loops {
     if (j == width) return;
     V a = load<A>(lanes + j);
     const V param = Step::kHasParam ? load<A>(params + j) : V{};
+#pragma GCC unroll 1
     for (int r = 0; r < kRows; ++r) {
       a = Step::take(a, load_part<A>(x + r * stride + j, width - j), param);
     }
@@ -248,7 +265,7 @@ struct Loops {
       const int64_t end = rows - begin < kRowBlock ? rows : begin + kRowBlock;
       for (int64_t j = 0; j < width + kLane; ++j) lanes[j] = Step::start();
       int64_t r = begin;
-      for (; r + 4 <= end; r += 4) take_rows<4>(x + r * stride, stride, width, params, lanes);
+      for (; r + 8 <= end; r += 8) take_rows<8>(x + r * stride, stride, width, params, lanes);
       for (; r < end; ++r) take_rows<1>(x + r * stride, stride, width, params, lanes);
       for (int64_t j = 0; j < width; ++j) acc[j] = Step::join_wide(acc[j], lanes[j]);
     }

@@ -22,7 +22,7 @@ enum class ReduceLoop : uint8_t {
 inline constexpr int kReduceLoops = 8;
 
 /// Columns one call of ReduceColumns may have.
-inline constexpr int64_t kMaxColumns = 1024;
+inline constexpr int64_t kMaxColumns = 2048;
 
 /// acc[r] takes in the n elements from x + r * stride, for each of `rows` rows. Strides count
 /// elements; params has one lane value a row, or is null.
