@@ -28,7 +28,6 @@ Tensor values(const Shape& shape, double low = 0.2, double high = 0.9) {
   for (double& v : data) v = draw(engine);
   return Tensor::of(std::span<const double>(data), shape);
 }
-Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of(v); }
 
 /// Samples of ops that are not elementwise, or whose domain is special.
 const std::multimap<std::string, std::function<Sample()>>& samples() {

@@ -252,7 +252,7 @@ void repeat_rule(InferContext& c) {
   out[axis] = total;
   c.set(0, out);
   if (!out.is_fully_known()) return;
-  const int64_t most = *std::max_element(repeats.begin(), repeats.end());
+  const int64_t most = repeats.empty() ? 0 : *std::max_element(repeats.begin(), repeats.end());
   c.set_string_bytes(0, checked_multiply(characters_of(c.input(0)), most, "characters"));
 }
 
