@@ -99,6 +99,8 @@ TEST(Gradients, EveryDefinitionAgreesWithFiniteDifferences) {
   int checked = 0;
   for (const OpDef* op : OpRegistry::instance().all()) {
     if (!op->is_differentiable()) continue;
+    // Between real and complex numbers: see complex_gradients_test.cpp.
+    if (op->name() == "complex" || op->name() == "imag") continue;
     const auto [begin, end] = samples().equal_range(op->name());
     if (begin == end) {
       ASSERT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";

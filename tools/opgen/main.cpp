@@ -103,23 +103,23 @@ std::string signature(const OpDef& op, bool with_defaults) {
 }
 
 std::string gather_inputs(const OpDef& op) {
-  if (op.inputs().empty()) return "  const std::span<const Tensor> inputs;\n";
+  if (op.inputs().empty()) return "  const std::span<const Tensor> op_inputs;\n";
   std::string names;
   for (int index : op.inputs()) {
     names += (names.empty() ? "" : ", ") + cpp_name(op.params()[static_cast<size_t>(index)].name);
   }
   if (!op.has_input_list()) {
     return "  const Borrowed<" + std::to_string(op.inputs().size()) + "> borrowed(" + names +
-           ");\n  const std::span<const Tensor> inputs = borrowed.span();\n";
+           ");\n  const std::span<const Tensor> op_inputs = borrowed.span();\n";
   }
-  if (op.inputs().size() == 1) return "  const std::span<const Tensor> inputs = " + names + ";\n";
-  std::string out = "  std::vector<Tensor> inputs;\n";
+  if (op.inputs().size() == 1) return "  const std::span<const Tensor> op_inputs = " + names + ";\n";
+  std::string out = "  std::vector<Tensor> op_inputs;\n";
   for (int index : op.inputs()) {
     const Param& p = op.params()[static_cast<size_t>(index)];
     const std::string name = cpp_name(p.name);
     out += p.kind == Param::Kind::input_list
-               ? "  inputs.insert(inputs.end(), " + name + ".begin(), " + name + ".end());\n"
-               : "  inputs.push_back(" + name + ");\n";
+               ? "  op_inputs.insert(op_inputs.end(), " + name + ".begin(), " + name + ".end());\n"
+               : "  op_inputs.push_back(" + name + ");\n";
   }
   return out;
 }
@@ -140,7 +140,7 @@ std::string definition(const OpDef& op) {
          "  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));\n"
          "  static const OpDef& op = OpRegistry::instance().get(\"" +
          op.name() + "\");\n" + gather_inputs(op) + gather_attrs(op) + "  return " +
-         (has_one_output(op) ? "call" : "call_all") + "(op, inputs" +
+         (has_one_output(op) ? "call" : "call_all") + "(op, op_inputs" +
          (op.attrs().empty() ? "" : ", attrs") + ");\n}\n\n";
 }
 

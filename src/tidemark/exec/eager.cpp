@@ -93,7 +93,9 @@ Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
 
 Tensor make_output(const OpCall& call, DType dtype, const Shape& shape, int64_t string_bytes = 0) {
   if (call.donated) {
-    if (Tensor reused = reuse_dying_input(call, dtype, shape)) return reused;
+    if (dtype != DType::string) {  // whose characters lie after the elements
+      if (Tensor reused = reuse_dying_input(call, dtype, shape)) return reused;
+    }
   }
   return new_tensor(dtype, shape, memory::Holder::value, string_bytes);
 }
@@ -178,7 +180,9 @@ void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks
 
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
   OpName name(call.op);
-  if (call.op.is_elementwise() && outputs.size() == 1 && !call.inputs.empty()) {
+  // Strings need more than elements: their shape rule says how many bytes.
+  if (call.op.is_elementwise() && outputs.size() == 1 && !call.inputs.empty() &&
+      call.inputs.back().dtype() != DType::string) {
     run_elementwise(call, outputs[0]);
   } else {
     run_general(call, outputs);

@@ -28,14 +28,22 @@ Tensor scalar(double value, DType dtype) {
     case DType::complex128:
       return scalar_of(std::complex<double>(value, 0), dtype);
     default:
-      return call("cast", {Tensor(value)}, {{"dtype", dtype}});
+      return cast_to(Tensor(value), dtype);
   }
+}
+
+Tensor cast_to(const Tensor& t, DType dtype) {
+  return t.dtype() == dtype ? t : call("cast", {t}, {{"dtype", dtype}});
 }
 
 Tensor conjugate(const Tensor& t) { return is_complex(t.dtype()) ? call("conj", {t}) : t; }
 
 Tensor zero_unless(const Tensor& condition, const Tensor& x) {
   return call("select", {condition, x, scalar_like(0, x)});
+}
+
+Tensor zero_if(const Tensor& condition, const Tensor& x) {
+  return call("select", {condition, scalar_like(0, x), x});
 }
 
 }  // namespace tidemark

@@ -12,10 +12,21 @@ namespace tidemark::cpu {
 
 TIDEMARK_DECLARE_PER_ISA(BlockTable, blocks);
 TIDEMARK_DECLARE_PER_ISA(CastTable, casts);
-TIDEMARK_DECLARE_PER_ISA(LoopTable, arithmetic);
-namespace common {
-extern const LoopTable complex_numbers;
-}
+
+// Families of loops: one copy a level, or one for every CPU.
+#define TIDEMARK_ISA_FAMILIES(X) \
+  X(arithmetic) X(rounding) X(compare) X(bits) X(exponential) X(trigonometry) X(activation)
+#define TIDEMARK_PLAIN_FAMILIES(X) X(complex_loops) X(integer_loops) X(special_loops)
+
+#define X(family) TIDEMARK_DECLARE_PER_ISA(LoopTable, family);
+TIDEMARK_ISA_FAMILIES(X)
+#undef X
+#define X(family)               \
+  namespace family {            \
+  extern const LoopTable loops; \
+  }
+TIDEMARK_PLAIN_FAMILIES(X)
+#undef X
 
 namespace {
 
@@ -96,11 +107,23 @@ const bool registered = [] {
 
 const BlockTable& blocks() { return *blocks_in_use; }
 
+const Loop* loop_for(std::string_view op, DType dtype) {
+  for (int i = 0; i < slots_used; ++i) {
+    const Slot& slot = slots[static_cast<size_t>(i)];
+    if (slot.op == op) return slot.by_dtype[static_cast<int>(dtype)];
+  }
+  return nullptr;
+}
+
 void use_loops_of(Level level) {
   blocks_in_use = &TIDEMARK_FOR_LEVEL(blocks, level);
   casts_in_use = &TIDEMARK_FOR_LEVEL(casts, level);
-  place_all(common::complex_numbers);
-  place_all(TIDEMARK_FOR_LEVEL(arithmetic, level));
+#define X(family) place_all(family::loops);
+  TIDEMARK_PLAIN_FAMILIES(X)
+#undef X
+#define X(family) place_all(TIDEMARK_FOR_LEVEL(family, level));
+  TIDEMARK_ISA_FAMILIES(X)
+#undef X
 }
 
 }  // namespace tidemark::cpu

@@ -9,6 +9,10 @@ namespace tidemark::cpu {
 /// The driver's helpers for the level in use.
 const BlockTable& blocks();
 
+/// The loop of an op over elements of this dtype; for the half types, the one over float32.
+/// Null when there is none.
+const Loop* loop_for(std::string_view op, DType dtype);
+
 /// Makes the elementwise kernels use another level; for tests. The CPU must support it, and no
 /// kernel may run meanwhile.
 void use_loops_of(Level level);

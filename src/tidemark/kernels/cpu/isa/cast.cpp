@@ -35,8 +35,6 @@ template <class To, class From>
   if constexpr (is_complex_type<From>) {
     if constexpr (is_complex_type<To>) {
       return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
-    } else if constexpr (__is_same(To, bool)) {
-      return (x.re != 0) | (x.im != 0);
     } else {
       return convert<To>(x.re);
     }

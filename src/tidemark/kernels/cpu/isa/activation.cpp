@@ -1,0 +1,68 @@
+// Activation functions made of exponentials. No branches: a vector function has none to be in.
+
+#include "tidemark/kernels/cpu/isa/loops.h"
+#include "tidemark/kernels/cpu/isa/vector_math.h"
+
+namespace tidemark::cpu::TIDEMARK_ISA {
+
+template <class T>
+[[gnu::always_inline]] inline T positive_part(T x) {
+  return x < T(0) ? T(0) : x;
+}
+template <class T>
+[[gnu::always_inline]] inline T negative_part(T x) {
+  return x > T(0) ? T(0) : x;
+}
+/// log(1 + e^x) without overflow or loss.
+template <class T>
+[[gnu::always_inline]] inline T soft_positive(T x) {
+  const T minus_magnitude = x > T(0) ? -x : x;
+  return positive_part(x) + math::log1p(math::exp(minus_magnitude));
+}
+template <class T>
+[[gnu::always_inline]] inline T gelu_exact(T x) {
+  // By erfc rather than 1 + erf: nothing cancels for large negative x.
+  return T(0.5) * x * math::erfc(x * T(-0.70710678118654752440));
+}
+template <class T>
+[[gnu::always_inline]] inline T gelu_tanh(T x) {
+  const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+  return T(0.5) * x * (T(1) + math::tanh(inner));
+}
+
+TIDEMARK_UNARY_MATH(sigmoid, T(1) / (T(1) + math::exp(-x)))
+TIDEMARK_UNARY_MATH(log_sigmoid, -soft_positive(-x))
+TIDEMARK_UNARY_MATH(softplus, soft_positive(x))
+TIDEMARK_UNARY_MATH(elu, positive_part(x) + math::expm1(negative_part(x)))
+TIDEMARK_UNARY_MATH(selu, T(1.05070098735548049342) * positive_part(x) +
+                              T(1.75809934084737685994) * math::expm1(negative_part(x)))
+TIDEMARK_UNARY_MATH(swish, x / (T(1) + math::exp(-static_cast<T>(p.values[0]) * x)))
+
+/// Two functions behind one op: its attribute chooses once, not an element at a time.
+struct gelu_op {
+  using Over = Floats;
+  static constexpr const char* name = "gelu";
+  static constexpr uint8_t arity = 1;
+  static constexpr bool whole_vectors = true, heavy = true;
+  template <class T>
+  static T of(T x, LoopParams);
+  template <class T>
+  static LoopStatus loop(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+    const T* x = static_cast<const T*>(in[0]);
+    T* y = static_cast<T*>(out);
+    const int64_t count = count_of<gelu_op>(n);
+    if (params.values[0] != 0) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) y[i] = gelu_tanh(x[i]);
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) y[i] = gelu_exact(x[i]);
+    }
+    return LoopStatus::ok;
+  }
+};
+
+TIDEMARK_LOOPS(activation, sigmoid_op, log_sigmoid_op, softplus_op, elu_op, selu_op, swish_op,
+               gelu_op);
+
+}  // namespace tidemark::cpu::TIDEMARK_ISA
