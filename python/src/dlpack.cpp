@@ -1,0 +1,326 @@
+// DLPack: tensors shared with other frameworks, both ways.
+#include <cstring>
+#include <memory>
+
+#include "tidemark/tensor/storage.h"
+
+#include "convert.h"
+#include "dlpack.h"
+#include "errors.h"
+#include "op_call.h"
+#include "tensor_type.h"
+
+namespace tidemark::python {
+
+namespace {
+
+// The C structures of the DLPack standard, version 1.
+struct DlDevice {
+  int32_t type;
+  int32_t id;
+};
+struct DlType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+};
+struct DlArray {
+  void* data;
+  DlDevice device;
+  int32_t ndim;
+  DlType dtype;
+  int64_t* shape;
+  int64_t* strides;
+  uint64_t byte_offset;
+};
+struct ManagedOld {
+  DlArray array;
+  void* context;
+  void (*deleter)(ManagedOld*);
+};
+struct Version {
+  uint32_t major;
+  uint32_t minor;
+};
+struct Managed {
+  Version version;
+  void* context;
+  void (*deleter)(Managed*);
+  uint64_t flags;
+  DlArray array;
+};
+constexpr uint64_t kReadOnly = 1;
+constexpr uint64_t kIsCopied = 2;
+constexpr int32_t kCpu = 1;
+constexpr const char* kOldName = "dltensor";
+constexpr const char* kOldUsedName = "used_dltensor";
+constexpr const char* kName = "dltensor_versioned";
+constexpr const char* kUsedName = "used_dltensor_versioned";
+
+enum TypeCode : uint8_t { kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+
+DlType dl_type(DType dtype) {
+  uint8_t code = kInt;
+  if (dtype == DType::bool_) {
+    code = kBool;
+  } else if (dtype == DType::bfloat16) {
+    code = kBfloat;
+  } else if (is_floating(dtype)) {
+    code = kFloat;
+  } else if (is_complex(dtype)) {
+    code = kComplex;
+  } else if (kUnsignedInts.contains(dtype)) {
+    code = kUint;
+  }
+  return {code, static_cast<uint8_t>(size_of(dtype) * 8), 1};
+}
+
+DType dtype_of_dl(DlType type) {
+  for (int i = 1; i < kDTypeSlots; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (size_of(dtype) == 0 || dtype == DType::string) continue;
+    const DlType mine = dl_type(dtype);
+    if (mine.code == type.code && mine.bits == type.bits && type.lanes == 1) return dtype;
+  }
+  raise(PyExc_BufferError, "no dtype for DLPack's type code %d with %d bits and %d lanes",
+        int{type.code}, int{type.bits}, int{type.lanes});
+}
+
+/// What a consumer holds: the tensor, and the sizes the structure points to.
+template <class M>
+struct Lent {
+  M managed{};
+  Tensor tensor;
+  std::vector<int64_t> sizes;
+};
+
+template <class M>
+Lent<M>* lend(const Tensor& t) {
+  auto lent = std::make_unique<Lent<M>>();
+  const int rank = t.rank();
+  lent->tensor = t;
+  lent->sizes.resize(static_cast<size_t>(2 * rank) + 1);
+  int64_t stride = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    lent->sizes[static_cast<size_t>(i)] = t.dim(i);
+    lent->sizes[static_cast<size_t>(rank + i)] = stride;
+    stride *= t.dim(i);
+  }
+  lent->managed.array = {
+      const_cast<void*>(t.raw_data()), {kCpu, 0}, rank, dl_type(t.dtype()), lent->sizes.data(),
+      lent->sizes.data() + rank,       0};
+  lent->managed.context = lent.get();
+  lent->managed.deleter = [](M* managed) { delete static_cast<Lent<M>*>(managed->context); };
+  return lent.release();
+}
+
+/// For capsules nobody took.
+template <class M>
+void drop_capsule(PyObject* capsule, const char* name) {
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
+  if (managed && managed->deleter) managed->deleter(managed);
+}
+
+template <class M>
+PyObject* capsule_of(Lent<M>* lent, const char* name, PyCapsule_Destructor destructor) {
+  PyObject* capsule = PyCapsule_New(&lent->managed, name, destructor);
+  if (!capsule) delete lent;
+  return capsule;
+}
+
+bool wants_versioned(PyObject* max_version) {
+  if (max_version == Py_None) return false;
+  int major = 0;
+  int minor = 0;
+  if (!PyTuple_Check(max_version) || !PyArg_ParseTuple(max_version, "ii", &major, &minor)) {
+    raise(PyExc_TypeError, "max_version is a pair of integers; %R was given", max_version);
+  }
+  return major >= 1;
+}
+
+/// __dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)
+PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
+    static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", const_cast<char**>(names),
+                                     &stream, &max_version, &device, &copy)) {
+      throw PythonError{};
+    }
+    Tensor t = tensor_of(self);
+    check_has_value(t, "__dlpack__()");
+    if (t.dtype() == DType::string) raise(PyExc_BufferError, "DLPack knows no strings");
+    const bool is_copy = copy == Py_True;
+    if (is_copy) {
+      const Tensor from = t;
+      t = new_tensor(from.dtype(), from.shape());
+      if (from.nbytes() > 0) std::memcpy(t.mutable_raw_data(), from.raw_data(), from.nbytes());
+    }
+    if (!wants_versioned(max_version)) {
+      return capsule_of(lend<ManagedOld>(t), kOldName,
+                        [](PyObject* c) { drop_capsule<ManagedOld>(c, kOldName); });
+    }
+    Lent<Managed>* lent = lend<Managed>(t);
+    lent->managed.version = {1, 0};
+    lent->managed.flags = is_copy ? kIsCopied : kReadOnly;
+    return capsule_of(lent, kName, [](PyObject* c) { drop_capsule<Managed>(c, kName); });
+  });
+}
+
+PyObject* dlpack_device(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kCpu, 0); }
+
+Shape checked_shape(const DlArray& array) {
+  if (array.ndim < 0 || array.ndim > 64 || (array.ndim > 0 && !array.shape)) {
+    raise(PyExc_BufferError, "a DLPack array of %d dimensions is malformed", array.ndim);
+  }
+  Shape shape;
+  for (int i = 0; i < array.ndim; ++i) {
+    if (array.shape[i] < 0) raise(PyExc_BufferError, "a DLPack array has a negative dimension");
+    shape.push_back(array.shape[i]);
+  }
+  if (shape.num_elements() > 0 && !array.data) {
+    raise(PyExc_BufferError, "a DLPack array has no memory");
+  }
+  return shape;
+}
+
+bool is_dense(const DlArray& array, const Shape& shape) {
+  if (!array.strides) return true;
+  int64_t stride = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    if (shape[i] != 1 && array.strides[i] != stride) return false;
+    stride *= shape[i];
+  }
+  return true;
+}
+
+void copy_strided(const DlArray& array, const char* from, char* to, const Shape& shape) {
+  const auto size = static_cast<int64_t>(array.dtype.bits / 8);
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()));
+  for (int64_t n = shape.num_elements(); n > 0; --n, to += size) {
+    int64_t offset = 0;
+    for (int i = 0; i < shape.rank(); ++i) {
+      offset += index[static_cast<size_t>(i)] * array.strides[i];
+    }
+    std::memcpy(to, from + offset * size, static_cast<size_t>(size));
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+      if (++index[static_cast<size_t>(i)] < shape[i]) break;
+      index[static_cast<size_t>(i)] = 0;
+    }
+  }
+}
+
+/// Takes over the managed structure: given back when the tensor goes, or here.
+template <class M>
+Tensor adopt(M* managed, bool copy) {
+  struct GiveBack {
+    M* managed;
+    ~GiveBack() {
+      if (managed && managed->deleter) managed->deleter(managed);
+    }
+  } owner{managed};
+  const DlArray& array = managed->array;
+  if (array.device.type != kCpu) {
+    raise(PyExc_BufferError, "a DLPack array on device type %d: only the CPU's memory can be read",
+          array.device.type);
+  }
+  const DType dtype = dtype_of_dl(array.dtype);
+  const Shape shape = checked_shape(array);
+  char* data = static_cast<char*>(array.data) + array.byte_offset;
+  const bool dense = is_dense(array, shape);
+  const bool is_aligned = reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0;
+  if (!copy && dense && is_aligned && shape.num_elements() > 0) {
+    owner.managed = nullptr;
+    return borrowed_tensor(
+        dtype, shape, data, true,
+        [](void* raw) {
+          auto* lent = static_cast<M*>(raw);
+          if (!lent->deleter || !Py_IsInitialized()) return;
+          const PyGILState_STATE gil = PyGILState_Ensure();
+          lent->deleter(lent);
+          PyGILState_Release(gil);
+        },
+        managed);
+  }
+  Tensor out = new_tensor(dtype, shape);
+  if (dense && out.nbytes() > 0) {
+    std::memcpy(out.mutable_raw_data(), data, out.nbytes());
+  } else if (!dense) {
+    copy_strided(array, data, static_cast<char*>(out.mutable_raw_data()), shape);
+  }
+  return out;
+}
+
+template <class M>
+Tensor adopt_capsule(PyObject* capsule, const char* name, const char* used, bool copy) {
+  auto* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
+  if (!managed) throw PythonError{};
+  check(PyCapsule_SetName(capsule, used));
+  return adopt(managed, copy);
+}
+
+Tensor tensor_from_capsule(PyObject* capsule, bool copy) {
+  if (PyCapsule_IsValid(capsule, kName)) {
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kName));
+    if (managed->version.major > 1) {
+      raise(PyExc_BufferError, "DLPack version %u is newer than 1",
+            unsigned{managed->version.major});
+    }
+    return adopt_capsule<Managed>(capsule, kName, kUsedName, copy);
+  }
+  if (PyCapsule_IsValid(capsule, kOldName)) {
+    return adopt_capsule<ManagedOld>(capsule, kOldName, kOldUsedName, copy);
+  }
+  raise(PyExc_ValueError, "%R is no DLPack capsule, or one that was used before", capsule);
+}
+
+Ref capsule_from(PyObject* value) {
+  const Ref method = Ref::checked(PyObject_GetAttrString(value, "__dlpack__"));
+  const Ref nothing = Ref::checked(PyTuple_New(0));
+  const Ref version = Ref::checked(Py_BuildValue("{s(ii)}", "max_version", 1, 0));
+  Ref capsule = Ref::steal(PyObject_Call(method.get(), nothing.get(), version.get()));
+  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {  // an exporter of the first standard
+    PyErr_Clear();
+    capsule = Ref::steal(PyObject_Call(method.get(), nothing.get(), nullptr));
+  }
+  if (!capsule) throw PythonError{};
+  return capsule;
+}
+
+PyObject* from_dlpack(PyObject*, PyObject* value) {
+  return guarded([&]() -> PyObject* {
+    const MakingConstant making;
+    if (PyCapsule_CheckExact(value)) return wrap(tensor_from_capsule(value, false));
+    return wrap(tensor_from_dlpack(value, false));
+  });
+}
+
+PyObject* to_dlpack_function(PyObject*, PyObject* value) {
+  if (!is_tensor(value)) {
+    PyErr_Format(PyExc_TypeError, "to_dlpack takes a Tensor; %R was given", value);
+    return nullptr;
+  }
+  return PyObject_CallMethod(value, "__dlpack__", nullptr);
+}
+
+}  // namespace
+
+Tensor tensor_from_dlpack(PyObject* value, bool copy) {
+  const Ref capsule = capsule_from(value);
+  return tensor_from_capsule(capsule.get(), copy);
+}
+
+PyMethodDef dlpack_methods[] = {
+    {"__dlpack__", with_keywords(to_dlpack), METH_VARARGS | METH_KEYWORDS,
+     "The elements, shared, as a DLPack capsule."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef dlpack_functions[] = {
+    {"from_dlpack", from_dlpack, METH_O,
+     "A tensor that shares the memory of an object with `__dlpack__`, or of a DLPack capsule."},
+    {"to_dlpack", to_dlpack_function, METH_O, "The tensor as a DLPack capsule."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace tidemark::python

@@ -1,0 +1,62 @@
+#include "errors.h"
+
+#include <tidemark/error.h>
+
+#include <new>
+
+namespace tidemark::python {
+
+namespace {
+
+constexpr int kCodes = 17;
+PyObject* error_classes[kCodes] = {};  // strong, null until registered
+
+void set_error(Code code, const char* text) noexcept {
+  const int number = static_cast<int>(code);
+  PyObject* type = number > 0 && number < kCodes ? error_classes[number] : nullptr;
+  if (!type) {
+    PyErr_SetString(PyExc_RuntimeError, text);
+    return;
+  }
+  Ref error = Ref::steal(PyObject_CallFunction(type, "OOs", Py_None, Py_None, text));
+  if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+}
+
+}  // namespace
+
+void set_error_from_exception() noexcept {
+  try {
+    throw;
+  } catch (const PythonError&) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error without a cause");
+  } catch (const Error& e) {
+    set_error(e.code(), e.what());
+  } catch (const std::bad_alloc&) {
+    set_error(Code::resource_exhausted, "no memory left in the process for a small object");
+  } catch (const std::exception& e) {
+    set_error(Code::internal, e.what());
+  } catch (...) {
+    set_error(Code::unknown, "an exception of unknown type");
+  }
+}
+
+PyObject* set_error_classes(PyObject*, PyObject* classes) {
+  if (!PyDict_Check(classes)) {
+    PyErr_SetString(PyExc_TypeError, "set_error_classes takes a dict {code: class}");
+    return nullptr;
+  }
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t position = 0; PyDict_Next(classes, &position, &key, &value);) {
+    const long code = PyLong_AsLong(key);
+    if (code == -1 && PyErr_Occurred()) return nullptr;
+    if (code <= 0 || code >= kCodes || !PyCallable_Check(value)) {
+      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 16", code);
+      return nullptr;
+    }
+    PyObject* old = std::exchange(error_classes[code], Py_NewRef(value));
+    Py_XDECREF(old);
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,30 @@
+// From C++ exceptions to Python's: tidemark::Error of each code becomes tf.errors.*.
+#pragma once
+
+#include "py_ref.h"
+
+namespace tidemark::python {
+
+/// To be called inside a catch block: sets the Python error for the exception being handled.
+void set_error_from_exception() noexcept;
+
+/// Runs `fn` and hands its result to the interpreter; on an exception sets the Python error and
+/// answers null (or -1 for a status).
+template <class Fn>
+auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
+  try {
+    return fn();
+  } catch (...) {
+    set_error_from_exception();
+    if constexpr (std::is_pointer_v<decltype(fn())>) {
+      return nullptr;
+    } else {
+      return -1;
+    }
+  }
+}
+
+/// set_error_classes({code: class}): classes are called with (node_def, op, message).
+PyObject* set_error_classes(PyObject* module, PyObject* classes);
+
+}  // namespace tidemark::python

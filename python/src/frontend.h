@@ -1,0 +1,36 @@
+// What the Python package registers with the extension: its DType objects, its TensorShape class.
+#pragma once
+
+#include <tidemark/dtype.h>
+#include <tidemark/shape.h>
+
+#include "py_ref.h"
+
+namespace tidemark::python {
+
+/// New reference to the package's object for a dtype; its number while none is registered.
+PyObject* dtype_object(DType dtype);
+
+/// The dtype a Python value means: a registered object, a number, a name, a NumPy dtype or scalar
+/// type, or float, int, bool, complex, str, bytes. Throws PythonError with TensorFlow's TypeError.
+DType dtype_from_object(PyObject* value);
+/// Reads an enum number: 0 for "none given".
+DType dtype_from_enum(long number);
+
+/// New reference: the package's shape object, or a tuple while no class is registered.
+PyObject* shape_object(const Shape& shape);
+PyObject* shape_tuple(const Shape& shape);
+/// True iff the value is an instance of the registered shape class.
+bool is_shape_object(PyObject* value);
+/// Sizes given as TensorShape, list, tuple, tensor, array or one number. None for one size: -1.
+Shape shape_from_object(PyObject* value);
+
+/// Called with (value, dtype number) for objects convert() knows nothing about; null: none.
+PyObject* conversion_hook() noexcept;
+
+/// The class Python sees; strings the interpreter keeps.
+PyObject* interned(const char* text);
+
+extern PyMethodDef frontend_methods[];
+
+}  // namespace tidemark::python

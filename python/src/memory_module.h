@@ -1,0 +1,11 @@
+// tf.memory, threads, settings and op libraries: the part of the module nobody calls in a loop.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tidemark::python {
+
+void add_memory_functions(nanobind::module_& module);
+void add_runtime_functions(nanobind::module_& module);
+
+}  // namespace tidemark::python

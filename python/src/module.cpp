@@ -1,0 +1,57 @@
+// The extension module tidemark._tidemark.
+#include <nanobind/nanobind.h>
+
+#include "convert.h"
+#include "dlpack.h"
+#include "errors.h"
+#include "frontend.h"
+#include "memory_module.h"
+#include "op_call.h"
+#include "op_function.h"
+#include "pickle.h"
+#include "sites.h"
+#include "tensor_type.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+void translate_exception(const std::exception_ptr& exception, void*) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const nb::builtin_exception&) {
+    throw;  // nanobind's own
+  } catch (const nb::python_error&) {
+    throw;
+  } catch (...) {
+    tidemark::python::set_error_from_exception();
+  }
+}
+
+void add_methods(PyObject* module, PyMethodDef* methods) {
+  tidemark::python::check(PyModule_AddFunctions(module, methods));
+}
+
+}  // namespace
+
+NB_MODULE(_tidemark, m) {
+  using namespace tidemark::python;
+  nb::set_leak_warnings(false);  // the interpreter may end while user code still holds tensors
+  nb::register_exception_translator(translate_exception);
+  const auto initialize = [&]() -> PyObject* {
+    for (PyMethodDef* methods : {frontend_methods, site_methods, convert_methods, unpickle_methods,
+                                 dlpack_functions, op_function_methods}) {
+      add_methods(m.ptr(), methods);
+    }
+    initialize_sites();
+    initialize_tensor_type(m.ptr());
+    initialize_iterator();
+    initialize_op_function(m.ptr());
+    initialize_pickle(m.ptr());
+    install_long_work_hooks();
+    return m.ptr();
+  };
+  if (!guarded(initialize)) nb::raise_python_error();
+  add_memory_functions(m);
+  add_runtime_functions(m);
+}

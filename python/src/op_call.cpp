@@ -1,0 +1,148 @@
+#include "op_call.h"
+
+#include "tidemark/exec/eager.h"
+
+#include <array>
+
+#include "convert.h"
+#include "errors.h"
+#include "tensor_type.h"
+
+namespace tidemark::python {
+
+thread_local constinit bool holds_gil __attribute__((tls_model("initial-exec"))) = false;
+
+namespace {
+
+/// The tensor made last, and the instruction that made it. Never dereferenced: compared only.
+/// Guarded by the GIL.
+struct LastResult {
+  PyObject* object = nullptr;
+  Place place;
+};
+LastResult last_result;
+
+void* give_gil_away() {
+  if (!holds_gil) return nullptr;
+  holds_gil = false;
+  return PyEval_SaveThread();
+}
+
+void take_gil_back(void* thread) {
+  if (!thread) return;
+  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+  holds_gil = true;
+}
+
+/// A value still to be converted, and the parameter it is given for.
+struct Pending {
+  PyObject* value;
+  const Param* param;
+  size_t index;
+};
+
+/// The dtype of the tensors given for each type variable.
+class DTypesByVariable {
+ public:
+  void add(const Param& param, DType dtype) {
+    DType& slot = dtypes_[param.type_var & 127];
+    const DType joined = slot == DType::invalid ? dtype : promote(slot, dtype);
+    if (joined != DType::invalid) slot = joined;
+  }
+  DType of(const Param& param) const { return dtypes_[param.type_var & 127]; }
+
+ private:
+  std::array<DType, 128> dtypes_{};
+};
+
+/// The dtype to convert to at once, where the value's type alone tells it.
+DType obvious_dtype(PyObject* value, DType beside) {
+  const bool is_number = beside != DType::invalid && beside != DType::string;
+  if (PyFloat_CheckExact(value) && (is_floating(beside) || is_complex(beside))) return beside;
+  if (PyLong_CheckExact(value) && is_number && beside != DType::bool_) return beside;
+  return DType::invalid;
+}
+
+Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool copy) {
+  const DType obvious = obvious_dtype(value, beside);
+  Tensor t = to_tensor(value, {obvious, copy});
+  if (obvious != DType::invalid || converts_itself(value)) return t;
+  DType wanted = beside == DType::invalid ? t.dtype() : adapted_dtype(t.dtype(), beside);
+  if (t.num_elements() == 0 && beside == DType::invalid && !param.dtypes.contains(wanted)) {
+    wanted = DType::int32;  // an empty list says nothing about its dtype
+  }
+  return wanted == t.dtype() ? t : to_tensor(value, {wanted, copy});
+}
+
+}  // namespace
+
+void install_long_work_hooks() { exec::set_long_work_hooks({give_gil_away, take_gil_back}); }
+
+void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {
+  std::vector<Pending> pending;
+  std::vector<Ref> sequences;
+  const auto add = [&](const Param& param, PyObject* value) {
+    if (is_tensor(value)) {
+      out.push(tensor_of(value));
+    } else {
+      pending.push_back({value, &param, out.size()});
+      out.push({});
+    }
+  };
+  for (size_t i = 0; i < op.inputs().size(); ++i) {
+    const Param& param = op.params()[static_cast<size_t>(op.inputs()[i])];
+    if (param.kind == Param::Kind::input) {
+      add(param, values[i]);
+      continue;
+    }
+    // A tuple of its own: converting one item may run code that changes the caller's list.
+    if (is_tensor(values[i]) || !PySequence_Check(values[i])) {
+      sequences.push_back(Ref::checked(PyTuple_Pack(1, values[i])));
+    } else {
+      sequences.push_back(Ref::checked(PySequence_Tuple(values[i])));
+    }
+    PyObject* items = sequences.back().get();
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items); ++k) add(param, PyTuple_GET_ITEM(items, k));
+  }
+  if (pending.empty()) return;
+  DTypesByVariable known;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i]) known.add(op.input_param(static_cast<int>(i)), out[i].dtype());
+  }
+  // Results of views and gradients may keep an input, so only plain computation shares an array.
+  const bool copy = !op.is_elementwise() && !op.is_heavy();
+  for (const Pending& p : pending) {
+    out[p.index] = convert_beside(p.value, *p.param, known.of(*p.param), copy);
+  }
+}
+
+PyObject* run_op(const OpDef& op, std::span<const Tensor> inputs, std::span<const Attr> attrs,
+                 uint64_t donated, const Place& place) {
+  const int count = op.num_outputs(attrs);
+  if (count != 1 || op.has_output_list()) {
+    std::vector<Tensor> outputs(static_cast<size_t>(count));
+    dispatch({op, inputs, attrs, donated}, outputs);
+    return wrap_list(outputs);
+  }
+  Tensor output;
+  dispatch({op, inputs, attrs, donated}, {&output, 1});
+  PyObject* result = wrap(std::move(output));
+  if (!result) throw PythonError{};
+  last_result = {result, place};
+  return result;
+}
+
+uint64_t dying_operands(const Place& place, PyObject* left, PyObject* right) {
+  const LastResult& last = last_result;
+  const bool is_left = last.object == left && Py_REFCNT(left) == 1;
+  const bool is_right = last.object == right && Py_REFCNT(right) == 1;
+  if (!is_left && !is_right) return 0;
+  if (place.frame == nullptr || last.place.frame != place.frame || last.place.code != place.code) {
+    return 0;
+  }
+  if (!are_neighbours_on_stack(place, left, right)) return 0;
+  if (!is_sole_consumer(place, last.place.instruction)) return 0;
+  return is_left ? 1 : 2;
+}
+
+}  // namespace tidemark::python

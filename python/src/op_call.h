@@ -1,0 +1,96 @@
+// One op call from Python: inputs and attributes converted, the line noted, the op run.
+#pragma once
+
+#include <tidemark/call.h>
+
+#include <vector>
+
+#include "py_ref.h"
+#include "sites.h"
+
+namespace tidemark::python {
+
+/// True while this thread runs in the extension and holds the GIL, so that long work may give it
+/// away. Cheaper than asking the interpreter.
+extern thread_local constinit bool holds_gil __attribute__((tls_model("initial-exec")));
+
+class GilHeld {
+ public:
+  GilHeld() : outer_(std::exchange(holds_gil, true)) {}
+  ~GilHeld() { holds_gil = outer_; }
+  GilHeld(const GilHeld&) = delete;
+  GilHeld& operator=(const GilHeld&) = delete;
+
+ private:
+  bool outer_;
+};
+
+/// Around the making of a constant: its line is noted, and reports call it "constant".
+class MakingConstant {
+ public:
+  MakingConstant() : outer_op_(memory::thread_context.op) {
+    if (!outer_op_) memory::thread_context.op = "constant";
+  }
+  ~MakingConstant() { memory::thread_context.op = outer_op_; }
+  MakingConstant(const MakingConstant&) = delete;
+  MakingConstant& operator=(const MakingConstant&) = delete;
+
+ private:
+  GilHeld held_;
+  SourceLine line_;
+  const char* outer_op_;
+};
+
+/// Lets exec/ give the GIL away around long kernels.
+void install_long_work_hooks();
+
+/// The tensors of a call; the first few need no heap.
+class Inputs {
+ public:
+  void push(Tensor t) {
+    if (count_ < kInline) {
+      inline_[count_++] = std::move(t);
+      return;
+    }
+    if (count_ == kInline) {
+      for (Tensor& kept : inline_) heap_.push_back(std::move(kept));
+    }
+    heap_.push_back(std::move(t));
+    ++count_;
+  }
+  size_t size() const { return count_; }
+  Tensor& operator[](size_t i) { return count_ > kInline ? heap_[i] : inline_[i]; }
+  std::span<const Tensor> span() const {
+    return {count_ > kInline ? heap_.data() : inline_, count_};
+  }
+
+ private:
+  static constexpr size_t kInline = 4;
+  Tensor inline_[kInline];
+  std::vector<Tensor> heap_;
+  size_t count_ = 0;
+};
+
+/// Fills `out` from one Python value for each input parameter of the op (a sequence for a list of
+/// tensors). Values that are no tensors adapt to the tensors of the same type variable.
+void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out);
+
+/// The value of an attribute; None where that is allowed. Throws PythonError with a TypeError.
+Attr attr_from_object(const OpDef& op, const Param& param, PyObject* value);
+/// The defaults of all attributes, in order.
+std::vector<Attr> default_attrs(const OpDef& op);
+/// The Python value of an attribute. New reference.
+PyObject* object_from_attr(const Attr& attr);
+
+/// Runs the op: a Tensor for one output, a list for several. New reference; throws.
+PyObject* run_op(const OpDef& op, std::span<const Tensor> inputs, std::span<const Attr> attrs,
+                 uint64_t donated, const Place& place);
+
+/// Which operand of the binary operator running at `place` dies with it: a bit for the left one, a
+/// bit for the right one, or 0. Only an object that the same frame made just before, that stands
+/// on its stack and nowhere else, is given up.
+uint64_t dying_operands(const Place& place, PyObject* left, PyObject* right);
+
+extern PyMethodDef op_call_methods[];
+
+}  // namespace tidemark::python

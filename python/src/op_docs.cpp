@@ -1,0 +1,184 @@
+// What a definition says about its op, for people and programs.
+#include "errors.h"
+#include "frontend.h"
+#include "op_call.h"
+#include "op_function.h"
+
+namespace tidemark::python {
+
+namespace {
+
+const char* kind_name(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::boolean:
+      return "bool";
+    case AttrKind::integer:
+      return "int";
+    case AttrKind::real:
+      return "float";
+    case AttrKind::dtype:
+      return "dtype";
+    case AttrKind::string:
+      return "string";
+    case AttrKind::ints:
+      return "ints";
+  }
+  return "?";
+}
+
+std::string repr_of(const Attr& attr) {
+  const Ref object = Ref::checked(object_from_attr(attr));
+  const Ref text = Ref::checked(PyObject_Repr(object.get()));
+  const char* utf8 = PyUnicode_AsUTF8(text.get());
+  if (!utf8) throw PythonError{};
+  return utf8;
+}
+
+std::string dtype_list(DTypeSet set) {
+  std::string out;
+  for (int i = 1; i < kDTypeSlots; ++i) {
+    if (!set.contains(static_cast<DType>(i))) continue;
+    if (!out.empty()) out += ", ";
+    out += name_of(static_cast<DType>(i));
+  }
+  return out;
+}
+
+std::string doc_of(const Param& param) {
+  std::string out = "  " + param.name + ": ";
+  if (param.kind == Param::Kind::attr) {
+    out += std::string("`") + kind_name(param.attr_kind) + "`";
+    if (!param.required) out += ", by default " + repr_of(param.fallback);
+  } else {
+    out += param.kind == Param::Kind::input ? "`Tensor`" : "list of `Tensor`s";
+    out += " of " + dtype_list(param.dtypes);
+  }
+  return out + ".\n";
+}
+
+Ref dtype_names(DTypeSet set) {
+  Ref list = Ref::checked(PyList_New(0));
+  for (int i = 1; i < kDTypeSlots; ++i) {
+    if (!set.contains(static_cast<DType>(i))) continue;
+    const std::string_view name = name_of(static_cast<DType>(i));
+    const Ref text = Ref::checked(
+        PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+    check(PyList_Append(list.get(), text.get()));
+  }
+  return list;
+}
+
+Ref schema_of_param(const Param& param) {
+  if (param.kind == Param::Kind::attr) {
+    const Ref fallback = Ref::checked(object_from_attr(param.fallback));
+    return Ref::checked(Py_BuildValue(
+        "{s:s,s:s,s:s,s:O,s:O,s:O}", "name", param.name.c_str(), "kind", "attr", "type",
+        kind_name(param.attr_kind), "required", param.required ? Py_True : Py_False, "optional",
+        param.optional ? Py_True : Py_False, "default", fallback.get()));
+  }
+  const Ref dtypes = dtype_names(param.dtypes);
+  return Ref::checked(Py_BuildValue("{s:s,s:s,s:O,s:C}", "name", param.name.c_str(), "kind",
+                                    param.kind == Param::Kind::input ? "input" : "input_list",
+                                    "dtypes", dtypes.get(), "type_var",
+                                    static_cast<int>(param.type_var)));
+}
+
+const char* output_kind(OutputType::Kind kind) {
+  switch (kind) {
+    case OutputType::Kind::fixed:
+      return "fixed";
+    case OutputType::Kind::like_input:
+      return "like";
+    case OutputType::Kind::from_attr:
+      return "from_attr";
+    case OutputType::Kind::real_of_input:
+      return "real_of";
+    case OutputType::Kind::rule:
+      return "rule";
+  }
+  return "?";
+}
+
+template <class Items, class Fn>
+Ref list_of(const Items& items, Fn&& convert) {
+  Ref list = Ref::checked(PyList_New(0));
+  for (const auto& item : items) {
+    const Ref object = convert(item);
+    check(PyList_Append(list.get(), object.get()));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string doc_of(const OpDef& op) {
+  std::string out = op.doc() + "\n\nArgs:\n";
+  for (const Param& param : op.params()) out += doc_of(param);
+  out += "  name: ignored.\n\nReturns:\n  ";
+  if (op.has_output_list()) return out + "A list of `Tensor`s.\n";
+  if (op.outputs().size() == 1) return out + "A `Tensor`.\n";
+  out += "A list of `Tensor`s: ";
+  for (size_t i = 0; i < op.outputs().size(); ++i) {
+    out += (i ? ", " : "") + op.outputs()[i].name;
+  }
+  return out + ".\n";
+}
+
+std::string text_signature_of(const OpDef& op) {
+  std::string out = "(";
+  for (const Param& param : op.params()) {
+    out += param.name;
+    if (param.kind == Param::Kind::attr && !param.required) out += "=" + repr_of(param.fallback);
+    out += ", ";
+  }
+  return out + "name=None)";
+}
+
+PyObject* signature_of(const OpDef& op) {
+  const Ref inspect = Ref::checked(PyImport_ImportModule("inspect"));
+  const Ref parameter = Ref::checked(PyObject_GetAttrString(inspect.get(), "Parameter"));
+  const Ref kind = Ref::checked(PyObject_GetAttrString(parameter.get(), "POSITIONAL_OR_KEYWORD"));
+  const Ref empty = Ref::checked(PyObject_GetAttrString(parameter.get(), "empty"));
+  Ref list = Ref::checked(PyList_New(0));
+  bool has_default = false;
+  const auto add = [&](const char* name, const Ref& fallback) {
+    const Ref args = Ref::checked(Py_BuildValue("(sO)", name, kind.get()));
+    const Ref keywords = Ref::checked(Py_BuildValue("{s:O}", "default", fallback.get()));
+    const Ref item = Ref::checked(PyObject_Call(parameter.get(), args.get(), keywords.get()));
+    check(PyList_Append(list.get(), item.get()));
+  };
+  for (const Param& param : op.params()) {
+    const bool optional = param.kind == Param::Kind::attr && !param.required;
+    // After a parameter with a default Python's signatures allow only such.
+    has_default = has_default || optional;
+    add(param.name.c_str(), optional      ? Ref::checked(object_from_attr(param.fallback))
+                            : has_default ? Ref::borrow(Py_None)
+                                          : empty);
+  }
+  add("name", Ref::borrow(Py_None));
+  return Ref::checked(PyObject_CallMethod(inspect.get(), "Signature", "O", list.get())).release();
+}
+
+PyObject* schema_of(const OpDef& op) {
+  const auto text = [](const std::string& s) {
+    return Ref::checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+  };
+  const Ref names = list_of(op.python_names(), text);
+  const Ref params = list_of(op.params(), schema_of_param);
+  const Ref outputs = list_of(op.outputs(), [](const OutputSpec& output) {
+    return Ref::checked(Py_BuildValue("{s:s,s:s,s:s,s:i}", "name", output.name.c_str(), "type",
+                                      output_kind(output.type.kind), "of", output.type.name.c_str(),
+                                      "dtype", static_cast<int>(output.type.dtype)));
+  });
+  const auto flag = [](bool value) { return value ? Py_True : Py_False; };
+  return Ref::checked(Py_BuildValue("{s:s,s:s,s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:O}", "name",
+                                    op.name().c_str(), "doc", op.doc().c_str(), "python_names",
+                                    names.get(), "params", params.get(), "outputs", outputs.get(),
+                                    "output_list", flag(op.has_output_list()), "elementwise",
+                                    flag(op.is_elementwise()), "stateful", flag(op.is_stateful()),
+                                    "heavy", flag(op.is_heavy()), "differentiable",
+                                    flag(op.is_differentiable())))
+      .release();
+}
+
+}  // namespace tidemark::python

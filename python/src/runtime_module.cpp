@@ -1,0 +1,56 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <tidemark/custom_op.h>
+
+#include "tidemark/base/settings.h"
+#include "tidemark/base/thread_pool.h"
+
+#include "memory_module.h"
+#include "py_ref.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+const char* kind_name(settings::Kind kind) {
+  switch (kind) {
+    case settings::Kind::integer:
+      return "integer";
+    case settings::Kind::bytes:
+      return "bytes";
+    case settings::Kind::flag:
+      return "flag";
+    case settings::Kind::text:
+      return "text";
+  }
+  return "?";
+}
+
+nb::list settings_table() {
+  nb::list out;
+  for (const settings::Setting* s : settings::table()) {
+    nb::dict item;
+    item["name"] = s->name;
+    item["kind"] = kind_name(s->kind);
+    item["default"] = s->fallback;
+    item["value"] = settings::text(*s);
+    item["doc"] = s->doc;
+    out.append(item);
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_runtime_functions(nb::module_& m) {
+  m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
+  m.def("set_num_threads", set_num_threads, nb::arg("threads"),
+        "0: as many as the process may use. Returns the old value.");
+  m.def("settings", settings_table, "The TIDEMARK_* variables: name, kind, default, value, doc.");
+  m.def("load_op_library", load_op_library, nb::arg("path"),
+        "Opens a shared library of ops; returns the names of the ops it added.");
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,103 @@
+// The buffer protocol: memoryview(t), np.asarray(t) and all who read buffers share the elements.
+#include <memory>
+
+#include "errors.h"
+#include "tensor_type.h"
+
+namespace tidemark::python {
+
+namespace {
+
+const char* format_of(DType dtype) {
+  switch (dtype) {
+    case DType::bool_:
+      return "?";
+    case DType::int8:
+      return "b";
+    case DType::uint8:
+      return "B";
+    case DType::int16:
+      return "h";
+    case DType::uint16:
+      return "H";
+    case DType::int32:
+      return "i";
+    case DType::uint32:
+      return "I";
+    case DType::int64:
+      return "l";
+    case DType::uint64:
+      return "L";
+    case DType::float16:
+      return "e";
+    case DType::float32:
+      return "f";
+    case DType::float64:
+      return "d";
+    case DType::complex64:
+      return "Zf";
+    case DType::complex128:
+      return "Zd";
+    default:
+      return nullptr;
+  }
+}
+
+void fill_dims(Py_buffer* view, const Tensor& t) {
+  const int rank = t.rank();
+  auto dims = std::make_unique<Py_ssize_t[]>(static_cast<size_t>(2 * rank + 1));
+  Py_ssize_t stride = view->itemsize;
+  for (int i = rank - 1; i >= 0; --i) {
+    dims[static_cast<size_t>(i)] = t.dim(i);
+    dims[static_cast<size_t>(rank + i)] = stride;
+    stride *= t.dim(i);
+  }
+  view->shape = dims.get();
+  view->strides = dims.get() + rank;
+  view->internal = dims.release();
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  if (flags & PyBUF_WRITABLE) {  // asked first by NumPy, each time: no exception on this way
+    PyErr_SetString(PyExc_BufferError, "tensors are read-only");
+    return -1;
+  }
+  const int status = guarded([&]() -> int {
+    const Tensor& t = tensor_of(self);
+    if (is_symbolic(t)) raise(PyExc_BufferError, "a tensor without a value has no buffer");
+    const char* format = format_of(t.dtype());
+    if (!format && (t.dtype() == DType::string || (flags & PyBUF_FORMAT))) {
+      raise(PyExc_BufferError, "the buffer protocol knows no format for %s",
+            std::string(name_of(t.dtype())).c_str());
+    }
+    static char nothing = 0;
+    *view = {};
+    view->buf = t.num_elements() > 0 ? const_cast<void*>(t.raw_data()) : &nothing;
+    view->len = static_cast<Py_ssize_t>(t.nbytes());
+    view->itemsize = static_cast<Py_ssize_t>(size_of(t.dtype()));
+    view->readonly = 1;
+    view->ndim = (flags & PyBUF_ND) ? t.rank() : 1;
+    if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format);
+    if (flags & PyBUF_ND) fill_dims(view, t);
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) view->strides = nullptr;
+    view->obj = Py_NewRef(self);
+    return 0;
+  });
+  if (status < 0 && !PyErr_ExceptionMatches(PyExc_BufferError)) {
+    PyErr_SetString(PyExc_BufferError, "no memory for a buffer's sizes");
+  }
+  return status;
+}
+
+void release_buffer(PyObject*, Py_buffer* view) {
+  delete[] static_cast<Py_ssize_t*>(view->internal);
+}
+
+}  // namespace
+
+PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+                              {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+                              {0, nullptr}};
+
+}  // namespace tidemark::python
