@@ -115,6 +115,24 @@ TEST(Fork, ChildCanAllocateWhateverOthersWereDoing) {
   for (std::thread& t : threads) t.join();
 }
 
+TEST(Fork, WorksInAProcessThatHasDoneNothingElse) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process that runs this test alone
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        release(allocate({.bytes = 1000}));
+        const pid_t child = fork();
+        if (child == 0) {
+          release(allocate({.bytes = 1000}));
+          _exit(report().empty() ? 1 : 0);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        _exit(status == 0 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
 class ControlGroups : public ::testing::Test {
  protected:
   void SetUp() override {

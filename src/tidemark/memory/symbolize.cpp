@@ -65,6 +65,9 @@ std::string look_up(uintptr_t address) {
   return out;
 }
 
+/// On its own, so that a fork can take it without making the cache.
+constinit std::mutex mutex;
+
 /// Descriptions made so far: each costs milliseconds.
 class Symbols {
  public:
@@ -86,8 +89,6 @@ class Symbols {
     names_.emplace(address, name);
     return name;
   }
-
-  std::mutex mutex;
 
  private:
   static constexpr int64_t kEntryBytes = 96;  // node, bucket and string object
@@ -115,7 +116,7 @@ std::string describe_address(const void* return_address) {
   return symbols().describe(reinterpret_cast<uintptr_t>(return_address) - 1);
 }
 
-void lock_symbols() noexcept { symbols().mutex.lock(); }
-void unlock_symbols() noexcept { symbols().mutex.unlock(); }
+void lock_symbols() noexcept { mutex.lock(); }
+void unlock_symbols() noexcept { mutex.unlock(); }
 
 }  // namespace tidemark::memory
