@@ -1,0 +1,65 @@
+"""Tidemark: tensor programs whose memory never surprises anyone, under TensorFlow's names.
+
+    import tidemark as tf
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    print(tf.reduce_sum(x @ x, axis=0))
+    print(tf.memory.report())
+
+What is rarely used is loaded when it is first asked for.
+"""
+
+import importlib as _importlib
+
+from tidemark import _tensor_methods as _tensor_methods
+from tidemark import _tidemark, dtypes, errors
+
+from tidemark import _array_ops, _creation, _math_ops  # isort: skip
+from tidemark._export import namespace as _namespace
+from tidemark._tidemark import Tensor
+from tidemark.dtypes import *  # noqa: F403
+from tidemark.tensor_shape import TensorShape
+
+__version__ = "2.21.0"  # of TensorFlow, whose names these are; our own is tf.version.TIDEMARK
+newaxis = None
+
+globals().update(_namespace("tf"))
+
+from tidemark import math  # noqa: E402
+
+# Loaded on first use: modules, and names with the module they live in.
+_MODULES = (
+    "bitwise", "config", "debugging", "experimental", "linalg", "memory", "nest", "nn", "random",
+    "version",
+)  # fmt: skip
+_LAZY = {
+    "Assert": "debugging",
+    "DeviceSpec": "_device",
+    "assert_equal": "debugging",
+    "assert_greater": "debugging",
+    "assert_less": "debugging",
+    "assert_rank": "debugging",
+    "device": "_device",
+    "executing_eagerly": "_scopes",
+    "get_current_name_scope": "_scopes",
+    "get_logger": "_scopes",
+    "name_scope": "_scopes",
+    "init_scope": "_scopes",
+    "control_dependencies": "_scopes",
+}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return _importlib.import_module("tidemark." + name)
+    home = _LAZY.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tidemark' has no attribute {name!r}")
+    found = getattr(_importlib.import_module("tidemark." + home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    own = [name for name in globals() if not name.startswith("_")]
+    return sorted({*own, *_MODULES, *_LAZY, "__version__"})

@@ -1,0 +1,259 @@
+"""Ops on arrays whose Python signature differs from the op's: split, gather, where, pad, …"""
+
+from __future__ import annotations
+
+import collections
+
+from tidemark import dtypes
+from tidemark._creation import cast, convert_to_tensor, shape_tensor
+from tidemark._export import export
+from tidemark._tidemark import Tensor, call, convert
+from tidemark.dtypes import as_dtype
+from tidemark.tensor_shape import as_shape, broadcast_shape
+
+TopKV2 = collections.namedtuple("TopKV2", ["values", "indices"])
+Unique = collections.namedtuple("Unique", ["y", "idx"])
+UniqueWithCounts = collections.namedtuple("UniqueWithCounts", ["y", "idx", "count"])
+
+
+# --- shape and identity --------------------------------------------------------------------------
+
+
+@export("tf.shape_n")
+def shape_n(input, out_type=dtypes.int32, name=None):
+    """The shapes of several tensors."""
+    return [call("shape", (t,), {"out_type": as_dtype(out_type)._enum}) for t in input]
+
+
+@export("tf.identity_n")
+def identity_n(input, name=None):
+    """The tensors themselves, as a list."""
+    return [call("identity", (t,), {}) for t in input]
+
+
+@export("tf.ensure_shape")
+def ensure_shape(x, shape, name=None):
+    """The tensor itself, if its shape is compatible with the given one."""
+    x = convert_to_tensor(x)
+    if not x.shape.is_compatible_with(shape):
+        from tidemark.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"[ensure_shape] Shape of tensor input {_brackets(x.shape)} is not compatible with "
+            f"expected shape {_brackets(as_shape(shape))}.",
+        )
+    return x
+
+
+def _brackets(shape):
+    return str(["?" if d is None else d for d in shape]).replace(" ", "").replace("'", "")
+
+
+@export("tf.broadcast_static_shape")
+def broadcast_static_shape(shape_x, shape_y):
+    """The shape two shapes broadcast together to."""
+    try:
+        return broadcast_shape(shape_x, shape_y)
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+            f"pair they are either equal or one of them is 1. Received: {as_shape(shape_x)} and "
+            f"{as_shape(shape_y)}."
+        ) from None
+
+
+@export("tf.broadcast_dynamic_shape")
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape two shapes, given as tensors, broadcast together to, as a tensor."""
+    x, y = shape_tensor(shape_x), shape_tensor(shape_y)
+    try:
+        both = broadcast_shape(x.numpy().tolist(), y.numpy().tolist())
+    except ValueError as error:
+        from tidemark.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(None, None, f"[broadcast_dynamic_shape] {error}") from None
+    wide = dtypes.int64 in (x.dtype, y.dtype)
+    return convert(both.as_list(), (dtypes.int64 if wide else dtypes.int32)._enum)
+
+
+@export("tf.bitcast")
+def bitcast(input, type, name=None):
+    """The same bits as another type."""
+    return call("bitcast", (input,), {"type": as_dtype(type)._enum})
+
+
+# --- taking and putting --------------------------------------------------------------------------
+
+
+@export("tf.where")
+def where(condition, x=None, y=None, name=None):
+    """``x`` where the condition is true, ``y`` elsewhere; without both, where it is true."""
+    if x is None and y is None:
+        condition = convert_to_tensor(condition)
+        return call("nonzero", (condition,), {})
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return call("where", (condition, x, y), {})
+
+
+@export("tf.strided_slice")
+def strided_slice(
+    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+    shrink_axis_mask=0, var=None, name=None,
+):  # fmt: skip
+    """Python's slices along each dimension; bit i of a mask is about the i-th of them."""
+    begin = shape_tensor(begin)
+    if strides is None:
+        strides = (1,) * begin._shape_tuple()[0]
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    inputs = (input_, begin, shape_tensor(end), shape_tensor(strides))
+    return call("strided_slice", inputs, masks)
+
+
+# --- splitting and joining -----------------------------------------------------------------------
+
+
+@export("tf.split")
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """Pieces of equal size along an axis, or of the given sizes; one size may be -1."""
+    value = convert_to_tensor(value)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if not sizes.dtype.is_integer:
+        raise TypeError(
+            f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
+        )
+    sizes = sizes.numpy().tolist()
+    if isinstance(sizes, int):
+        if sizes < 1:
+            raise ValueError(f"Must be at least 1 piece to split into, got {sizes}")
+        return call("split", (value,), {"num": sizes, "axis": int(axis)})
+    if num is not None and num != len(sizes):
+        raise ValueError(f"num is {num}, but {len(sizes)} sizes are given: {sizes}")
+    attrs = {"num": len(sizes), "axis": int(axis), "sizes": sizes}
+    return call("split", (value,), attrs) if sizes else []
+
+
+@export("tf.unstack")
+def unstack(value, num=None, axis=0, name="unstack"):
+    """The slices along an axis as a list of tensors of one dimension less."""
+    value = convert_to_tensor(value)
+    if num is None:
+        rank = value.ndim
+        if not -rank <= axis < rank:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
+        num = value._shape_tuple()[axis]
+        if num == 0:
+            return []
+    return call("unstack", (value,), {"num": int(num), "axis": int(axis)})
+
+
+@export("tf.pad")
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """The tensor with elements added before and after along each dimension."""
+    tensor = convert_to_tensor(tensor)
+    upper = mode.upper()
+    if upper not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
+            f'"SYMMETRIC". Received `mode` = {mode}'
+        )
+    if not isinstance(constant_values, Tensor):
+        if tensor.dtype is dtypes.string and constant_values == 0:
+            constant_values = ""
+        elif tensor.dtype.is_bool:
+            constant_values = bool(constant_values)
+        constant_values = convert(constant_values, tensor._dtype_enum)
+    return call("pad", (tensor, paddings, constant_values), {"mode": upper})
+
+
+@export("tf.meshgrid")
+def meshgrid(*args, **kwargs):
+    """Coordinate matrices of coordinate vectors; ``indexing="xy"`` swaps the first two axes."""
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    vectors = [call("reshape", (v, (-1,)), {}) for v in map(convert_to_tensor, args)]
+    sizes = [v._shape_tuple()[0] for v in vectors]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        order[:2] = [1, 0]
+    full = [sizes[i] for i in order]
+    grids = []
+    for position, vector in enumerate(vectors):
+        shape = [1] * len(vectors)
+        shape[order.index(position)] = -1
+        grids.append(call("broadcast_to", (call("reshape", (vector, shape), {}), full), {}))
+    return grids
+
+
+# --- order ---------------------------------------------------------------------------------------
+
+
+@export("tf.sort")
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    """The values sorted along an axis."""
+    attrs = {"axis": int(axis), "direction": _checked_direction(direction)}
+    return call("sort", (values,), attrs)
+
+
+@export("tf.argsort")
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    """The indices that sort the values along an axis; equal values keep their order."""
+    attrs = {"axis": int(axis), "direction": _checked_direction(direction)}
+    return call("argsort", (values,), attrs)
+
+
+def _checked_direction(direction):
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
+            f"direction={direction}"
+        )
+    return direction
+
+
+@export("tf.math.top_k", "tf.nn.top_k")
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+    """The ``k`` largest values along the last axis, and where they are."""
+    values, indices = call("top_k", (input, k), {"sorted": bool(sorted)})
+    return TopKV2(values, cast(indices, index_type))
+
+
+@export("tf.unique")
+def unique(x, out_idx=dtypes.int32, name=None):
+    """The distinct values in order of appearance, and which of them each value is."""
+    return Unique(*call("unique", (x,), {"out_idx": as_dtype(out_idx)._enum})[:2])
+
+
+@export("tf.unique_with_counts")
+def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    """As unique, and how often each distinct value is there."""
+    attrs = {"out_idx": as_dtype(out_idx)._enum}
+    return UniqueWithCounts(*call("unique_with_counts", (x,), attrs))
+
+
+@export("tf.sequence_mask")
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """Rows that are true at the first ``lengths[i]`` places."""
+    lengths = convert_to_tensor(lengths)
+    if maxlen is None:
+        longest = call("max", (lengths,), {}) if lengths.shape.num_elements() else convert(0)
+        maxlen = max(0, int(longest))
+    places = call(
+        "range", (convert(0, lengths._dtype_enum), convert(int(maxlen), lengths._dtype_enum), 1), {}
+    )
+    mask = call("less", (places, call("expand_dims", (lengths,), {"axis": -1})), {})
+    return mask if as_dtype(dtype).is_bool else cast(mask, dtype)

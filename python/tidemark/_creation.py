@@ -1,0 +1,236 @@
+"""Making tensors: ``tf.constant``, ``tf.zeros``, ``tf.range``, ``tf.cast`` and their kin."""
+
+from __future__ import annotations
+
+from tidemark import _tidemark, dtypes
+from tidemark._export import export
+from tidemark._tidemark import Tensor, call, convert
+from tidemark.dtypes import DType, as_dtype, enum_of
+
+_INT32, _INT64 = dtypes.int32._enum, dtypes.int64._enum
+
+
+@export("tf.constant")
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A tensor with a copy of the given values; one value fills a given shape."""
+    return convert(value, enum_of(dtype), shape)
+
+
+@export("tf.convert_to_tensor")
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """The value as a tensor: itself if it is one. Arrays are shared where layout allows it."""
+    if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
+        try:
+            return convert(value, enum_of(dtype_hint), None, False)
+        except (TypeError, ValueError):
+            pass
+    return convert(value, enum_of(dtype), None, False)
+
+
+def shape_tensor(shape):
+    """A shape, given in any form, as a one-dimensional integer tensor."""
+    if isinstance(shape, Tensor):
+        if shape.ndim == 0:
+            return call("reshape", (shape, (1,)), {})
+        return shape
+    if isinstance(shape, int):
+        shape = (shape,)
+    elif hasattr(shape, "as_list"):
+        shape = shape.as_list()
+    try:
+        if len(shape) == 0:
+            return convert((), _INT32)
+    except TypeError:
+        shape = (shape,)
+    try:
+        return convert(shape, _INT32)
+    except (OverflowError, ValueError):
+        return convert(shape, _INT64)
+
+
+@export("tf.cast", "tf.dtypes.cast")
+def cast(x, dtype, name=None):
+    """The values as another type. Floats lose their fraction; NaN gives the smallest integer."""
+    number = dtype._enum if dtype.__class__ is DType else as_dtype(dtype)._enum
+    if x.__class__ is not Tensor:
+        x = convert(x)
+    return x if x._dtype_enum == number else call("cast", (x,), {"dtype": number})
+
+
+@export("tf.saturate_cast", "tf.dtypes.saturate_cast")
+def saturate_cast(value, dtype, name=None):
+    """As cast, but values beyond the range of the type become its smallest or largest."""
+    value, dtype = convert(value), as_dtype(dtype)
+    if value.dtype.is_complex and not dtype.is_complex:
+        value = call("real", (value,), {})
+    if dtype.is_complex or dtype.is_bool or value.dtype.is_bool:
+        return cast(value, dtype)
+    low, high = dtype.min, dtype.max
+    narrower = value.dtype
+    if float(low) > float(narrower.min):
+        value = call("maximum", (value, convert(low, narrower._enum)), {})
+    if float(high) < float(narrower.max):
+        value = call("minimum", (value, _largest_below(high, narrower)), {})
+    return cast(value, dtype)
+
+
+def _largest_below(high, dtype):
+    """The largest value of a type that is not above ``high``, which may not be one of its own."""
+    import numpy as np
+
+    if not dtype.is_floating or dtype is dtypes.bfloat16:
+        return convert(high, dtype._enum)
+    near = dtype.as_numpy_dtype(high)
+    if float(near) > float(high) or (isinstance(high, int) and int(near) > high):
+        near = np.nextafter(near, dtype.as_numpy_dtype(0))
+    return convert(near, dtype._enum)
+
+
+@export("tf.fill")
+def fill(dims, value, name=None, layout=None):
+    """A tensor of the given shape, every element the scalar ``value``."""
+    return call("fill", (shape_tensor(dims), value), {})
+
+
+@export("tf.zeros")
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros; empty strings for the type string, False for bool."""
+    return _filled(shape, as_dtype(dtype), 0)
+
+
+@export("tf.ones")
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones; True for bool."""
+    return _filled(shape, as_dtype(dtype), 1)
+
+
+def _filled(shape, dtype, value):
+    return call("fill", (shape_tensor(shape), _scalar(dtype, value)), {})
+
+
+def _scalar(dtype, value):
+    if dtype.is_bool:
+        value = bool(value)
+    elif dtype is dtypes.string:
+        if value:
+            raise TypeError("there is no one among strings; use tf.fill")
+        value = ""
+    return convert(value, dtype._enum)
+
+
+@export("tf.zeros_like")
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros of the shape, and unless another is given the type, of ``input``."""
+    return _filled_like(input, dtype, 0)
+
+
+@export("tf.ones_like")
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones of the shape, and unless another is given the type, of ``input``."""
+    return _filled_like(input, dtype, 1)
+
+
+def _filled_like(input, dtype, value):
+    input = convert(input, 0, None, False)
+    dtype = input.dtype if dtype is None else as_dtype(dtype)
+    return _filled(input._shape_tuple(), dtype, value)
+
+
+@export("tf.eye", "tf.linalg.eye")
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """Ones on the diagonal, zeros elsewhere; one such matrix for each batch."""
+    rows = int(num_rows)
+    columns = rows if num_columns is None else int(num_columns)
+    if rows < 0 or columns < 0:
+        from tidemark.errors import InvalidArgumentError
+
+        size = min(rows, columns)
+        raise InvalidArgumentError(None, None, f"[eye] Dimension {size} must be >= 0")
+    row = call("range", (0, rows, 1), {})
+    column = call("range", (0, columns, 1), {})
+    ones_where = call("equal", (call("expand_dims", (row,), {"axis": 1}), column), {})
+    matrix = cast(ones_where, dtype)
+    if batch_shape is None:
+        return matrix
+    batch = shape_tensor(batch_shape).numpy().tolist()
+    return call("broadcast_to", (matrix, [*batch, rows, columns]), {})
+
+
+@export("tf.range")
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """The numbers from ``start`` up to, not including, ``limit`` in steps of ``delta``."""
+    if limit is None:
+        start, limit = 0, start
+    if dtype is not None:
+        number = as_dtype(dtype)._enum
+        return call("range", [cast_or_convert(v, number) for v in (start, limit, delta)], {})
+    return call("range", [convert(v) for v in (start, limit, delta)], {})
+
+
+def cast_or_convert(value, number):
+    """A tensor of the type with this number, from a tensor of any or from a Python value."""
+    return cast(value, number) if isinstance(value, Tensor) else convert(value, number)
+
+
+@export("tf.one_hot")
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """``on_value`` where the position along a new axis is the index, ``off_value`` elsewhere."""
+    on = None if on_value is None else _value_of(on_value, dtype, "on_value")
+    off = None if off_value is None else _value_of(off_value, dtype, "off_value")
+    if on is not None and off is not None and on._dtype_enum != off._dtype_enum:
+        raise TypeError(
+            f"dtype {on.dtype} of on_value does not match dtype {off.dtype} of off_value"
+        )
+    if on is not None or off is not None:
+        kind = (off if on is None else on).dtype
+    else:
+        kind = dtypes.float32 if dtype is None else as_dtype(dtype)
+    on = _scalar(kind, 1) if on is None else on
+    off = _scalar(kind, 0) if off is None else off
+    return call("one_hot", (indices, depth, on, off), {"axis": -1 if axis is None else axis})
+
+
+def _value_of(value, dtype, which):
+    tensor = convert(value)
+    if dtype is None or tensor.dtype == dtype:
+        return tensor
+    if isinstance(value, Tensor):
+        raise TypeError(
+            f"dtype {tensor.dtype} of {which} does not match dtype parameter {as_dtype(dtype)}"
+        )
+    return convert(value, enum_of(dtype))
+
+
+@export("tf.is_tensor")
+def is_tensor(x):
+    """Whether the value is a tensor."""
+    return isinstance(x, Tensor)
+
+
+@export("tf.get_static_value")
+def get_static_value(tensor, partial=False):
+    """The value of a tensor as a NumPy array, if it is known."""
+    return tensor.numpy() if isinstance(tensor, Tensor) else tensor
+
+
+@export("tf.load_op_library", "tf.load_library")
+def load_op_library(library_filename):
+    """Loads a library of custom ops; an object with one function for each op."""
+    import types
+
+    library = types.SimpleNamespace()
+    for op in _tidemark.load_op_library(str(library_filename)):
+        setattr(library, op, _op_caller(op))
+    return library
+
+
+def _op_caller(op):
+    by_name = _tidemark.op_function(op) if hasattr(_tidemark, "op_function") else None
+    if by_name is not None:
+        return by_name
+
+    def call_op(*inputs, **attrs):
+        return call(op, inputs, attrs)
+
+    call_op.__name__ = op
+    return call_op

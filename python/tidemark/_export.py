@@ -1,0 +1,44 @@
+"""Which Python name stands for what.
+
+Ops whose definition lists Python names come from the extension as they are; functions written in
+Python carry theirs in the decorator ``export``. A namespace (``tf``, ``tf.math``, …) takes what was
+exported under it.
+"""
+
+from __future__ import annotations
+
+from tidemark import _tidemark
+
+OPS = _tidemark.op_functions()  # "tf.math.add" → the function
+_NAMESPACES: dict[str, dict[str, object]] = {}
+
+
+def _place(name, what):
+    namespace, _, last = name.rpartition(".")
+    _NAMESPACES.setdefault(namespace, {})[last] = what
+
+
+for _name, _function in OPS.items():
+    _place(_name, _function)
+
+
+def export(*names):
+    """Gives a function its public names; the first is the canonical one."""
+
+    def decorate(function):
+        function.__tf_names__ = names
+        for name in names:
+            _place(name, function)
+        return function
+
+    return decorate
+
+
+def namespace(name):
+    """What was exported under a namespace so far: last part of the name → the thing."""
+    return _NAMESPACES.get(name, {})
+
+
+def all_names():
+    """Every full name exported so far."""
+    return sorted(f"{space}.{last}" for space, names in _NAMESPACES.items() for last in names)

@@ -1,0 +1,285 @@
+"""Math whose Python signature differs from an op's, or that several ops make up."""
+
+from __future__ import annotations
+
+import math as _math
+
+from tidemark import dtypes
+from tidemark._creation import cast, convert_to_tensor
+from tidemark._creation import range as tf_range
+from tidemark._export import export
+from tidemark._tidemark import Tensor, call, convert
+
+# --- division ------------------------------------------------------------------------------------
+
+
+@export("tf.divide", "tf.math.divide")
+def divide(x, y, name=None):
+    """``x / y`` as Python divides: integers give floats."""
+    return x / y if isinstance(x, Tensor) or isinstance(y, Tensor) else convert(x) / y
+
+
+@export("tf.truediv", "tf.math.truediv")
+def truediv(x, y, name=None):
+    """``x / y`` as Python divides: integers give floats."""
+    return x / y if isinstance(x, Tensor) or isinstance(y, Tensor) else convert(x) / y
+
+
+@export("tf.realdiv")
+def realdiv(x, y, name=None):
+    """``x / y`` of real numbers."""
+    return truediv(x, y)
+
+
+@export("tf.scalar_mul", "tf.math.scalar_mul")
+def scalar_mul(scalar, x, name=None):
+    """A scalar times a tensor."""
+    x = convert_to_tensor(x)
+    scalar = convert_to_tensor(scalar, None if isinstance(scalar, Tensor) else x.dtype)
+    if scalar.ndim:
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    return scalar * x
+
+
+# --- sums of several -----------------------------------------------------------------------------
+
+
+@export("tf.math.accumulate_n")
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of a list of tensors of one shape and type."""
+    complaint = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(complaint)
+    tensors = [convert_to_tensor(t) for t in inputs]
+    expected = tensors[0]
+    for t in tensors:
+        if t.shape != expected.shape or t.dtype != (tensor_dtype or expected.dtype):
+            raise ValueError(complaint)
+    return call("add_n", tensors, {})
+
+
+@export("tf.math.count_nonzero")
+def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+    """How many elements are not zero; of strings, not empty."""
+    input = convert_to_tensor(input)
+    zero = convert("" if input.dtype is dtypes.string else 0) if not input.dtype.is_bool else None
+    nonzero = input if zero is None else call("not_equal", (input, zero), {})
+    attrs = {"axis": axis, "keepdims": bool(keepdims)}
+    return cast(call("sum", (cast(nonzero, dtypes.int64),), attrs), dtype)
+
+
+@export("tf.math.zero_fraction", "tf.nn.zero_fraction")
+def zero_fraction(value, name=None):
+    """Which part of the elements is zero; NaN of none."""
+    value = convert_to_tensor(value)
+    zeros = cast(call("equal", (value, 0), {}), dtypes.float32)
+    return call("mean", (zeros,), {})
+
+
+# --- clipping ------------------------------------------------------------------------------------
+
+
+@export("tf.clip_by_value")
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """The values, none below the minimum, none above the maximum."""
+    return call("maximum", (call("minimum", (t, clip_value_max), {}), clip_value_min), {})
+
+
+@export("tf.clip_by_norm")
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """The tensor scaled down so that its L2 norm is at most ``clip_norm``."""
+    t = convert_to_tensor(t)
+    squares = call("sum", (t * t,), {"axis": axes, "keepdims": True})
+    positive = squares > 0
+    safe = call("where", (positive, squares, call("add", (squares * 0, 1), {})), {})
+    length = call("where", (positive, call("sqrt", (safe,), {}), squares), {})
+    return t * clip_norm / call("maximum", (length, clip_norm), {})
+
+
+@export("tf.linalg.global_norm")
+def global_norm(t_list, name=None):
+    """The L2 norm of all tensors together; None among them counts nothing."""
+    if isinstance(t_list, (str, bytes)) or not hasattr(t_list, "__iter__"):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    halves = []
+    for t in t_list:
+        if t is not None:
+            t = convert_to_tensor(t)
+            halves.append(call("sum", (t * t,), {}))
+    return call("sqrt", (call("add_n", halves, {}),), {})
+
+
+@export("tf.clip_by_global_norm")
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """The tensors scaled down together so that their global norm is at most ``clip_norm``."""
+    if isinstance(t_list, (str, bytes)) or not hasattr(t_list, "__iter__"):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    t_list = list(t_list)
+    norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
+    # An infinite norm gives NaN everywhere, so that it is noticed.
+    scale = clip_norm * call(
+        "minimum", (1.0 / norm, 1.0 / convert(clip_norm, norm._dtype_enum)), {}
+    )
+    scale = scale + (norm - norm)
+    return [None if t is None else convert_to_tensor(t) * scale for t in t_list], norm
+
+
+# --- normalising ---------------------------------------------------------------------------------
+
+
+@export("tf.math.l2_normalize", "tf.nn.l2_normalize", "tf.linalg.l2_normalize")
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """The tensor divided by its L2 norm along the axes."""
+    x = convert_to_tensor(x)
+    square = call("square", (call("abs", (x,), {}) if x.dtype.is_complex else x,), {})
+    total = call("sum", (square,), {"axis": dim if axis is None else axis, "keepdims": True})
+    scale = call("rsqrt", (call("maximum", (total, epsilon), {}),), {})
+    return call("multiply", (x, scale), {})
+
+
+@export("tf.math.polyval")
+def polyval(coeffs, x, name=None):
+    """The polynomial with the coefficients, highest first, at ``x`` (Horner's rule)."""
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = convert_to_tensor(x)
+    if not coeffs:
+        return call("multiply", (x, 0), {})
+    total = convert_to_tensor(coeffs[0])
+    for coefficient in coeffs[1:]:
+        total = coefficient + total * x
+    return total
+
+
+@export("tf.math.is_non_decreasing")
+def is_non_decreasing(x, name=None):
+    """Whether no element is below the one before it."""
+    return _steps(x, "less_equal")
+
+
+@export("tf.math.is_strictly_increasing")
+def is_strictly_increasing(x, name=None):
+    """Whether every element is above the one before it."""
+    return _steps(x, "less")
+
+
+def _steps(x, compare):
+    flat = call("reshape", (x, (-1,)), {})
+    count = flat._shape_tuple()[0]
+    if count < 2:
+        return convert(True)
+    return call("all", (call(compare, (flat[:-1], flat[1:]), {}),), {})
+
+
+@export("tf.math.invert_permutation")
+def invert_permutation(x, name=None):
+    """Where each of 0 … n-1 stands in a permutation of them."""
+    from tidemark.errors import InvalidArgumentError
+
+    x = convert_to_tensor(x)
+    if x.ndim != 1:
+        raise InvalidArgumentError(
+            None, None, f"[invert_permutation] expects a 1-D tensor, got shape {x.shape}"
+        )
+    count = x._shape_tuple()[0]
+    order = call("argsort", (x,), {})
+    sorted_x = call("gather", (x, order), {})
+    if not bool(call("all", (call("equal", (sorted_x, tf_range(count, dtype=x.dtype)), {}),), {})):
+        raise InvalidArgumentError(
+            None, None, f"[invert_permutation] {x.numpy()} is not a permutation of 0 to {count - 1}"
+        )
+    return cast(order, x.dtype)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+@export("tf.tensordot", "tf.linalg.tensordot")
+def tensordot(a, b, axes, name=None):
+    """The product summed over the axes of ``a`` and of ``b`` that are given as pairs."""
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    a_axes, b_axes = _contraction_axes(a, b, axes)
+    a_shape, b_shape = a._shape_tuple(), b._shape_tuple()
+    a_free = [i for i in range(a.ndim) if i not in a_axes]
+    b_free = [i for i in range(b.ndim) if i not in b_axes]
+    inner = _math.prod(a_shape[i] for i in a_axes)
+    left = call("transpose", (a,), {"perm": a_free + a_axes})
+    right = call("transpose", (b,), {"perm": b_axes + b_free})
+    rows = _math.prod(a_shape[i] for i in a_free)
+    columns = _math.prod(b_shape[i] for i in b_free)
+    left = call("reshape", (left, (rows, inner)), {})
+    right = call("reshape", (right, (_math.prod(b_shape[i] for i in b_axes), columns)), {})
+    product = call("matmul", (left, right), {})
+    shape = [a_shape[i] for i in a_free] + [b_shape[i] for i in b_free]
+    return (
+        call("reshape", (product, shape), {})
+        if shape
+        else call("reshape", (product, convert((), 3)), {})
+    )
+
+
+def _contraction_axes(a, b, axes):
+    if isinstance(axes, Tensor):
+        axes = axes.numpy().tolist()
+    if isinstance(axes, int):
+        if axes < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
+        if axes > a.ndim or axes > b.ndim:
+            raise ValueError(
+                f"`axes` must not be larger than the number of dimensions of tensor "
+                f"{a if axes > a.ndim else b}. Received {axes}."
+            )
+        return list(range(a.ndim - axes, a.ndim)), list(range(axes))
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+    pairs = []
+    for tensor, given in zip((a, b), axes, strict=True):
+        given = [given] if isinstance(given, int) else list(given)
+        pairs.append([int(i) + tensor.ndim if i < 0 else int(i) for i in given])
+    if len(pairs[0]) != len(pairs[1]):
+        raise ValueError(
+            f"Different number of contraction axes `a` and `b`, {len(pairs[0])} != {len(pairs[1])}."
+        )
+    return pairs
+
+
+@export("tf.norm", "tf.linalg.norm")
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+    """The norm of vectors, or of matrices when ``axis`` names two axes."""
+    is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+    if is_matrix:
+        if ord not in ("euclidean", "fro", 0.5, 1, 2, _math.inf):
+            raise ValueError(
+                "'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], "
+                f"got {ord}"
+            )
+        if axis[0] == axis[1]:
+            raise ValueError("Invalid axis for `axis`: the two axes must differ")
+    elif isinstance(ord, str) and ord != "euclidean" or (not isinstance(ord, str) and ord <= 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    elif isinstance(axis, (list, tuple)) and len(axis) != 1:
+        raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+    tensor = convert_to_tensor(tensor)
+    attrs = {"axis": axis, "keepdims": bool(keepdims)}
+    size = call("abs", (tensor,), {})
+    if ord in ("euclidean", "fro") or (ord == 2 and not is_matrix):
+        return call("sqrt", (call("sum", (call("square", (size,), {}),), attrs),), {})
+    if is_matrix:
+        return _matrix_norm(size, ord, axis, bool(keepdims))
+    if ord == _math.inf:
+        return call("max", (size,), attrs)
+    if ord == 1:
+        return call("sum", (size,), attrs)
+    total = call("sum", (call("pow", (size, ord), {}),), attrs)
+    return call("pow", (total, 1.0 / ord), {})
+
+
+def _matrix_norm(size, ord, axis, keepdims):
+    """The largest sum of a column (1) or of a row (infinity)."""
+    rows, columns = (a + size.ndim if a < 0 else a for a in axis)
+    if ord == 2:
+        raise NotImplementedError("the spectral norm of matrices needs tf.linalg.svd")
+    summed, largest = (rows, columns) if ord == 1 else (columns, rows)
+    sums = call("sum", (size,), {"axis": [summed], "keepdims": True})
+    result = call("max", (sums,), {"axis": [largest], "keepdims": True})
+    return result if keepdims else call("squeeze", (result,), {"axis": [rows, columns]})

@@ -1,0 +1,73 @@
+"""Scopes and switches that matter in graphs and are kept, without effect, where ops run at once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+
+_state = threading.local()
+
+
+def executing_eagerly():
+    """Whether ops compute when they are called."""
+    return True
+
+
+def _names():
+    if not hasattr(_state, "names"):
+        _state.names = []
+    return _state.names
+
+
+class name_scope:
+    """A context whose name stands before the names of ops made inside it."""
+
+    def __init__(self, name):
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+
+    name = property(lambda self: self._name)
+
+    def __enter__(self):
+        names = _names()
+        if not self._name:  # back to the root
+            full = ""
+        elif self._name.endswith("/"):  # exactly this scope
+            full = self._name[:-1]
+        else:
+            outer = names[-1] if names else ""
+            full = f"{outer}/{self._name}" if outer else self._name
+        names.append(full)
+        return full + "/" if full else ""
+
+    def __exit__(self, *error):
+        _names().pop()
+        return False
+
+
+def get_current_name_scope():
+    """The full name of the innermost scope; empty outside of all."""
+    names = _names()
+    return names[-1] if names else ""
+
+
+def get_logger():
+    """The logger of the package."""
+    return logging.getLogger("tidemark")
+
+
+@contextlib.contextmanager
+def init_scope():
+    """A context outside of all functions being traced; there is none here."""
+    yield
+
+
+@contextlib.contextmanager
+def control_dependencies(control_inputs):
+    """A context whose ops run after the given ones, as they do here in any case."""
+    for item in control_inputs or ():
+        if callable(item):
+            item()
+    yield

@@ -1,0 +1,155 @@
+"""The methods of ``tf.Tensor`` that are written in Python: indexing, printing, shape, identity."""
+
+from __future__ import annotations
+
+import numpy as np
+from tidemark._indexing import getitem
+from tidemark.tensor_shape import as_shape
+
+from tidemark import _tidemark
+
+
+def _numpy_text(tensor, is_repr):
+    value = tensor.numpy()
+    if isinstance(value, np.ndarray):
+        text = repr(value) if is_repr else str(value)
+    elif isinstance(value, np.generic):
+        text = repr(value.item()) if is_repr else str(value)
+    else:
+        text = repr(value) if is_repr else str(value)  # bytes
+    return "\n" + text if "\n" in text else text
+
+
+def _repr(self):
+    return (
+        f"<tf.Tensor: shape={self._shape_tuple()}, dtype={self.dtype.name}, "
+        f"numpy={_numpy_text(self, is_repr=True)}>"
+    )
+
+
+def _str(self):
+    return (
+        f"tf.Tensor({_numpy_text(self, is_repr=False)}, shape={self._shape_tuple()}, "
+        f"dtype={self.dtype.name})"
+    )
+
+
+def _format(self, format_spec):
+    return format(self.numpy(), format_spec)
+
+
+def _round(self, ndigits=None):
+    if ndigits is None:
+        return _tidemark.call("round", (self,), {})
+    scale = 10.0**ndigits
+    return _tidemark.call("round", (self * scale,), {}) / scale
+
+
+def _get_shape(self):
+    """The shape, as a TensorShape."""
+    return self.shape
+
+
+def _set_shape(self, shape):
+    """Checks that the shape of the tensor is compatible with the given one."""
+    if not self.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Tensor's shape {self.shape} is not compatible with supplied shape {as_shape(shape)}."
+        )
+
+
+class Reference:
+    """Stands for a tensor in sets and as a key: compares by identity. ``deref()`` gives it back."""
+
+    __slots__ = ("_wrapped", "__weakref__")
+
+    def __init__(self, wrapped):
+        self._wrapped = wrapped
+
+    def deref(self):
+        return self._wrapped
+
+    def __eq__(self, other):
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return self._wrapped is other._wrapped
+
+    def __hash__(self):
+        return id(self._wrapped)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+def _ref(self):
+    """A hashable reference to this tensor."""
+    return Reference(self)
+
+
+def _eval(self, feed_dict=None, session=None):
+    raise NotImplementedError(
+        "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
+        "for?"
+    )
+
+
+def _consumers(self):
+    raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+
+
+def _only_in_graphs(name):
+    def get(self):
+        raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+
+    return property(get)
+
+
+def _copy(self):
+    return self
+
+
+def _deepcopy(self, memo):
+    copied = _tidemark.call("add", (self, 0), {}) if self.dtype.is_numeric else self
+    memo[id(self)] = copied
+    return copied
+
+
+def _reduce(self):
+    return _rebuilt, (self.numpy(), self.dtype)
+
+
+def _rebuilt(value, dtype):
+    return _tidemark.convert(value, dtype.as_datatype_enum)
+
+
+def install():
+    """Puts the methods on the type."""
+    methods = {
+        "__getitem__": getitem,
+        "__repr__": _repr,
+        "__str__": _str,
+        "__format__": _format,
+        "__round__": _round,
+        "__copy__": _copy,
+        "__deepcopy__": _deepcopy,
+        "__reduce__": _reduce,
+        "get_shape": _get_shape,
+        "set_shape": _set_shape,
+        "ref": _ref,
+        "experimental_ref": _ref,
+        "eval": _eval,
+        "consumers": _consumers,
+        "backing_device": property(lambda self: self.device),
+        "is_packed": property(lambda self: False),
+        "__tf_tensor__": lambda self, dtype=None, name=None: self,
+    }
+    for name in ("op", "graph", "name", "value_index"):
+        methods[name] = _only_in_graphs(name)
+    for name, method in methods.items():
+        function = method.fget if isinstance(method, property) else method
+        function.__name__ = name
+        function.__qualname__ = f"Tensor.{name}"
+    _tidemark.extend_tensor(methods)
+
+
+install()

@@ -1,0 +1,91 @@
+"""``tf.config.experimental``: memory of devices, and older names of what is in ``tf.config``."""
+
+from __future__ import annotations
+
+from tidemark import _tidemark
+from tidemark.config._devices import (
+    _check,
+)
+
+_POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+_switches = {"policy": "silent", "synchronous": True, "tf32": True, "determinism": False}
+_growth = {}
+
+
+def get_memory_info(device):
+    """Bytes in use now and at most since the start or the last reset_memory_stats."""
+    _check_name(device)
+    stats = _tidemark.stats()
+    return {"current": stats["live"], "peak": stats["peak"]}
+
+
+def get_memory_usage(device):
+    """Bytes in use now."""
+    return get_memory_info(device)["current"]
+
+
+def reset_memory_stats(device):
+    """Forgets the peak so far."""
+    _check_name(device)
+    _tidemark.reset_peak()
+
+
+def get_memory_growth(device):
+    """What set_memory_growth was given. Memory here always grows with what is in use."""
+    _check(device)
+    return _growth.get(device, True)
+
+
+def set_memory_growth(device, enable):
+    """Noted only: memory is never taken ahead of use."""
+    _check(device)
+    _growth[device] = bool(enable)
+
+
+def get_device_details(device):
+    """What is known about a device; nothing for the CPU."""
+    _check(device)
+    return {}
+
+
+def get_device_policy():
+    return _switches["policy"]
+
+
+def set_device_policy(device_policy):
+    if device_policy is not None and device_policy not in _POLICIES:
+        raise ValueError(
+            f"Invalid argument `device_policy`: {device_policy!r}. Allowed are "
+            f"{', '.join(map(repr, _POLICIES))} and None."
+        )
+    _switches["policy"] = device_policy or "silent"
+
+
+def get_synchronous_execution():
+    return _switches["synchronous"]
+
+
+def set_synchronous_execution(enable):
+    """Noted only: ops have computed when their call returns."""
+    _switches["synchronous"] = True if enable is None else bool(enable)
+
+
+def enable_op_determinism():
+    """Results do not depend on the number of threads in any case."""
+    _switches["determinism"] = True
+
+
+def enable_tensor_float_32_execution(enabled):
+    _switches["tf32"] = bool(enabled)
+
+
+def tensor_float_32_execution_enabled():
+    return _switches["tf32"]
+
+
+def _check_name(device):
+    from tidemark._device import DeviceSpec
+
+    spec = DeviceSpec.from_string(device)
+    if spec.device_type != "CPU" or spec.device_index not in (None, 0):
+        raise ValueError(f"No matching devices found for '{device}'")

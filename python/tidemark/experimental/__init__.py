@@ -1,0 +1,3 @@
+"""``tf.experimental``: what TensorFlow keeps there."""
+
+from tidemark.experimental import dlpack

@@ -1,0 +1,160 @@
+"""``tf.memory``: how much memory there may be, how much there is, and who has it.
+
+tf.memory.set_limit("64MiB")
+x = tf.zeros([1000, 1000])
+tf.memory.stats().live              # bytes
+print(tf.memory.report())           # a table: place, op, shape, holder, bytes
+with tf.memory.limit("8MiB"):       # for what is allocated inside, on top of the outer limit
+    y = x * 2
+"""
+
+from __future__ import annotations
+
+import re
+
+from tidemark import _tidemark
+
+_UNITS = {
+    "": 1, "B": 1,
+    "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+    "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40,
+    "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40,
+}  # fmt: skip
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
+
+
+def parse_bytes(size):
+    """Bytes of a size given as a number or as text: 1024, "64MiB", "1.5 GB"."""
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size)
+        unit = _UNITS.get(match[2].upper()) if match else None
+        if unit is None:
+            raise ValueError(
+                f"cannot read {size!r} as a size; write a number of bytes or a number with a unit "
+                "such as '64MiB', '512KiB', '1.5GB'"
+            )
+        return int(float(match[1]) * unit) if "." in match[1] else int(match[1]) * unit
+    try:
+        return size.__index__()
+    except AttributeError:
+        if isinstance(size, float) and size.is_integer():
+            return int(size)
+        raise TypeError(
+            f"a size is a whole number of bytes or text such as '64MiB', got {size!r}"
+        ) from None
+
+
+class Stats:
+    """Counters of one moment; as attributes (``stats.live``) and items (``stats["live"]``).
+
+    ``live + planned + retained + not_ours == resident``.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values):
+        self._values = values
+
+    def __getattr__(self, name):
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(
+                f"memory statistics have no {name!r}; there are {', '.join(self._values)}"
+            ) from None
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __contains__(self, name):
+        return name in self._values
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def keys(self):
+        return self._values.keys()
+
+    def values(self):
+        return self._values.values()
+
+    def items(self):
+        return self._values.items()
+
+    def __eq__(self, other):
+        return dict(self._values) == dict(other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"Stats({', '.join(f'{name}={value}' for name, value in self._values.items())})"
+
+
+def stats():
+    """The counters now: live, planned, retained, not_ours, resident, peak, allocations, …"""
+    return Stats(_tidemark.stats())
+
+
+def set_limit(limit):
+    """Limits live, planned and retained memory of the process together; returns the old limit.
+
+    Over it, retained memory is given back, then ResourceExhaustedError is raised and nothing is
+    lost.
+    """
+    return _tidemark.set_limit(parse_bytes(limit))
+
+
+def get_limit():
+    """The limit of the process in bytes."""
+    return _tidemark.limit()
+
+
+def limit(size, name="limit scope"):
+    """A context that limits what this thread allocates inside it, on top of all outer limits."""
+    return _tidemark.LimitScope(parse_bytes(size), name)
+
+
+def set_retained_limit(limit):
+    """How many free bytes may be kept for the next request; returns the old value."""
+    return _tidemark.set_retained_limit(parse_bytes(limit))
+
+
+def release():
+    """Gives all retained memory back to the system; returns how many bytes that was."""
+    return _tidemark.release_retained()
+
+
+def reset_peak():
+    """Forgets the peak so far, of the process and of each place; returns it."""
+    return _tidemark.reset_peak()
+
+
+def report():
+    """A table of who holds how much, for people."""
+    return _tidemark.report()
+
+
+def live():
+    """The live buffers, largest first: place, op, holder, dtype, shape and bytes of each."""
+    return _tidemark.live_buffers()
+
+
+def places():
+    """The source lines that made live or peak memory, largest first."""
+    return _tidemark.places()
+
+
+def holders():
+    """Live and peak bytes by what holds them."""
+    return _tidemark.holders()
+
+
+def set_source_lines(enabled):
+    """Whether each allocation notes the line of the user's code; returns the old value."""
+    return _tidemark.set_source_lines(bool(enabled))
