@@ -78,12 +78,6 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     return convert(both.as_list(), (dtypes.int64 if wide else dtypes.int32)._enum)
 
 
-@export("tf.bitcast")
-def bitcast(input, type, name=None):
-    """The same bits as another type."""
-    return call("bitcast", (input,), {"type": as_dtype(type)._enum})
-
-
 # --- taking and putting --------------------------------------------------------------------------
 
 
@@ -95,7 +89,7 @@ def where(condition, x=None, y=None, name=None):
         return call("nonzero", (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    return call("where", (condition, x, y), {})
+    return call("select", (condition, x, y), {})
 
 
 @export("tf.strided_slice")

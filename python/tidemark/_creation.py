@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
-from tidemark._export import export
+from tidemark._export import OPS, export
 from tidemark._tidemark import Tensor, call, convert
-from tidemark.dtypes import DType, as_dtype, enum_of
+from tidemark.dtypes import as_dtype, enum_of
 
+cast = OPS["tf.cast"]
 _INT32, _INT64 = dtypes.int32._enum, dtypes.int64._enum
 
 
@@ -48,42 +49,20 @@ def shape_tensor(shape):
         return convert(shape, _INT64)
 
 
-@export("tf.cast", "tf.dtypes.cast")
-def cast(x, dtype, name=None):
-    """The values as another type. Floats lose their fraction; NaN gives the smallest integer."""
-    number = dtype._enum if dtype.__class__ is DType else as_dtype(dtype)._enum
-    if x.__class__ is not Tensor:
-        x = convert(x)
-    return x if x._dtype_enum == number else call("cast", (x,), {"dtype": number})
-
-
 @export("tf.saturate_cast", "tf.dtypes.saturate_cast")
 def saturate_cast(value, dtype, name=None):
     """As cast, but values beyond the range of the type become its smallest or largest."""
     value, dtype = convert(value), as_dtype(dtype)
-    if value.dtype.is_complex and not dtype.is_complex:
-        value = call("real", (value,), {})
-    if dtype.is_complex or dtype.is_bool or value.dtype.is_bool:
-        return cast(value, dtype)
-    low, high = dtype.min, dtype.max
-    narrower = value.dtype
-    if float(low) > float(narrower.min):
-        value = call("maximum", (value, convert(low, narrower._enum)), {})
-    if float(high) < float(narrower.max):
-        value = call("minimum", (value, _largest_below(high, narrower)), {})
+    own = value.dtype
+    if own.is_integer and dtype.is_integer:
+        # cast wraps integers around; bounds that lie outside of their own type do not bind.
+        low, high = max(dtype.min, own.min), min(dtype.max, own.max)
+        bounds = convert(low, own._enum), convert(high, own._enum)
+        value = call("clip_by_value", (value, *bounds), {})
+    elif own.is_floating and dtype.is_floating and float(dtype.max) < float(own.max):
+        bounds = convert(float(dtype.min), own._enum), convert(float(dtype.max), own._enum)
+        value = call("clip_by_value", (value, *bounds), {})
     return cast(value, dtype)
-
-
-def _largest_below(high, dtype):
-    """The largest value of a type that is not above ``high``, which may not be one of its own."""
-    import numpy as np
-
-    if not dtype.is_floating or dtype is dtypes.bfloat16:
-        return convert(high, dtype._enum)
-    near = dtype.as_numpy_dtype(high)
-    if float(near) > float(high) or (isinstance(high, int) and int(near) > high):
-        near = np.nextafter(near, dtype.as_numpy_dtype(0))
-    return convert(near, dtype._enum)
 
 
 @export("tf.fill")
@@ -121,19 +100,13 @@ def _scalar(dtype, value):
 @export("tf.zeros_like")
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros of the shape, and unless another is given the type, of ``input``."""
-    return _filled_like(input, dtype, 0)
+    return call("zeros_like", (input,), {"dtype": dtype})
 
 
 @export("tf.ones_like")
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones of the shape, and unless another is given the type, of ``input``."""
-    return _filled_like(input, dtype, 1)
-
-
-def _filled_like(input, dtype, value):
-    input = convert(input, 0, None, False)
-    dtype = input.dtype if dtype is None else as_dtype(dtype)
-    return _filled(input._shape_tuple(), dtype, value)
+    return call("ones_like", (input,), {"dtype": dtype})
 
 
 @export("tf.eye", "tf.linalg.eye")
@@ -216,21 +189,14 @@ def get_static_value(tensor, partial=False):
 @export("tf.load_op_library", "tf.load_library")
 def load_op_library(library_filename):
     """Loads a library of custom ops; an object with one function for each op."""
+    import functools
     import types
 
     library = types.SimpleNamespace()
     for op in _tidemark.load_op_library(str(library_filename)):
-        setattr(library, op, _op_caller(op))
+        setattr(library, op, functools.partial(_call_op, op))
     return library
 
 
-def _op_caller(op):
-    by_name = _tidemark.op_function(op) if hasattr(_tidemark, "op_function") else None
-    if by_name is not None:
-        return by_name
-
-    def call_op(*inputs, **attrs):
-        return call(op, inputs, attrs)
-
-    call_op.__name__ = op
-    return call_op
+def _call_op(op, *inputs, **attrs):
+    return call(op, inputs, attrs)

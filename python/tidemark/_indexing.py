@@ -170,5 +170,5 @@ def _taken(tensor, array, axis):
         array = call("cast", (array,), {"dtype": 9})
     size = tensor._shape_tuple()[axis] if axis < tensor.ndim else 0
     negative = call("less", (array, 0), {})
-    indices = call("where", (negative, call("add", (array, size), {}), array), {})
+    indices = call("select", (negative, call("add", (array, size), {}), array), {})
     return call("gather", (tensor, indices), {"axis": axis})

@@ -79,20 +79,14 @@ def zero_fraction(value, name=None):
 # --- clipping ------------------------------------------------------------------------------------
 
 
-@export("tf.clip_by_value")
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """The values, none below the minimum, none above the maximum."""
-    return call("maximum", (call("minimum", (t, clip_value_max), {}), clip_value_min), {})
-
-
 @export("tf.clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """The tensor scaled down so that its L2 norm is at most ``clip_norm``."""
     t = convert_to_tensor(t)
     squares = call("sum", (t * t,), {"axis": axes, "keepdims": True})
     positive = squares > 0
-    safe = call("where", (positive, squares, call("add", (squares * 0, 1), {})), {})
-    length = call("where", (positive, call("sqrt", (safe,), {}), squares), {})
+    safe = call("select", (positive, squares, call("add", (squares * 0, 1), {})), {})
+    length = call("select", (positive, call("sqrt", (safe,), {}), squares), {})
     return t * clip_norm / call("maximum", (length, clip_norm), {})
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from tidemark._indexing import getitem
-from tidemark.tensor_shape import as_shape
 
 from tidemark import _tidemark
+from tidemark._indexing import getitem
+from tidemark.tensor_shape import as_shape
 
 
 def _numpy_text(tensor, is_repr):
@@ -104,24 +104,6 @@ def _only_in_graphs(name):
     return property(get)
 
 
-def _copy(self):
-    return self
-
-
-def _deepcopy(self, memo):
-    copied = _tidemark.call("add", (self, 0), {}) if self.dtype.is_numeric else self
-    memo[id(self)] = copied
-    return copied
-
-
-def _reduce(self):
-    return _rebuilt, (self.numpy(), self.dtype)
-
-
-def _rebuilt(value, dtype):
-    return _tidemark.convert(value, dtype.as_datatype_enum)
-
-
 def install():
     """Puts the methods on the type."""
     methods = {
@@ -130,9 +112,6 @@ def install():
         "__str__": _str,
         "__format__": _format,
         "__round__": _round,
-        "__copy__": _copy,
-        "__deepcopy__": _deepcopy,
-        "__reduce__": _reduce,
         "get_shape": _get_shape,
         "set_shape": _set_shape,
         "ref": _ref,

@@ -72,7 +72,7 @@ def band_part(input, num_lower, num_upper, name=None):
         keep = call("logical_and", (keep, distance >= -lower), {})
     if upper >= 0:
         keep = call("logical_and", (keep, distance <= upper), {})
-    return call("where", (keep, input, convert(0, input._dtype_enum)), {})
+    return call("select", (keep, input, convert(0, input._dtype_enum)), {})
 
 
 def _only_main_diagonal(op, k, num_rows=-1, num_cols=-1):
@@ -90,7 +90,7 @@ def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, 
     size = diagonal._shape_tuple()[-1]
     on = call("equal", (_distance_from_diagonal(size, size), 0), {})
     padding = convert(padding_value, diagonal._dtype_enum)
-    return call("where", (on, call("expand_dims", (diagonal,), {"axis": -1}), padding), {})
+    return call("select", (on, call("expand_dims", (diagonal,), {"axis": -1}), padding), {})
 
 
 @export("tf.linalg.diag_part")
@@ -122,7 +122,7 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
     # The diagonal spread along the longer side, so that it broadcasts against the matrix.
     axis = -1 if rows <= columns else -2
     spread = call("expand_dims", (diagonal,), {"axis": axis})
-    return call("where", (on, spread, input), {})
+    return call("select", (on, spread, input), {})
 
 
 @export("tf.linalg.trace")

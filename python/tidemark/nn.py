@@ -18,32 +18,6 @@ def _floating(value):
 # --- activations ---------------------------------------------------------------------------------
 
 
-@export("tf.nn.leaky_relu")
-def leaky_relu(features, alpha=0.2, name=None):
-    """``x`` where it is positive, ``alpha * x`` elsewhere."""
-    features = _floating(features)
-    return call("where", (features > 0, features, features * alpha), {})
-
-
-@export("tf.nn.gelu")
-def gelu(features, approximate=False, name=None):
-    """``x`` times the probability that a normal number is below it."""
-    x = convert_to_tensor(features)
-    if not x.dtype.is_floating:
-        raise ValueError(f"`features.dtype` must be a floating point tensor. Received {x.dtype!r}.")
-    if approximate:
-        inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
-        return 0.5 * x * (1.0 + call("tanh", (inner,), {}))
-    return 0.5 * x * (1.0 + call("erf", (x * 0.7071067811865476,), {}))
-
-
-@export("tf.nn.silu", "tf.nn.swish")
-def silu(features, beta=1.0):
-    """``x * sigmoid(beta * x)``."""
-    x = convert_to_tensor(features)
-    return x * call("sigmoid", (x if beta == 1.0 else x * beta,), {})
-
-
 @export("tf.nn.crelu")
 def crelu(features, axis=-1, name=None):
     """relu of ``x`` and of ``-x``, side by side."""
@@ -148,7 +122,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     shape = x._shape_tuple() if noise_shape is None else noise_shape
     keep = uniform(shape, seed=seed, dtype=x.dtype) >= cast(rate, x.dtype)
     zero = convert(0, x._dtype_enum)
-    return call("where", (keep, x / (1 - cast(rate, x.dtype)), zero), {})
+    return call("select", (keep, x / (1 - cast(rate, x.dtype)), zero), {})
 
 
 # --- losses --------------------------------------------------------------------------------------
