@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,7 +154,8 @@ def test_over_the_limit():
     text = caught.value.message
     assert caught.value.error_code == tf.errors.RESOURCE_EXHAUSTED
     assert "256" in text and HERE in text and "test_over_the_limit" in text
-    line = next(n for n, text_ in enumerate(open(__file__), 1) if "# HOLDER: 4 MiB" in text_)
+    source = Path(__file__).read_text().splitlines()
+    line = next(n for n, code in enumerate(source, 1) if code.endswith("# HOLDER: 4 MiB"))
     assert f"{HERE}:{line}" in text
     try:
         tf.ones([64, MIB])
