@@ -117,6 +117,46 @@ PyObject* binary(PyObject* left, PyObject* right) {
   return call_mixed(*Slot, left, right);
 }
 
+/// An integer tensor as the floats that Python's division of it gives, as in TensorFlow.
+Tensor as_dividend(const Tensor& t, DType both) {
+  const DType floats = size_of(both) <= 2 ? DType::float32 : DType::float64;
+  return call("cast", {t}, {{"dtype", floats}});
+}
+
+[[gnu::noinline]] PyObject* divide_integers(PyObject* left, PyObject* right) noexcept {
+  return guarded([&]() -> PyObject* {
+    const GilHeld held;
+    const SourceLine line;
+    Tensor operands[2];
+    PyObject* const values[] = {left, right};
+    for (int i = 0; i < 2; ++i) {
+      if (is_tensor(values[i])) operands[i] = tensor_of(values[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+      if (operands[i]) continue;
+      operands[i] = plain_number(values[i], operands[1 - i].dtype());
+      if (!operands[i]) operands[i] = other_operand(multiply.op(), left, right, i == 1);
+      if (!operands[i]) return Py_NewRef(Py_NotImplemented);
+    }
+    const DType both = promote(operands[0].dtype(), operands[1].dtype());
+    if (is_integer(both)) {
+      for (Tensor& operand : operands) operand = as_dividend(operand, both);
+    }
+    return run_op(truediv.op(), operands, truediv.attrs(), 0, line.place());
+  });
+}
+
+bool is_integer_tensor(PyObject* value) {
+  return is_tensor(value) && is_integer(tensor_of(value).dtype());
+}
+
+PyObject* divide(PyObject* left, PyObject* right) {
+  if (is_integer_tensor(left) || is_integer_tensor(right)) [[unlikely]] {
+    return divide_integers(left, right);
+  }
+  return binary<&truediv>(left, right);
+}
+
 bool is_bool_tensor(PyObject* value) {
   return is_tensor(value) && tensor_of(value).dtype() == DType::bool_;
 }
@@ -220,7 +260,7 @@ void* address(Fn* fn) {
 PyType_Slot number_slots[] = {{Py_nb_add, address(binary<&add>)},
                               {Py_nb_subtract, address(binary<&subtract>)},
                               {Py_nb_multiply, address(binary<&multiply>)},
-                              {Py_nb_true_divide, address(binary<&truediv>)},
+                              {Py_nb_true_divide, address(divide)},
                               {Py_nb_floor_divide, address(binary<&floordiv>)},
                               {Py_nb_remainder, address(binary<&floormod>)},
                               {Py_nb_matrix_multiply, address(binary<&matmul>)},

@@ -86,6 +86,9 @@ def where(condition, x=None, y=None, name=None):
     """``x`` where the condition is true, ``y`` elsewhere; without both, where it is true."""
     if x is None and y is None:
         condition = convert_to_tensor(condition)
+        if not condition.dtype.is_bool:
+            zero = "" if condition.dtype is dtypes.string else 0
+            condition = call("not_equal", (condition, zero), {})
         return call("nonzero", (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")

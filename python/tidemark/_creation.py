@@ -8,7 +8,7 @@ from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype, enum_of
 
 cast = OPS["tf.cast"]
-_INT32, _INT64 = dtypes.int32._enum, dtypes.int64._enum
+_INT32 = dtypes.int32._enum
 
 
 @export("tf.constant")
@@ -43,10 +43,9 @@ def shape_tensor(shape):
             return convert((), _INT32)
     except TypeError:
         shape = (shape,)
-    try:
-        return convert(shape, _INT32)
-    except (OverflowError, ValueError):
-        return convert(shape, _INT64)
+    sizes = convert(shape)
+    # Sizes that are no integers raise as TensorFlow does, naming the value.
+    return sizes if sizes.dtype.is_integer else convert(shape, _INT32)
 
 
 @export("tf.saturate_cast", "tf.dtypes.saturate_cast")
@@ -143,6 +142,15 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
 def cast_or_convert(value, number):
     """A tensor of the type with this number, from a tensor of any or from a Python value."""
     return cast(value, number) if isinstance(value, Tensor) else convert(value, number)
+
+
+@export("tf.linspace", "tf.lin_space")
+def linspace(start, stop, num, name=None, axis=0):
+    """``num`` values from ``start`` to ``stop``, both included, at even distances."""
+    start, stop = convert(start), convert(stop)
+    if start.dtype.is_integer and stop.dtype.is_integer:
+        start, stop = cast(start, dtypes.float64), cast(stop, dtypes.float64)
+    return call("linspace", (start, stop, num), {"axis": axis})
 
 
 @export("tf.one_hot")

@@ -97,11 +97,16 @@ def _consumers(self):
     raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
 
-def _only_in_graphs(name):
-    def get(self):
-        raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+class _OnlyInGraphs:
+    """An attribute that tensors of graphs have. Subclasses may set one of their own."""
 
-    return property(get)
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, tensor, owner=None):
+        if tensor is None:
+            return self
+        raise AttributeError(f"Tensor.{self._name} is undefined when eager execution is enabled.")
 
 
 def install():
@@ -123,11 +128,10 @@ def install():
         "__tf_tensor__": lambda self, dtype=None, name=None: self,
     }
     for name in ("op", "graph", "name", "value_index"):
-        methods[name] = _only_in_graphs(name)
+        methods[name] = _OnlyInGraphs(name)
     for name, method in methods.items():
-        function = method.fget if isinstance(method, property) else method
-        function.__name__ = name
-        function.__qualname__ = f"Tensor.{name}"
+        if hasattr(method, "__qualname__"):
+            method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     _tidemark.extend_tensor(methods)
 
 

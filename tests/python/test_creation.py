@@ -32,7 +32,7 @@ import tidemark as tf
         (np.array([1.0]), tf.float64),
         (np.array(["a", "b"]), tf.string),
         ([np.float32(1), np.float32(2)], tf.float32),
-        ([np.array([1, 2]), np.array([3, 4])], tf.int64),
+        ([np.array([1, 2]), np.array([3, 4])], tf.int32),
         ([[tf.constant(1), 2]], tf.int32),
     ],
     ids=str,
@@ -176,12 +176,14 @@ class Shrinking(list):
 
 
 def test_objects_that_lie():
-    for value in (Liar(), Failing(), [Failing()], Shrinking([1, 2]), [Shrinking([1]), [1]]):
-        with pytest.raises((TypeError, ValueError, RuntimeError, IndexError)):
-            result = tf.constant(value)
-            # A list subclass may be read by its true length; then it must be right.
-            assert result.shape == (2,)
-            raise ValueError("read as it is")
+    for value in (Liar(), Failing(), [Failing()]):
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            tf.constant(value)
+    for value, shape in ((Shrinking([1, 2]), (2,)), ([Shrinking([1]), [1]], (2, 1))):
+        try:  # read by its true length, or refused
+            assert tf.constant(value).shape == shape
+        except (TypeError, ValueError, IndexError):
+            pass
 
 
 TOO_LARGE = (tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)
