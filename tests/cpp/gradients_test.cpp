@@ -64,8 +64,7 @@ double weighted_sum(const std::vector<Tensor>& outputs, const std::vector<Tensor
   return sum;
 }
 
-void check_gradient(const OpDef& op, const Sample& sample) {
-  SCOPED_TRACE(op.name());
+void compare_with_differences(const OpDef& op, const Sample& sample) {
   const std::vector<Attr> attrs = all_attrs(op, sample.attrs);
   const std::vector<Tensor> outputs = call_all(op, sample.inputs, attrs);
   std::vector<Tensor> weights;
@@ -95,6 +94,15 @@ void check_gradient(const OpDef& op, const Sample& sample) {
   EXPECT_TRUE(any) << "no gradient reached any input";
 }
 
+void check_gradient(const OpDef& op, const Sample& sample) {
+  SCOPED_TRACE(op.name());
+  try {
+    compare_with_differences(op, sample);
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << e.what();
+  }
+}
+
 TEST(Gradients, EveryDefinitionAgreesWithFiniteDifferences) {
   int checked = 0;
   for (const OpDef* op : OpRegistry::instance().all()) {
@@ -103,8 +111,8 @@ TEST(Gradients, EveryDefinitionAgreesWithFiniteDifferences) {
     if (op->name() == "complex" || op->name() == "imag") continue;
     const auto [begin, end] = samples().equal_range(op->name());
     if (begin == end) {
-      ASSERT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";
-      check_gradient(*op, elementwise_sample(*op));
+      EXPECT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";
+      if (op->is_elementwise()) check_gradient(*op, elementwise_sample(*op));
     }
     for (auto it = begin; it != end; ++it) check_gradient(*op, it->second());
     ++checked;
