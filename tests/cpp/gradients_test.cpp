@@ -29,6 +29,8 @@ Tensor values(const Shape& shape, double low = 0.2, double high = 0.9) {
   return Tensor::of(std::span<const double>(data), shape);
 }
 
+Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of(v); }
+
 /// Samples of ops that are not elementwise, or whose domain is special.
 const std::multimap<std::string, std::function<Sample()>>& samples() {
   static const std::multimap<std::string, std::function<Sample()>> table = {
