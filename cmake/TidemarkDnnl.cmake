@@ -18,7 +18,7 @@ endif()
 
 if(TIDEMARK_HAVE_DNNL AND dnnl_sources)
   add_library(tidemark_dnnl SHARED ${dnnl_sources})
-  target_link_libraries(tidemark_dnnl PRIVATE tidemark_flags "${DNNL_LIBRARY}")
+  target_link_libraries(tidemark_dnnl PRIVATE tidemark_flags "${DNNL_LIBRARY}" gomp)
   target_include_directories(tidemark_dnnl SYSTEM PRIVATE "${DNNL_INCLUDE_DIR}")
   target_compile_definitions(tidemark_dnnl PRIVATE TIDEMARK_BUILDING=1)
   target_link_options(tidemark_dnnl PRIVATE -Wl,-Bsymbolic)

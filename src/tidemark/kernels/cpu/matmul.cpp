@@ -1,0 +1,274 @@
+// Kernels of matmul: oneDNN for float32 and bfloat16, our own loops for the rest, for products with
+// a vector and for small matrices.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/dnnl_library.h"
+#include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/kernels/cpu/matmul_problem.h"
+
+namespace tidemark::cpu {
+
+TIDEMARK_DECLARE_PER_ISA(GemmTable, gemm_table);
+
+const GemmTable& gemm_loops() {
+  static const GemmTable* const table = &TIDEMARK_FOR_LEVEL(gemm_table, best_level());
+  return *table;
+}
+
+namespace {
+
+constexpr int64_t kSmallMacs = 32 * 32 * 32;  // below this the library's call costs more
+constexpr int64_t kGrainMacs = 1 << 20;       // small items of a batch go together
+constexpr int64_t kVectorGrain = 256 << 10;   // elements of a matrix times a vector
+constexpr size_t kStackBytes = 32 << 10;      // scratch up to this lies on the stack
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+enum class Road { zero, vector, library, own };
+
+Road road_for(const MatmulProblem& p) {
+  if (p.k == 0 || p.m == 0 || p.n == 0) return Road::zero;
+  const bool real = is_floating(p.dtype);
+  if (real && (p.m == 1 || p.n == 1)) return Road::vector;
+  const bool served = p.dtype == DType::float32 || p.dtype == DType::bfloat16;
+  return served && p.macs() >= kSmallMacs ? Road::library : Road::own;
+}
+
+const char* at(const void* data, int64_t elements, DType dtype) {
+  return static_cast<const char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
+}
+char* at(void* data, int64_t elements, DType dtype) {
+  return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
+}
+
+// --- one row or one column ----------------------------------------------------------------------
+
+void run_vector(const MatmulProblem& p, void* c) {
+  const Gemv gemv = gemm_loops().gemv[static_cast<int>(p.dtype)];
+  const bool row = p.m == 1;  // x is A's row and B the matrix; else x is B's column
+  const int64_t outputs = row ? p.n : p.m;
+  const int64_t output_stride = row ? p.b.column_stride : p.a.row_stride;
+  const int64_t inner_stride = row ? p.b.row_stride : p.a.column_stride;
+  // Whole cache lines of several vectors for each piece.
+  const int64_t piece = std::max<int64_t>(256, kVectorGrain / p.k / 256 * 256);
+  const int64_t pieces = divide_up(outputs, piece);
+  const int64_t grain = std::max<int64_t>(1, kVectorGrain / std::max<int64_t>(1, outputs * p.k));
+  parallel_for(p.batch * pieces, pieces > 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t item = i / pieces, first = i % pieces * piece;
+      const char* a = at(p.a.data, p.a_offset(item), p.dtype);
+      const char* b = at(p.b.data, p.b_offset(item), p.dtype);
+      gemv(row ? a : b, row ? b : a, p.k, output_stride, inner_stride, first,
+           std::min(outputs, first + piece), at(c, item * p.m * p.n, p.dtype));
+    }
+  });
+}
+
+// --- oneDNN -------------------------------------------------------------------------------------
+
+/// The products of one problem: inner tiles, and those at the right and lower edges.
+struct LibraryProducts {
+  MatmulTiles tiles;
+  std::shared_ptr<const DnnlProduct> products[2][2];  // [last row][last column]
+  size_t scratch = 0;                                 // of the neediest, rounded up
+  bool complete = true;
+
+  explicit LibraryProducts(const MatmulProblem& p) : tiles(p) {
+    const int64_t rows[2] = {tiles.rows, p.m - (tiles.down - 1) * tiles.rows};
+    const int64_t columns[2] = {tiles.columns, p.n - (tiles.across - 1) * tiles.columns};
+    for (int r = tiles.down == 1; r < 2; ++r) {
+      for (int c = tiles.across == 1; c < 2; ++c) {
+        products[r][c] =
+            dnnl_product({p.dtype == DType::bfloat16, rows[r], columns[c], p.k, p.a.row_stride,
+                          p.a.column_stride, p.b.row_stride, p.b.column_stride, p.n});
+        if (!products[r][c]) {
+          complete = false;
+          return;
+        }
+        scratch = std::max(scratch, (products[r][c]->scratch_bytes() + 63) / 64 * 64);
+      }
+    }
+  }
+};
+
+/// Tiles that may run at once, each with scratch of its own: fixed for the process, so that the
+/// workspace asked for and the workspace used agree.
+int64_t tiles_at_once(const MatmulProblem& p, const MatmulTiles& tiles) {
+  static const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::min(cores, p.batch * tiles.count());
+}
+
+void run_tile(const MatmulProblem& p, const LibraryProducts& l, int64_t tile, void* c,
+              void* scratch) {
+  const int64_t item = tile / l.tiles.count();
+  const int64_t row = tile % l.tiles.count() / l.tiles.across;
+  const int64_t column = tile % l.tiles.across;
+  const int64_t first_row = row * l.tiles.rows, first_column = column * l.tiles.columns;
+  const auto& product = l.products[row == l.tiles.down - 1][column == l.tiles.across - 1];
+  product->run(at(p.a.data, p.a_offset(item) + first_row * p.a.row_stride, p.dtype),
+               at(p.b.data, p.b_offset(item) + first_column * p.b.column_stride, p.dtype),
+               at(c, (item * p.m + first_row) * p.n + first_column, p.dtype), scratch);
+}
+
+void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char* workspace) {
+  const int64_t tiles = p.batch * l.tiles.count();
+  const int64_t together = std::max<int64_t>(1, kGrainMacs * l.tiles.count() / p.macs());
+  const bool on_stack = l.scratch <= kStackBytes;
+  std::atomic<int64_t> next{0};
+  const auto work = [&](int64_t worker) {
+    alignas(64) char stack[kStackBytes];
+    char* scratch = on_stack ? stack : workspace + worker * static_cast<int64_t>(l.scratch);
+    for (;;) {
+      const int64_t begin = next.fetch_add(together, std::memory_order_relaxed);
+      if (begin >= tiles) return;
+      for (int64_t t = begin; t < std::min(tiles, begin + together); ++t) {
+        run_tile(p, l, t, c, scratch);
+      }
+    }
+  };
+  parallel_for(std::min(tiles_at_once(p, l.tiles), divide_up(tiles, together)), 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t worker = begin; worker < end; ++worker) work(worker);
+               });
+}
+
+// --- our own loops ------------------------------------------------------------------------------
+
+struct OwnSizes {
+  int64_t panels, panel_bytes, packed_bytes;
+  explicit OwnSizes(const MatmulProblem& p) {
+    const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
+    panels = divide_up(p.n, loops.panel_columns);
+    panel_bytes = loops.panel_columns * loops.column_bytes * p.k;
+    packed_bytes = panels * panel_bytes;
+  }
+  bool on_stack() const { return packed_bytes <= static_cast<int64_t>(kStackBytes); }
+};
+
+void multiply_own(const MatmulProblem& p, const GemmLoops& loops, int64_t item, int64_t row_begin,
+                  int64_t row_end, int64_t panel, int64_t panel_end, const void* packed, void* c) {
+  MatrixView a = p.a;
+  a.data = at(p.a.data, p.a_offset(item), p.dtype);
+  for (; panel < panel_end; panel += kGemmPanels) {
+    loops.multiply(a, row_begin, row_end, packed, panel, std::min(panel_end, panel + kGemmPanels),
+                   at(c, item * p.m * p.n, p.dtype), p.n);
+  }
+}
+
+MatrixView b_of_item(const MatmulProblem& p, int64_t item) {
+  MatrixView b = p.b;
+  b.data = at(p.b.data, p.b_offset(item), p.dtype);
+  return b;
+}
+
+/// Small matrices: items of the batch side by side, each packed on the stack.
+void run_own_small(const MatmulProblem& p, const OwnSizes& sizes, void* c) {
+  const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
+  const int64_t grain = std::max<int64_t>(1, kGrainMacs / std::max<int64_t>(1, p.macs()));
+  parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char packed[kStackBytes];
+    for (int64_t item = begin; item < end; ++item) {
+      const MatrixView b = b_of_item(p, item);
+      for (int64_t panel = 0; panel < sizes.panels; ++panel) {
+        loops.pack(b, panel, packed + panel * sizes.panel_bytes);
+      }
+      multiply_own(p, loops, item, 0, p.m, 0, sizes.panels, packed, c);
+    }
+  });
+}
+
+/// Item after item; the threads share the packing, then the rows and panels.
+void run_own_large(const MatmulProblem& p, const OwnSizes& sizes, void* c, char* packed) {
+  const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
+  const int64_t rows = loops.panel_rows * 8;
+  const int64_t down = divide_up(p.m, rows), across = divide_up(sizes.panels, kGemmPanels);
+  const int64_t tile_macs = rows * loops.panel_columns * kGemmPanels * p.k;
+  const int64_t grain = std::max<int64_t>(1, kGrainMacs / tile_macs);
+  for (int64_t item = 0; item < p.batch; ++item) {
+    const MatrixView b = b_of_item(p, item);
+    if (item == 0 || p.b_offset(item) != p.b_offset(item - 1)) {
+      const int64_t pack_grain = std::max<int64_t>(1, (256 << 10) / sizes.panel_bytes);
+      parallel_for(sizes.panels, pack_grain, [&](int64_t begin, int64_t end) {
+        for (int64_t panel = begin; panel < end; ++panel) {
+          loops.pack(b, panel, packed + panel * sizes.panel_bytes);
+        }
+      });
+    }
+    parallel_for(down * across, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t row = tile / across * rows, panel = tile % across * kGemmPanels;
+        multiply_own(p, loops, item, row, std::min(p.m, row + rows), panel,
+                     std::min(sizes.panels, panel + kGemmPanels), packed, c);
+      }
+    });
+  }
+}
+
+size_t own_workspace(const MatmulProblem& p) {
+  const OwnSizes sizes(p);
+  return sizes.on_stack() ? 0 : static_cast<size_t>(sizes.packed_bytes);
+}
+
+void run_own(const MatmulProblem& p, void* c, char* workspace) {
+  const OwnSizes sizes(p);
+  if (sizes.on_stack()) {
+    run_own_small(p, sizes, c);
+  } else {
+    run_own_large(p, sizes, c, workspace);
+  }
+}
+
+// --- the kernel ---------------------------------------------------------------------------------
+
+size_t matmul_workspace(const OpCall& call, std::span<const Shape>) {
+  const MatmulProblem p(call);
+  switch (road_for(p)) {
+    case Road::library: {
+      const LibraryProducts l(p);
+      if (!l.complete) return own_workspace(p);
+      return l.scratch <= kStackBytes ? 0
+                                      : l.scratch * static_cast<size_t>(tiles_at_once(p, l.tiles));
+    }
+    case Road::own:
+      return own_workspace(p);
+    default:
+      return 0;
+  }
+}
+
+void matmul_run(KernelContext& k) {
+  const MatmulProblem p(k.call());
+  void* c = k.out<void>(0);
+  if (k.output(0).num_elements() == 0) return;
+  switch (road_for(p)) {
+    case Road::zero:
+      std::memset(c, 0, k.output(0).nbytes());
+      break;
+    case Road::vector:
+      run_vector(p, c);
+      break;
+    case Road::library: {
+      const LibraryProducts l(p);
+      if (l.complete) {
+        run_library(p, l, c, k.workspace<char>());
+      } else {
+        run_own(p, c, k.workspace<char>());
+      }
+      break;
+    }
+    case Road::own:
+      run_own(p, c, k.workspace<char>());
+      break;
+  }
+}
+
+TIDEMARK_KERNEL(matmul, kNumeric, matmul_run, matmul_workspace);
+
+}  // namespace
+
+}  // namespace tidemark::cpu

@@ -1,0 +1,82 @@
+#include "tidemark/kernels/cpu/matmul_problem.h"
+
+#include <algorithm>
+
+namespace tidemark::cpu {
+
+namespace {
+
+Shape batch_of(const Shape& s) {
+  return Shape(std::span<const int64_t>(s.data(), static_cast<size_t>(s.rank() - 2)));
+}
+
+MatrixView matrix_of(const Tensor& t, bool transposed, bool adjoint) {
+  const int64_t rows = t.dim(-2), columns = t.dim(-1);
+  if (transposed || adjoint) return {t.raw_data(), columns, rows, 1, columns, adjoint};
+  return {t.raw_data(), rows, columns, columns, 1, false};
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+}  // namespace
+
+MatmulProblem::MatmulProblem(const OpCall& call)
+    : dtype(call.inputs[0].dtype()),
+      a(matrix_of(call.inputs[0], call.attrs[0].as_bool(), call.attrs[2].as_bool())),
+      b(matrix_of(call.inputs[1], call.attrs[1].as_bool(), call.attrs[3].as_bool())),
+      a_shape(&call.inputs[0].shape()),
+      b_shape(&call.inputs[1].shape()) {
+  m = a.rows;
+  k = a.columns;
+  n = b.columns;
+  a_item = m * k;
+  b_item = k * n;
+  batch = 1;
+  broadcasts = false;
+  if (a_shape->rank() == 2 && b_shape->rank() == 2) return;
+  batch_shape_ = broadcast_shapes(batch_of(*a_shape), batch_of(*b_shape));
+  batch = batch_shape_.num_elements();
+  const int64_t b_batch = batch_of(*b_shape).num_elements();
+  const int64_t a_batch = batch_of(*a_shape).num_elements();
+  broadcasts = a_batch != batch || b_batch != batch;
+  if (b_batch == 1 && a_batch == batch && a.column_stride == 1) {
+    // One B for all: the items of A are more rows of one matrix.
+    m *= batch;
+    a.rows = m;
+    batch = 1;
+    broadcasts = false;
+  }
+}
+
+int64_t MatmulProblem::offset(const Shape& shape, int64_t item_elements, int64_t item) const {
+  if (!broadcasts) return item * item_elements;
+  int64_t index = 0, scale = 1;
+  const int missing = batch_shape_.rank() - (shape.rank() - 2);
+  for (int d = batch_shape_.rank() - 1; d >= missing; --d) {
+    const int64_t size = shape[d - missing];
+    if (size != 1) index += item % batch_shape_[d] * scale;
+    scale *= size;
+    item /= batch_shape_[d];
+  }
+  return index * item_elements;
+}
+
+MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down(1), across(1) {
+  const int64_t macs = p.macs();
+  int64_t wanted = 1;
+  if (macs >= int64_t{1} << 20) wanted = 2;
+  if (macs >= int64_t{8} << 20) wanted = 4;
+  if (macs >= int64_t{64} << 20) wanted = 16;
+  if (macs >= int64_t{4} << 30) wanted = 32;
+  if (wanted == 1) return;
+  // Columns first: each tile then packs its own part of B once. 64 columns fill the registers.
+  across = std::clamp<int64_t>(p.n / 64, 1, wanted);
+  columns = round_up(divide_up(p.n, across), 64);
+  across = divide_up(p.n, columns);
+  down = std::clamp<int64_t>(p.m / 64, 1, wanted / across);
+  rows = round_up(divide_up(p.m, down), 16);
+  down = divide_up(p.m, rows);
+}
+
+}  // namespace tidemark::cpu

@@ -1,0 +1,41 @@
+// A batched matrix product as its kernels see it, and how it is cut into tiles.
+#pragma once
+
+#include <tidemark/kernel.h>
+
+#include "tidemark/kernels/cpu/isa/gemm_loops.h"
+
+namespace tidemark::cpu {
+
+/// C[i] = A[i] * B[i] for each item i of the batch.
+struct MatmulProblem {
+  DType dtype;
+  int64_t batch, m, n, k;
+  MatrixView a, b;         // of the first item
+  int64_t a_item, b_item;  // elements of one matrix
+
+  /// Where the items lie when batches broadcast: two shapes and the result's, aligned at the end.
+  const Shape *a_shape, *b_shape;
+  bool broadcasts;
+
+  /// Elements from the first matrix of a (b) to that of item i.
+  int64_t a_offset(int64_t item) const { return offset(*a_shape, a_item, item); }
+  int64_t b_offset(int64_t item) const { return offset(*b_shape, b_item, item); }
+  int64_t macs() const { return m * n * k; }
+
+  explicit MatmulProblem(const OpCall& call);
+
+ private:
+  int64_t offset(const Shape& shape, int64_t item_elements, int64_t item) const;
+  Shape batch_shape_;
+};
+
+/// Tiles of C in one item, by shape alone, so that results do not depend on threads.
+struct MatmulTiles {
+  int64_t rows, columns;  // of a tile; the last ones are smaller
+  int64_t down, across;   // how many
+  explicit MatmulTiles(const MatmulProblem& p);
+  int64_t count() const { return down * across; }
+};
+
+}  // namespace tidemark::cpu
