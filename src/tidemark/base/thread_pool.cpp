@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -37,7 +38,7 @@ struct Job {
   void* context;
   int64_t pieces;
   std::atomic<int64_t> next{0};
-  int helpers = 0;  // workers inside; guarded by Pool::mutex
+  std::atomic<int> helpers{0};  // workers inside; raised under Pool::mutex
   std::mutex error_mutex;
   std::exception_ptr error;
 
@@ -71,27 +72,58 @@ class Pool {
   }
 
   void run(Job& job, int threads) {
+    int sleeping;
     {
       std::lock_guard lock(mutex_);
       while (static_cast<int>(workers_.size()) < threads - 1) {
         workers_.emplace_back([this] { serve(); });
       }
       jobs_.push_back(&job);
+      posted_.fetch_add(1, std::memory_order_release);
+      sleeping = sleeping_;
     }
-    if (threads == 2) {
-      wake_.notify_one();
-    } else {
-      wake_.notify_all();
+    if (sleeping > 0) {
+      if (threads == 2) {
+        wake_.notify_one();
+      } else {
+        wake_.notify_all();
+      }
     }
     inside_parallel = true;
     job.work();
     inside_parallel = false;
+    {
+      std::lock_guard lock(mutex_);
+      std::erase(jobs_, &job);  // no worker can enter any more
+    }
+    const auto is_done = [&] { return job.helpers.load(std::memory_order_acquire) == 0; };
+    if (spin_until(is_done)) return;
     std::unique_lock lock(mutex_);
-    std::erase(jobs_, &job);  // no worker can enter any more
-    done_.wait(lock, [&] { return job.helpers == 0; });
+    done_.wait(lock, is_done);
   }
 
  private:
+  /// Waking a sleeping thread takes longer than a small product, so a thread looks around for a
+  /// few dozen microseconds before it sleeps. True iff the condition came true.
+  template <class Condition>
+  static bool spin_until(Condition condition) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + std::chrono::microseconds(50);
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (condition()) return true;
+        pause();
+      }
+    } while (Clock::now() < end);
+    return condition();
+  }
+
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   void serve() {
     inside_parallel = true;
     std::unique_lock lock(mutex_);
@@ -99,15 +131,28 @@ class Pool {
       Job* job = pick();
       if (!job) {
         if (stopping_) return;
-        wake_.wait(lock);
+        rest(lock);
         continue;
       }
-      ++job->helpers;
+      job->helpers.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
       job->work();
       lock.lock();
-      if (--job->helpers == 0) done_.notify_all();
+      // The job may be gone as soon as this is zero.
+      if (job->helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify_all();
     }
+  }
+
+  /// Until a job was posted, perhaps.
+  void rest(std::unique_lock<std::mutex>& lock) {
+    const uint32_t seen = posted_.load(std::memory_order_relaxed);
+    lock.unlock();
+    const bool found = spin_until([&] { return posted_.load(std::memory_order_acquire) != seen; });
+    lock.lock();
+    if (found || posted_.load(std::memory_order_relaxed) != seen || stopping_) return;
+    ++sleeping_;
+    wake_.wait(lock);
+    --sleeping_;
   }
 
   Job* pick() const {
@@ -121,6 +166,8 @@ class Pool {
   std::condition_variable wake_, done_;
   std::vector<Job*> jobs_;
   std::vector<std::thread> workers_;
+  std::atomic<uint32_t> posted_{0};  // jobs so far; raised under the mutex
+  int sleeping_ = 0;
   bool stopping_ = false;
 };
 

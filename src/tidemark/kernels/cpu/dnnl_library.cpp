@@ -63,10 +63,7 @@ struct Hash {
 
 struct Same {
   bool operator()(const TidemarkDnnlProduct& a, const TidemarkDnnlProduct& b) const {
-    return a.is_bfloat16 == b.is_bfloat16 && a.m == b.m && a.n == b.n && a.k == b.k &&
-           a.a_row_stride == b.a_row_stride && a.a_column_stride == b.a_column_stride &&
-           a.b_row_stride == b.b_row_stride && a.b_column_stride == b.b_column_stride &&
-           a.c_row_stride == b.c_row_stride;
+    return same_product(a, b);
   }
 };
 
@@ -135,6 +132,13 @@ class ProductCache {
 void DnnlProduct::run(const void* a, const void* b, void* c, void* scratch) const {
   const int status = table_.run(primitive_, a, b, c, scratch);
   if (status != 0) fail<InternalError>("[matmul] oneDNN failed with status ", status);
+}
+
+bool same_product(const TidemarkDnnlProduct& a, const TidemarkDnnlProduct& b) {
+  return a.is_bfloat16 == b.is_bfloat16 && a.m == b.m && a.n == b.n && a.k == b.k &&
+         a.a_row_stride == b.a_row_stride && a.a_column_stride == b.a_column_stride &&
+         a.b_row_stride == b.b_row_stride && a.b_column_stride == b.b_column_stride &&
+         a.c_row_stride == b.c_row_stride;
 }
 
 std::shared_ptr<const DnnlProduct> dnnl_product(const TidemarkDnnlProduct& wanted) {

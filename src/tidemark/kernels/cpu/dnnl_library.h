@@ -23,6 +23,8 @@ class DnnlProduct {
   TidemarkDnnlPrimitive* primitive_;
 };
 
+bool same_product(const TidemarkDnnlProduct& a, const TidemarkDnnlProduct& b);
+
 /// Null when the library is not there (said once on stderr) or has no fast code for this product.
 std::shared_ptr<const DnnlProduct> dnnl_product(const TidemarkDnnlProduct& wanted);
 

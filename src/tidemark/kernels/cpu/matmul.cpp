@@ -71,14 +71,21 @@ void run_vector(const MatmulProblem& p, void* c) {
 
 // --- oneDNN -------------------------------------------------------------------------------------
 
+TidemarkDnnlProduct whole_product(const MatmulProblem& p) {
+  return {
+      p.dtype == DType::bfloat16, p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.b.row_stride,
+      p.b.column_stride,          p.n};
+}
+
 /// The products of one problem: inner tiles, and those at the right and lower edges.
 struct LibraryProducts {
+  TidemarkDnnlProduct whole;
   MatmulTiles tiles;
   std::shared_ptr<const DnnlProduct> products[2][2];  // [last row][last column]
   size_t scratch = 0;                                 // of the neediest, rounded up
   bool complete = true;
 
-  explicit LibraryProducts(const MatmulProblem& p) : tiles(p) {
+  explicit LibraryProducts(const MatmulProblem& p) : whole(whole_product(p)), tiles(p) {
     const int64_t rows[2] = {tiles.rows, p.m - (tiles.down - 1) * tiles.rows};
     const int64_t columns[2] = {tiles.columns, p.n - (tiles.across - 1) * tiles.columns};
     for (int r = tiles.down == 1; r < 2; ++r) {
@@ -95,6 +102,15 @@ struct LibraryProducts {
     }
   }
 };
+
+/// The last products of this thread are remembered, as the next call most often wants them again.
+std::shared_ptr<const LibraryProducts> products_for(const MatmulProblem& p) {
+  thread_local std::shared_ptr<const LibraryProducts> last;
+  if (!last || !same_product(last->whole, whole_product(p))) {
+    last = std::make_shared<LibraryProducts>(p);
+  }
+  return last;
+}
 
 /// Tiles that may run at once, each with scratch of its own: fixed for the process, so that the
 /// workspace asked for and the workspace used agree.
@@ -229,7 +245,8 @@ size_t matmul_workspace(const OpCall& call, std::span<const Shape>) {
   const MatmulProblem p(call);
   switch (road_for(p)) {
     case Road::library: {
-      const LibraryProducts l(p);
+      const auto products = products_for(p);
+      const LibraryProducts& l = *products;
       if (!l.complete) return own_workspace(p);
       return l.scratch <= kStackBytes ? 0
                                       : l.scratch * static_cast<size_t>(tiles_at_once(p, l.tiles));
@@ -253,7 +270,8 @@ void matmul_run(KernelContext& k) {
       run_vector(p, c);
       break;
     case Road::library: {
-      const LibraryProducts l(p);
+      const auto products = products_for(p);
+      const LibraryProducts& l = *products;
       if (l.complete) {
         run_library(p, l, c, k.workspace<char>());
       } else {

@@ -65,18 +65,19 @@ int64_t MatmulProblem::offset(const Shape& shape, int64_t item_elements, int64_t
 MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down(1), across(1) {
   const int64_t macs = p.macs();
   int64_t wanted = 1;
-  if (macs >= int64_t{1} << 20) wanted = 2;
-  if (macs >= int64_t{8} << 20) wanted = 4;
-  if (macs >= int64_t{64} << 20) wanted = 16;
-  if (macs >= int64_t{4} << 30) wanted = 32;
+  if (macs >= int64_t{200} << 10) wanted = 2;
+  if (macs >= int64_t{64} << 20) wanted = 4;
+  if (macs >= int64_t{512} << 20) wanted = 8;
+  if (macs >= int64_t{4} << 30) wanted = 16;
+  if (macs >= int64_t{16} << 30) wanted = 64;
   if (wanted == 1) return;
-  // Columns first: each tile then packs its own part of B once. 64 columns fill the registers.
-  across = std::clamp<int64_t>(p.n / 64, 1, wanted);
-  columns = round_up(divide_up(p.n, across), 64);
-  across = divide_up(p.n, columns);
-  down = std::clamp<int64_t>(p.m / 64, 1, wanted / across);
+  // Rows first: the library is at its best on whole rows of B and C.
+  down = std::clamp<int64_t>(p.m / 32, 1, wanted);
   rows = round_up(divide_up(p.m, down), 16);
   down = divide_up(p.m, rows);
+  across = std::clamp<int64_t>(p.n / 128, 1, wanted / down);
+  columns = round_up(divide_up(p.n, across), 64);
+  across = divide_up(p.n, columns);
 }
 
 }  // namespace tidemark::cpu
