@@ -43,8 +43,23 @@ inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
 
+// Read by the benchmarks' scripts, listed so that nobody is warned about them.
+inline constexpr Setting kBenchPython{
+    "TIDEMARK_BENCH_PYTHON", Kind::text, "",
+    "The Python with Tidemark that the benchmarks run. Default: the one of .venv."};
+inline constexpr Setting kPeerTensorFlow{
+    "TIDEMARK_PEER_TF", Kind::text, "",
+    "A Python with TensorFlow, to compare with in benchmarks. Default: .venv-peers/tf."};
+inline constexpr Setting kPeerTorch{
+    "TIDEMARK_PEER_TORCH", Kind::text, "",
+    "A Python with PyTorch, to compare with in benchmarks. Default: .venv-peers/torch."};
+inline constexpr Setting kPeerJax{
+    "TIDEMARK_PEER_JAX", Kind::text, "",
+    "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
+
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit, &kPoison, &kFailAllocation, &kNumThreads,
+    &kMemoryLimit, &kRetainedLimit,  &kPoison,    &kFailAllocation, &kNumThreads,
+    &kBenchPython, &kPeerTensorFlow, &kPeerTorch, &kPeerJax,
 };
 
 /// All settings, for documentation.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -33,6 +34,12 @@ bool is_marked(const Buffer* b, unsigned char value) {
   if (b->bytes == 0) return true;
   const auto* data = static_cast<const unsigned char*>(b->data);
   return data[0] == value && data[b->bytes - 1] == value;
+}
+
+/// STRESS_SECONDS makes the exchange last longer.
+std::chrono::seconds exchange_time() {
+  const char* text = std::getenv("STRESS_SECONDS");
+  return std::chrono::seconds(text != nullptr ? std::atoi(text) : 3);
 }
 
 TEST(Stress, SixteenThreadsExchangeBuffersWithExactTotals) {
@@ -67,7 +74,7 @@ TEST(Stress, SixteenThreadsExchangeBuffersWithExactTotals) {
     });
   }
   int64_t most_retained = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  const auto end = std::chrono::steady_clock::now() + exchange_time();
   while (std::chrono::steady_clock::now() < end) {
     const Stats s = stats();
     EXPECT_GE(s.live, s.tensor_bytes);
