@@ -240,7 +240,11 @@ Tensor to_tensor(PyObject* value, ConvertOptions options) {
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
     return tensor_from_list(value, options);
   }
-  if (is_numpy_scalar(value) || is_ndarray(value)) return tensor_from_array(value, options);
+  if (is_ndarray(value)) return tensor_from_array(value, options);
+  if (is_numpy_scalar(value)) {  // whose own buffer does not always tell its dtype
+    const Ref array = Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", value));
+    return tensor_from_array(array.get(), options);
+  }
   if (Tensor t = tensor_from_scalar(value, options.dtype)) return t;
   if (is_shape_object(value)) return tensor_from_shape_object(value, options);
   if (const Ref method = special_method(value, tf_tensor_name())) {

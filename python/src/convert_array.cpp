@@ -253,7 +253,13 @@ Tensor tensor_from_array(PyObject* array, ConvertOptions options) {
   } else {
     throw PythonError{};
   }
-  const Ref as_array = Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", array));
+  const Ref as_array = Ref::steal(PyObject_CallMethod(numpy().module, "asarray", "O", array));
+  if (!as_array && PyErr_ExceptionMatches(PyExc_RuntimeError)) {  // NumPy's answer to liars
+    PyErr_Clear();
+    raise(PyExc_ValueError, "the buffer of %R is not what it says",
+          reinterpret_cast<PyObject*>(Py_TYPE(array)));
+  }
+  if (!as_array) throw PythonError{};
   return tensor_through_numpy(as_array.get(), options.dtype);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tidemark/base/settings.h"
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/memory/testing.h"
 
 #include "memory_module.h"
 #include "py_ref.h"
@@ -51,6 +52,14 @@ void add_runtime_functions(nb::module_& m) {
   m.def("settings", settings_table, "The TIDEMARK_* variables: name, kind, default, value, doc.");
   m.def("load_op_library", load_op_library, nb::arg("path"),
         "Opens a shared library of ops; returns the names of the ops it added.");
+  m.def("fail_allocation", memory::testing::fail_allocation, nb::arg("n"),
+        "For tests: lets the n-th allocation from now on fail, once; 0: none.");
+  m.def("failure_pending", memory::testing::failure_pending,
+        "For tests: whether the failure asked for last is still to come.");
+  m.def("allocation_count", memory::testing::allocation_count,
+        "Allocations so far, borrowings and failures included.");
+  m.def("set_poison", memory::testing::set_poison, nb::arg("on"),
+        "For tests: fills fresh and freed buffers. Returns the old value.");
 }
 
 }  // namespace tidemark::python
