@@ -112,7 +112,8 @@ std::string gather_inputs(const OpDef& op) {
     return "  const Borrowed<" + std::to_string(op.inputs().size()) + "> borrowed(" + names +
            ");\n  const std::span<const Tensor> op_inputs = borrowed.span();\n";
   }
-  if (op.inputs().size() == 1) return "  const std::span<const Tensor> op_inputs = " + names + ";\n";
+  if (op.inputs().size() == 1)
+    return "  const std::span<const Tensor> op_inputs = " + names + ";\n";
   std::string out = "  std::vector<Tensor> op_inputs;\n";
   for (int index : op.inputs()) {
     const Param& p = op.params()[static_cast<size_t>(index)];
