@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tidemark/ops/gradients.h"
+
 namespace tidemark::movement {
 
 int64_t characters_of(const Tensor& t) {
@@ -97,10 +99,7 @@ Tensor shape_tensor(const Grad& g, int i) {
   return call("shape", {g.x(i)}, {{"out_type", DType::int64}});
 }
 
-Tensor zero_of(DType dtype) {
-  const Tensor zero(0.f);
-  return dtype == DType::float32 ? zero : call("cast", {zero}, {{"dtype", dtype}});
-}
+Tensor zero_of(DType dtype) { return scalar(0, dtype); }
 
 Tensor zeros_of_shape(const Tensor& t) {
   const Shape& s = t.shape();
