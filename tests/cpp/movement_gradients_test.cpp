@@ -30,14 +30,14 @@ double inner_product(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-struct Run {
+struct Computed {
   const OpDef& op;
   std::vector<Tensor> inputs;
   std::vector<Attr> attrs;
   std::vector<Tensor> outputs;
 };
 
-Run run(std::string_view name, const std::vector<Tensor>& inputs, const Named& named) {
+Computed compute(std::string_view name, const std::vector<Tensor>& inputs, const Named& named) {
   const OpDef& op = OpRegistry::instance().get(name);
   std::vector<Attr> attrs;
   for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
@@ -51,7 +51,7 @@ void check_linear(std::string_view name, const std::vector<Tensor>& inputs,
                   const Named& named = {}) {
   SCOPED_TRACE(name);
   std::mt19937 random(17);
-  const Run r = run(name, inputs, named);
+  const Computed r = compute(name, inputs, named);
   std::vector<Tensor> dy;
   double forward = 0;
   for (const Tensor& y : r.outputs) {
@@ -154,7 +154,7 @@ TEST_F(MovementGradients, OrderAndExtremes) {
 
 TEST_F(MovementGradients, TopKFlowsThroughTheValues) {
   const Tensor in = Tensor::of<float>({5, -3, 9, 2, 7, -8}, {2, 3});
-  const Run r = run("top_k", {in, Tensor(2)}, {});
+  const Computed r = compute("top_k", {in, Tensor(2)}, {});
   const Tensor dy = Tensor::of<float>({1, 2, 3, 4}, {2, 2});
   const std::vector<Tensor> given{dy, Tensor()};
   const Tensor dx = autodiff::vjp(r.op, r.inputs, r.attrs, r.outputs, given)[0];
@@ -165,7 +165,7 @@ TEST_F(MovementGradients, TopKFlowsThroughTheValues) {
 
 TEST_F(MovementGradients, ProductsWithZeros) {
   const Tensor in = Tensor::of<float>({2, 3, 0, 5, 0, 0});
-  const Run r = run("segment_prod", {in, ints({0, 0, 1, 1, 2, 2})}, {});
+  const Computed r = compute("segment_prod", {in, ints({0, 0, 1, 1, 2, 2})}, {});
   const std::vector<Tensor> dy{Tensor::of<float>({1, 1, 1})};
   const Tensor dx = autodiff::vjp(r.op, r.inputs, r.attrs, r.outputs, dy)[0];
   const auto values = dx.values<float>();
