@@ -34,9 +34,9 @@ tm::Tensor next_of(const tm::Tensor& t, int64_t turn) {
     case 2:
       return tm::relu(t);
     case 3:
-      return tm::add(tm::reduce_max(t), t);
+      return tm::add(tm::max(t), t);
     default:
-      return tm::subtract(tm::reshape(t, {1, -1}), tm::Tensor(1.f)).reshaped(t.shape());
+      return tm::subtract(t.reshaped({1, t.num_elements()}), tm::Tensor(1.f)).reshaped(t.shape());
   }
 }
 

@@ -33,8 +33,8 @@ Figures streaming_ops(const Options& options) {
     note("multiply_ns", [&] { keep(tm::multiply(a, b)); });
     note("relu_ns", [&] { keep(tm::relu(a)); });
     note("read_ns", [&] { keep(read_all(threads, from, kCount)); });
-    note("sum_ns", [&] { keep(tm::reduce_sum(a)); });
-    note("max_ns", [&] { keep(tm::reduce_max(a)); });
+    note("sum_ns", [&] { keep(tm::sum(a)); });
+    note("max_ns", [&] { keep(tm::max(a)); });
   }
   if (to[kCount - 1] != from[kCount - 1]) throw std::runtime_error("the copy copied nothing");
   return figures;
