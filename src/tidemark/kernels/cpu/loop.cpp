@@ -19,6 +19,9 @@ constexpr int64_t kStreamBytes = 8 << 20;
 /// Work of a piece; also the size from which on more than one thread works.
 constexpr int64_t kGrainBytes = 128 << 10;
 constexpr int64_t kHeavyGrain = 8 << 10;  // elements
+/// Pieces a thread of work that streams: long ones, since each new piece starts the memory's
+/// prefetching again, yet enough to make up for a thread that was held up.
+constexpr int64_t kStreamPieces = 4;
 
 struct Block {
   alignas(64) char bytes[kBlockBytes];
@@ -89,23 +92,26 @@ class Runner {
 
   int64_t in_size(int i) const { return in_size_[i]; }
   int64_t out_size() const { return out_size_; }
+  bool streams() const { return stream_; }
 
   LoopStatus run(const Run& run) const {
-    bool direct = !stream_ && !narrow_in_ && !narrow_out_;
+    bool direct = (!stream_ || loop_.stream) && !narrow_in_ && !narrow_out_;
     for (int i = 0; i < loop_.arity; ++i) direct &= run.steps[i];
     if (!direct) return run_blocks(run, 0);
-    if (!loop_.whole_vectors) return call_loop(run.out, run.in, run.n);
+    if (stream_) return call_loop(run.out, run.in, run.n, loop_.stream);
+    if (!loop_.whole_vectors) return call_loop(run.out, run.in, run.n, loop_.run);
     const int64_t whole = run.n & ~(kVectorRun - 1);
     if (whole > 0) {
-      if (const LoopStatus s = call_loop(run.out, run.in, whole); s != LoopStatus::ok) return s;
+      if (const LoopStatus s = call_loop(run.out, run.in, whole, loop_.run); s != LoopStatus::ok)
+        return s;
     }
     return run_blocks(run, whole);
   }
 
  private:
-  LoopStatus call_loop(void* out, const char* const* in, int64_t n) const {
+  LoopStatus call_loop(void* out, const char* const* in, int64_t n, LoopFn run) const {
     const void* pointers[kMaxLoopInputs] = {in[0], in[1], in[2]};
-    return loop_.run(out, pointers, n, call_.params);
+    return run(out, pointers, n, call_.params);
   }
 
   LoopStatus run_blocks(const Run& run, int64_t first) const {
@@ -161,8 +167,9 @@ class Runner {
   }
 
   LoopStatus compute(char* out, const char* const* in, Block& block, int64_t n) const {
+    if (stream_ && loop_.stream && !narrow_out_) return call_loop(out, in, n, loop_.stream);
     const bool aside = narrow_out_ || stream_ || padded(n) != n;
-    const LoopStatus s = call_loop(aside ? block.bytes : out, in, padded(n));
+    const LoopStatus s = call_loop(aside ? block.bytes : out, in, padded(n), loop_.run);
     if (s != LoopStatus::ok || !aside) return s;
     const int64_t bytes = n * out_size_;
     if (narrow_out_) {
@@ -275,7 +282,12 @@ class FirstStatus {
 LoopStatus run_flat(const LoopCall& call, const Runner& runner) {
   const int arity = call.loop->arity;
   FirstStatus status;
-  parallel_for(call.out_count, grain_of(call), [&](int64_t begin, int64_t end) {
+  int64_t grain = grain_of(call);
+  if (runner.streams()) {
+    const int64_t longer = call.out_count / (kStreamPieces * num_threads());
+    grain = std::max(grain, (longer + kVectorRun - 1) / kVectorRun * kVectorRun);
+  }
+  parallel_for(call.out_count, grain, [&](int64_t begin, int64_t end) {
     Run run{static_cast<char*>(call.out) + begin * runner.out_size(), {}, {}, end - begin};
     for (int i = 0; i < arity; ++i) {
       run.steps[i] = call.in_count[i] == call.out_count;
@@ -283,6 +295,8 @@ LoopStatus run_flat(const LoopCall& call, const Runner& runner) {
       if (run.steps[i]) run.in[i] += begin * runner.in_size(i);
     }
     status.note(runner.run(run));
+    // Stores past the caches are not ordered by a plain release.
+    if (runner.streams()) std::atomic_thread_fence(std::memory_order_seq_cst);
   });
   return status.get();
 }

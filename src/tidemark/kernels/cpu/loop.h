@@ -23,6 +23,9 @@ using LoopFn = LoopStatus (*)(void* out, const void* const* in, int64_t n,
 struct Loop {
   const char* op = nullptr;
   LoopFn run = nullptr;
+  /// As `run`, but writes past the caches: for ops bound by memory, null for others. `out` is
+  /// aligned to 64 bytes; who reads it on another thread needs a full fence in between.
+  LoopFn stream = nullptr;
   DType in = DType::invalid;
   DType out = DType::invalid;
   uint8_t arity = 1;

@@ -7,7 +7,13 @@
 // The expression sees x (and y, z), their type T, and p: the op's attributes as numbers.
 #pragma once
 
+#include <type_traits>
+
 #include "tidemark/kernels/cpu/loop.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 namespace tidemark::cpu::TIDEMARK_ISA {
 
@@ -110,6 +116,63 @@ LoopStatus ternary_loop(void* out, const void* const* in, int64_t n, const LoopP
   return LoopStatus::ok;
 }
 
+/// A cache line of results, gathered in registers and written past the caches.
+template <class T>
+[[gnu::always_inline]] inline void stream_line(T* out, const T* line) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(out), _mm512_load_si512(line));
+#elif defined(__AVX__)
+  const auto* from = reinterpret_cast<const __m256i*>(line);
+  auto* to = reinterpret_cast<__m256i*>(out);
+  for (int i = 0; i < 2; ++i) _mm256_stream_si256(to + i, _mm256_load_si256(from + i));
+#elif defined(__SSE2__)
+  const auto* from = reinterpret_cast<const __m128i*>(line);
+  auto* to = reinterpret_cast<__m128i*>(out);
+  for (int i = 0; i < 4; ++i) _mm_stream_si128(to + i, _mm_load_si128(from + i));
+#else
+  __builtin_memcpy(out, line, 64);
+#endif
+}
+
+template <class Op, class T>
+LoopStatus unary_stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  [[maybe_unused]] const LoopParams p = params;
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out);
+  int64_t i = 0;
+  for (; i + kLine <= n; i += kLine) {
+    alignas(64) T line[kLine];
+#pragma GCC unroll 1  // unrolled early, it would not become one vector operation
+    for (int64_t k = 0; k < kLine; ++k) line[k] = Op::of(x[i + k], p);
+    stream_line(y + i, line);
+  }
+  for (; i < n; ++i) y[i] = Op::of(x[i], p);
+  return LoopStatus::ok;
+}
+
+template <class Op, class T>
+LoopStatus binary_stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  [[maybe_unused]] const LoopParams p = params;
+  const T* a = static_cast<const T*>(in[0]);
+  const T* b = static_cast<const T*>(in[1]);
+  T* y = static_cast<T*>(out);
+  int64_t i = 0;
+  for (; i + kLine <= n; i += kLine) {
+    alignas(64) T line[kLine];
+#pragma GCC unroll 1  // unrolled early, it would not become one vector operation
+    for (int64_t k = 0; k < kLine; ++k) line[k] = Op::of(a[i + k], b[i + k], p);
+    stream_line(y + i, line);
+  }
+  for (; i < n; ++i) y[i] = Op::of(a[i], b[i], p);
+  return LoopStatus::ok;
+}
+
+/// True iff the op is bound by memory and its results are floats like its inputs.
+template <class Op, class T, class R>
+inline constexpr bool can_stream = !Op::heavy && is_float<T> && std::is_same_v<T, R>;
+
 template <class Op, class T>
 consteval Loop row() {
   Loop loop;
@@ -119,17 +182,24 @@ consteval Loop row() {
   loop.whole_vectors = Op::whole_vectors;
   loop.heavy = Op::heavy;
   if constexpr (Op::arity == 1) {
-    loop.out = dtype_of<decltype(Op::of(T(), LoopParams()))>();
+    using R = decltype(Op::of(T(), LoopParams()));
+    loop.out = dtype_of<R>();
     loop.run = &unary_loop<Op, T>;
+    if constexpr (can_stream<Op, T, R>) loop.stream = &unary_stream<Op, T>;
   } else if constexpr (Op::arity == 2) {
-    loop.out = dtype_of<decltype(Op::of(T(), T(), LoopParams()))>();
+    using R = decltype(Op::of(T(), T(), LoopParams()));
+    loop.out = dtype_of<R>();
     loop.run = &binary_loop<Op, T>;
+    if constexpr (can_stream<Op, T, R>) loop.stream = &binary_stream<Op, T>;
   } else {
     loop.out = dtype_of<decltype(Op::of(T(), T(), T(), LoopParams()))>();
     loop.run = &ternary_loop<Op, T>;
   }
   // Ops whose loop is not one expression bring their own.
-  if constexpr (requires { Op::template loop<T>; }) loop.run = &Op::template loop<T>;
+  if constexpr (requires { Op::template loop<T>; }) {
+    loop.run = &Op::template loop<T>;
+    loop.stream = nullptr;
+  }
   return loop;
 }
 
