@@ -23,7 +23,9 @@ struct OpFunction {
   PyObject* name;
   PyObject* module;
   PyObject* param_names;  // tuple of interned strings
-  PyObject* doc;          // null until asked for or set
+  PyObject* doc;          // null until it is set
+  PyObject* weakrefs;
+  PyObject* dict;
 };
 PyTypeObject* function_type = nullptr;
 
@@ -172,6 +174,8 @@ PyObject* new_function(const OpDef& op, const std::string& full_name) {
 void drop_function(PyObject* object) {
   OpFunction* f = function_of(object);
   PyTypeObject* type = Py_TYPE(object);
+  if (f->weakrefs) PyObject_ClearWeakRefs(object);
+  Py_XDECREF(f->dict);
   Py_XDECREF(f->name);
   Py_XDECREF(f->module);
   Py_XDECREF(f->param_names);
@@ -217,10 +221,13 @@ PyGetSetDef function_properties[] = {
     {"__doc__", get_doc, set_doc, nullptr, nullptr},
     {"__signature__", get_signature, nullptr, nullptr, nullptr},
     {"__text_signature__", get_text_signature, nullptr, nullptr, nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {"op_name", get_op_name, nullptr, "The op's name in the registry.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef function_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(OpFunction, weakrefs), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(OpFunction, dict), READONLY, nullptr},
     {"__name__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
     {"__qualname__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
     {"__module__", T_OBJECT, offsetof(OpFunction, module), READONLY, nullptr},
@@ -366,6 +373,10 @@ PyObject* extend_tensor(PyObject*, PyObject* attributes) {
   }
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(attributes, &at, &key, &value);) {
+    if (PyUnicode_Check(key) && PyUnicode_CompareWithASCIIString(key, "__getitem__") == 0) {
+      set_general_getitem(value);  // plain positions are answered without it
+      continue;
+    }
     if (PyObject_SetAttr(reinterpret_cast<PyObject*>(tensor_type), key, value) < 0) return nullptr;
   }
   Py_RETURN_NONE;

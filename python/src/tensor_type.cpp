@@ -221,7 +221,7 @@ void initialize_tensor_type(PyObject* module) {
       {Py_tp_methods, all_methods().data()},
       {Py_tp_doc, const_cast<char*>("A dense array of elements of one dtype, never changed.")},
   };
-  for (const PyType_Slot* part : {number_slots, scalar_slots, buffer_slots}) {
+  for (const PyType_Slot* part : {number_slots, scalar_slots, indexing_slots, buffer_slots}) {
     append<PyType_Slot>(slots, part, [](const PyType_Slot& s) { return s.slot == 0; });
   }
   slots.push_back({0, nullptr});

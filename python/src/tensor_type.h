@@ -40,10 +40,14 @@ void check_has_value(const Tensor& t, const char* what);
 void initialize_iterator();
 void initialize_tensor_type(PyObject* module);
 
+/// Answers t[key] for keys that are no plain positions: function(tensor, key).
+void set_general_getitem(PyObject* function);
+
 // --- the parts of the type, each in its own file ----------------------------------------------
-extern PyType_Slot number_slots[];  // number_slots.cpp; ends with {0, nullptr}
-extern PyType_Slot scalar_slots[];  // scalar_slots.cpp: bool, int, float, index, len, iter
-extern PyType_Slot buffer_slots[];  // tensor_buffer.cpp
+extern PyType_Slot number_slots[];    // number_slots.cpp; ends with {0, nullptr}
+extern PyType_Slot scalar_slots[];    // scalar_slots.cpp: bool, int, float, index, len, iter
+extern PyType_Slot indexing_slots[];  // indexing.cpp
+extern PyType_Slot buffer_slots[];    // tensor_buffer.cpp
 extern PyMethodDef scalar_methods[];
 extern PyMethodDef numpy_methods[];   // tensor_numpy.cpp
 extern PyMethodDef dlpack_methods[];  // dlpack.cpp

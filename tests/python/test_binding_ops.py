@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -92,6 +93,13 @@ def test_signature_and_documentation():
 
 def test_names_of_one_op_share_their_function():
     assert OPS["tf.add"] is OPS["tf.math.add"]
+
+
+def test_functions_can_be_referred_to_weakly_and_take_attributes():
+    assert weakref.ref(ADD)() is ADD
+    ADD.note = "kept"
+    assert ADD.note == "kept"
+    del ADD.note
 
 
 def test_schema_of_all_ops():

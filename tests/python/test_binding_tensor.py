@@ -252,3 +252,16 @@ def test_shape_dtype_and_device():
     assert a._shape_tuple() == (2, 3) and a.ndim == 2
     assert a._dtype_enum == FLOAT64
     assert a.device.endswith("CPU:0")
+
+
+def test_positions_and_runs_of_rows_are_views():
+    array = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
+    a = const(array)
+    for key in (0, -1, 3, (1, 2), (1, 2, -1), (), slice(1, 3), slice(None), slice(-2, None)):
+        item = a[key]
+        np.testing.assert_array_equal(item.numpy(), array[key])
+        assert a._data_address <= item._data_address < a._data_address + a._nbytes
+    kept = a[2]
+    del a
+    gc.collect()
+    assert kept.numpy().tolist() == [[12, 13], [14, 15], [16, 17]]
