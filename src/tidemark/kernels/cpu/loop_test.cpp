@@ -129,10 +129,16 @@ TEST(Loop, LargeResultsAreWrittenPastTheCaches) {
   const int64_t n = (8 << 20) / 4 + 4099;
   for_each_level([&] {
     const Tensor a = tensor(DType::float32, counting(n));
-    const Tensor y = call("add", {a, Tensor(1.f)});
+    const Tensor plus_one = call("add", {a, Tensor(1.f)});
+    const Tensor doubled = call("add", {a, a});
+    const Tensor negated = call("negative", {a});
     const float* x = a.data<float>();
     int64_t wrong = 0;
-    for (int64_t i = 0; i < n; ++i) wrong += y.data<float>()[i] != x[i] + 1;
+    for (int64_t i = 0; i < n; ++i) {
+      wrong += plus_one.data<float>()[i] != x[i] + 1;
+      wrong += doubled.data<float>()[i] != x[i] * 2;
+      wrong += negated.data<float>()[i] != -x[i];
+    }
     EXPECT_EQ(wrong, 0);
   });
   const Tensor half = call("add", {tensor(DType::float16, counting(2 * n)), Tensor(1.f)});
