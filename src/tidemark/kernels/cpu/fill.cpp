@@ -23,7 +23,7 @@ void fill_bytes(void* out, int64_t count, const void* value, int64_t size) {
   for (int64_t at = 0; at < std::min(kPatternBytes, count * size); at += size) {
     std::memcpy(pattern + at, value, static_cast<size_t>(size));
   }
-  const bool stream = count * size >= kStreamBytes && reinterpret_cast<uintptr_t>(out) % 64 == 0;
+  const bool stream = count * size >= kStreamBytes;
   parallel_for(count * size, kGrainBytes, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; at += kPatternBytes) {
       char* to = static_cast<char*>(out) + at;
@@ -34,6 +34,7 @@ void fill_bytes(void* out, int64_t count, const void* value, int64_t size) {
         std::memcpy(to, pattern, static_cast<size_t>(bytes));
       }
     }
+    if (stream) blocks().end_stream();
   });
 }
 

@@ -22,6 +22,8 @@ constexpr int64_t kHeavyGrain = 8 << 10;  // elements
 /// Pieces a thread of work that streams: long ones, since each new piece starts the memory's
 /// prefetching again, yet enough to make up for a thread that was held up.
 constexpr int64_t kStreamPieces = 4;
+/// Broadcast rows up to this many elements are laid out in blocks before the loop runs.
+constexpr int64_t kShortRow = 128;
 
 struct Block {
   alignas(64) char bytes[kBlockBytes];
@@ -90,6 +92,10 @@ class Runner {
     block_ = kBlockBytes / widest;
   }
 
+  void end_piece() const {
+    if (stream_) blocks().end_stream();
+  }
+  int64_t block() const { return block_; }
   int64_t in_size(int i) const { return in_size_[i]; }
   int64_t out_size() const { return out_size_; }
   bool streams() const { return stream_; }
@@ -98,7 +104,7 @@ class Runner {
     bool direct = (!stream_ || loop_.stream) && !narrow_in_ && !narrow_out_;
     for (int i = 0; i < loop_.arity; ++i) direct &= run.steps[i];
     if (!direct) return run_blocks(run, 0);
-    if (stream_) return call_loop(run.out, run.in, run.n, loop_.stream);
+    if (stream_) return stream_loop(run.out, run.in, run.n);
     if (!loop_.whole_vectors) return call_loop(run.out, run.in, run.n, loop_.run);
     const int64_t whole = run.n & ~(kVectorRun - 1);
     if (whole > 0) {
@@ -112,6 +118,18 @@ class Runner {
   LoopStatus call_loop(void* out, const char* const* in, int64_t n, LoopFn run) const {
     const void* pointers[kMaxLoopInputs] = {in[0], in[1], in[2]};
     return run(out, pointers, n, call_.params);
+  }
+
+  /// The streaming loop starts at a line: elements before the first one go the usual way.
+  LoopStatus stream_loop(char* out, const char* const* in, int64_t n) const {
+    const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) & 63);
+    if (misaligned == 0) return call_loop(out, in, n, loop_.stream);
+    const int64_t head = std::min(n, (64 - misaligned) / out_size_);
+    const LoopStatus s = call_loop(out, in, head, loop_.run);
+    if (s != LoopStatus::ok || head == n) return s;
+    const char* rest[kMaxLoopInputs] = {};
+    for (int i = 0; i < loop_.arity; ++i) rest[i] = in[i] + head * wide_size_[i];
+    return call_loop(out + head * out_size_, rest, n - head, loop_.stream);
   }
 
   LoopStatus run_blocks(const Run& run, int64_t first) const {
@@ -167,7 +185,7 @@ class Runner {
   }
 
   LoopStatus compute(char* out, const char* const* in, Block& block, int64_t n) const {
-    if (stream_ && loop_.stream && !narrow_out_) return call_loop(out, in, n, loop_.stream);
+    if (stream_ && loop_.stream && !narrow_out_) return stream_loop(out, in, n);
     const bool aside = narrow_out_ || stream_ || padded(n) != n;
     const LoopStatus s = call_loop(aside ? block.bytes : out, in, padded(n), loop_.run);
     if (s != LoopStatus::ok || !aside) return s;
@@ -295,17 +313,115 @@ LoopStatus run_flat(const LoopCall& call, const Runner& runner) {
       if (run.steps[i]) run.in[i] += begin * runner.in_size(i);
     }
     status.note(runner.run(run));
-    // Stores past the caches are not ordered by a plain release.
-    if (runner.streams()) std::atomic_thread_fence(std::memory_order_seq_cst);
+    runner.end_piece();
   });
   return status.get();
 }
+
+template <class T>
+char* repeat_typed(char* out, const char* value, int64_t n) {
+  fill_typed<T>(out, value, n);
+  return out + n * static_cast<int64_t>(sizeof(T));
+}
+
+/// Appends n elements: one value n times, or n that lie in a row.
+char* append_row(char* out, const char* from, bool step, int64_t size, int64_t n) {
+  if (step) {
+    std::memcpy(out, from, static_cast<size_t>(n * size));
+    return out + n * size;
+  }
+  switch (size) {
+    case 1:
+      return repeat_typed<uint8_t>(out, from, n);
+    case 2:
+      return repeat_typed<uint16_t>(out, from, n);
+    case 4:
+      return repeat_typed<uint32_t>(out, from, n);
+    case 8:
+      return repeat_typed<uint64_t>(out, from, n);
+    default:
+      return repeat_typed<Sixteen>(out, from, n);
+  }
+}
+
+/// Rows too short to run one by one: broadcast inputs are laid out in blocks of whole rows.
+class ShortRows {
+ public:
+  ShortRows(const LoopCall& call, const Runner& runner, const Dims& dims)
+      : call_(call), runner_(runner), dims_(dims), inner_(dims.size[dims.rank - 1]) {
+    rows_a_block_ = std::max<int64_t>(1, runner.block() / inner_);
+  }
+
+  LoopStatus run() const {
+    const int64_t blocks_a_piece = std::max<int64_t>(1, grain_of(call_) / (rows_a_block_ * inner_));
+    FirstStatus status;
+    parallel_for(call_.out_count / inner_, blocks_a_piece * rows_a_block_,
+                 [&](int64_t begin, int64_t end) { status.note(run_piece(begin, end)); });
+    return status.get();
+  }
+
+ private:
+  LoopStatus run_piece(int64_t begin, int64_t end) const {
+    const int arity = call_.loop->arity;
+    Block blocks[kMaxLoopInputs];
+    Rows rows(dims_, arity, begin);
+    for (int64_t row = begin; row < end; row += rows_a_block_) {
+      const int64_t count = std::min(rows_a_block_, end - row);
+      Run run{static_cast<char*>(call_.out) + row * inner_ * runner_.out_size(),
+              {},
+              {true, true, true},
+              count * inner_};
+      lay_out(blocks, rows, count, row == begin);
+      for (int i = 0; i < arity; ++i) {
+        run.in[i] = is_dense(i) ? input(i, row * inner_) : blocks[i].bytes;
+      }
+      if (const LoopStatus s = runner_.run(run); s != LoopStatus::ok) return s;
+    }
+    runner_.end_piece();
+    return LoopStatus::ok;
+  }
+
+  /// Fills the blocks of the broadcast inputs with the next rows.
+  void lay_out(Block* blocks, Rows& rows, int64_t count, bool first) const {
+    char* out[kMaxLoopInputs];
+    bool wanted[kMaxLoopInputs] = {};
+    bool any = false;
+    for (int i = 0; i < call_.loop->arity; ++i) {
+      out[i] = blocks[i].bytes;
+      // A row that repeats fills a block once for all: later blocks are no longer.
+      wanted[i] = !is_dense(i) && (first || !repeats(i));
+      any |= wanted[i];
+    }
+    if (!any) return;
+    for (int64_t r = 0; r < count; ++r) {
+      for (int i = 0; i < call_.loop->arity; ++i) {
+        if (!wanted[i]) continue;
+        const bool step = dims_.stride[i][dims_.rank - 1] != 0;
+        out[i] = append_row(out[i], input(i, rows.offset(i)), step, runner_.in_size(i), inner_);
+      }
+      rows.next();
+    }
+  }
+
+  const char* input(int i, int64_t offset) const {
+    return static_cast<const char*>(call_.in[i]) + offset * runner_.in_size(i);
+  }
+  bool is_dense(int i) const { return call_.in_count[i] == call_.out_count; }
+  bool repeats(int i) const { return dims_.rank == 2 && dims_.stride[i][0] == 0; }
+
+  const LoopCall& call_;
+  const Runner& runner_;
+  const Dims& dims_;
+  const int64_t inner_;
+  int64_t rows_a_block_;
+};
 
 LoopStatus run_broadcast(const LoopCall& call, const Runner& runner) {
   const int arity = call.loop->arity;
   Dims dims;
   join_dims(call, arity, dims);
   const int64_t inner = dims.size[dims.rank - 1];
+  if (inner <= kShortRow) return ShortRows(call, runner, dims).run();
   const int64_t grain = grain_of(call);
   // Long rows are cut into chunks, short ones are gathered: either way a piece is about a grain.
   const int64_t chunk = std::min(inner, grain);
@@ -328,16 +444,16 @@ LoopStatus run_broadcast(const LoopCall& call, const Runner& runner) {
       status.note(runner.run(run));
       if (at + chunk >= inner) rows.next();
     }
+    runner.end_piece();
   });
   return status.get();
 }
 
 bool should_stream(const LoopCall& call) {
   const int64_t bytes = call.out_count * static_cast<int64_t>(size_of(call.out_dtype));
-  if (bytes < kStreamBytes || reinterpret_cast<uintptr_t>(call.out) % 64 != 0) return false;
+  if (bytes < kStreamBytes) return false;
   for (int i = 0; i < call.loop->arity; ++i) {
     if (call.in[i] == call.out) return false;  // the lines are in the cache already
-    if (call.in_count[i] != call.out_count && call.in_count[i] != 1) return false;
   }
   return true;
 }
@@ -373,6 +489,24 @@ LoopParams params_of(const OpCall& call) {
 
 /// Small tensors of one size that the loop reads and writes directly: no set-up at all.
 constexpr int64_t kSmall = 2048;
+/// The same where the loop runs whole vectors alone: a few of them, beside the tensors.
+constexpr int64_t kSmallPadded = 4 * kVectorRun;
+
+LoopStatus run_padded(const Loop& loop, void* out, const void* const* in, int64_t n) {
+  alignas(64) char blocks[kMaxLoopInputs + 1][kSmallPadded * sizeof(double)];
+  const auto in_size = static_cast<int64_t>(size_of(loop.in));
+  const int64_t padded = (n + kVectorRun - 1) & ~(kVectorRun - 1);
+  const void* pointers[kMaxLoopInputs] = {};
+  for (int i = 0; i < loop.arity; ++i) {
+    std::memcpy(blocks[i], in[i], static_cast<size_t>(n * in_size));
+    char* end = blocks[i] + n * in_size;
+    fill_elements(end, end - in_size, static_cast<size_t>(in_size), padded - n);
+    pointers[i] = blocks[i];
+  }
+  const LoopStatus status = loop.run(blocks[kMaxLoopInputs], pointers, padded, LoopParams());
+  std::memcpy(out, blocks[kMaxLoopInputs], static_cast<size_t>(n) * size_of(loop.out));
+  return status;
+}
 
 }  // namespace
 
@@ -388,7 +522,8 @@ void run_loop(KernelContext& k, const Loop& loop) {
   }
   LoopStatus status;
   if (direct) {
-    status = loop.run(out.mutable_raw_data(), in, n, LoopParams());
+    status = loop.whole_vectors ? run_padded(loop, out.mutable_raw_data(), in, n)
+                                : loop.run(out.mutable_raw_data(), in, n, LoopParams());
   } else {
     LoopCall call;
     call.loop = &loop;

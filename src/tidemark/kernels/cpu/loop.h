@@ -49,8 +49,10 @@ struct BlockTable {
   void (*float_to_half)(uint16_t* out, const float* in, int64_t n);
   void (*bfloat16_to_float)(float* out, const uint16_t* in, int64_t n);
   void (*float_to_bfloat16)(uint16_t* out, const float* in, int64_t n);
-  /// Copies past the caches; `out` is aligned to 64 bytes.
+  /// Copies past the caches; `out` need not be aligned. What was written is in order with other
+  /// writes, and so safe to show to other threads, only after end_stream.
   void (*stream)(void* out, const void* in, int64_t bytes);
+  void (*end_stream)();
 };
 
 inline constexpr int kMaxLoopInputs = 3;

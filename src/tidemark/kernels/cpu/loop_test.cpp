@@ -152,6 +152,20 @@ TEST(Loop, LargeResultsAreWrittenPastTheCaches) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Loop, LargeBroadcastResults) {
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{700'001, 3}, {3}},           {{700'001, 3}, {700'001, 1}}, {{1021, 2053}, {2053}},
+      {{1021, 2053}, {1021, 1}},     {{1021, 1}, {1, 2053}},       {{3, 100, 7001}, {100, 1}},
+      {{1021, 257, 9}, {1021, 1, 9}}};
+  for (DType d : {DType::float32, DType::float16}) {
+    for (const auto& [sa, sb] : cases) {
+      const Tensor a = tensor(d, counting(sa.num_elements(), 61), sa);
+      const Tensor b = tensor(d, counting(sb.num_elements(), 53), sb);
+      EXPECT_EQ(doubles(call("add", {a, b})), added(a, b)) << sa.to_string() << sb.to_string();
+    }
+  }
+}
+
 TEST(Loop, MayWriteIntoADyingInput) {
   const OpDef& add = OpRegistry::instance().get("add");
   for (DType d : {DType::float32, DType::float16, DType::int8}) {

@@ -19,6 +19,12 @@ template <class T>
   const T minus_magnitude = x > T(0) ? -x : x;
   return positive_part(x) + math::log1p(math::exp(minus_magnitude));
 }
+/// 1 / (1 + e^-x), from the exponential that cannot overflow.
+template <class T>
+[[gnu::always_inline]] inline T logistic(T x) {
+  const T e = math::exp(x > T(0) ? -x : x);
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
 template <class T>
 [[gnu::always_inline]] inline T gelu_exact(T x) {
   // By erfc rather than 1 + erf: nothing cancels for large negative x.
@@ -30,13 +36,13 @@ template <class T>
   return T(0.5) * x * (T(1) + math::tanh(inner));
 }
 
-TIDEMARK_UNARY_MATH(sigmoid, T(1) / (T(1) + math::exp(-x)))
+TIDEMARK_UNARY_MATH(sigmoid, logistic(x))
 TIDEMARK_UNARY_MATH(log_sigmoid, -soft_positive(-x))
 TIDEMARK_UNARY_MATH(softplus, soft_positive(x))
 TIDEMARK_UNARY_MATH(elu, positive_part(x) + math::expm1(negative_part(x)))
 TIDEMARK_UNARY_MATH(selu, T(1.05070098735548049342) * positive_part(x) +
                               T(1.75809934084737685994) * math::expm1(negative_part(x)))
-TIDEMARK_UNARY_MATH(swish, x / (T(1) + math::exp(-static_cast<T>(p.values[0]) * x)))
+TIDEMARK_UNARY_MATH(swish, x* logistic(static_cast<T>(p.values[0]) * x))
 
 /// Two functions behind one op: its attribute chooses once, not an element at a time.
 struct gelu_op {

@@ -77,6 +77,12 @@ void float_to_bfloat16(uint16_t* out, const float* in, int64_t n) {
 void stream(void* out, const void* in, int64_t bytes) {
   char* to = static_cast<char*>(out);
   const char* from = static_cast<const char*>(in);
+  const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) & 63);
+  const int64_t head = misaligned == 0 ? 0 : bytes < 64 - misaligned ? bytes : 64 - misaligned;
+  __builtin_memcpy(to, from, static_cast<size_t>(head));
+  to += head;
+  from += head;
+  bytes -= head;
   int64_t i = 0;
 #if defined(__AVX512F__)
   for (; i + 64 <= bytes; i += 64) {
@@ -97,10 +103,16 @@ void stream(void* out, const void* in, int64_t bytes) {
   __builtin_memcpy(to + i, from + i, static_cast<size_t>(bytes - i));
 }
 
+void end_stream() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
 }  // namespace
 
 extern constinit const BlockTable blocks;
-constinit const BlockTable blocks = {half_to_float, float_to_half, bfloat16_to_float,
-                                     float_to_bfloat16, stream};
+constinit const BlockTable blocks = {half_to_float,     float_to_half, bfloat16_to_float,
+                                     float_to_bfloat16, stream,        end_stream};
 
 }  // namespace tidemark::cpu::TIDEMARK_ISA
