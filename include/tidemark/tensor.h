@@ -67,18 +67,22 @@ class TIDEMARK_API Tensor {
   Tensor(int64_t value);
   Tensor(bool value);
 
-  /// A copy of the values; their number must be shape's.
+  /// A copy of the values; their number must be shape's. Not inlined, so that the return address
+  /// is a place in the caller's code.
   template <class T>
-  static Tensor of(std::span<const T> values, const Shape& shape) {
-    return copy_of(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape);
+  [[gnu::noinline]] static Tensor of(std::span<const T> values, const Shape& shape) {
+    return copy_of(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape,
+                   __builtin_return_address(0));
   }
   template <class T>
-  static Tensor of(std::initializer_list<T> values, const Shape& shape) {
-    return of(std::span<const T>(values.begin(), values.size()), shape);
+  [[gnu::noinline]] static Tensor of(std::initializer_list<T> values, const Shape& shape) {
+    return copy_of(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()), shape,
+                   __builtin_return_address(0));
   }
   template <class T>
-  static Tensor of(std::initializer_list<T> values) {
-    return of(values, Shape{static_cast<int64_t>(values.size())});
+  [[gnu::noinline]] static Tensor of(std::initializer_list<T> values) {
+    return copy_of(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()),
+                   Shape{static_cast<int64_t>(values.size())}, __builtin_return_address(0));
   }
   static Tensor of_strings(std::span<const std::string_view> values, const Shape& shape);
   /// Elements with no defined value; for code that fills them before anybody else sees them.
@@ -141,7 +145,8 @@ class TIDEMARK_API Tensor {
   bool is_unique() const noexcept;
 
  private:
-  static Tensor copy_of(DType dtype, const void* values, int64_t count, const Shape& shape);
+  static Tensor copy_of(DType dtype, const void* values, int64_t count, const Shape& shape,
+                        const void* caller);
   void check_dtype(DType wanted) const {
     if (impl_->dtype != wanted) fail_dtype(wanted);
   }

@@ -2,7 +2,12 @@
 
 #include <cstring>
 
+#include "tidemark/memory/context.h"
 #include "tidemark/tensor/storage.h"
+
+/// Buffers made in this function belong to the line that called it.
+#define TIDEMARK_SITE_OF_CALLER() \
+  const memory::ScopedSite site_of_caller(memory::site_of_address(__builtin_return_address(0)))
 
 namespace tidemark {
 
@@ -10,7 +15,9 @@ namespace {
 
 template <class T>
 Tensor scalar(T value) {
-  return Tensor::of<T>(std::span<const T>(&value, 1), Shape{});
+  Tensor t = new_tensor(dtype_of<T>(), Shape{});
+  *static_cast<T*>(t.mutable_raw_data()) = value;
+  return t;
 }
 
 template <class T>
@@ -20,15 +27,26 @@ void widen(const Tensor& t, std::vector<int64_t>& out) {
 
 }  // namespace
 
-Tensor::Tensor(float value) : Tensor(scalar(value)) {}
-Tensor::Tensor(double value) : Tensor(scalar(value)) {}
-Tensor::Tensor(int32_t value) : Tensor(scalar(value)) {}
-Tensor::Tensor(int64_t value) : Tensor(scalar(value)) {}
-Tensor::Tensor(bool value) : Tensor(scalar(value)) {}
+#define TIDEMARK_SCALAR_CONSTRUCTOR(type) \
+  Tensor::Tensor(type value) {            \
+    TIDEMARK_SITE_OF_CALLER();            \
+    *this = scalar(value);                \
+  }
+TIDEMARK_SCALAR_CONSTRUCTOR(float)
+TIDEMARK_SCALAR_CONSTRUCTOR(double)
+TIDEMARK_SCALAR_CONSTRUCTOR(int32_t)
+TIDEMARK_SCALAR_CONSTRUCTOR(int64_t)
+TIDEMARK_SCALAR_CONSTRUCTOR(bool)
+#undef TIDEMARK_SCALAR_CONSTRUCTOR
 
-Tensor Tensor::uninitialized(DType dtype, const Shape& shape) { return new_tensor(dtype, shape); }
+Tensor Tensor::uninitialized(DType dtype, const Shape& shape) {
+  TIDEMARK_SITE_OF_CALLER();
+  return new_tensor(dtype, shape);
+}
 
-Tensor Tensor::copy_of(DType dtype, const void* values, int64_t count, const Shape& shape) {
+Tensor Tensor::copy_of(DType dtype, const void* values, int64_t count, const Shape& shape,
+                       const void* caller) {
+  const memory::ScopedSite here(memory::site_of_address(caller));
   if (shape.num_elements() != count) {
     fail("shape ", shape.to_string(), " has ", shape.num_elements(), " elements; ", count,
          " values were given");
@@ -39,6 +57,7 @@ Tensor Tensor::copy_of(DType dtype, const void* values, int64_t count, const Sha
 }
 
 Tensor Tensor::of_strings(std::span<const std::string_view> values, const Shape& shape) {
+  TIDEMARK_SITE_OF_CALLER();
   const auto count = static_cast<int64_t>(values.size());
   if (shape.num_elements() != count) {
     fail("shape ", shape.to_string(), " has ", shape.num_elements(), " elements; ", count,
