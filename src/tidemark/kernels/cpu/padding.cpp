@@ -32,29 +32,23 @@ int64_t mirrored(int64_t position, int64_t size, Mode mode) {
   return position < size ? position : 2 * (size - 1) - position + edge;
 }
 
-/// Visits the rows (last dimension) of the padded tensor. fn(row, inner) gets the number of the row
-/// and of the row of the inner tensor it mirrors, or -1 where it lies in constant padding.
-template <class Fn>
-void visit_rows(const KernelContext& k, const Shape& outer, const Shape& inner, Mode mode,
-                const Fn& fn) {
-  const int last = outer.rank() - 1;
+int64_t count_rows(const Shape& shape) {
   int64_t rows = 1;
-  for (int i = 0; i < last; ++i) rows *= outer[i];
-  for (int64_t r = 0; r < rows; ++r) {
-    int64_t rest = r, source = 0, step = 1;
-    for (int i = last - 1; i >= 0; --i) {
-      int64_t at = rest % outer[i] - int_at(k.input(1), 2 * i);
-      rest /= outer[i];
-      if (mode != Mode::constant) at = mirrored(at, inner[i], mode);
-      if (at < 0 || at >= inner[i]) {
-        source = -1;
-        break;
-      }
-      source += at * step;
-      step *= inner[i];
-    }
-    fn(r, source);
+  for (int i = 0; i < shape.rank() - 1; ++i) rows *= shape[i];
+  return rows;
+}
+
+/// The number of the row (last dimension) of the inner tensor that a row of the padded one mirrors.
+int64_t mirrored_row(const KernelContext& k, const Shape& outer, const Shape& inner, Mode mode,
+                     int64_t row) {
+  int64_t source = 0, step = 1;
+  for (int i = outer.rank() - 2; i >= 0; --i) {
+    const int64_t at = row % outer[i] - int_at(k.input(1), 2 * i);
+    row /= outer[i];
+    source += mirrored(at, inner[i], mode) * step;
+    step *= inner[i];
   }
+  return source;
 }
 
 void copy_inner_box(KernelContext& k) {
@@ -94,13 +88,17 @@ void pad_mirrored(KernelContext& k, Mode mode) {
   const int last = out.rank() - 1;
   const int64_t width = out[last], inner = in[last];
   const int64_t before = int_at(k.input(1), 2 * last);
-  visit_rows(k, out, in, mode, [&](int64_t row, int64_t source) {
-    T* to = k.out<T>(0) + row * width;
-    const T* from = k.in<T>(0) + source * inner;
-    for (int64_t i = 0; i < before; ++i) to[i] = from[mirrored(i - before, inner, mode)];
-    std::copy(from, from + inner, to + before);
-    for (int64_t i = before + inner; i < width; ++i) {
-      to[i] = from[mirrored(i - before, inner, mode)];
+  const int64_t grain =
+      std::max<int64_t>(1, kCopyGrainBytes / (width * static_cast<int64_t>(sizeof(T))));
+  parallel_for(count_rows(out), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      T* to = k.out<T>(0) + row * width;
+      const T* from = k.in<T>(0) + mirrored_row(k, out, in, mode, row) * inner;
+      for (int64_t i = 0; i < before; ++i) to[i] = from[mirrored(i - before, inner, mode)];
+      std::copy(from, from + inner, to + before);
+      for (int64_t i = before + inner; i < width; ++i) {
+        to[i] = from[mirrored(i - before, inner, mode)];
+      }
     }
   });
 }
@@ -147,15 +145,16 @@ void mirror_pad_grad_kernel(KernelContext& k) {
   const int last = outer.rank() - 1;
   const int64_t width = outer[last], size = inner[last];
   const int64_t before = int_at(k.input(1), 2 * last);
-  visit_rows(k, outer, inner, mode, [&](int64_t row, int64_t target) {
-    char* to = k.out<char>(0) + target * size * element;
+  const int64_t rows = count_rows(outer);
+  for (int64_t row = 0; row < rows; ++row) {  // in order: several rows go to one
+    char* to = k.out<char>(0) + mirrored_row(k, outer, inner, mode, row) * size * element;
     const char* from = k.in<char>(0) + row * width * element;
     add(to, from + before * element, size);
     for (int64_t i = 0; i < width; ++i) {
       if (i == before) i += size;
       if (i < width) add(to + mirrored(i - before, size, mode) * element, from + i * element, 1);
     }
-  });
+  }
 }
 
 TIDEMARK_KERNEL(pad, kAny, pad_kernel);

@@ -5,7 +5,8 @@
 
 namespace tidemark::cpu {
 
-/// Elements along each side of a tile: whole cache lines, and both sides of it fit the first cache.
+/// Elements along each side of a tile: large enough to use up each page that is touched, small
+/// enough for the lines of one side to stay in the first cache.
 template <class T>
 inline constexpr int64_t kTransposeTile = sizeof(T) >= 8   ? 32
                                           : sizeof(T) == 4 ? 32
@@ -25,15 +26,21 @@ struct VectorBlock {
 
   static void run(T* to, int64_t to_step, const T* from, int64_t from_step) {
     Vector rows[N];
+    // Unrolled, the rows stay in registers.
+#pragma GCC unroll 16
     for (int i = 0; i < N; ++i) rows[i] = *reinterpret_cast<const Vector*>(from + i * from_step);
+#pragma GCC unroll 4
     for (int round = 1; round < N; round *= 2) {
       Vector next[N];
+#pragma GCC unroll 8
       for (int i = 0; i < N / 2; ++i) {
         next[2 * i] = interleave(rows[i], rows[i + N / 2], 0);
         next[2 * i + 1] = interleave(rows[i], rows[i + N / 2], N / 2);
       }
+#pragma GCC unroll 16
       for (int i = 0; i < N; ++i) rows[i] = next[i];
     }
+#pragma GCC unroll 16
     for (int i = 0; i < N; ++i) *reinterpret_cast<Vector*>(to + i * to_step) = rows[i];
   }
 
