@@ -71,7 +71,7 @@ class Session {
     const char* file = dw_.dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr);
     if (file == nullptr) return out;
     out.file = file;
-    if (is_library_code(out.file)) leave_inlined_functions(module, address, out);
+    leave_inlined_functions(module, address, out);
     return out;
   }
 
@@ -99,12 +99,15 @@ class Session {
     const int count = dw_.dwarf_getscopes(unit, address - bias, &scopes);
     for (int i = 0; i < count; ++i) {
       if (dw_.dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+      if (!is_library_code(out.file)) {  // the line stands in this inlined function
+        if (const char* name = dw_.dwarf_diename(&scopes[i])) out.function = name;
+        break;
+      }
       const char* file =
           dw_.dwarf_filesrc(files, number(&scopes[i], DW_AT_call_file), nullptr, nullptr);
       if (file == nullptr) break;
       out.file = file;
       out.line = static_cast<int>(number(&scopes[i], DW_AT_call_line));
-      if (!is_library_code(out.file)) break;
     }
     std::free(scopes);
   }

@@ -42,7 +42,7 @@ int64_t walk_up(const std::string& mount, std::string group, const char* file) {
 
 }  // namespace
 
-void* map(size_t size, size_t alignment, bool huge) noexcept {
+void* map(size_t size, size_t alignment) noexcept {
   const size_t extra = alignment > kPageSize ? alignment - kPageSize : 0;
   void* mapped = mmap(nullptr, size + extra, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -52,8 +52,22 @@ void* map(size_t size, size_t alignment, bool huge) noexcept {
   if (aligned > begin) munmap(mapped, aligned - begin);
   const uintptr_t end = begin + size + extra;
   if (end > aligned + size) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
-  void* start = reinterpret_cast<void*>(aligned);
-  if (huge) madvise(start, size, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(aligned);
+}
+
+void* map_buffer(size_t size) noexcept {
+#if defined(MADV_POPULATE_WRITE)
+  static constexpr int kMakePresent = MADV_POPULATE_WRITE;
+#else
+  static constexpr int kMakePresent = 23;  // Linux 5.14; older ones refuse it, which is harmless
+#endif
+  void* start = map(size, size >= kHugePage ? kHugePage : kPageSize);
+  if (start == nullptr) return nullptr;
+  const size_t in_huge_pages = size & ~(kHugePage - 1);
+  if (in_huge_pages > 0) madvise(start, size, MADV_HUGEPAGE);
+  if (size > in_huge_pages) {
+    madvise(static_cast<char*>(start) + in_huge_pages, size - in_huge_pages, kMakePresent);
+  }
   return start;
 }
 
@@ -81,19 +95,31 @@ int64_t resident_in(const void* start, size_t size) noexcept {
   return found * static_cast<int64_t>(kPageSize);
 }
 
-int64_t resident() noexcept {
+namespace {
+
+/// Sizes of this process, from /proc/self/statm.
+struct ProcessSize {
+  int64_t mapped = 0;
+  int64_t resident = 0;
+};
+
+ProcessSize process_size() noexcept {
   char text[128];
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return {};
   const ssize_t length = read(file, text, sizeof text - 1);
   close(file);
-  if (length <= 0) return 0;
+  if (length <= 0) return {};
   text[length] = '\0';
-  long long total = 0;
-  long long pages = 0;
-  if (std::sscanf(text, "%lld %lld", &total, &pages) != 2) return 0;
-  return pages * static_cast<int64_t>(kPageSize);
+  long long mapped = 0;
+  long long resident = 0;
+  if (std::sscanf(text, "%lld %lld", &mapped, &resident) != 2) return {};
+  return {mapped * static_cast<int64_t>(kPageSize), resident * static_cast<int64_t>(kPageSize)};
 }
+
+}  // namespace
+
+int64_t resident() noexcept { return process_size().resident; }
 
 int64_t cgroup_limit(const std::string& membership_file, const std::string& root) {
   int64_t least = kNone;
@@ -128,7 +154,13 @@ int64_t memory_available() noexcept {
     rlimit limit{};
     if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) continue;
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > static_cast<rlim_t>(kNone)) continue;
-    least = std::min(least, static_cast<int64_t>(limit.rlim_cur));
+    auto bytes = static_cast<int64_t>(limit.rlim_cur);
+    if (resource == RLIMIT_AS) {
+      // It counts what is mapped, touched or not; code and libraries map far more than they touch.
+      const ProcessSize size = process_size();
+      bytes = std::max<int64_t>(bytes - (size.mapped - size.resident), 0);
+    }
+    least = std::min(least, bytes);
   }
   return least;
 }

@@ -8,9 +8,13 @@
 namespace tidemark::memory::os {
 
 /// Zeroed pages at an address that is a multiple of `alignment` (a power of two, a page or more).
-/// Null when the system refuses. `huge`: ask for huge pages, since page faults of 4 KiB cost more
-/// than the work on the data.
-void* map(size_t size, size_t alignment, bool huge) noexcept;
+/// Null when the system refuses.
+void* map(size_t size, size_t alignment) noexcept;
+inline constexpr size_t kHugePage = size_t{2} << 20;
+/// Pages for a buffer that will be written to as a whole. From kHugePage on the mapping is aligned
+/// to huge pages and asks for them; what no huge page covers is made present in one go. A page
+/// fault on 4 KiB costs more than the work on its data.
+void* map_buffer(size_t size) noexcept;
 void unmap(void* start, size_t size) noexcept;
 /// The pages stay mapped, their contents go; reading them gives zeros.
 void discard(void* start, size_t size) noexcept;
