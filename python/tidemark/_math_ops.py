@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math as _math
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._creation import range as tf_range
 from tidemark._export import export
@@ -186,6 +186,23 @@ def invert_permutation(x, name=None):
 
 
 # --- products ------------------------------------------------------------------------------------
+
+
+_matmul = _tidemark.op_function("matmul")
+
+
+@export("tf.matmul", "tf.linalg.matmul")
+def matmul(
+    a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False,
+    a_is_sparse=False, b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
+):  # fmt: skip
+    """The products of matrices, each transposed first where asked; leading axes broadcast."""
+    if transpose_a and adjoint_a:
+        raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True.")
+    if transpose_b and adjoint_b:
+        raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True.")
+    product = _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
+    return product if output_type is None else cast(product, output_type)
 
 
 @export("tf.tensordot", "tf.linalg.tensordot")
