@@ -33,12 +33,12 @@ _MODULES = (
     "version",
 )  # fmt: skip
 _LAZY = {
-    "Assert": "debugging",
+    "Assert": "_debugging_ops",
     "DeviceSpec": "_device",
-    "assert_equal": "debugging",
-    "assert_greater": "debugging",
-    "assert_less": "debugging",
-    "assert_rank": "debugging",
+    "assert_equal": "_debugging_ops",
+    "assert_greater": "_debugging_ops",
+    "assert_less": "_debugging_ops",
+    "assert_rank": "_debugging_ops",
     "device": "_device",
     "executing_eagerly": "_scopes",
     "get_current_name_scope": "_scopes",

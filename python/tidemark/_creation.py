@@ -144,7 +144,7 @@ def cast_or_convert(value, number):
     return cast(value, number) if isinstance(value, Tensor) else convert(value, number)
 
 
-@export("tf.linspace", "tf.lin_space")
+@export("tf.linspace")
 def linspace(start, stop, num, name=None, axis=0):
     """``num`` values from ``start`` to ``stop``, both included, at even distances."""
     start, stop = convert(start), convert(stop)
@@ -194,7 +194,7 @@ def get_static_value(tensor, partial=False):
     return tensor.numpy() if isinstance(tensor, Tensor) else tensor
 
 
-@export("tf.load_op_library", "tf.load_library")
+@export("tf.load_op_library")
 def load_op_library(library_filename):
     """Loads a library of custom ops; an object with one function for each op."""
     import functools
@@ -208,3 +208,9 @@ def load_op_library(library_filename):
 
 def _call_op(op, *inputs, **attrs):
     return call(op, inputs, attrs)
+
+
+@export("tf.load_library")
+def load_library(library_location):
+    """Loads a library of custom ops for its effect: its ops are there afterwards."""
+    load_op_library(library_location)

@@ -235,6 +235,7 @@ _tidemark.set_dtype_objects([_BY_NUMBER.get(number) for number in range(24)])
 _tidemark.set_dtype_converter(as_dtype)
 
 _BORROWED = ("cast", "complex", "saturate_cast")
+__all__ = [d._name for d in _ALL] + ["DType", "as_dtype", "double", "half"]
 
 
 def __getattr__(name):
@@ -246,4 +247,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([n for n in globals() if not n.startswith("_")] + list(_BORROWED))
+    return sorted([*__all__, *_BORROWED, "QUANTIZED_DTYPES"])

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from tidemark import _tidemark
+from tidemark.config._devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
 from tidemark.config._devices import (
     _check,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_visible_devices,
 )
+from tidemark.config._devices import get_logical_device_configuration as _get_configuration
+from tidemark.config._devices import set_logical_device_configuration as _set_configuration
 
 _POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
 _switches = {"policy": "silent", "synchronous": True, "tf32": True, "determinism": False}
 _growth = {}
+
+get_virtual_device_configuration = _get_configuration
+set_virtual_device_configuration = _set_configuration
 
 
 def get_memory_info(device):

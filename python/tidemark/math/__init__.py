@@ -3,7 +3,7 @@
 from tidemark import _array_ops, _math_ops
 from tidemark._export import namespace as _namespace
 
-_LATER = {"softmax": "nn", "log_softmax": "nn"}  # written in modules loaded on first use
+_LATER = {"softmax": "_nn_ops", "log_softmax": "_nn_ops"}  # written in modules loaded on first use
 
 globals().update(_namespace("tf.math"))
 

@@ -6,11 +6,13 @@ import enum
 import threading
 
 from tidemark import dtypes
-from tidemark._tidemark import Tensor, convert
-from tidemark.random import _draws
-from tidemark.random._state import as_int64, fresh_seed, mixed
+from tidemark._export import export
+from tidemark._random import draws
+from tidemark._random.state import as_int64, fresh_seed, mixed
+from tidemark._tidemark import Tensor, call, convert
 
 
+@export("tf.random.Algorithm", "tf.random.experimental.Algorithm")
 class Algorithm(enum.Enum):
     """The algorithms TensorFlow names. All of them mean our one counter-based generator."""
 
@@ -36,6 +38,7 @@ def _numbers(state):
     return [as_int64(v) for v in values]
 
 
+@export("tf.random.create_rng_state", "tf.random.experimental.create_rng_state")
 def create_rng_state(seed, alg):
     """The state [counter, counter, key] that a seed stands for, as a tensor."""
     _algorithm(alg)
@@ -49,6 +52,7 @@ def _seed_numbers(seed):
     return [as_int64(seed), 0]
 
 
+@export("tf.random.Generator", "tf.random.experimental.Generator")
 class Generator:
     """Draws numbers; each draw advances the state, so the n-th draw is always the same."""
 
@@ -139,32 +143,30 @@ class Generator:
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Numbers of the normal distribution."""
-        return _draws.normal(shape, self._next_seed(), mean, stddev, dtype)
+        return draws.normal(shape, self._next_seed(), mean, stddev, dtype)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normal numbers, none further from the mean than two deviations."""
-        return _draws.truncated_normal(shape, self._next_seed(), mean, stddev, dtype)
+        return draws.truncated_normal(shape, self._next_seed(), mean, stddev, dtype)
 
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
         """Numbers spread evenly from ``minval`` up to, not including, ``maxval``."""
         if dtypes.as_dtype(dtype).is_integer and minval is None and maxval is None:
             return self.uniform_full_int(shape, dtype)
-        return _draws.uniform(shape, self._next_seed(), minval, maxval, dtype)
+        return draws.uniform(shape, self._next_seed(), minval, maxval, dtype)
 
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
         """Integers over the whole range of their type."""
-        return _draws.full_integers(shape, self._next_seed(), dtype)
+        return draws.full_integers(shape, self._next_seed(), dtype)
 
     def make_seeds(self, count=1):
         """Seeds for stateless ops: a tensor of shape [2, count], one in each column."""
-        seeds = _draws.full_integers((1, int(count)), self._next_seed(), dtypes.int64)
-        from tidemark._tidemark import call
-
+        seeds = draws.full_integers((1, int(count)), self._next_seed(), dtypes.int64)
         return call("pad", (seeds, [[0, 1], [0, 0]], convert(0, dtypes.int64._enum)), {})
 
     def split(self, count=1):
         """New generators whose streams have nothing to do with each other or with this one."""
-        keys = _draws.full_integers((int(count),), self._next_seed(), dtypes.int64)
+        keys = draws.full_integers((int(count),), self._next_seed(), dtypes.int64)
         return [Generator(state=[0, 0, key], alg=self._alg) for key in keys.numpy().tolist()]
 
 
@@ -172,6 +174,7 @@ _global_lock = threading.Lock()
 _global = None
 
 
+@export("tf.random.get_global_generator", "tf.random.experimental.get_global_generator")
 def get_global_generator():
     """The generator of the program, made on first use."""
     global _global
@@ -181,6 +184,7 @@ def get_global_generator():
         return _global
 
 
+@export("tf.random.set_global_generator", "tf.random.experimental.set_global_generator")
 def set_global_generator(generator):
     """Replaces the generator of the program."""
     global _global

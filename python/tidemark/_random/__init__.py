@@ -1,0 +1,1 @@
+"""What ``tf.random`` is made of."""

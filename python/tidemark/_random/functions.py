@@ -1,0 +1,131 @@
+"""Draws from the program's own stream, and draws that depend on a given seed alone."""
+
+from __future__ import annotations
+
+from tidemark import dtypes
+from tidemark._creation import cast, convert_to_tensor
+from tidemark._export import export
+from tidemark._random import draws
+from tidemark._random.state import GLOBAL
+from tidemark._tidemark import Tensor, call, convert
+
+
+@export("tf.random.set_seed")
+def set_seed(seed):
+    """Makes every draw from here on the same in every run; None makes them different again."""
+    GLOBAL.set_seed(seed)
+
+
+# --- drawing on and on ---------------------------------------------------------------------------
+
+
+@export("tf.random.normal")
+def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers of the normal distribution."""
+    return draws.normal(shape, GLOBAL.next_seed(seed), mean, stddev, dtype)
+
+
+@export("tf.random.truncated_normal")
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers of the normal distribution; none further from the mean than two deviations."""
+    return draws.truncated_normal(shape, GLOBAL.next_seed(seed), mean, stddev, dtype)
+
+
+@export("tf.random.uniform")
+def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers spread evenly from ``minval`` up to, not including, ``maxval``."""
+    return draws.uniform(shape, GLOBAL.next_seed(seed), minval, maxval, dtype)
+
+
+@export("tf.random.shuffle")
+def shuffle(value, seed=None, name=None):
+    """The slices along the first dimension in random order."""
+    value = convert_to_tensor(value)
+    return draws.shuffle(value, GLOBAL.next_seed(seed)) if value.ndim else value
+
+
+@export("tf.random.categorical")
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """Classes drawn with probabilities softmax(logits), one row of samples a row of logits."""
+    return stateless_categorical(logits, num_samples, GLOBAL.next_seed(seed), dtype or "int64")
+
+
+# --- functions of the seed -----------------------------------------------------------------------
+
+
+@export("tf.random.stateless_normal")
+def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None,
+                     alg="auto_select"):  # fmt: skip
+    """Numbers of the normal distribution that depend on the seed alone."""
+    return draws.normal(shape, seed, mean, stddev, dtype)
+
+
+@export("tf.random.stateless_truncated_normal")
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None,
+                               alg="auto_select"):  # fmt: skip
+    """Truncated normal numbers that depend on the seed alone."""
+    return draws.truncated_normal(shape, seed, mean, stddev, dtype)
+
+
+@export("tf.random.stateless_uniform")
+def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None,
+                      alg="auto_select"):  # fmt: skip
+    """Evenly spread numbers that depend on the seed alone."""
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.is_integer:
+        if (minval is None) != (maxval is None):
+            raise ValueError(
+                f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be "
+                f"both None or not None. Got `minval`={minval} and `maxval`={maxval}."
+            )
+        if maxval is None:
+            return draws.full_integers(shape, seed, dtype)
+    return draws.uniform(shape, seed, minval, maxval, dtype)
+
+
+@export("tf.random.stateless_categorical")
+def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+    """Classes drawn with probabilities softmax(logits) that depend on the seed alone."""
+    logits = convert_to_tensor(logits)
+    if logits.ndim != 2:
+        from tidemark.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(
+            None, None, f"[categorical] logits should be a matrix, got shape {logits.shape}"
+        )
+    rows, classes = logits._shape_tuple()
+    # The largest of logits plus Gumbel noise is a class with the right probability.
+    wide = cast(logits, dtypes.float32)
+    shape = (rows, int(num_samples), classes)
+    even = draws.uniform(shape, seed, 1e-20, 1.0, dtypes.float32)
+    noise = -call("log", (-call("log", (even,), {}),), {})
+    scores = call("expand_dims", (wide,), {"axis": 1}) + noise
+    return call("argmax", (scores,), {"axis": 2, "output_type": dtypes.enum_of(dtype)})
+
+
+@export("tf.random.split", "tf.random.experimental.stateless_split")
+def split(seed, num=2, alg="auto_select"):
+    """``num`` seeds that depend on one."""
+    seed = _seed_tensor(seed)
+    return draws.full_integers((int(num), 2), seed, seed.dtype)
+
+
+@export("tf.random.fold_in", "tf.random.experimental.stateless_fold_in")
+def fold_in(seed, data, alg="auto_select"):
+    """A seed that depends on a seed and a number."""
+    seed = _seed_tensor(seed)
+    first = draws.full_integers((1,), seed, seed.dtype)
+    second = cast(convert_to_tensor(data), seed.dtype)
+    return call("concat", (first, call("reshape", (second, (1,)), {})), {"axis": 0})
+
+
+def _seed_tensor(seed):
+    seed = seed if isinstance(seed, Tensor) else convert(seed)
+    return seed if seed.dtype in (dtypes.int32, dtypes.int64) else cast(seed, dtypes.int64)
+
+
+@export("tf.random.experimental.stateless_shuffle")
+def stateless_shuffle(value, seed, alg="auto_select", name=None):
+    """The slices along the first dimension in an order that depends on the seed alone."""
+    value = convert_to_tensor(value)
+    return draws.shuffle(value, seed) if value.ndim else value
