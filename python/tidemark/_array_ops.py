@@ -9,7 +9,7 @@ from tidemark._creation import cast, convert_to_tensor, shape_tensor
 from tidemark._export import export
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
-from tidemark.tensor_shape import as_shape, broadcast_shape
+from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape
 
 TopKV2 = collections.namedtuple("TopKV2", ["values", "indices"])
 Unique = collections.namedtuple("Unique", ["y", "idx"])
@@ -199,34 +199,11 @@ def meshgrid(*args, **kwargs):
 # --- order ---------------------------------------------------------------------------------------
 
 
-@export("tf.sort")
-def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The values sorted along an axis."""
-    attrs = {"axis": int(axis), "direction": _checked_direction(direction)}
-    return call("sort", (values,), attrs)
-
-
-@export("tf.argsort")
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The indices that sort the values along an axis; equal values keep their order."""
-    attrs = {"axis": int(axis), "direction": _checked_direction(direction)}
-    return call("argsort", (values,), attrs)
-
-
-def _checked_direction(direction):
-    if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(
-            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
-            f"direction={direction}"
-        )
-    return direction
-
-
 @export("tf.math.top_k", "tf.nn.top_k")
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """The ``k`` largest values along the last axis, and where they are."""
-    values, indices = call("top_k", (input, k), {"sorted": bool(sorted)})
-    return TopKV2(values, cast(indices, index_type))
+    attrs = {"sorted": bool(sorted), "index_type": as_dtype(index_type)._enum}
+    return TopKV2(*call("top_k", (input, k), attrs))
 
 
 @export("tf.unique")
@@ -254,3 +231,40 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     )
     mask = call("less", (places, call("expand_dims", (lengths,), {"axis": -1})), {})
     return mask if as_dtype(dtype).is_bool else cast(mask, dtype)
+
+
+@export("tf.unravel_index")
+def unravel_index(indices, dims, name=None):
+    """The coordinates that flat indices have in a tensor with the given sizes."""
+    from tidemark.errors import InvalidArgumentError
+
+    indices, dims = convert_to_tensor(indices), convert_to_tensor(dims)
+    sizes = dims.numpy().tolist()
+    count = TensorShape(sizes).num_elements()
+    flat = indices.numpy()
+    if flat.size and (flat.min() < 0 or flat.max() >= count):
+        raise InvalidArgumentError(
+            None, None, f"[unravel_index] index is out of bound as with dims {sizes}"
+        )
+    coordinates = []
+    for size in reversed(sizes):
+        coordinates.append(call("floormod", (indices, size), {}))
+        indices = call("floordiv", (indices, size), {})
+    return call("stack", coordinates[::-1], {"axis": 0})
+
+
+@export("tf.dynamic_partition")
+def dynamic_partition(data, partitions, num_partitions, name=None):
+    """The slices of ``data`` sorted into lists by the number each of them has."""
+    data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)
+    numbers = partitions.numpy()
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < num_partitions:
+        from tidemark.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(
+            None, None, f"[dynamic_partition] partitions must be in [0, {num_partitions})"
+        )
+    return [
+        call("boolean_mask", (data, call("equal", (partitions, number), {})), {})
+        for number in range(num_partitions)
+    ]

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from tidemark._creation import convert_to_tensor
-from tidemark._creation import range as tf_range
 from tidemark._export import export
 from tidemark._math_ops import norm
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError, UnimplementedError
-
-
-def _matrix(value, op):
-    value = convert_to_tensor(value)
-    if value.ndim < 2:
-        raise InvalidArgumentError(
-            None, None, f"[{op}] takes matrices (rank 2 or more), got shape {value.shape}"
-        )
-    return value
 
 
 @export("tf.linalg.matvec")
@@ -45,82 +35,35 @@ def adjoint(matrix, name=None):
     return matrix_transpose(matrix, conjugate=True)
 
 
-def _distance_from_diagonal(rows, columns):
-    """column - row of each element of a matrix."""
-    row = call("expand_dims", (tf_range(rows),), {"axis": 1})
-    return call("subtract", (tf_range(columns), row), {})
-
-
-@export("tf.linalg.band_part")
-def band_part(input, num_lower, num_upper, name=None):
-    """The elements near the diagonal, zeros elsewhere; a negative number keeps a whole triangle."""
-    input = _matrix(input, "band_part")
-    distance = _distance_from_diagonal(*input._shape_tuple()[-2:])
-    lower, upper = int(num_lower), int(num_upper)
-    rows, columns = input._shape_tuple()[-2:]
-    if lower > rows or upper > columns:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"[band_part] num_lower must be negative or at most {rows}, num_upper negative or at "
-            f"most {columns}; got {lower} and {upper}",
-        )
-    keep = convert(True)
-    if lower >= 0:
-        keep = call("logical_and", (keep, distance >= -lower), {})
-    if upper >= 0:
-        keep = call("logical_and", (keep, distance <= upper), {})
-    return call("select", (keep, input, convert(0, input._dtype_enum)), {})
-
-
-def _only_main_diagonal(op, k, num_rows=-1, num_cols=-1):
-    if k not in (0, (0, 0)) or num_rows != -1 or num_cols != -1:
+def _diagonal_number(op, k, *, plain=True):
+    """One diagonal as a number: bands of several are not there."""
+    numbers = [k] if isinstance(k, int) else [int(n) for n in convert_to_tensor(k).numpy().ravel()]
+    if len(set(numbers)) != 1 or not plain:
         raise UnimplementedError(
-            None, None, f"[{op}] works on the main diagonal (k=0) of square matrices, got k={k}"
+            None,
+            None,
+            f"[{op}] works on one diagonal (k an integer) of square matrices of zeros, got k={k}",
         )
+    return numbers[0]
 
 
 @export("tf.linalg.diag")
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
-    """Square matrices with the given diagonals and ``padding_value`` elsewhere."""
-    _only_main_diagonal("diag", k, num_rows, num_cols)
-    diagonal = convert_to_tensor(diagonal)
-    size = diagonal._shape_tuple()[-1]
-    on = call("equal", (_distance_from_diagonal(size, size), 0), {})
-    padding = convert(padding_value, diagonal._dtype_enum)
-    return call("select", (on, call("expand_dims", (diagonal,), {"axis": -1}), padding), {})
+    """Square matrices of zeros with the given values on diagonal ``k``."""
+    plain = num_rows == num_cols == -1 and padding_value == 0
+    return call("diag", (diagonal,), {"k": _diagonal_number("diag", k, plain=plain)})
 
 
 @export("tf.linalg.diag_part")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
-    """The diagonals of matrices."""
-    _only_main_diagonal("diag_part", k)
-    input = _matrix(input, "diag_part")
-    *batch, rows, columns = input._shape_tuple()
-    size = min(rows, columns)
-    flat = call("reshape", (input, (*batch, rows * columns)), {})
-    places = call("multiply", (tf_range(size), columns + 1), {})
-    return call("gather", (flat, places), {"axis": len(batch)})
+    """Diagonal ``k`` of each matrix."""
+    return call("diag_part", (input,), {"k": _diagonal_number("diag_part", k)})
 
 
 @export("tf.linalg.set_diag")
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
-    """Matrices with their diagonals replaced."""
-    _only_main_diagonal("set_diag", k)
-    input, diagonal = _matrix(input, "set_diag"), convert_to_tensor(diagonal)
-    rows, columns = input._shape_tuple()[-2:]
-    if diagonal._shape_tuple() != (*input._shape_tuple()[:-2], min(rows, columns)):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"[set_diag] a matrix of shape {input.shape} has diagonals of length "
-            f"{min(rows, columns)}, got diagonals of shape {diagonal.shape}",
-        )
-    on = call("equal", (_distance_from_diagonal(rows, columns), 0), {})
-    # The diagonal spread along the longer side, so that it broadcasts against the matrix.
-    axis = -1 if rows <= columns else -2
-    spread = call("expand_dims", (diagonal,), {"axis": axis})
-    return call("select", (on, spread, input), {})
+    """Each matrix with the given values on diagonal ``k``."""
+    return call("set_diag", (input, diagonal), {"k": _diagonal_number("set_diag", k)})
 
 
 @export("tf.linalg.trace")

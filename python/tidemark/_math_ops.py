@@ -6,9 +6,9 @@ import math as _math
 
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._creation import range as tf_range
 from tidemark._export import export
 from tidemark._tidemark import Tensor, call, convert
+from tidemark.dtypes import as_dtype
 
 # --- division ------------------------------------------------------------------------------------
 
@@ -165,24 +165,129 @@ def _steps(x, compare):
     return call("all", (call(compare, (flat[:-1], flat[1:]), {}),), {})
 
 
-@export("tf.math.invert_permutation")
-def invert_permutation(x, name=None):
-    """Where each of 0 … n-1 stands in a permutation of them."""
-    from tidemark.errors import InvalidArgumentError
+# --- counting ------------------------------------------------------------------------------------
 
+
+@export("tf.math.bincount")
+def bincount(
+    arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
+    binary_output=False,
+):  # fmt: skip
+    """How often each number comes up, or the sum of its weights; rows apart with ``axis=-1``."""
+    arr = convert_to_tensor(arr)
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Argument `axis` must be one of 0 or -1. Received {axis}.")
+    if axis == -1 and arr.ndim == 1:
+        arr = call("reshape", (arr, (1, -1)), {})
+    flat = arr if axis == -1 else call("reshape", (arr, (-1,)), {})
+    largest = int(call("max", (arr,), {})) if arr.shape.num_elements() else -1
+    size = largest + 1
+    if minlength is not None:
+        size = max(size, int(minlength))
+    if maxlength is not None:
+        size = min(size, int(maxlength))
+    if weights is None:
+        weights = call("fill", ((0,), convert(0, as_dtype(dtype)._enum)), {})
+    elif axis != -1:
+        weights = call("reshape", (weights, (-1,)), {})
+    return call("bincount", (flat, size, weights), {"binary_output": bool(binary_output)})
+
+
+@export("tf.math.confusion_matrix")
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+):
+    """How often each label (row) was predicted as each class (column)."""
+    labels = cast(convert_to_tensor(labels), dtypes.int64)
+    predictions = cast(convert_to_tensor(predictions), dtypes.int64)
+    if num_classes is None:
+        both = call("concat", (labels, predictions), {"axis": 0})
+        num_classes = int(call("max", (both,), {})) + 1
+    pairs = call("stack", (labels, predictions), {"axis": 1})
+    if weights is None:
+        values = call("ones_like", (predictions,), {"dtype": as_dtype(dtype)._enum})
+    else:
+        values = cast(convert_to_tensor(weights), dtype)
+    return call("scatter_nd", (pairs, values, (int(num_classes), int(num_classes))), {})
+
+
+@export("tf.histogram_fixed_width_bins")
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """The bin of each value among ``nbins`` of equal width; those outside go to the ends."""
+    values = convert_to_tensor(values)
+    low, high = convert_to_tensor(value_range, values.dtype).numpy().tolist()
+    wide = cast(values, dtypes.float64)
+    places = call("floor", ((wide - low) * (nbins / (high - low)),), {})
+    return cast(call("clip_by_value", (places, 0.0, float(nbins - 1)), {}), dtype)
+
+
+@export("tf.histogram_fixed_width")
+def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """How many values are in each of ``nbins`` bins of equal width."""
+    bins = histogram_fixed_width_bins(values, value_range, nbins)
+    return bincount(bins, minlength=nbins, maxlength=nbins, dtype=dtype)
+
+
+def _segment_sizes(data, segment_ids, num_segments):
+    """How many rows each segment has, shaped to divide the sums by; at least 1."""
+    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    ones = call("ones_like", (ids,), {"dtype": data._dtype_enum})
+    sizes = call("unsorted_segment_sum", (ones, ids, num_segments), {})
+    extra = (1,) * (data.ndim - ids.ndim)
+    sizes = call("reshape", (sizes, (*sizes._shape_tuple(), *extra)), {})
+    return call("maximum", (sizes, 1), {})
+
+
+@export("tf.math.unsorted_segment_mean")
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    """The mean of the rows of each segment; zeros for one without rows."""
+    total = call("unsorted_segment_sum", (data, segment_ids, num_segments), {})
+    return total / _segment_sizes(data, segment_ids, num_segments)
+
+
+@export("tf.math.unsorted_segment_sqrt_n")
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """The sum of the rows of each segment over the root of their number."""
+    total = call("unsorted_segment_sum", (data, segment_ids, num_segments), {})
+    return total / call("sqrt", (_segment_sizes(data, segment_ids, num_segments),), {})
+
+
+# --- more functions ------------------------------------------------------------------------------
+
+
+@export("tf.math.reciprocal_no_nan")
+def reciprocal_no_nan(x, name=None):
+    """1 / x, and 0 where x is 0."""
     x = convert_to_tensor(x)
-    if x.ndim != 1:
-        raise InvalidArgumentError(
-            None, None, f"[invert_permutation] expects a 1-D tensor, got shape {x.shape}"
-        )
-    count = x._shape_tuple()[0]
-    order = call("argsort", (x,), {})
-    sorted_x = call("gather", (x, order), {})
-    if not bool(call("all", (call("equal", (sorted_x, tf_range(count, dtype=x.dtype)), {}),), {})):
-        raise InvalidArgumentError(
-            None, None, f"[invert_permutation] {x.numpy()} is not a permutation of 0 to {count - 1}"
-        )
-    return cast(order, x.dtype)
+    return call("divide_no_nan", (convert(1, x._dtype_enum), x), {})
+
+
+@export("tf.math.bessel_i0", "tf.math.special.bessel_i0")
+def bessel_i0(x, name=None):
+    """The modified Bessel function of order 0."""
+    x = convert_to_tensor(x)
+    return call("exp", (call("abs", (x,), {}),), {}) * call("bessel_i0e", (x,), {})
+
+
+@export("tf.math.bessel_i1", "tf.math.special.bessel_i1")
+def bessel_i1(x, name=None):
+    """The modified Bessel function of order 1."""
+    x = convert_to_tensor(x)
+    return call("exp", (call("abs", (x,), {}),), {}) * call("bessel_i1e", (x,), {})
+
+
+@export("tf.math.erfcinv")
+def erfcinv(x, name=None):
+    """The inverse of erfc."""
+    return call("ndtri", (convert_to_tensor(x) * 0.5,), {}) * -0.7071067811865476
+
+
+@export("tf.math.lbeta")
+def lbeta(x, name=None):
+    """The logarithm of the magnitude of the beta function along the last axis."""
+    x = convert_to_tensor(x)
+    logs = call("sum", (call("lgamma", (x,), {}),), {"axis": [-1]})
+    return logs - call("lgamma", (call("sum", (x,), {"axis": [-1]}),), {})
 
 
 # --- products ------------------------------------------------------------------------------------
