@@ -107,32 +107,18 @@ TIDEMARK_KERNEL(bitcast, kPlain, run_bitcast);
 /// The imaginary part of real numbers.
 TIDEMARK_KERNEL(imag, kReal, run_zeros);
 
-template <class T>
-LoopStatus select_loop(void* out, const void* const* in, int64_t n, const LoopParams&) {
-  const bool* condition = static_cast<const bool*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  const T* y = static_cast<const T*>(in[2]);
-  T* z = static_cast<T*>(out);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const T a = x[i], b = y[i];
-    z[i] = condition[i] ? a : b;
-  }
-  return LoopStatus::ok;
-}
-
 LoopFn select_of(size_t element_size) {
   switch (element_size) {
     case 1:
-      return select_loop<uint8_t>;
+      return blocks().select_1;
     case 2:
-      return select_loop<uint16_t>;
+      return blocks().select_2;
     case 4:
-      return select_loop<uint32_t>;
+      return blocks().select_4;
     case 8:
-      return select_loop<uint64_t>;
+      return blocks().select_8;
     default:
-      return select_loop<std::complex<double>>;
+      return blocks().select_16;
   }
 }
 

@@ -31,31 +31,8 @@ struct Block {
 
 constexpr bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
 
-template <class T>
-void fill_typed(void* out, const void* value, int64_t n) {
-  T v;
-  std::memcpy(&v, value, sizeof(T));
-  T* y = static_cast<T*>(out);
-  for (int64_t i = 0; i < n; ++i) y[i] = v;
-}
-
-struct Sixteen {
-  uint64_t low, high;
-};
-
 void fill_elements(void* out, const void* value, size_t size, int64_t n) {
-  switch (size) {
-    case 1:
-      return fill_typed<uint8_t>(out, value, n);
-    case 2:
-      return fill_typed<uint16_t>(out, value, n);
-    case 4:
-      return fill_typed<uint32_t>(out, value, n);
-    case 8:
-      return fill_typed<uint64_t>(out, value, n);
-    default:
-      return fill_typed<Sixteen>(out, value, n);
-  }
+  blocks().fill(out, value, static_cast<int64_t>(size), n);
 }
 
 void to_float(DType from, void* out, const void* in, int64_t n) {
@@ -318,30 +295,26 @@ LoopStatus run_flat(const LoopCall& call, const Runner& runner) {
   return status.get();
 }
 
+/// Short runs are written in place: calling anything would take longer.
 template <class T>
-char* repeat_typed(char* out, const char* value, int64_t n) {
-  fill_typed<T>(out, value, n);
-  return out + n * static_cast<int64_t>(sizeof(T));
+void repeat_typed(char* out, const char* value, int64_t n) {
+  T v;
+  std::memcpy(&v, value, sizeof(T));
+  for (int64_t i = 0; i < n; ++i) std::memcpy(out + i * sizeof(T), &v, sizeof(T));
 }
 
 /// Appends n elements: one value n times, or n that lie in a row.
 char* append_row(char* out, const char* from, bool step, int64_t size, int64_t n) {
   if (step) {
     std::memcpy(out, from, static_cast<size_t>(n * size));
-    return out + n * size;
+  } else if (size == 4 && n < 16) {
+    repeat_typed<uint32_t>(out, from, n);
+  } else if (size == 8 && n < 16) {
+    repeat_typed<uint64_t>(out, from, n);
+  } else {
+    blocks().fill(out, from, size, n);
   }
-  switch (size) {
-    case 1:
-      return repeat_typed<uint8_t>(out, from, n);
-    case 2:
-      return repeat_typed<uint16_t>(out, from, n);
-    case 4:
-      return repeat_typed<uint32_t>(out, from, n);
-    case 8:
-      return repeat_typed<uint64_t>(out, from, n);
-    default:
-      return repeat_typed<Sixteen>(out, from, n);
-  }
+  return out + n * size;
 }
 
 /// Rows too short to run one by one: broadcast inputs are laid out in blocks of whole rows.
@@ -489,20 +462,26 @@ LoopParams params_of(const OpCall& call) {
 
 /// Small tensors of one size that the loop reads and writes directly: no set-up at all.
 constexpr int64_t kSmall = 2048;
-/// The same where the loop runs whole vectors alone: a few of them, beside the tensors.
-constexpr int64_t kSmallPadded = 4 * kVectorRun;
+/// Even smaller ones may be padded, or meet scalars: operands are laid out beside the tensors.
+constexpr int64_t kTiny = 4 * kVectorRun;
 
-LoopStatus run_padded(const Loop& loop, void* out, const void* const* in, int64_t n) {
-  alignas(64) char blocks[kMaxLoopInputs + 1][kSmallPadded * sizeof(double)];
-  const auto in_size = static_cast<int64_t>(size_of(loop.in));
-  const int64_t padded = (n + kVectorRun - 1) & ~(kVectorRun - 1);
+/// Every input has n elements or one, of the dtype the loop reads.
+LoopStatus run_tiny(const Loop& loop, void* out, const void* const* in, const int64_t* counts,
+                    int64_t n) {
+  alignas(64) char blocks[kMaxLoopInputs + 1][kTiny * 16];
+  const size_t size = size_of(loop.in);
+  const int64_t padded = loop.whole_vectors ? (n + kVectorRun - 1) & ~(kVectorRun - 1) : n;
   const void* pointers[kMaxLoopInputs] = {};
   for (int i = 0; i < loop.arity; ++i) {
-    std::memcpy(blocks[i], in[i], static_cast<size_t>(n * in_size));
-    char* end = blocks[i] + n * in_size;
-    fill_elements(end, end - in_size, static_cast<size_t>(in_size), padded - n);
+    pointers[i] = in[i];
+    if (counts[i] == padded) continue;
+    const int64_t given = counts[i];
+    std::memcpy(blocks[i], in[i], static_cast<size_t>(given) * size);
+    char* end = blocks[i] + static_cast<size_t>(given) * size;
+    fill_elements(end, end - size, size, padded - given);
     pointers[i] = blocks[i];
   }
+  if (padded == n) return loop.run(out, pointers, n, LoopParams());
   const LoopStatus status = loop.run(blocks[kMaxLoopInputs], pointers, padded, LoopParams());
   std::memcpy(out, blocks[kMaxLoopInputs], static_cast<size_t>(n) * size_of(loop.out));
   return status;
@@ -514,16 +493,20 @@ void run_loop(KernelContext& k, const Loop& loop) {
   const Tensor& out = k.output(0);
   const int64_t n = out.num_elements();
   const void* in[kMaxLoopInputs] = {};
-  bool direct =
-      n <= kSmall && !loop.whole_vectors && k.call().attrs.empty() && k.input(0).dtype() == loop.in;
+  int64_t counts[kMaxLoopInputs] = {};
+  bool plain = n <= kSmall && k.call().attrs.empty() && k.input(0).dtype() == loop.in;
+  bool same = !loop.whole_vectors;  // and with a scalar now and then: tiny
   for (int i = 0; i < loop.arity; ++i) {
     in[i] = k.input(i).raw_data();
-    direct &= k.input(i).num_elements() == n;
+    counts[i] = k.input(i).num_elements();
+    same &= counts[i] == n;
+    plain &= counts[i] == n || counts[i] == 1;
   }
   LoopStatus status;
-  if (direct) {
-    status = loop.whole_vectors ? run_padded(loop, out.mutable_raw_data(), in, n)
-                                : loop.run(out.mutable_raw_data(), in, n, LoopParams());
+  if (plain && same) {
+    status = loop.run(out.mutable_raw_data(), in, n, LoopParams());
+  } else if (plain && n <= kTiny) {
+    status = run_tiny(loop, out.mutable_raw_data(), in, counts, n);
   } else {
     LoopCall call;
     call.loop = &loop;

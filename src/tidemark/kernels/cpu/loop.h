@@ -53,6 +53,10 @@ struct BlockTable {
   /// writes, and so safe to show to other threads, only after end_stream.
   void (*stream)(void* out, const void* in, int64_t bytes);
   void (*end_stream)();
+  /// Repeats one element of `size` bytes.
+  void (*fill)(void* out, const void* value, int64_t size, int64_t n);
+  /// Loops of three inputs, bool first, by the size of the elements they choose from.
+  LoopFn select_1, select_2, select_4, select_8, select_16;
 };
 
 inline constexpr int kMaxLoopInputs = 3;

@@ -1,4 +1,4 @@
-// Conversions between float and the half types, and copies past the caches.
+// Conversions between float and the half types, copies past the caches, repeating, choosing.
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -109,10 +109,63 @@ void end_stream() {
 #endif
 }
 
+struct Sixteen {
+  uint64_t low, high;
+};
+
+template <class T>
+[[gnu::always_inline]] inline void fill_typed(void* out, const void* value, int64_t n) {
+  T v;
+  __builtin_memcpy(&v, value, sizeof(T));
+  T* y = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) y[i] = v;
+}
+
+void fill(void* out, const void* value, int64_t size, int64_t n) {
+  switch (size) {
+    case 1:
+      return fill_typed<uint8_t>(out, value, n);
+    case 2:
+      return fill_typed<uint16_t>(out, value, n);
+    case 4:
+      return fill_typed<uint32_t>(out, value, n);
+    case 8:
+      return fill_typed<uint64_t>(out, value, n);
+    default:
+      return fill_typed<Sixteen>(out, value, n);
+  }
+}
+
+template <class T>
+LoopStatus select(void* out, const void* const* in, int64_t n, const LoopParams&) {
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  const T* x = static_cast<const T*>(in[1]);
+  const T* y = static_cast<const T*>(in[2]);
+  T* z = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T a = x[i], b = y[i];
+    z[i] = condition[i] ? a : b;
+  }
+  return LoopStatus::ok;
+}
+
 }  // namespace
 
 extern constinit const BlockTable blocks;
-constinit const BlockTable blocks = {half_to_float,     float_to_half, bfloat16_to_float,
-                                     float_to_bfloat16, stream,        end_stream};
+constinit const BlockTable blocks = {
+    half_to_float,
+    float_to_half,
+    bfloat16_to_float,
+    float_to_bfloat16,
+    stream,
+    end_stream,
+    fill,
+    select<uint8_t>,
+    select<uint16_t>,
+    select<uint32_t>,
+    select<uint64_t>,
+    select<Sixteen>,
+};
 
 }  // namespace tidemark::cpu::TIDEMARK_ISA
