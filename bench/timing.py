@@ -48,3 +48,10 @@ def resident_bytes() -> int:
             if line.startswith("Rss:"):
                 return int(line.split()[1]) * 1024
     raise RuntimeError("/proc/self/smaps_rollup has no Rss line")
+
+
+def normal_floats(seed: int, side: int):
+    """A square of normal numbers, the same for every subject."""
+    import numpy
+
+    return numpy.random.default_rng(seed).standard_normal((side, side), dtype=numpy.float32)
