@@ -1,5 +1,6 @@
 // Ops that pick elements by index. Their inverses are in scattering.cpp.
 #include "tidemark/ops/movement.h"
+#include "tidemark/ops/strided_spec.h"
 
 namespace tidemark {
 
@@ -48,12 +49,34 @@ void set_gathered_characters(InferContext& c, const Shape& out) {
   c.set_string_bytes(0, checked_multiply(most, out.num_elements(), "characters"));
 }
 
+/// Characters of the slices along the first dimension that the indices name, exactly: one long
+/// string among many must not count for all. Indices outside are left to the kernel's check.
+int64_t characters_of_rows(const Tensor& params, const Tensor& indices) {
+  const int64_t rows = params.dim(0);
+  const int64_t inner = rows > 0 ? params.num_elements() / rows : 0;
+  const auto* refs = static_cast<const StringRef*>(params.raw_data());
+  int64_t characters = 0;
+  for (int64_t i = 0; i < indices.num_elements(); ++i) {
+    const int64_t row = int_at(indices, i);
+    if (row < 0 || row >= rows) continue;
+    for (int64_t j = row * inner; j < (row + 1) * inner; ++j) {
+      characters += static_cast<int64_t>(refs[j].length);
+    }
+  }
+  return characters;
+}
+
 void gather_rule(InferContext& c) {
   const Shape& params = c.shape(0);
   const Shape& indices = c.shape(1);
   if (!params.has_rank() || !indices.has_rank()) return c.set(0, Shape::unknown());
-  const Shape out = gathered_shape(params, indices, gather_axes(c, params, indices));
+  const GatherAxes axes = gather_axes(c, params, indices);
+  const Shape out = gathered_shape(params, indices, axes);
   c.set(0, out);
+  const bool known = holds_values(c.input(0)) && holds_values(c.input(1));
+  if (c.dtype(0) == DType::string && known && axes.axis == 0) {
+    return c.set_string_bytes(0, characters_of_rows(c.input(0), c.input(1)));
+  }
   set_gathered_characters(c, out);
 }
 

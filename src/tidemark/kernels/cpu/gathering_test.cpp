@@ -1,4 +1,5 @@
 #include "tidemark/kernels/cpu/movement_testing.h"
+#include "tidemark/memory/buffer.h"
 
 namespace tidemark {
 namespace {
@@ -61,6 +62,12 @@ TEST(Gather, Strings) {
   const Tensor x = strings({"zero", "", "two"}, {3});
   EXPECT_EQ(to_strings(call("gather", {x, vec({2, 0, 2, 1})})),
             (std::vector<std::string>{"two", "zero", "two", ""}));
+}
+
+TEST(Gather, OneLongStringDoesNotCountForAll) {
+  const Tensor x = strings({"a", std::string(1 << 20, 'x')}, {2});
+  const Tensor y = call("gather", {x, call("broadcast_to", {Tensor(0), vec({1000})})});
+  EXPECT_EQ(y.impl()->buffer->bytes, 1000 * sizeof(StringRef) + 1000);
 }
 
 TEST(Gather, RefusesBadIndices) {
