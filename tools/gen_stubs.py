@@ -88,6 +88,27 @@ CLASS = """class {name}:
 """
 
 
+# Functions that give something else than one tensor.
+OTHER_RESULTS = {
+    **dict.fromkeys(
+        ("split", "unstack", "meshgrid", "shape_n", "identity_n", "dynamic_partition"),
+        "list[Tensor]",
+    ),
+    **dict.fromkeys(("clip_by_global_norm", "moments", "normalize", "unique", "top_k"), "Any"),
+    **dict.fromkeys(("unique_with_counts", "load_op_library", "get_static_value"), "Any"),
+    **dict.fromkeys(("device", "get_logger", "init_scope", "control_dependencies"), "Any"),
+    **dict.fromkeys(("get_global_generator", "assert_same_float_dtype"), "Any"),
+    **dict.fromkeys(("load_library", "set_seed", "set_global_generator"), "None"),
+    **dict.fromkeys(("is_tensor", "executing_eagerly", "is_numeric_tensor"), "bool"),
+    "as_dtype": "DType",
+    "broadcast_static_shape": "TensorShape",
+    "get_current_name_scope": "str",
+    "assert_all_finite": "Tensor",
+    "assert_scalar": "Tensor",
+    "tidemark.random.split": "Tensor",
+}
+
+
 def parameter(p: inspect.Parameter, of_op: bool) -> str:
     if p.kind is p.VAR_POSITIONAL:
         return f"*{p.name}: Any"
@@ -100,18 +121,23 @@ def parameter(p: inspect.Parameter, of_op: bool) -> str:
     return f"{p.name}: {kind}" + ("" if p.default is p.empty else " = ...")
 
 
-def result(name: str, outputs: dict[str, int]) -> str:
-    """What a function gives: ops with one output a tensor."""
-    return "Tensor" if outputs.get(name) == 1 else "Any"
+def result(module: str, name: str, outputs: dict[str, int]) -> str:
+    """What a function gives: a tensor, unless the op has several outputs or the list says."""
+    for known in (f"{module}.{name}", name):
+        if known in OTHER_RESULTS:
+            return OTHER_RESULTS[known]
+    if name.lower().startswith("assert_") or name == "Assert":
+        return "None"
+    return "Tensor" if outputs.get(name, 1) == 1 else "Any"
 
 
-def function(name, thing, outputs, of_op):
+def function(module, name, thing, outputs, of_op):
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
         return f"{name}: Any\n"
     parts = [parameter(p, of_op) for p in signature.parameters.values()]
-    return f"def {name}({', '.join(parts)}) -> {result(name, outputs)}: ...\n"
+    return f"def {name}({', '.join(parts)}) -> {result(module, name, outputs)}: ...\n"
 
 
 def stub(module_name: str) -> str:
@@ -143,18 +169,21 @@ def stub(module_name: str) -> str:
         )
         text.append("\n__version__: str\n")
     else:
-        text.append("from tidemark import Tensor\n\n")
+        text.append("")  # where Tensor is imported, if anything gives one
     for name, thing in names:
         if is_root and name in ("DType", "TensorShape", "Tensor"):
             continue
         if inspect.isclass(thing):
             text.append(CLASS.format(name=name))
         elif callable(thing):
-            text.append(function(name, thing, by_function, isinstance(thing, op_type)))
+            text.append(function(module_name, name, thing, by_function, isinstance(thing, op_type)))
         elif type(thing).__name__ == "DType":
             text.append(f"{name}: DType\n")
         else:
             text.append(f"{name}: Any\n")
+    if not is_root:
+        gives_tensors = any("Tensor" in part for part in text[2:])
+        text[1] = "from tidemark import Tensor\n\n" if gives_tensors else "\n"
     return "".join(text)
 
 

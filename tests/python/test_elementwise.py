@@ -322,3 +322,13 @@ def test_errors():
         tf.add(1, 2, 3, 4)
     with pytest.raises(TypeError, match="foo"):
         tf.add(1, foo=2)
+
+
+def test_functions_made_of_others():
+    x = np.array([0.5, 1.0, 2.0])
+    assert_close(tf.math.reciprocal_no_nan([0.0, 2.0]), np.float32([0, 0.5]))
+    assert_close(tf.math.erfcinv(tf.math.erfc(x)), x, rtol=1e-9)
+    assert_close(tf.math.bessel_i0(x), np.i0(x), rtol=1e-7)
+    expected = sum(math.lgamma(v) for v in x) - math.lgamma(x.sum())
+    assert_close(tf.math.lbeta(x), np.float64(expected))
+    assert tf.math.special.bessel_i1(0.0).numpy() == 0

@@ -1,6 +1,12 @@
-"""Draws from a seed: the one place that knows the ops."""
+"""Draws: the one place that knows the random ops.
+
+A draw takes its numbers from a seed, two integers that decide them all, or goes on with the
+process's own stream (``Stream()``) or that of an op seed (``Stream(7)``).
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from tidemark import dtypes
 from tidemark._creation import shape_tensor
@@ -12,6 +18,18 @@ _INTEGERS = (dtypes.int32, dtypes.int64)
 _FULL = (*_INTEGERS, dtypes.uint32, dtypes.uint64)
 
 
+class Stream(NamedTuple):
+    """Numbers that go on from draw to draw."""
+
+    op_seed: int | None = None
+
+
+def _draw(op, shape, source, inputs, attrs):
+    if isinstance(source, Stream):
+        return call(f"random_{op}", (shape, *inputs), {**attrs, "seed": source.op_seed})
+    return call(f"stateless_random_{op}", (shape, source, *inputs), attrs)
+
+
 def _checked(dtype, allowed):
     dtype = as_dtype(dtype)
     if dtype not in allowed:
@@ -21,41 +39,57 @@ def _checked(dtype, allowed):
     return dtype
 
 
+def _is_number(value):
+    return isinstance(value, (int, float))
+
+
+def _normal(op, shape, source, mean, stddev, dtype):
+    dtype = as_dtype(dtype)
+    if not dtype.is_floating:
+        convert(float(mean), dtype._enum)  # TensorFlow's error: the mean is not of the type
+    dtype, shape = _checked(dtype, _FLOATS), shape_tensor(shape)
+    if _is_number(mean) and _is_number(stddev):
+        attrs = {"mean": float(mean), "stddev": float(stddev), "dtype": dtype._enum}
+        return _draw(op, shape, source, (), attrs)
+    plain = _draw(op, shape, source, (), {"dtype": dtype._enum})
+    return plain * _bound(stddev, dtype) + _bound(mean, dtype)
+
+
+def normal(shape, source, mean, stddev, dtype):
+    return _normal("normal", shape, source, mean, stddev, dtype)
+
+
+def truncated_normal(shape, source, mean, stddev, dtype):
+    return _normal("truncated_normal", shape, source, mean, stddev, dtype)
+
+
 def _bound(value, dtype):
     return value if isinstance(value, Tensor) else convert(value, dtype._enum)
 
 
-def normal(shape, seed, mean, stddev, dtype):
-    dtype = as_dtype(dtype)
-    mean, stddev = _bound(mean, dtype), _bound(stddev, dtype)
-    _checked(dtype, _FLOATS)
-    attrs = {"dtype": dtype._enum}
-    return call("stateless_normal", (shape_tensor(shape), seed, mean, stddev), attrs)
-
-
-def truncated_normal(shape, seed, mean, stddev, dtype):
-    dtype = as_dtype(dtype)
-    mean, stddev = _bound(mean, dtype), _bound(stddev, dtype)
-    _checked(dtype, _FLOATS)
-    attrs = {"dtype": dtype._enum}
-    return call("stateless_truncated_normal", (shape_tensor(shape), seed, mean, stddev), attrs)
-
-
-def uniform(shape, seed, minval, maxval, dtype):
+def uniform(shape, source, minval, maxval, dtype):
+    """Numbers in [minval, maxval); of integers, maxval has to be given."""
     dtype = _checked(dtype, (*_FLOATS, *_INTEGERS))
-    if dtype.is_integer and maxval is None:
-        raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
-    low = _bound(0 if minval is None else minval, dtype)
-    high = _bound(1 if maxval is None else maxval, dtype)
-    attrs = {"dtype": dtype._enum}
-    return call("stateless_uniform", (shape_tensor(shape), seed, low, high), attrs)
+    minval, shape = 0 if minval is None else minval, shape_tensor(shape)
+    if dtype.is_integer:
+        if maxval is None:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        bounds = (_bound(minval, dtype), _bound(maxval, dtype))
+        return _draw("uniform_int", shape, source, bounds, {})
+    maxval = 1.0 if maxval is None else maxval
+    if _is_number(minval) and _is_number(maxval):
+        attrs = {"minval": float(minval), "maxval": float(maxval), "dtype": dtype._enum}
+        return _draw("uniform", shape, source, (), attrs)
+    low, high = _bound(minval, dtype), _bound(maxval, dtype)
+    return _draw("uniform", shape, source, (), {"dtype": dtype._enum}) * (high - low) + low
 
 
-def full_integers(shape, seed, dtype):
+def full_integers(shape, source, dtype):
     """Integers over the whole range of their type."""
     dtype = _checked(dtype, _FULL)
-    return call("stateless_uniform_full_int", (shape_tensor(shape), seed), {"dtype": dtype._enum})
+    return _draw("full_int", shape_tensor(shape), source, (), {"dtype": dtype._enum})
 
 
-def shuffle(value, seed):
-    return call("stateless_shuffle", (value, seed), {})
+def shuffle(value, source):
+    """The slices along the first dimension in random order."""
+    return _draw("shuffle", value, source, (), {})

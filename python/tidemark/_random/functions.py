@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
 from tidemark._random import draws
-from tidemark._random.state import GLOBAL
+from tidemark._random.state import as_int64
 from tidemark._tidemark import Tensor, call, convert
 
 
 @export("tf.random.set_seed")
 def set_seed(seed):
-    """Makes every draw from here on the same in every run; None makes them different again."""
-    GLOBAL.set_seed(seed)
+    """Makes every draw from here on the same in every run."""
+    _tidemark.set_random_seed(as_int64(seed))
+
+
+def _stream(seed):
+    return draws.Stream(None if seed is None else as_int64(seed))
 
 
 # --- drawing on and on ---------------------------------------------------------------------------
@@ -22,32 +26,32 @@ def set_seed(seed):
 @export("tf.random.normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of the normal distribution."""
-    return draws.normal(shape, GLOBAL.next_seed(seed), mean, stddev, dtype)
+    return draws.normal(shape, _stream(seed), mean, stddev, dtype)
 
 
 @export("tf.random.truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of the normal distribution; none further from the mean than two deviations."""
-    return draws.truncated_normal(shape, GLOBAL.next_seed(seed), mean, stddev, dtype)
+    return draws.truncated_normal(shape, _stream(seed), mean, stddev, dtype)
 
 
 @export("tf.random.uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Numbers spread evenly from ``minval`` up to, not including, ``maxval``."""
-    return draws.uniform(shape, GLOBAL.next_seed(seed), minval, maxval, dtype)
+    return draws.uniform(shape, _stream(seed), minval, maxval, dtype)
 
 
 @export("tf.random.shuffle")
 def shuffle(value, seed=None, name=None):
     """The slices along the first dimension in random order."""
     value = convert_to_tensor(value)
-    return draws.shuffle(value, GLOBAL.next_seed(seed)) if value.ndim else value
+    return draws.shuffle(value, _stream(seed)) if value.ndim else value
 
 
 @export("tf.random.categorical")
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     """Classes drawn with probabilities softmax(logits), one row of samples a row of logits."""
-    return stateless_categorical(logits, num_samples, GLOBAL.next_seed(seed), dtype or "int64")
+    return _categorical(logits, num_samples, _stream(seed), dtype or dtypes.int64)
 
 
 # --- functions of the seed -----------------------------------------------------------------------
@@ -86,6 +90,10 @@ def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, 
 @export("tf.random.stateless_categorical")
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
     """Classes drawn with probabilities softmax(logits) that depend on the seed alone."""
+    return _categorical(logits, num_samples, seed, dtype)
+
+
+def _categorical(logits, num_samples, source, dtype):
     logits = convert_to_tensor(logits)
     if logits.ndim != 2:
         from tidemark.errors import InvalidArgumentError
@@ -97,7 +105,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
     # The largest of logits plus Gumbel noise is a class with the right probability.
     wide = cast(logits, dtypes.float32)
     shape = (rows, int(num_samples), classes)
-    even = draws.uniform(shape, seed, 1e-20, 1.0, dtypes.float32)
+    even = draws.uniform(shape, source, 1e-20, 1.0, dtypes.float32)
     noise = -call("log", (-call("log", (even,), {}),), {})
     scores = call("expand_dims", (wide,), {"axis": 1}) + noise
     return call("argmax", (scores,), {"axis": 2, "output_type": dtypes.enum_of(dtype)})

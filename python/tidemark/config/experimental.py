@@ -59,10 +59,12 @@ def get_device_details(device):
 
 
 def get_device_policy():
+    """What set_device_policy was given."""
     return _switches["policy"]
 
 
 def set_device_policy(device_policy):
+    """Noted only: there is one device."""
     if device_policy is not None and device_policy not in _POLICIES:
         raise ValueError(
             f"Invalid argument `device_policy`: {device_policy!r}. Allowed are "
@@ -72,6 +74,7 @@ def set_device_policy(device_policy):
 
 
 def get_synchronous_execution():
+    """What set_synchronous_execution was given."""
     return _switches["synchronous"]
 
 
@@ -86,10 +89,12 @@ def enable_op_determinism():
 
 
 def enable_tensor_float_32_execution(enabled):
+    """Noted only: the CPU computes float32 in full."""
     _switches["tf32"] = bool(enabled)
 
 
 def tensor_float_32_execution_enabled():
+    """What enable_tensor_float_32_execution was given."""
     return _switches["tf32"]
 
 

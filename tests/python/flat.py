@@ -1,0 +1,43 @@
+"""Measuring that something repeated does not grow the process."""
+
+import gc
+
+import tidemark as tf
+
+
+def resident_bytes():
+    """Resident memory of this process, as the kernel counts it page by page."""
+    with open("/proc/self/smaps_rollup") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("Rss:")) * 1024
+
+
+def slope(samples):
+    """Bytes a sample by which they grow: the least-squares line through them."""
+    count = len(samples)
+    mean_x, mean_y = (count - 1) / 2, sum(samples) / count
+    above = sum((x - mean_x) * (y - mean_y) for x, y in enumerate(samples))
+    return above / sum((x - mean_x) ** 2 for x in range(count))
+
+
+def assert_flat(function, rounds, allowed=256 * 1024, windows=8, warm_up=None):
+    """Calls ``function`` many times; live tensor bytes must return to where they were, and
+    resident memory, sampled after equal windows once it is warm, must not climb.
+
+    ``allowed`` is the growth in bytes over all rounds below which a slope is noise.
+    """
+    for _ in range(rounds // 10 if warm_up is None else warm_up):
+        function()
+    gc.collect()
+    live = tf.memory.stats().live
+    samples = [resident_bytes()]
+    for _ in range(windows):
+        for _ in range(rounds // windows):
+            function()
+        samples.append(resident_bytes())
+    gc.collect()
+    assert tf.memory.stats().live == live, "tensors are still alive after the rounds"
+    grown = slope(samples) * windows
+    assert grown < allowed, (
+        f"resident memory grows by {grown / 1024:.0f} KiB over {rounds} rounds: "
+        f"{[s // 1024 for s in samples]} KiB"
+    )
