@@ -3,6 +3,7 @@
 #include <tidemark/error.h>
 
 #include <new>
+#include <string>
 
 namespace tidemark::python {
 
@@ -18,7 +19,12 @@ void set_error(Code code, const char* text) noexcept {
     PyErr_SetString(PyExc_RuntimeError, text);
     return;
   }
-  Ref error = Ref::steal(PyObject_CallFunction(type, "OOs", Py_None, Py_None, text));
+  // A message may quote the bytes of a string tensor, whatever they are.
+  const Ref message = Ref::steal(PyUnicode_DecodeUTF8(
+      text, static_cast<Py_ssize_t>(std::char_traits<char>::length(text)), "backslashreplace"));
+  if (!message) return;
+  const Ref error =
+      Ref::steal(PyObject_CallFunctionObjArgs(type, Py_None, Py_None, message.get(), nullptr));
   if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 

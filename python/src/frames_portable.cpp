@@ -4,6 +4,8 @@
 #if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030E0000 || defined(Py_GIL_DISABLED)
 #include "frames.h"
 
+#include <frameobject.h>
+
 namespace tidemark::python {
 
 namespace {
