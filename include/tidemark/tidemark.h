@@ -16,5 +16,6 @@
 #include <tidemark/error.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
+#include <tidemark/random.h>
 #include <tidemark/shape.h>
 #include <tidemark/tensor.h>

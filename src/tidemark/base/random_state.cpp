@@ -1,0 +1,68 @@
+#include "tidemark/base/random_state.h"
+
+#include <mutex>
+#include <random>
+#include <unordered_map>
+
+namespace tidemark::random_state {
+
+namespace {
+
+constexpr uint64_t kDefaultSeed = 87654321;  // TensorFlow's, for op seeds without a global one
+/// Op seeds whose position is remembered; a program that uses more starts them again.
+constexpr size_t kMostOpSeeds = 1 << 16;
+
+/// Spreads a seed over 64 bits (the finisher of splitmix64).
+uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+uint64_t entropy() {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+struct State {
+  std::mutex mutex;
+  std::optional<int64_t> seed;
+  uint64_t key = entropy();
+  uint64_t next = 0;
+  std::unordered_map<int64_t, uint64_t> next_of_op_seed;
+};
+
+State& state() {
+  static State* const state = new State;  // pool threads may outlive static objects
+  return *state;
+}
+
+}  // namespace
+
+void set_seed(int64_t seed) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  s.seed = seed;
+  s.key = mixed(static_cast<uint64_t>(seed));
+  s.next = 0;
+  s.next_of_op_seed.clear();
+}
+
+RandomStream reserve(std::optional<int64_t> op_seed, uint64_t blocks) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (!op_seed) {
+    const uint64_t begin = s.next;
+    s.next += blocks;
+    return {s.key, begin, 0};
+  }
+  if (s.next_of_op_seed.size() >= kMostOpSeeds) s.next_of_op_seed.clear();
+  uint64_t& next = s.next_of_op_seed[*op_seed];
+  const uint64_t begin = next;
+  next += blocks;
+  const uint64_t key = s.seed ? s.key : mixed(kDefaultSeed);
+  return {key, begin, mixed(static_cast<uint64_t>(*op_seed)) | 1};
+}
+
+}  // namespace tidemark::random_state
