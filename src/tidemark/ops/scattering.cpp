@@ -47,9 +47,20 @@ void scatter_nd_rule(InferContext& c) {
 void gather_nd_grad_rule(InferContext& c) {
   if (!holds_values(c.input(2))) return c.set(0, unknown_dims_of(c, 2));
   const Shape out = read_shape(c, 2);
-  const auto batch_dims = static_cast<int>(c.attr("batch_dims").as_int());
-  check_updates(c, out, c.shape(0), c.shape(1), batch_dims);
   c.set(0, out);
+  const Shape& indices = c.shape(0);
+  if (!indices.has_rank()) return;
+  const int64_t batch_dims = c.attr("batch_dims").as_int();
+  if (batch_dims < 0 || batch_dims >= indices.rank() || batch_dims > out.rank()) {
+    c.fail("batch_dims must be in [0, ", indices.rank() - 1, "] and not above the rank ",
+           out.rank(), " of the result; given ", batch_dims);
+  }
+  for (int i = 0; i < batch_dims; ++i) {
+    if (out[i] != indices[i] && indices[i] != kUnknownDim) {
+      c.fail("batch dimension ", i, " differs: the result has ", out[i], ", indices ", indices[i]);
+    }
+  }
+  check_updates(c, out, indices, c.shape(1), static_cast<int>(batch_dims));
 }
 
 void tensor_scatter_rule(InferContext& c) {

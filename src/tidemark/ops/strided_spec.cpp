@@ -1,6 +1,7 @@
 #include "tidemark/ops/strided_spec.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "tidemark/ops/movement.h"
 
@@ -148,7 +149,7 @@ void resolve_strided_slice(StridedSpec& spec, std::string_view op, const Shape& 
                            const Tensor& begin, const Tensor& end, const Tensor& strides,
                            const SliceMasks& masks) {
   const int64_t entries = count_entries(op, begin, end, strides);
-  if ((masks.ellipsis & (masks.ellipsis - 1)) != 0) {
+  if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1) {
     fail("[", op, "] Multiple ellipses in slice spec not allowed (ellipsis_mask ", masks.ellipsis,
          ")");
   }

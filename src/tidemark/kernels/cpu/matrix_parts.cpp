@@ -60,7 +60,7 @@ void copy_diagonal(Direction direction, void* to, const void* from, int64_t matr
                    int64_t columns, int64_t k, size_t element) {
   const int64_t length =
       std::min(rows + std::min<int64_t>(k, 0), columns - std::max<int64_t>(k, 0));
-  if (length <= 0) return;
+  if (length <= 0 || matrices == 0) return;
   const int64_t first = (k >= 0 ? k : -k * columns) * static_cast<int64_t>(element);
   const bool take = direction == Direction::take;
   StridedCopy copy(element);

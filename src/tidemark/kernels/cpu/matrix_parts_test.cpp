@@ -38,6 +38,9 @@ TEST(Diagonals, TakePutAndMake) {
   EXPECT_EQ(to_vector<int32_t>(call("set_diag", {x, Tensor::of<int32_t>({-1, -2})}, {{"k", -1}})),
             (std::vector<int32_t>{0, 1, 2, 3, -1, 5, 6, 7, 8, -2, 10, 11}));
   expect_invalid([&] { call("set_diag", {x, Tensor::of<int32_t>({1})}); }, "must have shape [3]");
+  const int64_t far = (int64_t{1} << 61) + 1;
+  EXPECT_EQ(call("diag", {iota<float>({0, 2})}, {{"k", far}}).shape(),
+            (Shape{0, far + 2, far + 2}));
   const Tensor batch = call("diag", {iota<float>({2, 2}, 1)});
   EXPECT_EQ(to_vector<float>(batch), (std::vector<float>{1, 0, 0, 2, 3, 0, 0, 4}));
 }

@@ -124,6 +124,16 @@ TEST(TensorScatter, WritesIntoAnInputThatDies) {
   EXPECT_EQ(out.data<float>()[1], 5.f);
 }
 
+TEST(GatherNdGrad, ChecksItsBatchDimensions) {
+  const Tensor at = points({0, 1}, {2, 1});
+  auto put = [&](int64_t batch_dims, const Tensor& shape) {
+    call("gather_nd_grad", {at, Tensor::of<float>({1, 2}), shape}, {{"batch_dims", batch_dims}});
+  };
+  expect_invalid([&] { put(-1, vec({2, 3})); }, "batch_dims must be in [0, 1]");
+  expect_invalid([&] { put(2, vec({2, 3})); }, "batch_dims must be in [0, 1]");
+  expect_invalid([&] { put(1, vec({3, 3})); }, "batch dimension 0 differs");
+}
+
 TEST(GatherGrad, LargeSumsDoNotDependOnThreads) {
   std::mt19937 random(2);
   std::vector<int32_t> at(20000);

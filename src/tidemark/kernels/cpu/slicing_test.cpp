@@ -208,6 +208,8 @@ TEST(StridedSlice, RefusesBadSpecs) {
   Call two = to_call({{}, {}});
   two.ellipsis_mask = 3;
   expect_invalid([&] { strided_slice(x, two); }, "Multiple ellipses");
+  two.ellipsis_mask = std::numeric_limits<int64_t>::min();  // beyond the entries: means nothing
+  EXPECT_EQ(strided_slice(x, two).shape(), (Shape{3, 4}));
   Call uneven = to_call({{}});
   uneven.end.push_back(1);
   expect_invalid([&] { strided_slice(x, uneven); }, "1D equal size tensors");
