@@ -21,6 +21,11 @@ def resident():
     return tm.stats()["resident"]
 
 
+def under_address_sanitizer():
+    with open("/proc/self/maps") as maps:
+        return any("libasan" in line for line in maps)
+
+
 def test_positional_and_keyword_arguments():
     a = tm.convert([1.0, 2.0])
     for result in (ADD(a, a), ADD(x=a, y=a), ADD(a, y=a), ADD(a, a, name="sum"), ADD(a, a, None)):
@@ -177,7 +182,8 @@ def test_calls_leave_nothing_behind():
     gc.collect()
     assert tm.stats()["live_buffers"] == buffers
     assert sys.getallocatedblocks() - blocks < 200
-    assert resident() - before < 2**20
+    if not under_address_sanitizer():  # which keeps freed memory for a while
+        assert resident() - before < 2**20
     now = [sys.getrefcount(x) for x in (None, True, tm.Tensor, a, array)]
     assert all(abs(x - y) < 300 for x, y in zip(references, now, strict=True))
 
