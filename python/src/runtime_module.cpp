@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 #include <tidemark/custom_op.h>
 
+#include "tidemark/base/random_state.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/memory/testing.h"
@@ -49,6 +50,8 @@ void add_runtime_functions(nb::module_& m) {
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");
+  m.def("set_random_seed", random_state::set_seed, nb::arg("seed"),
+        "All later draws of random numbers repeat after the same seed.");
   m.def("settings", settings_table, "The TIDEMARK_* variables: name, kind, default, value, doc.");
   m.def("load_op_library", load_op_library, nb::arg("path"),
         "Opens a shared library of ops; returns the names of the ops it added.");

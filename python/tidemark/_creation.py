@@ -214,3 +214,30 @@ def _call_op(op, *inputs, **attrs):
 def load_library(library_location):
     """Loads a library of custom ops for its effect: its ops are there afterwards."""
     load_op_library(library_location)
+
+
+_conversions = []  # (priority, types, function), lowest priority first
+
+
+@export("tf.register_tensor_conversion_function")
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    """Lets instances of a type become tensors: ``conversion_func(value, dtype, name, as_ref)``."""
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(t, type) for t in types):
+        raise TypeError(f"base_type must be a type or a tuple of types, got {base_type!r}")
+    if not callable(conversion_func):
+        raise TypeError(f"conversion_func must be callable, got {conversion_func!r}")
+    _conversions.append((priority, types, conversion_func))
+    _conversions.sort(key=lambda entry: entry[0])
+    _tidemark.set_conversion_hook(_converted)
+
+
+def _converted(value, number):
+    """What the first registered function that takes the value makes of it."""
+    for _, types, function in _conversions:
+        if isinstance(value, types):
+            dtype = as_dtype(number) if number else None
+            result = function(value, dtype=dtype, name=None, as_ref=False)
+            if result is not NotImplemented:
+                return result
+    return NotImplemented

@@ -57,6 +57,12 @@ def products():
     tf.matmul(tf.reshape(x, [2, 4, 8]), tf.reshape(x, [2, 8, 4]))
 
 
+def randoms():
+    tf.random.normal([50]), tf.random.uniform([50], maxval=10, dtype=tf.int32)
+    tf.random.truncated_normal([50]), tf.random.shuffle(tf.range(10))
+    tf.random.stateless_normal([50], seed=[1, 2])
+
+
 def errors():
     for ask in (
         lambda: tf.reshape(tf.range(6), [4]),
@@ -72,4 +78,4 @@ def errors():
             raise AssertionError("no error")
 
 
-ALL = (constants, elementwise, reductions, movement, order, products, errors)
+ALL = (constants, elementwise, reductions, movement, order, products, randoms, errors)

@@ -263,3 +263,31 @@ def test_linspace():
     assert tf.linspace(0.0, 1.0, 1).numpy().tolist() == [0]
     grid = tf.linspace([0.0, 10.0], [1.0, 20.0], 3)
     assert grid.numpy().tolist() == [[0, 10], [0.5, 15], [1, 20]]
+
+
+class Celsius:
+    def __init__(self, degrees):
+        self.degrees = degrees
+
+
+class Metres:
+    def __init__(self, length):
+        self.length = length
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return tf.constant(self.length, dtype)
+
+
+def test_types_of_users_become_tensors():
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.convert_to_tensor(Celsius(1.5))
+    tf.register_tensor_conversion_function(
+        Celsius,
+        lambda value, dtype=None, name=None, as_ref=False: tf.constant(value.degrees, dtype),
+    )
+    assert tf.convert_to_tensor(Celsius(1.5)).numpy() == 1.5
+    assert tf.add(Celsius(1.5), 1.0).numpy() == 2.5
+    assert tf.convert_to_tensor(Celsius(2), tf.float64).dtype is tf.float64
+    assert tf.convert_to_tensor(Metres(2.5)).numpy() == 2.5
+    with pytest.raises(TypeError, match="must be a type"):
+        tf.register_tensor_conversion_function("Celsius", print)

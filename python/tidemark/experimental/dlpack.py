@@ -12,4 +12,8 @@ def to_dlpack(tf_tensor):
 
 def from_dlpack(dlcapsule):
     """A tensor over the memory of a capsule, or of an object with ``__dlpack__``."""
+    if type(dlcapsule).__name__ != "PyCapsule" and not hasattr(dlcapsule, "__dlpack__"):
+        raise TypeError(
+            f"a DLPack capsule or an object with __dlpack__ is wanted, got {dlcapsule!r}"
+        )
     return _tidemark.from_dlpack(dlcapsule)
