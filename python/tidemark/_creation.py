@@ -82,8 +82,13 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     return _filled(shape, as_dtype(dtype), 1)
 
 
+_fill = _tidemark.op_function("fill")
+
+
 def _filled(shape, dtype, value):
-    return call("fill", (shape_tensor(shape), _scalar(dtype, value)), {})
+    plain = shape.__class__ in (list, tuple) and shape and shape[0].__class__ is int
+    dims = shape if plain else shape_tensor(shape)
+    return _fill(dims, float(value) if dtype is dtypes.float32 else _scalar(dtype, value))
 
 
 def _scalar(dtype, value):

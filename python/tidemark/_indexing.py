@@ -7,20 +7,53 @@ import numpy as np
 from tidemark import _tidemark
 from tidemark._tidemark import Tensor, call
 
-_MASK, _ARRAY = 1, 2
+_strided_slice = _tidemark.op_function("strided_slice")
 
 
 def getitem(self, key):
     """``tensor[key]`` for ints, slices, ``...``, ``None``, masks, scalar and index tensors."""
     kind = key.__class__
-    if kind is int:
-        at = (key,)
-        return call("strided_slice", (self, at, at, (1,)), {"shrink_axis_mask": 1})
-    if kind is tuple:
-        return _getitem(self, key)
-    if kind is list and _is_flat(key):  # TensorFlow reads a list as if it were a tuple
-        return _getitem(self, key)
-    return _getitem(self, (key,))
+    # TensorFlow reads a list as if it were a tuple.
+    if kind is not tuple and not (kind is list and _is_flat(key)):
+        key = (key,)
+    begin, end, strides = [], [], []
+    begin_mask = end_mask = ellipsis_mask = new_axis_mask = shrink_mask = 0
+    bit = 1
+    for index in key:
+        first, last, step = 0, 0, 1
+        kind = index.__class__
+        if kind is int:
+            first = last = index
+            shrink_mask |= bit
+        elif kind is slice:
+            first, last, step = index.start, index.stop, index.step
+            if first is None:
+                first = 0
+                begin_mask |= bit
+            elif first.__class__ is not int:
+                first = _bound(first)
+            if last is None:
+                last = 0
+                end_mask |= bit
+            elif last.__class__ is not int:
+                last = _bound(last)
+            step = 1 if step is None else _bound(step)
+        elif index is None:
+            new_axis_mask |= bit
+        elif index is Ellipsis:
+            ellipsis_mask |= bit
+        else:
+            return _getitem(self, key)
+        begin.append(first)
+        end.append(last)
+        strides.append(step)
+        bit <<= 1
+    if not begin:
+        return self
+    return _strided_slice(
+        self, begin, end, strides,
+        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_mask,
+    )  # fmt: skip
 
 
 def _is_flat(items):
@@ -49,10 +82,10 @@ class _Spec:
 
 
 _BEGIN, _END, _ELLIPSIS, _NEW_AXIS, _SHRINK = range(5)
-_MASK_NAMES = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 
 def _getitem(tensor, key):
+    """The same for keys with anything else in them."""
     spec = _Spec()
     for index in key:
         if index is None:
@@ -71,10 +104,7 @@ def _getitem(tensor, key):
 
 
 def _sliced(tensor, spec):
-    if not spec.begin:
-        return tensor
-    masks = {name: mask for name, mask in zip(_MASK_NAMES, spec.masks, strict=True) if mask}
-    return call("strided_slice", (tensor, spec.begin, spec.end, spec.strides), masks)
+    return _strided_slice(tensor, spec.begin, spec.end, spec.strides, *spec.masks)
 
 
 def _add_slice(spec, index):
