@@ -79,7 +79,7 @@ void logsumexp_gradient(Grad& g) {
   // Where the result is infinite its softmax is taken at 0, as TensorFlow's.
   const Tensor y = with_kept_dims(g, g.y());
   const Tensor finite = call("is_finite", {y});
-  const Tensor shift = call("where", {finite, y, scalar_like(y, 0)});
+  const Tensor shift = call("select", {finite, y, scalar_like(y, 0)});
   g.dx(0) = call("exp", {g.x() - shift}) * with_kept_dims(g, g.dy());
 }
 

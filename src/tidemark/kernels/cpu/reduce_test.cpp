@@ -2,6 +2,7 @@
 #include <tidemark/call.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -218,6 +219,20 @@ TEST(Reduce, RefusesBadAxes) {
   EXPECT_THROW(call("sum", {t}, {{"axis", Ints{-3}}}), InvalidArgumentError);
   EXPECT_THROW(call("sum", {t}, {{"axis", Ints{0, -2}}}), InvalidArgumentError);
   EXPECT_THROW(call("max", {Tensor(true)}), InvalidArgumentError);
+}
+
+TEST(Reduce, ComplexNumbers) {
+  using C = std::complex<float>;
+  const Tensor t = Tensor::of<C>({C(1, 1), C(2, 0), C(3, -1), C(0, 2)}, {2, 2});
+  EXPECT_EQ(call("sum", {t}).item<C>(), C(6, 2));
+  EXPECT_EQ(call("sum", {t}, {{"axis", Ints{0}}}).data<C>()[1], C(2, 2));
+  EXPECT_EQ(call("mean", {t}, {{"axis", Ints{1}}}).data<C>()[0], C(1.5, 0.5));
+  EXPECT_EQ(call("prod", {t}, {{"axis", Ints{0}}}).data<C>()[0], C(4, 2));
+  EXPECT_NEAR(call("euclidean_norm", {t}).item<C>().real(), std::sqrt(20.f), 1e-6);
+  const C three[] = {C(1, 1), C(2, 0), C(3, 0)};
+  const Tensor v = call("variance", {Tensor::of(std::span<const C>(three), {3})});
+  EXPECT_EQ(v.dtype(), DType::float32);
+  EXPECT_NEAR(v.item<float>(), 8.0 / 9, 1e-6);
 }
 
 TEST(Reduce, LargeSumsStayExactEnough) {

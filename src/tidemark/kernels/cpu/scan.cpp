@@ -1,0 +1,116 @@
+// Kernels of the cumulative ops and of argmin and argmax.
+
+#include "tidemark/kernels/cpu/isa/scan_loops.h"
+
+#include <tidemark/kernel.h>
+
+#include <algorithm>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/isa_level.h"
+
+namespace tidemark::cpu {
+
+TIDEMARK_DECLARE_PER_ISA(ScanTable, scan_table);
+
+const ScanTable& scan_loops() {
+  static const ScanTable* const table = &TIDEMARK_FOR_LEVEL(scan_table, best_level());
+  return *table;
+}
+
+namespace {
+
+constexpr int64_t kGrainElements = 32 << 10;
+
+/// A tensor as outer x n x inner around one axis, cut into lines of neighbouring columns.
+struct Lines {
+  int64_t outer = 1, n = 1, inner = 1;
+  int64_t width, chunks;
+
+  Lines(const Shape& shape, int axis, int64_t parts = 1) {
+    for (int d = 0; d < axis; ++d) outer *= shape[d];
+    n = shape[axis];
+    for (int d = axis + 1; d < shape.rank(); ++d) inner *= shape[d];
+    inner *= parts;
+    width = std::min(inner, kScanColumns);
+    chunks = width ? (inner + width - 1) / width : 0;
+  }
+
+  /// each(offset of the first element, columns, index of the first column among all outputs).
+  template <class Each>
+  void for_each(Each each) const {
+    const int64_t grain = std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, n * width));
+    parallel_for(outer * chunks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t o = line / chunks, first = line % chunks * width;
+        each(o * n * inner + first, std::min(width, inner - first), o * inner + first);
+      }
+    });
+  }
+};
+
+template <ScanLoop L>
+void run_scan(KernelContext& k) {
+  const Tensor& x = k.input(0);
+  if (x.num_elements() == 0) return;
+  // The parts of complex numbers add up by themselves.
+  DType dtype = x.dtype();
+  int64_t parts = 1;
+  if (L == ScanLoop::sum && is_complex(dtype)) {
+    dtype = dtype == DType::complex64 ? DType::float32 : DType::float64;
+    parts = 2;
+  }
+  const ScanFn scan = scan_loops().scan[static_cast<int>(L)][static_cast<int>(dtype)];
+  const Lines lines(x.shape(), normalize_axis(k.attr("axis").as_int(), x.rank()), parts);
+  const bool exclusive = k.attr("exclusive").as_bool(), reverse = k.attr("reverse").as_bool();
+  const int64_t bytes = static_cast<int64_t>(size_of(dtype));
+  const int64_t last = reverse ? (lines.n - 1) * lines.inner : 0;
+  const char* from = k.in<char>(0);
+  char* to = k.out<char>(0);
+  lines.for_each([&](int64_t offset, int64_t width, int64_t) {
+    const int64_t start = (offset + last) * bytes;
+    scan(from + start, lines.n, reverse ? -lines.inner : lines.inner, width, exclusive, to + start);
+  });
+}
+
+template <class I>
+void run_arg(KernelContext& k, ArgFn arg) {
+  const Tensor& x = k.input(0);
+  const Attr& axis = k.attr("axis");
+  const Lines lines(x.shape(), normalize_axis(axis.is_none() ? 0 : axis.as_int(), x.rank()));
+  const int64_t bytes = static_cast<int64_t>(size_of(x.dtype()));
+  const char* from = k.in<char>(0);
+  I* out = k.out<I>(0);
+  lines.for_each([&](int64_t offset, int64_t width, int64_t first) {
+    int64_t index[kScanColumns];
+    arg(from + offset * bytes, lines.n, lines.inner, width, index);
+    for (int64_t j = 0; j < width; ++j) out[first + j] = static_cast<I>(index[j]);
+  });
+}
+
+template <bool kMax>
+void run_arg(KernelContext& k) {
+  if (k.output(0).num_elements() == 0) return;
+  const ScanTable& table = scan_loops();
+  const ArgFn arg = (kMax ? table.arg_max : table.arg_min)[static_cast<int>(k.input(0).dtype())];
+  switch (k.output(0).dtype()) {
+    case DType::int64:
+      return run_arg<int64_t>(k, arg);
+    case DType::int32:
+      return run_arg<int32_t>(k, arg);
+    case DType::int16:
+      return run_arg<int16_t>(k, arg);
+    default:
+      return run_arg<uint16_t>(k, arg);
+  }
+}
+
+TIDEMARK_KERNEL(cumsum, kNumeric, run_scan<ScanLoop::sum>);
+TIDEMARK_KERNEL(cumprod, kNumeric, run_scan<ScanLoop::prod>);
+TIDEMARK_KERNEL(cumulative_logsumexp, kFloats, run_scan<ScanLoop::logsumexp>);
+TIDEMARK_KERNEL(argmax, kReal | kBool, run_arg<true>);
+TIDEMARK_KERNEL(argmin, kReal | kBool, run_arg<false>);
+
+}  // namespace
+
+}  // namespace tidemark::cpu
