@@ -202,17 +202,12 @@ def get_static_value(tensor, partial=False):
 @export("tf.load_op_library")
 def load_op_library(library_filename):
     """Loads a library of custom ops; an object with one function for each op."""
-    import functools
     import types
 
     library = types.SimpleNamespace()
     for op in _tidemark.load_op_library(str(library_filename)):
-        setattr(library, op, functools.partial(_call_op, op))
+        setattr(library, op, _tidemark.op_function(op))
     return library
-
-
-def _call_op(op, *inputs, **attrs):
-    return call(op, inputs, attrs)
 
 
 @export("tf.load_library")
