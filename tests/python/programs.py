@@ -34,6 +34,12 @@ def reductions():
     tf.reduce_any(x > 3), tf.math.count_nonzero(x)
 
 
+def scans():
+    x = tf.constant(ARRAY)
+    tf.argmax(x, 1), tf.argmin(x), tf.cumsum(x, 1), tf.math.cumprod(x, 0, reverse=True)
+    tf.math.cumulative_logsumexp(x, exclusive=True), tf.random.categorical(x, 3)
+
+
 def movement():
     x = tf.constant(ARRAY)
     y = tf.concat([x, tf.transpose(x)], 1)
@@ -78,4 +84,4 @@ def errors():
             raise AssertionError("no error")
 
 
-ALL = (constants, elementwise, reductions, movement, order, products, randoms, errors)
+ALL = (constants, elementwise, reductions, scans, movement, order, products, randoms, errors)

@@ -178,6 +178,7 @@ def test_over_the_limit():
         lambda x: tf.exp(x) * 2 + x,
         lambda x: tf.constant(np.ones(MIB, np.float32)),
         lambda x: tf.sort(x),
+        lambda x: tf.cumsum(x),
         lambda x: tf.random.normal([MIB]),
     ],
 )
