@@ -175,7 +175,7 @@ struct Loops {
   }
 
   /// Up to kBlock elements into lanes: eight chains hide the latency of the additions.
-  [[gnu::always_inline]] static V block(const T* x, int64_t n, V param) {
+  [[gnu::noinline]] static V block(const T* x, int64_t n, V param) {
     V a[8];
     for (V& lane : a) lane = broadcast(Step::start());
     int64_t i = 0;
@@ -209,8 +209,8 @@ struct Loops {
   }
 
   /// Rows of few elements: a lane a row.
-  static void short_rows(const T* x, int64_t rows, int64_t stride, int64_t n, const A* params,
-                         W* acc) {
+  [[gnu::noinline]] static void short_rows(const T* x, int64_t rows, int64_t stride, int64_t n,
+                                           const A* params, W* acc) {
     for (int64_t r = 0; r < rows; r += kLane) {
       const int64_t count = rows - r < kLane ? rows - r : kLane;
       const V param = Step::kHasParam ? load_part<A>(params + r, count) : V{};
@@ -258,8 +258,8 @@ struct Loops {
   }
 
   /// `params`, where there are any, are readable up to a whole vector.
-  static void wide_columns(const T* x, int64_t rows, int64_t stride, int64_t width, const A* params,
-                           W* acc) {
+  [[gnu::noinline]] static void wide_columns(const T* x, int64_t rows, int64_t stride,
+                                             int64_t width, const A* params, W* acc) {
     alignas(64) A lanes[kMaxColumns + kLane];
     for (int64_t begin = 0; begin < rows; begin += kRowBlock) {
       const int64_t end = rows - begin < kRowBlock ? rows : begin + kRowBlock;
