@@ -71,7 +71,8 @@ class Pool {
     for (auto& worker : workers_) worker.join();
   }
 
-  void run(Job& job, int threads) {
+  void run(Job& job, int threads, bool brief) {
+    const bool worth_waking = !brief || follows_quickly();
     int sleeping;
     {
       std::lock_guard lock(mutex_);
@@ -82,7 +83,7 @@ class Pool {
       posted_.fetch_add(1, std::memory_order_release);
       sleeping = sleeping_;
     }
-    if (sleeping > 0) {
+    if (sleeping > 0 && worth_waking) {
       if (threads == 2) {
         wake_.notify_one();
       } else {
@@ -103,12 +104,20 @@ class Pool {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// True iff the brief work before this one was started a moment ago: more is likely to come.
+  bool follows_quickly() {
+    const int64_t now = Clock::now().time_since_epoch().count();
+    const int64_t before = last_brief_.exchange(now, std::memory_order_relaxed);
+    return now - before < kSpin.count() * 1000;
+  }
+
   /// Waking a sleeping thread takes longer than a small product, so a thread looks around for a
   /// few dozen microseconds before it sleeps. True iff the condition came true.
   template <class Condition>
   static bool spin_until(Condition condition) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + std::chrono::microseconds(50);
+    const Clock::time_point end = Clock::now() + kSpin;
     do {
       for (int i = 0; i < 32; ++i) {
         if (condition()) return true;
@@ -162,6 +171,9 @@ class Pool {
     return nullptr;
   }
 
+  static constexpr std::chrono::microseconds kSpin{50};
+
+  std::atomic<int64_t> last_brief_{0};  // nanoseconds
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<Job*> jobs_;
@@ -216,14 +228,14 @@ int set_num_threads(int threads) {
 
 namespace detail {
 
-void run_pieces(int64_t pieces, PieceFn fn, void* context) {
+void run_pieces(int64_t pieces, PieceFn fn, void* context, bool brief) {
   const int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
   if (threads <= 1 || inside_parallel) {
     for (int64_t piece = 0; piece < pieces; ++piece) fn(context, piece);
     return;
   }
   Job job{.fn = fn, .context = context, .pieces = pieces, .error_mutex = {}, .error = nullptr};
-  pool().run(job, threads);
+  pool().run(job, threads, brief);
   if (job.error) std::rethrow_exception(job.error);
 }
 

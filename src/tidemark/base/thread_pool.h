@@ -21,14 +21,18 @@ TIDEMARK_API int set_num_threads(int threads);
 
 namespace detail {
 using PieceFn = void (*)(void* context, int64_t piece);
-TIDEMARK_API void run_pieces(int64_t pieces, PieceFn fn, void* context);
+TIDEMARK_API void run_pieces(int64_t pieces, PieceFn fn, void* context, bool brief);
 }  // namespace detail
+
+/// Work of a few microseconds, for which waking a sleeping thread does not pay: only threads that
+/// are awake help, unless such work comes in quick succession.
+enum class Work { normal, brief };
 
 /// Calls fn(begin, end) for pieces that cover [0, n), each `grain` long but the last. Runs inline
 /// when there is one piece, one thread, or when already inside a parallel_for. An exception of
 /// fn is rethrown here after all pieces have ended.
 template <class Fn>
-void parallel_for(int64_t n, int64_t grain, Fn&& fn) {
+void parallel_for(int64_t n, int64_t grain, Fn&& fn, Work work = Work::normal) {
   if (n <= 0) return;
   if (n <= grain) {
     fn(int64_t{0}, n);
@@ -45,7 +49,7 @@ void parallel_for(int64_t n, int64_t grain, Fn&& fn) {
                        const int64_t end = begin + c.grain < c.n ? begin + c.grain : c.n;
                        (*c.fn)(begin, end);
                      },
-                     &context);
+                     &context, work == Work::brief);
 }
 
 }  // namespace tidemark

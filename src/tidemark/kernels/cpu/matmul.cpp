@@ -24,8 +24,9 @@ namespace {
 
 constexpr int64_t kSmallMacs = 32 * 32 * 32;  // below this the library's call costs more
 constexpr int64_t kGrainMacs = 1 << 20;       // small items of a batch go together
-constexpr int64_t kVectorGrain = 256 << 10;   // elements of a matrix times a vector
-constexpr size_t kStackBytes = 32 << 10;      // scratch up to this lies on the stack
+constexpr int64_t kLibraryGrainMacs = 1 << 17;
+constexpr int64_t kVectorGrain = 256 << 10;  // elements of a matrix times a vector
+constexpr size_t kStackBytes = 32 << 10;     // scratch up to this lies on the stack
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -133,7 +134,7 @@ void run_tile(const MatmulProblem& p, const LibraryProducts& l, int64_t tile, vo
 
 void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char* workspace) {
   const int64_t tiles = p.batch * l.tiles.count();
-  const int64_t together = std::max<int64_t>(1, kGrainMacs * l.tiles.count() / p.macs());
+  const int64_t together = std::max<int64_t>(1, kLibraryGrainMacs * l.tiles.count() / p.macs());
   const bool on_stack = l.scratch <= kStackBytes;
   std::atomic<int64_t> next{0};
   const auto work = [&](int64_t worker) {
@@ -147,10 +148,12 @@ void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char
       }
     }
   };
-  parallel_for(std::min(tiles_at_once(p, l.tiles), divide_up(tiles, together)), 1,
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t worker = begin; worker < end; ++worker) work(worker);
-               });
+  parallel_for(
+      std::min(tiles_at_once(p, l.tiles), divide_up(tiles, together)), 1,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t worker = begin; worker < end; ++worker) work(worker);
+      },
+      p.batch * p.macs() < kGrainMacs ? Work::brief : Work::normal);
 }
 
 // --- our own loops ------------------------------------------------------------------------------

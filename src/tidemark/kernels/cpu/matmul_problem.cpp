@@ -1,6 +1,7 @@
 #include "tidemark/kernels/cpu/matmul_problem.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace tidemark::cpu {
 
@@ -62,14 +63,25 @@ int64_t MatmulProblem::offset(const Shape& shape, int64_t item_elements, int64_t
   return index * item_elements;
 }
 
-MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down(1), across(1) {
-  const int64_t macs = p.macs();
+namespace {
+
+/// Tiles worth making for this much work. Depends on the machine, never on the number of threads in
+/// use, as where tiles end may decide last bits.
+int64_t tiles_for(int64_t macs) {
+  static const int64_t most = 2 * std::max(1u, std::thread::hardware_concurrency());
   int64_t wanted = 1;
   if (macs >= int64_t{200} << 10) wanted = 2;
   if (macs >= int64_t{64} << 20) wanted = 4;
   if (macs >= int64_t{512} << 20) wanted = 8;
   if (macs >= int64_t{4} << 30) wanted = 16;
   if (macs >= int64_t{16} << 30) wanted = 64;
+  return std::min(wanted, most);
+}
+
+}  // namespace
+
+MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down(1), across(1) {
+  const int64_t wanted = tiles_for(p.macs());
   if (wanted == 1) return;
   // Rows first: the library is at its best on whole rows of B and C.
   down = std::clamp<int64_t>(p.m / 32, 1, wanted);
