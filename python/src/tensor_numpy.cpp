@@ -70,9 +70,10 @@ PyObject* as_numpy(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     check_has_value(t, "numpy()");
-    if (t.rank() > 0) return array_of_tensor(self);
-    if (t.dtype() == DType::string) return bytes_at(t, 0);
+    if (t.rank() == 0 && t.dtype() == DType::string) return bytes_at(t, 0);
     const Ref array = Ref::steal(array_of_tensor(self));
+    // A copy, as in TensorFlow: tensors do not change, and callers write into what they get here.
+    if (t.rank() > 0) return PyObject_CallMethod(array.get(), "copy", nullptr);
     const Ref nothing = Ref::checked(PyTuple_New(0));
     return PyObject_GetItem(array.get(), nothing.get());
   });
@@ -143,7 +144,8 @@ PyObject* array_of_tensor(PyObject* self) {
 
 PyMethodDef numpy_methods[] = {
     {"numpy", as_numpy, METH_NOARGS,
-     "The value as a NumPy array that shares the elements (read-only), or as a NumPy scalar."},
+     "A copy of the value as a NumPy array, or a NumPy scalar. To share the elements without a "
+     "copy, read-only: np.asarray(tensor) or memoryview(tensor)."},
     {"__array__", with_keywords(as_array), METH_VARARGS | METH_KEYWORDS, "NumPy's protocol."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -42,7 +42,7 @@ void* take_block_slowly(CoreLock& hold, int size_class, const Refusal& refusal) 
   // A block may stand on two pages more than its size, and a new slab brings its header's page.
   const auto most_growth = static_cast<int64_t>(info.size + 3 * kPageSize);
   bool tried_again = false;
-  if (core.retained() <= core.retained_limit) core.shed_above = core.retained_limit;
+  if (core.retained() <= core.comfortable()) core.shed_above = core.comfortable();
   for (;;) {
     if (void* block = core.slabs.take(size_class, core.room())) return block;
     if (core.room() < most_growth) {
@@ -125,14 +125,14 @@ Mapping take_mapping(CoreLock& hold, size_t size, const Refusal& refusal) {
   if (core.room() < growth && !make_room(hold, growth) && core.room() < bytes) {
     refuse(hold, refusal);
   }
-  core.mapped_bytes += bytes;  // reserved: other threads see it before the system does
+  core.promised_bytes += bytes;  // other threads see it before the system does
   void* header = nullptr;
   try {
     header = core.slabs.take(kHeaderClass, core.room());
     if (header == nullptr) header = take_block_slowly(hold, kHeaderClass, refusal);
   } catch (...) {
     CoreLock again(core.lock);
-    core.mapped_bytes -= bytes;
+    core.promised_bytes -= bytes;
     throw;
   }
   hold.unlock();
@@ -143,11 +143,12 @@ Mapping take_mapping(CoreLock& hold, size_t size, const Refusal& refusal) {
     data = os::map_buffer(size);
     hold.lock();
   }
+  core.promised_bytes -= bytes;
   if (data == nullptr) {
-    core.mapped_bytes -= bytes;
     core.slabs.put(header, kHeaderClass);
     refuse(hold, {refusal.request, refusal.wanted, nullptr, Refusal::refused_by_system});
   }
+  core.mapped_bytes += bytes;
   return {header, data, size};
 }
 
@@ -181,15 +182,15 @@ void destroy_mapped(Buffer* buffer) noexcept {
   Budget* unused = leave_books(buffer);
   void* data = buffer->data;
   const size_t size = buffer->charged - kHeaderSize;
-  const bool keep = static_cast<int64_t>(size) <= core.retained_limit;
+  const bool keep = static_cast<int64_t>(size) <= core.comfortable();
   if (keep) {
     core.kept.add(new (static_cast<void*>(buffer)) KeptMapping{data, size, {}, {}, {}, {}});
   } else {
     core.mapped_bytes -= static_cast<int64_t>(size);
     core.slabs.put(buffer, kHeaderClass);
   }
-  if (keep) core.shed_above = core.retained_limit;
-  if (core.retained() > core.shed_above) shed(hold, core.retained_limit);
+  if (keep) core.shed_above = core.comfortable();
+  if (core.retained() > core.shed_above) shed(hold, core.comfortable());
   hold.unlock();
   if (!keep) os::unmap(data, size);
   Budget::destroy(unused);
@@ -265,9 +266,9 @@ void destroy(Buffer* buffer) noexcept {
   CoreLock hold(core.lock);
   Budget* unused = leave_books(buffer);
   poison::header_freed(buffer, kHeaderSize);
-  if (core.slabs.put(buffer, size_class)) core.shed_above = core.retained_limit;
+  if (core.slabs.put(buffer, size_class)) core.shed_above = core.comfortable();
   if (core.retained() > core.shed_above) [[unlikely]]
-    shed(hold, core.retained_limit);
+    shed(hold, core.comfortable());
   hold.unlock();
   if (unused != nullptr) [[unlikely]]
     Budget::destroy(unused);

@@ -36,8 +36,9 @@ struct Core {
   SlabPool slabs;
   KeptMappings kept;
   Ledger ledger;
-  int64_t mapped_bytes = 0;  // mappings of large buffers, live and kept
-  int64_t limit = 0;         // 0 until initialize_core has run
+  int64_t mapped_bytes = 0;    // mappings of large buffers, live and kept
+  int64_t promised_bytes = 0;  // mappings the system is being asked for
+  int64_t limit = 0;           // 0 until initialize_core has run
   int64_t retained_limit = 0;
   // Retained bytes from which on it is worth another try to shed, and to look for free pages in
   // slabs in use: above the retained limit while more than that stands on pages with live blocks.
@@ -47,9 +48,16 @@ struct Core {
   int64_t fail_at = -1;  // the allocation with this number fails
   std::atomic<bool> poison = false;
 
-  int64_t committed() const noexcept { return slabs.present_bytes() + mapped_bytes; }
-  int64_t retained() const noexcept { return committed() - ledger.live() - ledger.planned(); }
+  int64_t committed() const noexcept {
+    return slabs.present_bytes() + mapped_bytes + promised_bytes;
+  }
+  int64_t retained() const noexcept {
+    return slabs.present_bytes() + mapped_bytes - ledger.live() - ledger.planned();
+  }
   int64_t room() const noexcept { return limit - committed(); }
+  /// Where shedding begins: below the bound, as other threads go on freeing during its system
+  /// calls, and what stands on pages with live blocks is looked at again only after more was freed.
+  int64_t comfortable() const noexcept { return retained_limit - retained_limit / 8; }
 };
 
 /// Never destroyed: buffers may be released while the process ends.

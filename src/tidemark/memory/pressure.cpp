@@ -68,7 +68,7 @@ int64_t shed(CoreLock& hold, int64_t target) noexcept {
     }
     hold.lock();
   }
-  const bool under_pressure = target < core.retained_limit;
+  const bool under_pressure = target < core.comfortable();
   if (core.retained() > target && (under_pressure || core.retained() > core.purge_above)) {
     purge_free_pages(hold, target);
   }
@@ -76,9 +76,9 @@ int64_t shed(CoreLock& hold, int64_t target) noexcept {
   // only after a good deal more was freed.
   static constexpr int64_t kStep = 256 * 1024;
   const int64_t after = core.retained();
-  core.shed_above = core.purge_above = after <= core.retained_limit
-                                           ? core.retained_limit
-                                           : after + std::max(kStep, core.retained_limit / 8);
+  core.shed_above = core.purge_above = after <= core.comfortable()
+                                           ? core.comfortable()
+                                           : after + std::max(kStep, core.retained_limit / 16);
   return std::max<int64_t>(before - after, 0);
 }
 
@@ -100,7 +100,8 @@ void initialize_core() {
     make_fork_safe();
     std::lock_guard hold(core.lock);
     core.limit = std::max<int64_t>(limit, 1);  // 0 stands for "not initialized"
-    core.retained_limit = core.shed_above = core.purge_above = retained;
+    core.retained_limit = retained;
+    core.shed_above = core.purge_above = core.comfortable();
     core.poison = poison;
     if (fail > 0) core.fail_at = fail - 1;
   });
@@ -138,7 +139,7 @@ int64_t set_retained_limit(int64_t bytes) {
   }
   CoreLock hold(core.lock);
   const int64_t old = std::exchange(core.retained_limit, bytes);
-  core.shed_above = core.purge_above = bytes;
+  core.shed_above = core.purge_above = core.comfortable();
   if (core.retained() > bytes) shed(hold, bytes);
   return old;
 }

@@ -53,6 +53,28 @@ std::string heading(const Stats& s) {
   return out + "\n";
 }
 
+/// Several calls on one line are several sites, but one place for people.
+std::vector<PlaceUse> joined_by_place(const std::vector<PlaceUse>& sites) {
+  std::vector<PlaceUse> places;
+  for (const PlaceUse& site : sites) {
+    const auto same = std::find_if(places.begin(), places.end(),
+                                   [&](const PlaceUse& p) { return p.place == site.place; });
+    if (same == places.end()) {
+      places.push_back(site);
+      continue;
+    }
+    if (same->op.empty()) same->op = site.op;
+    same->live_bytes += site.live_bytes;
+    same->bytes_at_process_peak += site.bytes_at_process_peak;
+    same->live_count += site.live_count;
+    same->total_count += site.total_count;
+  }
+  std::stable_sort(places.begin(), places.end(), [](const PlaceUse& a, const PlaceUse& b) {
+    return a.live_bytes > b.live_bytes;
+  });
+  return places;
+}
+
 std::string place_table(std::vector<PlaceUse> places) {
   std::erase_if(places, [](const PlaceUse& p) { return p.live_count == 0; });
   if (places.empty()) return "";
@@ -123,7 +145,7 @@ std::string cache_table(const std::vector<CacheUse>& caches) {
 
 std::string report() {
   const Stats s = stats();
-  const std::vector<PlaceUse> all = places();
+  const std::vector<PlaceUse> all = joined_by_place(places());
   return heading(s) + place_table(all) + holder_table(holders()) + peak_table(all, s.peak) +
          cache_table(cache_uses());
 }
