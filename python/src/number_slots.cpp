@@ -142,7 +142,8 @@ Tensor as_dividend(const Tensor& t, DType both) {
     if (is_integer(both)) {
       for (Tensor& operand : operands) operand = as_dividend(operand, both);
     }
-    return run_op(truediv.op(), operands, truediv.attrs(), 0, line.place());
+    const OpDef& op = truediv.op();  // before attrs(), which it finds
+    return run_op(op, operands, truediv.attrs(), 0, line.place());
   });
 }
 

@@ -3,6 +3,8 @@
 import copy
 import operator
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -43,6 +45,13 @@ def test_division():
     for op in (operator.floordiv, operator.mod):
         with pytest.raises(tf.errors.InvalidArgumentError, match="[Dd]ivision by zero"):
             op(five, tf.constant([0]))
+
+
+def test_an_operator_may_come_first_in_a_process():
+    for expression in ("five / 2", "2 / five", "five // 2", "five ** 2", "-five", "five == 5"):
+        code = f"import tidemark as tf; five = tf.constant(5); print(({expression}).numpy())"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, (expression, done.stderr)
 
 
 def test_power():
