@@ -121,9 +121,17 @@ def test_length_and_iteration():
         iter(const(1))
 
 
-def test_numpy_shares_the_elements_and_keeps_them_alive():
+def test_numpy_is_a_copy_to_write_into():
     a = const([1.0, 2.0, 3.0])
     array = a.numpy()
+    array += 1
+    assert a.numpy().tolist() == [1.0, 2.0, 3.0] and array.tolist() == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("share", [np.asarray, lambda t: np.frombuffer(memoryview(t), np.float32)])
+def test_asarray_shares_the_elements_and_keeps_them_alive(share):
+    a = const([1.0, 2.0, 3.0])
+    array = share(a)
     assert array.__array_interface__["data"][0] == a._data_address
     assert not array.flags.writeable
     del a
@@ -225,6 +233,7 @@ def test_weak_references_and_attributes():
 
 
 def test_cycles_through_attributes_are_collected():
+    gc.collect()  # what earlier tests left
     before = tm.stats()["live_buffers"]
     for _ in range(10):
         a = const([1.0])
