@@ -82,6 +82,47 @@ OpDef&& full_int(OpDef&& op, bool stateless) {
       .no_gradient();
 }
 
+/// The parameter belongs to the last dimensions of the result.
+void parameter_shape(InferContext& c) {
+  const int parameter = c.num_inputs() - 1;
+  if (c.num_inputs() == 3) check_seed(c, 1);
+  random_shape(c);
+  const Shape& out = c.output(0).shape;
+  const Shape& p = c.shape(parameter);
+  const int skip = out.rank() - p.rank();
+  for (int d = 0; d < p.rank(); ++d) {
+    if (skip < 0 || p[d] != out[d + skip]) {
+      c.fail("the last dimensions of shape ", out.to_brackets(), " must be those of '",
+             c.call().op.input_param(parameter).name, "', ", p.to_brackets());
+    }
+  }
+}
+
+OpDef&& gamma(OpDef&& op, bool stateless) {
+  return with_op_seed(of_shape(std::move(op),
+                               "Gamma-distributed numbers of scale 1. `alpha` holds the shape "
+                               "parameters for the last dimensions of the result.",
+                               stateless)
+                          .input("alpha", kFloats),
+                      stateless)
+      .output("output", like("alpha"))
+      .shape(parameter_shape)
+      .no_gradient();
+}
+
+OpDef&& poisson(OpDef&& op, bool stateless) {
+  return with_op_seed(of_shape(std::move(op),
+                               "Poisson-distributed counts. `rate` holds the means for the last "
+                               "dimensions of the result.",
+                               stateless)
+                          .input("rate", kFloats)
+                          .attr("dtype", AttrKind::dtype, DType::float32),
+                      stateless)
+      .output("output", from_attr("dtype"))
+      .shape(parameter_shape)
+      .no_gradient();
+}
+
 constexpr const char* kNormal = "Normal numbers of the given mean and standard deviation.";
 constexpr const char* kTruncated =
     "Normal numbers of the given mean and standard deviation, none further than two standard "
@@ -106,6 +147,11 @@ TIDEMARK_RANDOM_OP(stateless_random_uniform_int,
                    uniform_int(OpDef("stateless_random_uniform_int"), true));
 TIDEMARK_RANDOM_OP(random_full_int, full_int(OpDef("random_full_int"), false));
 TIDEMARK_RANDOM_OP(stateless_random_full_int, full_int(OpDef("stateless_random_full_int"), true));
+
+TIDEMARK_RANDOM_OP(random_gamma, gamma(OpDef("random_gamma"), false));
+TIDEMARK_RANDOM_OP(stateless_random_gamma, gamma(OpDef("stateless_random_gamma"), true));
+TIDEMARK_RANDOM_OP(random_poisson, poisson(OpDef("random_poisson"), false));
+TIDEMARK_RANDOM_OP(stateless_random_poisson, poisson(OpDef("stateless_random_poisson"), true));
 
 TIDEMARK_OP(random_shuffle)
     .doc("The rows (along dimension 0) in random order. With `seed`, from a stream of its own.")

@@ -212,6 +212,35 @@ TEST(Random, ShuffleKeepsTheRows) {
   EXPECT_EQ(random::shuffle(Tensor::uninitialized(DType::float32, {0, 3})).shape(), (Shape{0, 3}));
 }
 
+/// Mean and variance of many draws with parameters 0.3, 4 and 40.
+void check_by_parameter(const char* op, DType dtype) {
+  const Tensor parameters = Tensor::of<double>({0.3, 4, 40});
+  const Tensor shape = Tensor::of<int64_t>({100000, 3}), seed = Tensor::of<int64_t>({4, 5});
+  const Tensor t = std::string_view(op) == "stateless_random_gamma"
+                       ? call(op, {shape, seed, parameters})
+                       : call(op, {shape, seed, parameters}, {{"dtype", dtype}});
+  const auto x = doubles(t);
+  for (size_t p = 0; p < 3; ++p) {
+    const double wanted = parameters.data<double>()[p];  // mean and variance, of both kinds
+    double mean = 0, variance = 0;
+    for (size_t i = p; i < x.size(); i += 3) mean += x[i] / 1e5;
+    for (size_t i = p; i < x.size(); i += 3) variance += (x[i] - mean) * (x[i] - mean) / 1e5;
+    EXPECT_NEAR(mean, wanted, 5 * std::sqrt(wanted / 1e5)) << op;
+    EXPECT_NEAR(variance, wanted, 0.05 * wanted) << op;
+  }
+}
+
+TEST(Random, GammaAndPoisson) {
+  check_by_parameter("stateless_random_gamma", DType::float64);
+  check_by_parameter("stateless_random_poisson", DType::float32);
+  check_by_parameter("stateless_random_poisson", DType::int64);
+  const Tensor shape = Tensor::of<int64_t>({2});
+  const Tensor bad = call("random_gamma", {shape, Tensor::of<float>({-1, 0})});
+  EXPECT_TRUE(std::isnan(bad.data<float>()[0]) && std::isnan(bad.data<float>()[1]));
+  EXPECT_EQ(call("random_poisson", {shape, Tensor(0.f)}).data<float>()[1], 0);
+  EXPECT_THROW(call("random_gamma", {shape, Tensor::of<float>({1, 2, 3})}), InvalidArgumentError);
+}
+
 TEST(Random, EmptyScalarAndBadShapes) {
   EXPECT_EQ(random::normal({}).rank(), 0);
   EXPECT_EQ(random::normal({0, 4}).num_elements(), 0);
