@@ -123,7 +123,6 @@ TIDEMARK_OP(range)
 
 TIDEMARK_OP(linspace)
     .doc("`num` evenly spaced values from start to stop, both included, along a new dimension.")
-    .python("tf.linspace", "tf.lin_space")
     .input("start", kFloats)
     .input("stop", kFloats)
     .input("num", kIndex, 'N')
