@@ -47,7 +47,6 @@ def test_as_tensorflow(name):
 
 # Functions in Python that stand before an op of the same name, and why.
 SHADOWS = {
-    "tf.linspace": "integers become float64",
     "tf.unique": "a named tuple instead of a list",
     "tf.unique_with_counts": "a named tuple instead of a list",
 }
