@@ -21,6 +21,7 @@ nb::dict stats() {
   out["planned"] = s.planned;
   out["retained"] = s.retained;
   out["not_ours"] = s.not_ours;
+  out["untouched"] = s.untouched;
   out["resident"] = s.resident;
   out["tensor_bytes"] = s.tensor_bytes;
   out["borrowed"] = s.borrowed;

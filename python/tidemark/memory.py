@@ -47,7 +47,8 @@ def parse_bytes(size):
 class Stats:
     """Counters of one moment; as attributes (``stats.live``) and items (``stats["live"]``).
 
-    ``live + planned + retained + not_ours == resident``.
+    ``live + planned + retained + not_ours == resident + untouched``; ``untouched`` is what of the
+    first three the system has not given yet, as nothing was written there: mostly 0.
     """
 
     __slots__ = ("_values",)
