@@ -23,37 +23,6 @@ def crelu(features, axis=-1, name=None):
     return call("relu", (call("concat", (x, -x), {"axis": int(axis)}),), {})
 
 
-@export("tf.nn.softmax", "tf.math.softmax")
-def softmax(logits, axis=None, name=None):
-    """exp divided by the sum of exp along an axis, without overflow."""
-    logits, axis = _logits_and_axis(logits, axis)
-    shifted = logits - call("max", (logits,), {"axis": [axis], "keepdims": True})
-    exp = call("exp", (shifted,), {})
-    return exp / call("sum", (exp,), {"axis": [axis], "keepdims": True})
-
-
-@export("tf.nn.log_softmax", "tf.math.log_softmax")
-def log_softmax(logits, axis=None, name=None):
-    """The logarithm of softmax."""
-    logits, axis = _logits_and_axis(logits, axis)
-    shifted = logits - call("max", (logits,), {"axis": [axis], "keepdims": True})
-    total = call("sum", (call("exp", (shifted,), {}),), {"axis": [axis], "keepdims": True})
-    return shifted - call("log", (total,), {})
-
-
-def _logits_and_axis(logits, axis):
-    logits = convert_to_tensor(logits)
-    axis, rank = -1 if axis is None else int(axis), logits.ndim
-    if not -rank <= axis < rank:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of "
-            f"dimensions in the input. Received: dim={axis}",
-        )
-    return logits, axis
-
-
 # --- normalisation -------------------------------------------------------------------------------
 
 
@@ -152,8 +121,13 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """The cross entropy of the distribution of labels and the softmax of the logits."""
     logits = _floating(logits)
     labels = cast(labels, logits.dtype)
-    terms = labels * log_softmax(logits, axis)
-    return -call("sum", (terms,), {"axis": [int(axis)]})
+    axis = int(axis)
+    if axis not in (-1, logits.ndim - 1):
+        order = [d for d in range(logits.ndim) if d != axis % logits.ndim]
+        order.append(axis % logits.ndim)
+        logits = call("transpose", (logits,), {"perm": order})
+        labels = call("transpose", (labels,), {"perm": order})
+    return call("softmax_cross_entropy", (logits, labels), {})[0]
 
 
 @export("tf.nn.sparse_softmax_cross_entropy_with_logits")
@@ -165,6 +139,6 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={labels.shape} and logits.shape={logits.shape}"
         )
-    logarithm = log_softmax(logits)
-    attrs = {"axis": logits.ndim - 1, "batch_dims": logits.ndim - 1}
-    return -call("gather", (logarithm, labels), attrs)
+    if labels.dtype.name not in ("int32", "int64"):
+        labels = cast(labels, "int64")
+    return call("sparse_softmax_cross_entropy", (logits, labels), {})[0]
