@@ -19,9 +19,23 @@ class TIDEMARK_API CallHandler {
  protected:
   /// Hands the call to the handler below, in the end to the eager executor.
   void next(const OpCall& call, std::span<Tensor> outputs);
+  /// Until the end of the scope this thread's calls go to those below `self`.
+  class TIDEMARK_API Below {
+   public:
+    explicit Below(const CallHandler& self) noexcept;
+    ~Below();
+    Below(const Below&) = delete;
+    Below& operator=(const Below&) = delete;
+
+   private:
+    CallHandler* top_;
+  };
 
  private:
   friend class CallScope;
+  friend void push_handler(CallHandler&) noexcept;
+  friend bool remove_handler(CallHandler&) noexcept;
+  friend CallHandler* handler_below(const CallHandler&) noexcept;
   friend void dispatch(const OpCall&, std::span<Tensor>);
   CallHandler* below_ = nullptr;
 };
@@ -34,6 +48,13 @@ class TIDEMARK_API CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 };
+
+/// For handlers whose scopes need not nest: on top of this thread's stack, and off it wherever it
+/// is by now. False: it was not on this thread's stack.
+TIDEMARK_API void push_handler(CallHandler& handler) noexcept;
+TIDEMARK_API bool remove_handler(CallHandler& handler) noexcept;
+/// The next one down; null: the eager executor.
+TIDEMARK_API CallHandler* handler_below(const CallHandler& handler) noexcept;
 
 /// Checks dtypes, promotes inputs that share a type variable to one dtype (by calling "cast") and
 /// hands the call to the top of the stack.

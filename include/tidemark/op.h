@@ -175,9 +175,10 @@ using ShapeRule = void (*)(InferContext&);
 /// gone by then; their shapes and dtypes are not.
 class TIDEMARK_API Grad {
  public:
+  /// `wanted`: bit i for input i; bits beyond the 64th are taken as set.
   Grad(const OpCall& call, std::span<const Tensor> outputs, std::span<const Tensor> dy,
-       std::span<Tensor> dx)
-      : call_(call), outputs_(outputs), dy_(dy), dx_(dx) {}
+       std::span<Tensor> dx, uint64_t wanted = ~uint64_t{0})
+      : call_(call), outputs_(outputs), dy_(dy), dx_(dx), wanted_(wanted) {}
 
   const Tensor& x(int i = 0) const { return call_.inputs[i]; }
   const Tensor& y(int i = 0) const { return outputs_[i]; }
@@ -188,6 +189,8 @@ class TIDEMARK_API Grad {
   const Attr& attr(std::string_view name) const { return call_.attr(name); }
   /// Set it to the gradient of input i; left empty: no gradient flows there.
   Tensor& dx(int i) { return dx_[i]; }
+  /// False: nobody asks for the gradient of input i; costly definitions leave it out.
+  bool wants(int i) const { return i >= 64 || ((wanted_ >> i) & 1u); }
   /// Sums `t` down to input i's shape, undoing broadcasting.
   Tensor unbroadcast(const Tensor& t, int i) const;
 
@@ -195,6 +198,7 @@ class TIDEMARK_API Grad {
   const OpCall& call_;
   std::span<const Tensor> outputs_, dy_;
   std::span<Tensor> dx_;
+  uint64_t wanted_;
 };
 using GradientRule = void (*)(Grad&);
 

@@ -27,7 +27,7 @@ struct Buffer;
 
 namespace detail {
 
-/// What a handle points to. Immutable once visible to a second handle, but for `refs`.
+/// What a handle points to. Immutable once visible to a second handle, but for `refs` and `id`.
 struct TensorImpl {
   std::atomic<uint32_t> refs{1};
   DType dtype = DType::invalid;
@@ -37,6 +37,9 @@ struct TensorImpl {
   void* data = nullptr;
   memory::Buffer* buffer = nullptr;  // counted reference; null iff symbolic
   int64_t num_elements = 0;
+  /// Who this value is, for those that record computations; 0 until somebody asks. Never used
+  /// twice, unlike addresses. A value written over by a donated input's successor loses it.
+  std::atomic<uint64_t> id{0};
   Shape shape;
 };
 

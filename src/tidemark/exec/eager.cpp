@@ -85,6 +85,7 @@ Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
     const Tensor& t = call.inputs[i];
     if (((call.donated >> i) & 1u) && call.op.may_write_into(static_cast<int>(i)) &&
         t.dtype() == dtype && t.shape() == shape && t.num_elements() > 0 && t.is_unique()) {
+      t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
       return t;
     }
   }

@@ -21,8 +21,8 @@ TIDEMARK_OP(add)
       c.set(0, std::move(shape));
     })
     .gradient([](Grad& g) {
-      g.dx(0) = g.unbroadcast(g.dy(), 0);
-      g.dx(1) = g.unbroadcast(g.dy(), 1);
+      if (g.wants(0)) g.dx(0) = g.unbroadcast(g.dy(), 0);
+      if (g.wants(1)) g.dx(1) = g.unbroadcast(g.dy(), 1);
     });
 
 TIDEMARK_OP(subtract)
@@ -33,8 +33,8 @@ TIDEMARK_OP(subtract)
     .output("z", like("x"))
     .elementwise()
     .gradient([](Grad& g) {
-      g.dx(0) = g.unbroadcast(g.dy(), 0);
-      g.dx(1) = g.unbroadcast(-g.dy(), 1);
+      if (g.wants(0)) g.dx(0) = g.unbroadcast(g.dy(), 0);
+      if (g.wants(1)) g.dx(1) = g.unbroadcast(-g.dy(), 1);
     });
 
 TIDEMARK_OP(multiply)
@@ -46,8 +46,8 @@ TIDEMARK_OP(multiply)
     .elementwise()
     .gradient(
         [](Grad& g) {
-          g.dx(0) = g.unbroadcast(g.dy() * conjugate(g.x(1)), 0);
-          g.dx(1) = g.unbroadcast(g.dy() * conjugate(g.x(0)), 1);
+          if (g.wants(0)) g.dx(0) = g.unbroadcast(g.dy() * conjugate(g.x(1)), 0);
+          if (g.wants(1)) g.dx(1) = g.unbroadcast(g.dy() * conjugate(g.x(0)), 1);
         },
         keep_x(0, 1));
 
@@ -60,8 +60,8 @@ TIDEMARK_OP(truediv)
     .gradient(
         [](Grad& g) {
           const Tensor by_y = g.dy() / conjugate(g.x(1));
-          g.dx(0) = g.unbroadcast(by_y, 0);
-          g.dx(1) = g.unbroadcast(-(by_y * conjugate(g.y())), 1);
+          if (g.wants(0)) g.dx(0) = g.unbroadcast(by_y, 0);
+          if (g.wants(1)) g.dx(1) = g.unbroadcast(-(by_y * conjugate(g.y())), 1);
         },
         keep_x(1) | keep_y(0));
 

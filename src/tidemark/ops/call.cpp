@@ -137,19 +137,32 @@ void set_eager_executor(Executor executor) noexcept { eager_executor = executor;
 CallHandler* top_handler() noexcept { return top; }
 
 void CallHandler::next(const OpCall& call, std::span<Tensor> outputs) {
-  struct Below {  // calls made by the handlers below must not come back to this one
-    CallHandler* self = top;
-    explicit Below(CallHandler* below) { top = below; }
-    ~Below() { top = self; }
-  } scope(below_);
+  const Below scope(*this);  // calls made by the handlers below must not come back to this one
   hand_over(call, outputs);
 }
 
-CallScope::CallScope(CallHandler& handler) {
+CallHandler::Below::Below(const CallHandler& self) noexcept : top_(top) { top = self.below_; }
+CallHandler::Below::~Below() { top = top_; }
+
+CallScope::CallScope(CallHandler& handler) { push_handler(handler); }
+CallScope::~CallScope() { top = top->below_; }
+
+void push_handler(CallHandler& handler) noexcept {
   handler.below_ = top;
   top = &handler;
 }
-CallScope::~CallScope() { top = top->below_; }
+
+bool remove_handler(CallHandler& handler) noexcept {
+  for (CallHandler** link = &top; *link; link = &(*link)->below_) {
+    if (*link != &handler) continue;
+    *link = handler.below_;
+    handler.below_ = nullptr;
+    return true;
+  }
+  return false;
+}
+
+CallHandler* handler_below(const CallHandler& handler) noexcept { return handler.below_; }
 
 void dispatch(const OpCall& call, std::span<Tensor> outputs) {
   if (call.op.has_dtype_attrs()) check_dtype_attrs(call);

@@ -67,12 +67,18 @@ void matmul_gradient(Grad& g) {
              adjoint_b = g.attr("adjoint_b").as_bool();
   const bool swap_a = transpose_a || adjoint_a, swap_b = transpose_b || adjoint_b;
   // A plain transpose of complex numbers is an adjoint of their conjugates.
-  const Tensor a = transpose_a ? conjugated(g.x(0)) : g.x(0);
-  const Tensor b = transpose_b ? conjugated(g.x(1)) : g.x(1);
-  const Tensor da = swap_a ? product(b, g.dy(), swap_b, true) : product(g.dy(), b, false, !swap_b);
-  const Tensor db = swap_b ? product(g.dy(), a, true, swap_a) : product(a, g.dy(), !swap_a, false);
-  g.dx(0) = g.unbroadcast(transpose_a ? conjugated(da) : da, 0);
-  g.dx(1) = g.unbroadcast(transpose_b ? conjugated(db) : db, 1);
+  if (g.wants(0)) {
+    const Tensor b = transpose_b ? conjugated(g.x(1)) : g.x(1);
+    const Tensor da =
+        swap_a ? product(b, g.dy(), swap_b, true) : product(g.dy(), b, false, !swap_b);
+    g.dx(0) = g.unbroadcast(transpose_a ? conjugated(da) : da, 0);
+  }
+  if (g.wants(1)) {
+    const Tensor a = transpose_a ? conjugated(g.x(0)) : g.x(0);
+    const Tensor db =
+        swap_b ? product(g.dy(), a, true, swap_a) : product(a, g.dy(), !swap_a, false);
+    g.dx(1) = g.unbroadcast(transpose_b ? conjugated(db) : db, 1);
+  }
 }
 
 }  // namespace

@@ -54,7 +54,10 @@ Tensor Grad::unbroadcast(const Tensor& t, int i) const {
   for (int d = 0; d < t.rank(); ++d) {
     if (d < extra || (target[d - extra] == 1 && t.dim(d) != 1)) axes.push_back(d);
   }
-  return tidemark::call("sum", {t}, {{"axis", axes}}).reshaped(target);
+  Tensor sum = tidemark::call("sum", {t}, {{"axis", axes}, {"keepdims", extra == 0}});
+  if (sum.shape() == target) return sum;
+  const Tensor sizes = Tensor::of(target.dims(), {target.rank()});
+  return tidemark::call("reshape", {sum, sizes});
 }
 
 // --- building ---------------------------------------------------------------------------------

@@ -8,12 +8,17 @@ namespace tidemark {
 
 namespace {
 
+/// By the op, so that gradients of gradients see it.
+Tensor reshaped(const Tensor& t, const Shape& shape) {
+  return call("reshape", {t, Tensor::of(shape.dims(), {shape.rank()})});
+}
+
 /// `t`, a result or its gradient, with the reduced dimensions put back as size 1.
 Tensor with_kept_dims(const Grad& g, const Tensor& t) {
   if (g.attr("keepdims").as_bool()) return t;
   bool flags[Shape::kMaxRank];
   mark_axes("gradient", g.attr("axis"), g.shape(0).rank(), flags);
-  return t.reshaped(reduced_shape(g.shape(0), flags, true));
+  return reshaped(t, reduced_shape(g.shape(0), flags, true));
 }
 
 /// How many elements each result was made of.
@@ -67,11 +72,11 @@ void prod_gradient(Grad& g) {
     }
   }
   const Tensor moved = call("transpose", {g.x()}, {{"perm", order}});
-  const Tensor rows = moved.reshaped(grouped);
+  const Tensor rows = reshaped(moved, grouped);
   const auto products = [&](bool reverse) {
     return call("cumprod", {rows}, {{"axis", 1}, {"exclusive", true}, {"reverse", reverse}});
   };
-  const Tensor others = (products(false) * products(true)).reshaped(moved.shape());
+  const Tensor others = reshaped(products(false) * products(true), moved.shape());
   g.dx(0) = call("transpose", {others}, {{"perm", back}}) * with_kept_dims(g, g.dy());
 }
 

@@ -72,6 +72,27 @@ Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_on
   return Tensor::adopt(impl);
 }
 
+uint64_t new_tensor_id() noexcept {
+  static constinit std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+uint64_t id_of(const Tensor& t) noexcept {
+  std::atomic<uint64_t>& id = t.impl()->id;
+  uint64_t known = id.load(std::memory_order_relaxed);
+  if (known != 0) return known;
+  const uint64_t fresh = new_tensor_id();
+  return id.compare_exchange_strong(known, fresh, std::memory_order_relaxed) ? fresh : known;
+}
+
+Tensor shape_only(const Tensor& t) {
+  auto impl = std::make_unique<detail::TensorImpl>();
+  impl->dtype = t.dtype();
+  impl->num_elements = t.num_elements();
+  impl->shape = t.shape();
+  return Tensor::adopt(impl.release());
+}
+
 namespace detail {
 
 void destroy(TensorImpl* impl) noexcept {

@@ -21,6 +21,16 @@ TIDEMARK_API Tensor view_of(const Tensor& base, void* data, DType dtype, Shape s
 TIDEMARK_API Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
                                     void (*give_back)(void*), void* owner);
 
+/// A number no tensor or variable has had before.
+TIDEMARK_API uint64_t new_tensor_id() noexcept;
+/// The tensor's own number, given to it on the first call.
+TIDEMARK_API uint64_t id_of(const Tensor& t) noexcept;
+/// Ids with this bit belong to values of trainable variables: tapes watch them by themselves.
+inline constexpr uint64_t kTrainableIds = uint64_t{1} << 63;
+
+/// A tensor with the dtype and shape of `t` and no elements, for those that need no more.
+TIDEMARK_API Tensor shape_only(const Tensor& t);
+
 /// The bytes that follow the elements of a string tensor this process has just made.
 inline char* string_area(const Tensor& t) {
   return static_cast<char*>(t.impl()->buffer->data) + t.nbytes();
