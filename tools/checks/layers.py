@@ -19,10 +19,11 @@ LAYERS = re.findall(r"\w+", LAYER_ORDER)
 PUBLIC_HEADERS = {
     "base": "export.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
-    "tensor": "tensor.h",
+    "tensor": "tensor.h variable.h",
     "ops": "op.h call.h random.h",
     "kernels": "kernel.h",
-    "exec": "create.h custom_op.h ops.h tidemark.h",
+    "exec": "create.h custom_op.h ops.h",
+    "autodiff": "gradient.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
 

@@ -142,7 +142,8 @@ Tensor Tensor::rows(int64_t begin, int64_t count) const {
 bool Tensor::is_unique() const noexcept {
   return impl_->refs.load(std::memory_order_acquire) == 1 && !impl_->read_only &&
          impl_->buffer->refs.load(std::memory_order_acquire) == 1 &&
-         impl_->buffer->holder == memory::Holder::value;
+         (impl_->buffer->holder == memory::Holder::value ||
+          impl_->buffer->holder == memory::Holder::variable);
 }
 
 void Tensor::fail_dtype(DType wanted) const {

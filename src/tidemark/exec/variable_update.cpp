@@ -1,0 +1,107 @@
+// The members of Variable that run ops.
+#include <tidemark/call.h>
+#include <tidemark/variable.h>
+
+#include "tidemark/exec/eager.h"
+
+namespace tidemark {
+
+namespace {
+
+void check_delta(const Variable& v, const Tensor& delta, const Tensor& value, const char* what) {
+  if (delta.dtype() != v.dtype()) {
+    fail("[", what, "] variable '", v.name(), "' holds ", name_of(v.dtype()), "; a value of ",
+         name_of(delta.dtype()), " was given. Convert it with tf.cast");
+  }
+  if (delta.shape() != value.shape()) {
+    fail("[", what, "] variable '", v.name(), "' has shape ", value.shape(), "; a value of shape ",
+         delta.shape(), " was given");
+  }
+}
+
+/// What dispatch would check; nothing is converted here.
+void check_rest(const OpDef& op, DType dtype, std::span<const Tensor> rest) {
+  if (rest.size() + 1 != op.inputs().size()) {
+    fail("[", op.name(), "] takes ", op.inputs().size() - 1, " tensors beside the variable; ",
+         rest.size(), " were given");
+  }
+  const char own = op.input_param(0).type_var;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    const Param& param = op.input_param(static_cast<int>(i) + 1);
+    const DType given = rest[i].dtype();
+    if (!param.dtypes.contains(given) || (param.type_var == own && given != dtype)) {
+      fail("[", op.name(), "] '", param.name, "' has dtype ", name_of(given),
+           "; the variable holds ", name_of(dtype));
+    }
+  }
+  if (!op.input_param(0).dtypes.contains(dtype)) {
+    fail("[", op.name(), "] cannot update a variable of ", name_of(dtype));
+  }
+}
+
+/// op(value, rest…), in place where nobody shares the value.
+Tensor run_on(const OpDef& op, Tensor& value, std::span<const Tensor> rest,
+              std::span<const Attr> given = {}) {
+  std::vector<Tensor> inputs;
+  inputs.reserve(rest.size() + 1);
+  // The only handle on the value moves into the call; it comes back if the call fails.
+  inputs.push_back(std::move(value));
+  inputs.insert(inputs.end(), rest.begin(), rest.end());
+  std::vector<Attr> attrs(given.begin(), given.end());
+  for (size_t i = attrs.size(); i < op.attrs().size(); ++i) {
+    attrs.push_back(op.params()[static_cast<size_t>(op.attrs()[i])].fallback);
+  }
+  Tensor out;
+  try {
+    exec::run_eager({op, inputs, attrs, 1}, {&out, 1});
+  } catch (...) {
+    value = std::move(inputs[0]);
+    throw;
+  }
+  value = std::move(inputs[0]);
+  return out;
+}
+
+const OpDef& registered(const char* name) { return OpRegistry::instance().get(name); }
+
+}  // namespace
+
+Tensor Variable::value() const {
+  static const OpDef& identity = registered("identity");
+  const Tensor now = operand();
+  return call(identity, Borrowed<1>(now).span());
+}
+
+void Variable::update(std::string_view op, std::span<const Tensor> rest) { update(op, rest, {}); }
+
+void Variable::update(std::string_view op, std::span<const Tensor> rest,
+                      std::span<const Attr> attrs) {
+  const OpDef& definition = OpRegistry::instance().get(op);
+  check_rest(definition, dtype(), rest);
+  transform([&](Tensor& value) {
+    Tensor out = run_on(definition, value, rest, attrs);
+    if (out.dtype() != dtype()) {
+      fail("[", op, "] gives ", name_of(out.dtype()), "; variable '", name(), "' holds ",
+           name_of(dtype()));
+    }
+    return out;
+  });
+}
+
+void Variable::assign_add(const Tensor& delta) {
+  static const OpDef& add = registered("add");
+  transform([&](Tensor& value) {
+    check_delta(*this, delta, value, "assign_add");
+    return run_on(add, value, Borrowed<1>(delta).span());
+  });
+}
+
+void Variable::assign_sub(const Tensor& delta) {
+  static const OpDef& subtract = registered("subtract");
+  transform([&](Tensor& value) {
+    check_delta(*this, delta, value, "assign_sub");
+    return run_on(subtract, value, Borrowed<1>(delta).span());
+  });
+}
+
+}  // namespace tidemark

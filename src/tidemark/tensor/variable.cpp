@@ -1,0 +1,145 @@
+#include <tidemark/variable.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/variable_wait.h"
+
+namespace tidemark {
+
+struct Variable::State {
+  std::string name;
+  DType dtype = DType::invalid;
+  Shape shape;
+  uint64_t id = 0;
+  mutable std::mutex mutex;
+  /// A header of the variable's own, with the variable's id, over a buffer that others may share.
+  Tensor value;
+
+  ~State() {
+    if (value) memory::set_holder(value.impl()->buffer, memory::Holder::value);
+  }
+};
+
+namespace {
+
+constinit WaitHooks wait_hooks;
+
+/// Holds a variable's mutex. A thread that has to wait for it gives away what it holds meanwhile.
+class Lock {
+ public:
+  explicit Lock(std::mutex& mutex) : mutex_(mutex) {
+    if (mutex.try_lock()) return;
+    void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
+    mutex.lock();
+    if (wait_hooks.enter) wait_hooks.leave(token);
+  }
+  ~Lock() { mutex_.unlock(); }
+  Lock(const Lock&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
+
+bool is_allowed(const Shape& declared, const Shape& given) {
+  if (!declared.has_rank()) return true;
+  if (declared.rank() != given.rank()) return false;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (declared[i] >= 0 && declared[i] != given[i]) return false;
+  }
+  return true;
+}
+
+/// Bytes of another owner may change under us, and a small part would keep a large whole.
+bool can_share(const Tensor& t) {
+  const memory::Buffer& buffer = *t.impl()->buffer;
+  return buffer.holder != memory::Holder::borrowed && !t.impl()->read_only &&
+         buffer.bytes <= 2 * t.nbytes() + 64;
+}
+
+Tensor copy_of(const Tensor& t) {
+  if (t.dtype() == DType::string) {
+    std::vector<std::string_view> texts;
+    for (int64_t i = 0; i < t.num_elements(); ++i) texts.push_back(t.string_at(i));
+    return Tensor::of_strings(texts, t.shape());
+  }
+  Tensor out = new_tensor(t.dtype(), t.shape(), memory::Holder::variable);
+  if (t.nbytes() > 0) std::memcpy(out.mutable_raw_data(), t.raw_data(), t.nbytes());
+  return out;
+}
+
+/// The value under a header that only the variable has.
+Tensor own_header(const Tensor& t, uint64_t id) {
+  Tensor out = can_share(t) || t.dtype() == DType::string
+                   ? view_of(t, t.mutable_raw_data(), t.dtype(), t.shape())
+                   : copy_of(t);
+  out.impl()->id.store(id, std::memory_order_relaxed);
+  memory::set_holder(out.impl()->buffer, memory::Holder::variable);
+  return out;
+}
+
+}  // namespace
+
+void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
+
+Variable::Variable(const Tensor& initial, VariableOptions options) {
+  if (!initial) fail("a variable needs an initial value");
+  const Shape declared = options.shape ? *options.shape : initial.shape();
+  if (!is_allowed(declared, initial.shape())) {
+    fail("the initial value of variable '", options.name, "' has shape ", initial.shape(),
+         "; the variable allows ", declared);
+  }
+  state_ = std::make_shared<State>();
+  state_->name = std::move(options.name);
+  state_->dtype = initial.dtype();
+  state_->shape = declared;
+  state_->id = new_tensor_id() | (options.trainable ? kTrainableIds : 0);
+  state_->value = own_header(initial, state_->id);
+}
+
+const std::string& Variable::name() const { return state_->name; }
+bool Variable::trainable() const { return (state_->id & kTrainableIds) != 0; }
+DType Variable::dtype() const { return state_->dtype; }
+const Shape& Variable::shape() const { return state_->shape; }
+uint64_t Variable::id() const { return state_->id; }
+
+Tensor Variable::operand() const {
+  const Lock lock(state_->mutex);
+  return state_->value;
+}
+
+void Variable::assign(const Tensor& value) {
+  if (value.dtype() != state_->dtype) {
+    fail("variable '", state_->name, "' holds ", name_of(state_->dtype), "; a value of ",
+         name_of(value.dtype()), " was given. Convert it with tf.cast");
+  }
+  if (!is_allowed(state_->shape, value.shape())) {
+    fail("variable '", state_->name, "' allows shape ", state_->shape, "; a value of shape ",
+         value.shape(), " was given");
+  }
+  Tensor next = own_header(value, state_->id);
+  const Lock lock(state_->mutex);
+  std::swap(state_->value, next);
+  // What readers still hold of the old value is theirs alone from now on.
+  if (next.impl()->buffer != state_->value.impl()->buffer) {
+    memory::set_holder(next.impl()->buffer, memory::Holder::value);
+  }
+}
+
+void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
+  const Lock lock(state_->mutex);
+  Tensor& value = state_->value;
+  Tensor next = change(value);
+  const bool in_place = next.impl() == value.impl();
+  if (in_place) {
+    next.impl()->id.store(state_->id, std::memory_order_relaxed);
+    return;
+  }
+  if (value && value.impl()->buffer != next.impl()->buffer) {
+    memory::set_holder(value.impl()->buffer, memory::Holder::value);
+  }
+  value = own_header(next, state_->id);
+}
+
+}  // namespace tidemark
