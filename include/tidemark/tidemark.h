@@ -14,8 +14,10 @@
 #include <tidemark/custom_op.h>
 #include <tidemark/dtype.h>
 #include <tidemark/error.h>
+#include <tidemark/gradient.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 #include <tidemark/random.h>
 #include <tidemark/shape.h>
 #include <tidemark/tensor.h>
+#include <tidemark/variable.h>

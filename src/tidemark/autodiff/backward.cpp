@@ -1,0 +1,176 @@
+// The way back over a tape: iterative, releasing what it has passed.
+#include <tidemark/create.h>
+
+#include "tidemark/autodiff/tape.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::autodiff {
+
+namespace {
+
+using Entry = Tape::Entry;
+
+/// gather along the first axis: its gradient stays rows.
+bool gives_rows(const Entry& entry) {
+  static const OpDef* const gather = OpRegistry::instance().find("gather");
+  if (entry.op != gather) return false;
+  const Attr& axis = entry.attrs[static_cast<size_t>(gather->attr_index("axis"))];
+  const Attr& batch_dims = entry.attrs[static_cast<size_t>(gather->attr_index("batch_dims"))];
+  return (axis.is_none() || axis.as_int() == 0) && batch_dims.as_int() == 0;
+}
+
+std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
+  const Shape& shape = entry.inputs()[0].shape();
+  Ints sizes(shape.begin(), shape.end());
+  sizes[0] = entry.inputs()[1].num_elements();
+  std::vector<Adjoint> out(2);
+  const Tensor rows = Tensor::of(std::span<const int64_t>(sizes), {shape.rank()});
+  out[0].values = call("reshape", {dy, rows});
+  out[0].indices = call("reshape", {entry.inputs()[1], Tensor::of<int64_t>({-1})});
+  out[0].shape = shape;
+  return out;
+}
+
+Tensor zeros_for(const Tensor& t) { return zeros(t.shape(), t.dtype()); }
+
+Tensor ones_for(const Tensor& t) { return ones(t.shape(), t.dtype()); }
+
+/// The state of one walk.
+class Walk {
+ public:
+  Walk(int32_t num_slots, size_t num_entries)
+      : adjoints_(static_cast<size_t>(num_slots)),
+        reached_(static_cast<size_t>(num_slots)),
+        sources_(static_cast<size_t>(num_slots)),
+        active_(num_entries) {}
+
+  void add_source(int32_t slot) {
+    sources_[static_cast<size_t>(slot)] = true;
+    reached_[static_cast<size_t>(slot)] = true;
+  }
+  void add(int32_t slot, Adjoint&& adjoint) {
+    accumulate(adjoints_[static_cast<size_t>(slot)], std::move(adjoint));
+  }
+  bool is_reached(int32_t slot) const { return slot >= 0 && reached_[static_cast<size_t>(slot)]; }
+  const Adjoint& at(int32_t slot) const { return adjoints_[static_cast<size_t>(slot)]; }
+
+  /// Which steps lie between the sources and anything.
+  void reach(const std::deque<Entry>& entries) {
+    for (size_t i = 0; i < active_.size(); ++i) {
+      for (int32_t slot : entries[i].input_slots()) {
+        if (!is_reached(slot)) continue;
+        active_[i] = true;
+        for (int32_t out : entries[i].output_slots()) {
+          if (out >= 0) reached_[static_cast<size_t>(out)] = true;
+        }
+        break;
+      }
+    }
+  }
+
+  void step(size_t i, const Entry& entry) {
+    if (!active_[i]) return;
+    bool any = false;
+    std::vector<Tensor> dy(entry.output_slots().size());
+    for (size_t k = 0; k < dy.size(); ++k) {
+      const int32_t slot = entry.output_slots()[k];
+      if (slot < 0) continue;
+      dy[k] = take(slot);
+      any |= static_cast<bool>(dy[k]);
+    }
+    if (!any) return;
+    for (size_t k = 0; k < dy.size(); ++k) {
+      if (!dy[k] && entry.output_slots()[k] >= 0) dy[k] = zeros_for(entry.outputs()[k]);
+    }
+    uint64_t wanted = 0;
+    for (size_t k = 0; k < entry.num_inputs && k < 64; ++k) {
+      wanted |= uint64_t{is_reached(entry.input_slots()[k])} << k;
+    }
+    std::vector<Adjoint> dx = run_backward(entry, dy, wanted);
+    dy.clear();
+    for (size_t k = 0; k < dx.size() && k < entry.num_inputs; ++k) {
+      const int32_t slot = entry.input_slots()[k];
+      if (dx[k] && is_reached(slot)) add(slot, std::move(dx[k]));
+    }
+  }
+
+ private:
+  /// What has flowed to the slot; stays where it is an answer too.
+  Tensor take(int32_t slot) {
+    Adjoint& adjoint = adjoints_[static_cast<size_t>(slot)];
+    if (!adjoint) return {};
+    if (!sources_[static_cast<size_t>(slot)]) return dense(std::exchange(adjoint, {}));
+    Adjoint copy = adjoint;
+    return dense(std::move(copy));
+  }
+
+  std::vector<Adjoint> adjoints_;
+  std::vector<bool> reached_, sources_, active_;
+};
+
+void check_seed(const Tensor& seed, const Tensor& target) {
+  if (seed.shape() == target.shape() && seed.dtype() == target.dtype()) return;
+  fail("an output gradient has dtype ", name_of(seed.dtype()), " and shape ", seed.shape(),
+       "; its target has ", name_of(target.dtype()), " and ", target.shape());
+}
+
+}  // namespace
+
+std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy, uint64_t wanted) {
+  if (entry.custom) return entry.custom->run(dy);
+  if (gives_rows(entry)) return gathered_rows(entry, dy[0]);
+  std::vector<Tensor> dx(entry.num_inputs);
+  const OpCall call{*entry.op, entry.inputs(), entry.attrs};
+  Grad grad(call, entry.outputs(), dy, dx, wanted);
+  entry.op->gradient_rule()(grad);
+  std::vector<Adjoint> out(dx.size());
+  for (size_t i = 0; i < dx.size(); ++i) out[i].values = std::move(dx[i]);
+  return out;
+}
+
+std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
+                                    std::span<const uint64_t> sources,
+                                    std::span<const Tensor> seeds) {
+  if (used_up_) {
+    fail<InternalError>(
+        "this tape was asked for gradients before; make it persistent to ask again");
+  }
+  if (!seeds.empty() && seeds.size() != targets.size()) {
+    fail("there are ", targets.size(), " targets and ", seeds.size(), " output gradients");
+  }
+  // What the definitions run now may be recorded too, on a persistent tape: after these.
+  const size_t count = entries_.size();
+  Walk walk(num_slots_, count);
+  std::vector<int32_t> slots;
+  for (uint64_t id : sources) {
+    slots.push_back(id == 0 ? -1 : ids_.find(id));
+    if (slots.back() >= 0) walk.add_source(slots.back());
+  }
+  walk.reach(entries_);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const uint64_t id = targets[i].impl()->id.load(std::memory_order_relaxed);
+    const int32_t slot = id == 0 ? -1 : ids_.find(id);
+    if (!walk.is_reached(slot)) continue;
+    const bool is_seeded = !seeds.empty() && seeds[i];
+    if (is_seeded) check_seed(seeds[i], targets[i]);
+    walk.add(slot, {is_seeded ? seeds[i] : ones_for(targets[i]), {}, {}});
+  }
+  used_up_ = !options_.persistent;
+  if (used_up_) recording_ = false;
+  for (size_t i = count; i-- > 0;) {
+    if (options_.persistent) {
+      walk.step(i, entries_[i]);
+    } else {
+      const Entry entry = std::move(entries_.back());
+      entries_.pop_back();
+      walk.step(i, entry);
+    }
+  }
+  std::vector<Adjoint> out(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (slots[i] >= 0) out[i] = walk.at(slots[i]);
+  }
+  return out;
+}
+
+}  // namespace tidemark::autodiff

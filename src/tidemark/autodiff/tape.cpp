@@ -1,0 +1,137 @@
+#include "tidemark/autodiff/tape.h"
+
+#include <unordered_set>
+
+#include "tidemark/autodiff/keep.h"
+
+namespace tidemark::autodiff {
+
+namespace {
+
+thread_local constinit int curtains __attribute__((tls_model("initial-exec"))) = 0;
+
+bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
+
+}  // namespace
+
+bool is_behind_curtain() noexcept { return curtains > 0; }
+
+void Curtain::handle(const OpCall& call, std::span<Tensor> outputs) {
+  struct Closed {
+    Closed() { ++curtains; }
+    ~Closed() { --curtains; }
+  } closed;
+  next(call, outputs);
+}
+
+int32_t Tape::add_slot(uint64_t id) {
+  ids_.insert(id, num_slots_);
+  return num_slots_++;
+}
+
+void Tape::watch_id(uint64_t id) {
+  if (ids_.find(id) < 0) add_slot(id);
+  if (id & kTrainableIds) accessed_.push_back(id);
+}
+
+void Tape::watch(const Tensor& t) { watch_id(id_of(t)); }
+
+bool Tape::is_watched(const Tensor& t) const {
+  const uint64_t id = t.impl()->id.load(std::memory_order_relaxed);
+  return id != 0 && ids_.find(id) >= 0;
+}
+
+/// -1: no gradient flows to the tensor.
+int32_t Tape::slot_of(const Tensor& t) {
+  const uint64_t id = t.impl()->id.load(std::memory_order_relaxed);
+  if (id == 0 || !is_differentiable(t.dtype())) return -1;
+  const int32_t slot = ids_.find(id);
+  if (slot >= 0 || !(id & kTrainableIds) || !options_.watch_accessed_variables) return slot;
+  accessed_.push_back(id);
+  return add_slot(id);
+}
+
+void Tape::add_outputs(Entry& entry, std::span<const Tensor> outputs, uint32_t keep) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    entry.tensors.push_back(kept(outputs[i], keep, i));
+    if (!is_differentiable(outputs[i].dtype())) {
+      entry.slots.push_back(-1);
+      continue;
+    }
+    const uint64_t id = id_of(outputs[i]);
+    const int32_t known = ids_.find(id);
+    entry.slots.push_back(known >= 0 ? known : add_slot(id));
+  }
+}
+
+void Tape::handle(const OpCall& call, std::span<Tensor> outputs) {
+  if (!recording_ || curtains > 0) return next(call, outputs);
+  bool is_watched = false;
+  Entry entry;
+  const size_t count = call.inputs.size();
+  entry.slots.reserve(count + outputs.size());
+  for (const Tensor& t : call.inputs) {
+    entry.slots.push_back(slot_of(t));
+    is_watched |= entry.slots.back() >= 0;
+  }
+  if (!is_watched || options_.only_variables || !call.op.is_differentiable())
+    return next(call, outputs);
+  entry.op = &call.op;
+  entry.num_inputs = static_cast<uint32_t>(count);
+  entry.attrs.assign(call.attrs.begin(), call.attrs.end());
+  entry.tensors.reserve(count + outputs.size());
+  const Keep keep = call.op.gradient_keeps();
+  // Before the call: an input that is kept must not be written over, though it was donated.
+  for (size_t i = 0; i < count; ++i) entry.tensors.push_back(kept(call.inputs[i], keep.x, i));
+  next(call, outputs);
+  add_outputs(entry, outputs, keep.y);
+  entries_.push_back(std::move(entry));
+}
+
+void Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                  const std::shared_ptr<CustomBackward>& backward) {
+  if (!recording_ || options_.only_variables) return;
+  bool is_watched = false;
+  Entry entry;
+  for (const Tensor& t : inputs) {
+    entry.slots.push_back(slot_of(t));
+    is_watched |= entry.slots.back() >= 0;
+    entry.tensors.push_back(shape_only(t));
+  }
+  if (!is_watched) return;
+  entry.custom = backward;
+  entry.num_inputs = static_cast<uint32_t>(inputs.size());
+  add_outputs(entry, outputs, 0);
+  entries_.push_back(std::move(entry));
+}
+
+void Tape::end_many(bool persistent) {
+  options_.persistent = persistent;
+  if (persistent) return;
+  used_up_ = true;
+  recording_ = false;
+  entries_.clear();
+}
+
+void Tape::reset() {
+  entries_.clear();
+  ids_.clear();
+  accessed_.clear();
+  num_slots_ = 0;
+  used_up_ = false;
+  recording_ = true;
+}
+
+int64_t Tape::kept_bytes() const {
+  std::unordered_set<const memory::Buffer*> seen;
+  int64_t bytes = 0;
+  for (const Entry& entry : entries_) {
+    for (const Tensor& t : entry.tensors) {
+      const memory::Buffer* buffer = t ? t.impl()->buffer : nullptr;
+      if (buffer && seen.insert(buffer).second) bytes += static_cast<int64_t>(buffer->charged);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace tidemark::autodiff
