@@ -10,6 +10,7 @@
 #include "numpy_api.h"
 #include "op_call.h"
 #include "tensor_type.h"
+#include "variable_type.h"
 
 namespace tidemark::python {
 
@@ -226,7 +227,7 @@ DType adapted_dtype(DType value, DType beside) {
 }
 
 bool converts_itself(PyObject* value) {
-  return is_tensor(value) || _PyType_Lookup(Py_TYPE(value), tf_tensor_name());
+  return is_tensor(value) || is_variable(value) || _PyType_Lookup(Py_TYPE(value), tf_tensor_name());
 }
 
 Tensor to_tensor(PyObject* value, ConvertOptions options) {
@@ -239,6 +240,12 @@ Tensor to_tensor(PyObject* value, ConvertOptions options) {
   }
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
     return tensor_from_list(value, options);
+  }
+  if (is_variable(value)) {
+    Tensor t = operand_of(value);
+    if (options.dtype == DType::invalid || options.dtype == t.dtype()) return t;
+    const Ref given = Ref::checked(wrap(std::move(t)));
+    raise_other_dtype(given.get(), options.dtype, options.copy);
   }
   if (is_ndarray(value)) return tensor_from_array(value, options);
   if (is_numpy_scalar(value)) {  // whose own buffer does not always tell its dtype
@@ -261,6 +268,10 @@ PyObject* convert(PyObject* value, ConvertOptions options) {
   if (is_tensor(value) &&
       (options.dtype == DType::invalid || options.dtype == tensor_of(value).dtype())) {
     return Py_NewRef(value);
+  }
+  if (is_variable(value)) {
+    to_tensor(value, options);  // for its check of the dtype
+    return Ref::checked(wrap(reading_of(value))).release();
   }
   return Ref::checked(wrap(to_tensor(value, options))).release();
 }

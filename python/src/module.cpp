@@ -10,7 +10,9 @@
 #include "op_function.h"
 #include "pickle.h"
 #include "sites.h"
+#include "tape_type.h"
 #include "tensor_type.h"
+#include "variable_type.h"
 
 namespace nb = nanobind;
 
@@ -40,11 +42,13 @@ NB_MODULE(_tidemark, m) {
   nb::register_exception_translator(translate_exception);
   const auto initialize = [&]() -> PyObject* {
     for (PyMethodDef* methods : {frontend_methods, site_methods, convert_methods, unpickle_methods,
-                                 dlpack_functions, op_function_methods}) {
+                                 dlpack_functions, op_function_methods, tape_functions}) {
       add_methods(m.ptr(), methods);
     }
     initialize_sites();
     initialize_tensor_type(m.ptr());
+    initialize_variable_type(m.ptr());
+    initialize_tape_types(m.ptr());
     initialize_iterator();
     initialize_op_function(m.ptr());
     initialize_pickle(m.ptr());

@@ -1,12 +1,14 @@
 #include "op_call.h"
 
 #include "tidemark/exec/eager.h"
+#include "tidemark/tensor/variable_wait.h"
 
 #include <array>
 
 #include "convert.h"
 #include "errors.h"
 #include "tensor_type.h"
+#include "variable_type.h"
 
 namespace tidemark::python {
 
@@ -76,7 +78,10 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
 
 }  // namespace
 
-void install_long_work_hooks() { exec::set_long_work_hooks({give_gil_away, take_gil_back}); }
+void install_long_work_hooks() {
+  exec::set_long_work_hooks({give_gil_away, take_gil_back});
+  set_wait_hooks({give_gil_away, take_gil_back});
+}
 
 void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {
   std::vector<Pending> pending;
@@ -84,6 +89,8 @@ void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {
   const auto add = [&](const Param& param, PyObject* value) {
     if (is_tensor(value)) {
       out.push(tensor_of(value));
+    } else if (is_variable(value)) {
+      out.push(operand_of(value));
     } else {
       pending.push_back({value, &param, out.size()});
       out.push({});
@@ -96,7 +103,7 @@ void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {
       continue;
     }
     // A tuple of its own: converting one item may run code that changes the caller's list.
-    if (is_tensor(values[i]) || !PySequence_Check(values[i])) {
+    if (is_tensor(values[i]) || is_variable(values[i]) || !PySequence_Check(values[i])) {
       sequences.push_back(Ref::checked(PyTuple_Pack(1, values[i])));
     } else {
       sequences.push_back(Ref::checked(PySequence_Tuple(values[i])));

@@ -15,6 +15,7 @@ from tidemark import _tensor_methods as _tensor_methods
 from tidemark import _tidemark, dtypes, errors
 
 from tidemark import _array_ops, _creation, _math_ops  # isort: skip
+from tidemark import _custom_gradient, _gradients, _variable  # isort: skip
 from tidemark._export import namespace as _namespace
 from tidemark._tidemark import Tensor
 from tidemark.dtypes import *  # noqa: F403
@@ -29,8 +30,8 @@ from tidemark import math  # noqa: E402
 
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
-    "bitwise", "config", "debugging", "experimental", "linalg", "memory", "nest", "nn", "random",
-    "version",
+    "autodiff", "bitwise", "config", "debugging", "experimental", "linalg", "memory", "nest", "nn",
+    "random", "version",
 )  # fmt: skip
 _LAZY = {
     "Assert": "_debugging_ops",
@@ -46,6 +47,7 @@ _LAZY = {
     "name_scope": "_scopes",
     "init_scope": "_scopes",
     "control_dependencies": "_scopes",
+    "variable_creator_scope": "_scopes",
 }
 
 

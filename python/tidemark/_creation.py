@@ -190,7 +190,7 @@ def _value_of(value, dtype, which):
 @export("tf.is_tensor")
 def is_tensor(x):
     """Whether the value is a tensor."""
-    return isinstance(x, Tensor)
+    return isinstance(x, (Tensor, _tidemark.VariableBase)) or hasattr(x, "__tf_is_tensor__")
 
 
 @export("tf.get_static_value")

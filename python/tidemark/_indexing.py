@@ -84,8 +84,20 @@ class _Spec:
 _BEGIN, _END, _ELLIPSIS, _NEW_AXIS, _SHRINK = range(5)
 
 
-def _getitem(tensor, key):
-    """The same for keys with anything else in them."""
+def slice_spec(key):
+    """begin, end, strides and the five masks of a key that is a slice and nothing else."""
+    kind = key.__class__
+    if kind is not tuple and not (kind is list and _is_flat(key)):
+        key = (key,)
+    spec = _spec_of(key)
+    if spec.array is not None:
+        raise TypeError("a slice can be assigned to; masks and index arrays cannot")
+    if not spec.begin:
+        spec.add(0, 0, 1, _ELLIPSIS)
+    return spec.begin, spec.end, spec.strides, tuple(spec.masks)
+
+
+def _spec_of(key):
     spec = _Spec()
     for index in key:
         if index is None:
@@ -96,6 +108,12 @@ def _getitem(tensor, key):
             _add_slice(spec, index)
         else:
             _add_value(spec, index, len(key))
+    return spec
+
+
+def _getitem(tensor, key):
+    """The same for keys with anything else in them."""
+    spec = _spec_of(key)
     if spec.array is None:
         return _sliced(tensor, spec)
     axis = _axis_of_array(tensor, spec)

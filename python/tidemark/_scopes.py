@@ -20,6 +20,22 @@ def _names():
     return _state.names
 
 
+def creators():
+    """The functions of the variable creator scopes around this place, outermost first."""
+    return getattr(_state, "creators", ())
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """A context in which ``variable_creator(next_creator, **kwargs)`` makes the variables."""
+    outer = creators()
+    _state.creators = (*outer, variable_creator)
+    try:
+        yield
+    finally:
+        _state.creators = outer
+
+
 class name_scope:
     """A context whose name stands before the names of ops made inside it."""
 
