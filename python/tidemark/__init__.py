@@ -36,6 +36,7 @@ _MODULES = (
 _LAZY = {
     "Assert": "_debugging_ops",
     "DeviceSpec": "_device",
+    "Module": "_module",
     "assert_equal": "_debugging_ops",
     "assert_greater": "_debugging_ops",
     "assert_less": "_debugging_ops",

@@ -10,6 +10,7 @@ from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor_methods import Reference
 from tidemark._tidemark import Tensor, call, convert
 from tidemark._variable import Variable, variable_with_id
 
@@ -40,14 +41,20 @@ def _as_gradient(found):
     return IndexedSlices(values, indices, convert(shape))
 
 
+def _wrapped_variable(value):
+    """The variable behind an object that has a variable's ``handle``, as Keras's have."""
+    handle = getattr(value, "handle", None)
+    return handle.deref() if isinstance(handle, Reference) else None
+
+
 def _leaf(value, what):
     """A target or source as something that has an id."""
     if isinstance(value, (Tensor, _tidemark.VariableBase)):
         return value
     if isinstance(value, IndexedSlices):
         return value.values
-    inner = getattr(value, "_value", None)  # what wraps a variable, as Keras does
-    if isinstance(inner, (Tensor, _tidemark.VariableBase)):
+    inner = _wrapped_variable(value)
+    if inner is not None:
         return inner
     if hasattr(value.__class__, "__tf_tensor__"):
         return convert_to_tensor(value)
@@ -78,9 +85,8 @@ class GradientTape(_tidemark.Tape):
             self._watch_leaf(tensor)
             return
         for value in nest.flatten(tensor):
-            inner = getattr(value, "_value", None)
-            known = isinstance(inner, (Tensor, _tidemark.VariableBase))
-            self._watch_leaf(inner if known else value)
+            inner = _wrapped_variable(value)
+            self._watch_leaf(value if inner is None else inner)
 
     def _watch_leaf(self, value):
         dtype = getattr(value, "dtype", None)

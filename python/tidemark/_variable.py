@@ -98,9 +98,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             initial_value = initial_value()
         enum_number = 0 if dtype is None else as_dtype(dtype)._enum
         try:
-            value = convert(initial_value, enum_number, None, False)
-            if not isinstance(initial_value, _tidemark.Tensor):
-                value = convert(initial_value, enum_number)  # a copy: arrays change
+            is_tensor = isinstance(initial_value, (_tidemark.Tensor, _tidemark.VariableBase))
+            value = convert(initial_value, enum_number, None, not is_tensor)  # arrays change
         except ValueError as error:
             raise ValueError(f"initial_value: {error}") from None
         if shape is not None:

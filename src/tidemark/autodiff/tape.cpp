@@ -24,6 +24,25 @@ void Curtain::handle(const OpCall& call, std::span<Tensor> outputs) {
   next(call, outputs);
 }
 
+void Tape::Entry::label() {
+  for (size_t i = 0; i < tensors.size() && i < 64; ++i) {
+    memory::Buffer* buffer = tensors[i].impl()->buffer;
+    if (!buffer || buffer->holder != memory::Holder::value) continue;
+    memory::set_holder(buffer, memory::Holder::tape);
+    labelled |= uint64_t{1} << i;
+  }
+}
+
+void Tape::Entry::unlabel() noexcept {
+  for (size_t i = 0; i < tensors.size() && i < 64; ++i) {
+    if (!((labelled >> i) & 1u) || !tensors[i]) continue;
+    memory::Buffer* buffer = tensors[i].impl()->buffer;
+    if (buffer->holder == memory::Holder::tape) {
+      memory::set_holder(buffer, memory::Holder::value);
+    }
+  }
+}
+
 int32_t Tape::add_slot(uint64_t id) {
   ids_.insert(id, num_slots_);
   return num_slots_++;
@@ -85,6 +104,7 @@ void Tape::handle(const OpCall& call, std::span<Tensor> outputs) {
   for (size_t i = 0; i < count; ++i) entry.tensors.push_back(kept(call.inputs[i], keep.x, i));
   next(call, outputs);
   add_outputs(entry, outputs, keep.y);
+  entry.label();
   entries_.push_back(std::move(entry));
 }
 

@@ -78,6 +78,17 @@ class TIDEMARK_API Tape final : public CallHandler {
     std::vector<Tensor> tensors;  // inputs, then outputs: kept, or shape and dtype alone
     std::vector<int32_t> slots;   // likewise; -1: no gradient passes here
     std::vector<Attr> attrs;
+    uint64_t labelled = 0;  // bit i: tensors[i]'s buffer is listed as the tape's because of this
+
+    Entry() = default;
+    Entry(Entry&&) = default;
+    Entry& operator=(Entry&&) = default;
+    ~Entry() {
+      if (labelled) unlabel();
+    }
+    /// Lists the buffers kept, unless they are a variable's or another tape's, as kept by a tape.
+    void label();
+    void unlabel() noexcept;
 
     std::span<const Tensor> inputs() const { return {tensors.data(), num_inputs}; }
     std::span<const Tensor> outputs() const {

@@ -110,6 +110,31 @@ TEST(Tape, KeepsOnlyWhatGradientsNeed) {
   EXPECT_LT(tape.kept_bytes(), 8192);
 }
 
+int64_t tape_bytes() {
+  for (const auto& use : memory::holders()) {
+    if (use.holder == "tape") return use.live_bytes;
+  }
+  return 0;
+}
+
+TEST(Tape, IsListedAsTheHolderOfWhatItKeeps) {
+  const Tensor x = ones({1024});
+  const int64_t before = tape_bytes();
+  {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = tanh(exp(x));
+    EXPECT_GE(tape_bytes() - before, 2 * 4096);
+    tape.gradient(y, x);
+    EXPECT_EQ(tape_bytes(), before);
+    GradientTape dropped;
+    dropped.watch(x);
+    exp(x);
+  }
+  EXPECT_EQ(tape_bytes(), before);
+  EXPECT_TRUE(x.is_unique());
+}
+
 TEST(Tape, KeepsGradientsOfGatherAsRows) {
   const Tensor table = ones({100, 4});
   const Tensor rows = Tensor::of({7, 3, 7});
