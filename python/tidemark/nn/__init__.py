@@ -1,6 +1,13 @@
-"""``tf.nn``: activations, normalisation and losses."""
+"""``tf.nn``: activations, convolutions, poolings, normalisation and losses."""
 
-from tidemark import _array_ops, _math_ops, _nn_more, _nn_ops
+from tidemark import (
+    _array_ops,
+    _conv_ops,
+    _math_ops,
+    _nn_more,
+    _nn_ops,
+    _pool_ops,
+)
 from tidemark._export import namespace as _namespace
 from tidemark.nn import experimental as experimental
 

@@ -35,18 +35,14 @@ const TidemarkDnnlTable* open_library() {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library ? dlsym(library, "tidemark_dnnl_table") : nullptr;
   if (!symbol) {
-    std::fprintf(stderr,
-                 "tidemark: matrix products run on the built-in kernels, several times slower, as "
-                 "%s cannot be loaded: %s\n",
-                 path.c_str(), dlerror());
+    std::fprintf(
+        stderr,
+        "tidemark: products and convolutions run on the built-in kernels, several times slower, as "
+        "%s cannot be loaded: %s\n",
+        path.c_str(), dlerror());
     return nullptr;
   }
   return reinterpret_cast<const TidemarkDnnlTable* (*)()>(symbol)();
-}
-
-const TidemarkDnnlTable* library() {
-  static const TidemarkDnnlTable* const table = open_library();
-  return table;
 }
 
 struct Hash {
@@ -129,6 +125,11 @@ class ProductCache {
 
 }  // namespace
 
+const TidemarkDnnlTable* dnnl_table() {
+  static const TidemarkDnnlTable* const table = open_library();
+  return table;
+}
+
 void DnnlProduct::run(const void* a, const void* b, void* c, void* scratch) const {
   const int status = table_.run(primitive_, a, b, c, scratch);
   if (status != 0) fail<InternalError>("[matmul] oneDNN failed with status ", status);
@@ -142,7 +143,7 @@ bool same_product(const TidemarkDnnlProduct& a, const TidemarkDnnlProduct& b) {
 }
 
 std::shared_ptr<const DnnlProduct> dnnl_product(const TidemarkDnnlProduct& wanted) {
-  const TidemarkDnnlTable* table = library();
+  const TidemarkDnnlTable* table = dnnl_table();
   return table ? ProductCache::instance().get(*table, wanted) : nullptr;
 }
 

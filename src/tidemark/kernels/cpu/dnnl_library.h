@@ -7,6 +7,9 @@
 
 namespace tidemark::cpu {
 
+/// Null when the library is not there, which is said once on stderr.
+const TidemarkDnnlTable* dnnl_table();
+
 /// A product oneDNN runs; kept alive by whoever runs it.
 class DnnlProduct {
  public:

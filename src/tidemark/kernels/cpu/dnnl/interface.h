@@ -16,6 +16,16 @@ struct TidemarkDnnlProduct {
   int64_t c_row_stride;
 };
 
+/// A convolution or one of its gradients over channels-last images; leading spatial dimensions of
+/// size 1 where there are fewer than three. `a` and `c` of run() are the input's and the output's
+/// side, `b` the filter's, in the library's own layout.
+struct TidemarkDnnlConvolution {
+  int32_t kind;  // 0: forward, 1: gradient of the input, 2: gradient of the filter
+  int32_t is_bfloat16;
+  int64_t batch, groups, in_channels, out_channels;
+  int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3], after[3];
+};
+
 struct TidemarkDnnlPrimitive;
 
 struct TidemarkDnnlTable {
@@ -27,6 +37,14 @@ struct TidemarkDnnlTable {
   int (*run)(TidemarkDnnlPrimitive* primitive, const void* a, const void* b, void* c,
              void* scratch);
   void (*destroy)(TidemarkDnnlPrimitive* primitive);
+  /// As create. Where `like` is given the filter has its layout.
+  TidemarkDnnlPrimitive* (*create_convolution)(const TidemarkDnnlConvolution* convolution,
+                                               const TidemarkDnnlPrimitive* like);
+  /// Bytes of the filter in the library's layout; of float for the gradient of the filter.
+  size_t (*filter_bytes)(const TidemarkDnnlPrimitive* convolution);
+  /// Between [window..., in_channels / groups, out_channels] and the library's layout: into it, for
+  /// the gradient of the filter (of floats, on both sides) out of it. 0: done.
+  int (*convert_filter)(TidemarkDnnlPrimitive* convolution, const void* from, void* to);
 };
 
 /// The name looked up after dlopen.

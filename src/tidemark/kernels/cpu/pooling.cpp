@@ -1,0 +1,163 @@
+// Kernels of the poolings and their gradients.
+
+#include <tidemark/kernel.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/isa/pooling_loops.h"
+#include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/ops/windows.h"
+
+namespace tidemark::cpu {
+
+TIDEMARK_DECLARE_PER_ISA(PoolingTable, pooling_table);
+
+const PoolingTable& pooling_loops() {
+  static const PoolingTable* const table = &TIDEMARK_FOR_LEVEL(pooling_table, best_level());
+  return *table;
+}
+
+namespace {
+
+constexpr int64_t kGrainElements = 16 << 10;
+constexpr int64_t kChannels = 64;   // whose greatest elements are looked for together
+constexpr int64_t kPositions = 32;  // of a row, likewise
+
+ConvolutionSizes sizes_of(const OpCall& call, const Shape& images) {
+  const Windows w = read_windows(call, images, call.attr("ksize").as_ints());
+  ConvolutionSizes s{};
+  s.batch = images[0];
+  s.groups = 1;
+  s.in_channels = s.out_channels = images.dim(-1);
+  for (int d = 0; d < 3; ++d) {
+    s.in[d] = w.in[d];
+    s.out[d] = w.out[d];
+    s.kernel[d] = w.kernel[d];
+    s.stride[d] = w.stride[d];
+    s.dilation[d] = w.dilation[d];
+    s.before[d] = w.before[d];
+  }
+  return s;
+}
+
+template <class Row>
+void for_rows(int64_t rows, int64_t elements_of_row, Row row) {
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, elements_of_row));
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) row(r);
+  });
+}
+
+const PoolingLoops& loops_for(DType d) { return pooling_loops().loops[static_cast<int>(d)]; }
+
+template <bool kMax>
+void pool_run(KernelContext& k) {
+  if (k.output(0).num_elements() == 0) return;
+  const ConvolutionSizes s = sizes_of(k.call(), k.input(0).shape());
+  const PoolingLoops& loops = loops_for(k.input(0).dtype());
+  const auto row = kMax ? loops.max : loops.mean;
+  const int64_t window = s.kernel[0] * s.kernel[1] * s.kernel[2];
+  for_rows(s.batch * s.out[0] * s.out[1], s.out[2] * s.out_channels * std::min<int64_t>(window, 64),
+           [&](int64_t r) { row(s, r, k.in<void>(0), k.out<void>(0)); });
+}
+
+/// Calls each(image, output element, input element in its image) for every window and channel. One
+/// image and block of channels after the other on one thread, so that sums do not meet.
+template <class Each>
+void for_each_greatest(const ConvolutionSizes& whole, const PoolingLoops& loops, const void* x,
+                       const void* y, Each each) {
+  const int64_t blocks = (whole.out_channels + kChannels - 1) / kChannels;
+  parallel_for(whole.batch * blocks, 1, [&](int64_t begin, int64_t end) {
+    int64_t pixels[kPositions * kChannels];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / blocks, first = i % blocks * kChannels;
+      const int64_t last = std::min(whole.out_channels, first + kChannels), width = last - first;
+      const int64_t rows = whole.out[0] * whole.out[1];
+      for (int64_t r = image * rows; r < (image + 1) * rows; ++r) {
+        for (int64_t at = 0; at < whole.out[2]; at += kPositions) {
+          // A part of the row: the windows from `at` on.
+          ConvolutionSizes s = whole;
+          s.out[2] = std::min(kPositions, whole.out[2] - at);
+          s.before[2] = whole.before[2] - at * whole.stride[2];
+          const int64_t skipped = (r * whole.out[2] + at) - r * s.out[2];
+          const char* shifted =
+              static_cast<const char*>(y) + skipped * whole.out_channels * each.element_bytes;
+          loops.arg_max(s, r, x, shifted, first, last, pixels);
+          for (int64_t p = 0; p < s.out[2] * width; ++p) {
+            if (pixels[p] < 0) continue;
+            const int64_t channel = first + p % width;
+            each(image, (r * whole.out[2] + at + p / width) * whole.out_channels + channel,
+                 pixels[p] * whole.out_channels + channel);
+          }
+        }
+      }
+    }
+  });
+}
+
+template <class Fn>
+struct WithSize : Fn {
+  int64_t element_bytes;
+};
+template <class Fn>
+WithSize<Fn> with_size(const Tensor& t, Fn fn) {
+  return {fn, static_cast<int64_t>(size_of(t.dtype()))};
+}
+
+void argmax_run(KernelContext& k) {
+  pool_run<true>(k);
+  const Tensor& x = k.input(0);
+  if (k.output(0).num_elements() == 0) return;
+  const ConvolutionSizes s = sizes_of(k.call(), x.shape());
+  const int64_t image_elements = x.num_elements() / s.batch;
+  const bool batch = k.attr("include_batch_in_index").as_bool();
+  int64_t* out = k.out<int64_t>(1);
+  std::memset(out, 0, k.output(1).nbytes());
+  for_each_greatest(s, loops_for(x.dtype()), k.in<void>(0), k.out<void>(0),
+                    with_size(x, [=](int64_t image, int64_t window, int64_t at) {
+                      out[window] = at + (batch ? image * image_elements : 0);
+                    }));
+}
+
+template <bool kBack>
+void max_pool_grad_run(KernelContext& k) {
+  std::memset(k.out<void>(0), 0, k.output(0).nbytes());
+  const Tensor& x = k.input(0);
+  if (x.num_elements() == 0 || k.output(0).num_elements() == 0) return;
+  const ConvolutionSizes s = sizes_of(k.call(), x.shape());
+  const PoolingLoops& loops = loops_for(x.dtype());
+  const int64_t size = static_cast<int64_t>(size_of(x.dtype()));
+  const int64_t image_elements = x.num_elements() / s.batch;
+  const char* third = k.in<char>(2);
+  char* out = k.out<char>(0);
+  for_each_greatest(s, loops, k.in<void>(0), k.in<void>(1),
+                    with_size(x, [=](int64_t image, int64_t window, int64_t at) {
+                      const int64_t in = image * image_elements + at;
+                      loops.add(third + (kBack ? window : in) * size,
+                                out + (kBack ? in : window) * size);
+                    }));
+}
+
+void avg_pool_grad_run(KernelContext& k) {
+  if (k.output(0).num_elements() == 0) return;
+  const ConvolutionSizes s = sizes_of(k.call(), k.output(0).shape());
+  const PoolingLoops& loops = loops_for(k.input(1).dtype());
+  for_rows(s.batch * s.in[0] * s.in[1], s.in[2] * s.out_channels,
+           [&](int64_t r) { loops.mean_gradient(s, r, k.in<void>(1), k.out<void>(0)); });
+}
+
+constexpr DTypeSet kPooled = kFloats | dtype_set(DType::int32, DType::int64);
+TIDEMARK_KERNEL(max_pool, kPooled, pool_run<true>);
+TIDEMARK_KERNEL(avg_pool, kFloats, pool_run<false>);
+TIDEMARK_KERNEL(max_pool_with_argmax, kPooled, argmax_run);
+TIDEMARK_KERNEL(max_pool_grad, kPooled, max_pool_grad_run<true>);
+TIDEMARK_KERNEL(max_pool_take, kPooled, max_pool_grad_run<false>);
+// The key is the dtype of the sizes, which come first.
+TIDEMARK_KERNEL(avg_pool_grad, kIndex, avg_pool_grad_run);
+
+}  // namespace
+
+}  // namespace tidemark::cpu
