@@ -182,7 +182,7 @@ class TIDEMARK_API Grad {
 
   const Tensor& x(int i = 0) const { return call_.inputs[i]; }
   const Tensor& y(int i = 0) const { return outputs_[i]; }
-  const Tensor& dy(int i = 0) const { return dy_[i]; }
+  const Tensor& dy(int i = 0) const { return dy_[i]; }  // empty: nothing flows from output i
   int num_inputs() const { return static_cast<int>(call_.inputs.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const Shape& shape(int i) const { return call_.inputs[i].shape(); }

@@ -21,6 +21,8 @@ class PythonBackward final : public autodiff::CustomBackward {
     PyGILState_Release(state);
   }
 
+  PyObject* function() const { return function_; }
+
   std::vector<autodiff::Adjoint> run(std::span<const Tensor> dy) override {
     const Ref args = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(dy.size())));
     for (size_t i = 0; i < dy.size(); ++i) {
@@ -85,6 +87,11 @@ std::vector<Tensor> tensors_from_list(PyObject* list) {
     out.push_back(item == Py_None ? Tensor() : to_tensor(item, {}));
   }
   return out;
+}
+
+PyObject* function_of(const autodiff::CustomBackward& backward) {
+  const auto* python = dynamic_cast<const PythonBackward*>(&backward);
+  return python ? python->function() : nullptr;
 }
 
 std::shared_ptr<autodiff::CustomBackward> python_backward(PyObject* function) {

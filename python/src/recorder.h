@@ -25,6 +25,9 @@ std::vector<Tensor> tensors_from_list(PyObject* list);
 /// A gradient written in Python: called with one tensor each output.
 std::shared_ptr<autodiff::CustomBackward> python_backward(PyObject* function);
 
+/// The function of a gradient that python_backward made, borrowed; null: it is another's.
+PyObject* function_of(const autodiff::CustomBackward& backward);
+
 /// A handler that Python code puts on the stack and takes off again, in any order. The object that
 /// owns it stays alive meanwhile.
 template <class Handler>

@@ -23,9 +23,32 @@ using PyCurtain = PyHandler<autodiff::Curtain>;
 template <class Handler>
 void dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
   delete PyHandler<Handler>::of(object)->handler;
   type->tp_free(object);
   Py_DECREF(type);
+}
+
+/// Functions that several tapes share are seen by none of them: they count as held from outside.
+int traverse_tape(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  const autodiff::Tape* tape = PyTape::of(object)->handler;
+  if (!tape || !tape->may_have_custom()) return 0;
+  for (const auto& entry : tape->entries()) {
+    if (!entry.custom || entry.custom.use_count() != 1) continue;
+    Py_VISIT(function_of(*entry.custom));
+  }
+  return 0;
+}
+
+int clear_tape(PyObject* object) {
+  if (PyTape::of(object)->handler) PyTape::of(object)->handler->reset();
+  return 0;
+}
+
+int traverse_plain(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  return 0;
 }
 
 template <class Handler>
@@ -259,8 +282,8 @@ void add_type(PyObject* module, const char* name, int size, std::vector<PyType_S
   static std::vector<std::string> names;  // types keep the pointer
   names.reserve(8);
   names.push_back(full);
-  PyType_Spec spec{names.back().c_str(), size, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                   slots.data()};
+  PyType_Spec spec{names.back().c_str(), size, 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   const Ref type = Ref::checked(PyType_FromSpec(&spec));
   check(PyModule_AddObjectRef(module, name, type.get()));
 }
@@ -281,15 +304,19 @@ void initialize_tape_types(PyObject* module) {
   add_type(module, "Tape", sizeof(PyTape),
            {{Py_tp_new, address(new_tape)},
             {Py_tp_dealloc, address(dealloc<autodiff::Tape>)},
+            {Py_tp_traverse, address(traverse_tape)},
+            {Py_tp_clear, address(clear_tape)},
             {Py_tp_getset, tape_properties},
             {Py_tp_methods, tape_methods}});
   add_type(module, "ForwardAccumulator", sizeof(PyForward),
            {{Py_tp_new, address(make_plain<autodiff::ForwardAccumulator>)},
             {Py_tp_dealloc, address(dealloc<autodiff::ForwardAccumulator>)},
+            {Py_tp_traverse, address(traverse_plain)},
             {Py_tp_methods, forward_methods}});
   add_type(module, "Curtain", sizeof(PyCurtain),
            {{Py_tp_new, address(make_plain<autodiff::Curtain>)},
             {Py_tp_dealloc, address(dealloc<autodiff::Curtain>)},
+            {Py_tp_traverse, address(traverse_plain)},
             {Py_tp_methods, curtain_methods}});
 }
 

@@ -85,7 +85,7 @@ PyObject* assign(PyObject* self, PyObject* value) {
   return guarded([&]() -> PyObject* {
     const MakingConstant making;
     Variable variable = variable_of(self);
-    (variable.*Update)(to_tensor(value, {variable.dtype(), true}));
+    (variable.*Update)(to_tensor(value, {variable.dtype(), false}));
     Py_RETURN_NONE;
   });
 }

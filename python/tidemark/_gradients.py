@@ -56,6 +56,8 @@ def _leaf(value, what):
     inner = _wrapped_variable(value)
     if inner is not None:
         return inner
+    if value is None:
+        raise TypeError(f"{what} of a gradient are tensors and variables; None was given")
     if hasattr(value.__class__, "__tf_tensor__"):
         return convert_to_tensor(value)
     raise AttributeError(
@@ -89,12 +91,12 @@ class GradientTape(_tidemark.Tape):
             self._watch_leaf(value if inner is None else inner)
 
     def _watch_leaf(self, value):
-        dtype = getattr(value, "dtype", None)
-        if dtype is not None and not (dtype.is_floating or dtype.is_complex):
+        self._watch(value)
+        dtype = value.dtype
+        if not (dtype.is_floating or dtype.is_complex):
             logging.getLogger("tidemark").warning(
                 "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", dtype
             )
-        self._watch(value)
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=_NONE):
         """The gradients of the target by each source, in the structure of the sources."""
@@ -171,7 +173,7 @@ class GradientTape(_tidemark.Tape):
     def stop_recording(self):
         """A context whose ops are not recorded."""
         if not self._recording:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+            raise ValueError("Tape is not recording.")
         self._recording = False
         try:
             yield
@@ -181,7 +183,7 @@ class GradientTape(_tidemark.Tape):
     def reset(self):
         """Forgets everything recorded so far."""
         if not self._recording:
-            raise RuntimeError("Trying to reset a tape which is not recording.")
+            raise ValueError("Tape is not recording.")
         self._reset()
 
 
@@ -191,9 +193,10 @@ def _seed(seed, target):
     target = convert(target)
     if seed.dtype != target.dtype:
         seed = call("cast", (seed,), {"dtype": target.dtype._enum})
-    if seed.shape != target.shape:
-        seed = call("reshape", (seed, target.shape.as_list()), {})
-    return seed
+    if seed.shape == target.shape:
+        return seed
+    one = seed._num_elements == 1
+    return call("broadcast_to" if one else "reshape", (seed, target.shape.as_list()), {})
 
 
 def _unit(count, at, dtype):

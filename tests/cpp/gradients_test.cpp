@@ -6,54 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <map>
-#include <random>
 
 #include "tidemark/autodiff/vjp.h"
 
+#include "gradient_samples.h"
+
 namespace tidemark {
 namespace {
-
-struct Sample {
-  std::vector<Tensor> inputs;
-  std::vector<NamedAttr> attrs;
-};
-
-/// Distinct values in (low, high), in an order that does not repeat between calls.
-Tensor values(const Shape& shape, double low = 0.2, double high = 0.9) {
-  static std::mt19937_64 engine(7);
-  std::uniform_real_distribution<double> draw(low, high);
-  std::vector<double> data(static_cast<size_t>(shape.num_elements()));
-  for (double& v : data) v = draw(engine);
-  return Tensor::of(std::span<const double>(data), shape);
-}
-
-Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of(v); }
-
-/// Samples of ops that are not elementwise, or whose domain is special.
-const std::multimap<std::string, std::function<Sample()>>& samples() {
-  static const std::multimap<std::string, std::function<Sample()>> table = {
-#include "gradient_samples.inc"
-  };
-  return table;
-}
-
-Sample elementwise_sample(const OpDef& op) {
-  Sample s;
-  for (size_t i = 0; i < op.inputs().size(); ++i) {
-    const bool broadcast = i == 1;
-    s.inputs.push_back(values(broadcast ? Shape{3} : Shape{2, 3}));
-  }
-  return s;
-}
-
-std::vector<Attr> all_attrs(const OpDef& op, const std::vector<NamedAttr>& named) {
-  std::vector<Attr> attrs;
-  for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
-  for (const NamedAttr& a : named) attrs[static_cast<size_t>(op.attr_index(a.name))] = a.value;
-  return attrs;
-}
 
 double weighted_sum(const std::vector<Tensor>& outputs, const std::vector<Tensor>& weights) {
   double sum = 0;
@@ -106,20 +65,7 @@ void check_gradient(const OpDef& op, const Sample& sample) {
 }
 
 TEST(Gradients, EveryDefinitionAgreesWithFiniteDifferences) {
-  int checked = 0;
-  for (const OpDef* op : OpRegistry::instance().all()) {
-    if (!op->is_differentiable()) continue;
-    // Between real and complex numbers: see complex_gradients_test.cpp.
-    if (op->name() == "complex" || op->name() == "imag") continue;
-    const auto [begin, end] = samples().equal_range(op->name());
-    if (begin == end) {
-      EXPECT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";
-      if (op->is_elementwise()) check_gradient(*op, elementwise_sample(*op));
-    }
-    for (auto it = begin; it != end; ++it) check_gradient(*op, it->second());
-    ++checked;
-  }
-  EXPECT_GT(checked, 0);
+  EXPECT_GT(for_each_gradient_sample(check_gradient), 0);
 }
 
 TEST(Gradients, LeaveNothingBehind) {

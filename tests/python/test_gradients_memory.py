@@ -3,6 +3,7 @@
 import gc
 
 import numpy as np
+from flat import assert_flat
 
 import tidemark as tf
 
@@ -129,3 +130,40 @@ def test_failed_steps_leave_nothing():
             pass
     del tape, y
     assert live() == before
+
+
+def test_cycle_through_a_tape_is_collected():
+    gc.collect()
+    before = live()
+
+    class Holder:
+        pass
+
+    def make_cycle():
+        holder = Holder()
+        x = tf.ones([1000])
+        with tf.GradientTape(persistent=True) as holder.tape:
+            holder.tape.watch(x)
+
+            @tf.custom_gradient
+            def f(t):
+                return t * 2.0, lambda dy: dy if holder else None
+
+            holder.y = f(x)
+        assert holder.tape.gradient(holder.y, x).numpy()[0] == 1
+
+    make_cycle()
+    assert live() > before
+    gc.collect()
+    assert live() == before
+
+
+def test_training_is_flat_in_resident_memory():
+    v = tf.Variable(tf.ones([64, 64]))
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.tanh(v @ v) * v)
+        v.assign_sub(1e-4 * tape.gradient(loss, v))
+
+    assert_flat(step, 4000)

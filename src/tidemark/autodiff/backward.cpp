@@ -31,7 +31,13 @@ std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
   return out;
 }
 
-Tensor zeros_for(const Tensor& t) { return zeros(t.shape(), t.dtype()); }
+/// Gradients written by users get a tensor for each output.
+void fill_with_zeros(std::span<Tensor> dy, const Entry& entry) {
+  for (size_t k = 0; k < dy.size(); ++k) {
+    const Tensor& y = entry.outputs()[k];
+    if (!dy[k] && entry.output_slots()[k] >= 0) dy[k] = zeros(y.shape(), y.dtype());
+  }
+}
 
 Tensor ones_for(const Tensor& t) { return ones(t.shape(), t.dtype()); }
 
@@ -79,9 +85,7 @@ class Walk {
       any |= static_cast<bool>(dy[k]);
     }
     if (!any) return;
-    for (size_t k = 0; k < dy.size(); ++k) {
-      if (!dy[k] && entry.output_slots()[k] >= 0) dy[k] = zeros_for(entry.outputs()[k]);
-    }
+    if (entry.custom) fill_with_zeros(dy, entry);
     uint64_t wanted = 0;
     for (size_t k = 0; k < entry.num_inputs && k < 64; ++k) {
       wanted |= uint64_t{is_reached(entry.input_slots()[k])} << k;

@@ -120,6 +120,7 @@ void Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> output
   }
   if (!is_watched) return;
   entry.custom = backward;
+  may_have_custom_ = true;
   entry.num_inputs = static_cast<uint32_t>(inputs.size());
   add_outputs(entry, outputs, 0);
   entries_.push_back(std::move(entry));
@@ -138,6 +139,7 @@ void Tape::reset() {
   ids_.clear();
   accessed_.clear();
   num_slots_ = 0;
+  may_have_custom_ = false;
   used_up_ = false;
   recording_ = true;
 }

@@ -100,6 +100,8 @@ class TIDEMARK_API Tape final : public CallHandler {
     }
   };
   const std::deque<Entry>& entries() const { return entries_; }
+  /// False: no step in entries() is a custom one.
+  bool may_have_custom() const { return may_have_custom_; }
 
  private:
   int32_t slot_of(const Tensor& t);
@@ -109,6 +111,7 @@ class TIDEMARK_API Tape final : public CallHandler {
   TapeOptions options_;
   bool recording_ = true;
   bool used_up_ = false;
+  bool may_have_custom_ = false;
   IdMap ids_;
   int32_t num_slots_ = 0;
   std::deque<Entry> entries_;

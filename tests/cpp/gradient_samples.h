@@ -1,0 +1,74 @@
+// Inputs for every op that has a gradient: the list of ops comes from the registry, so an op with a
+// gradient and without a sample fails the tests that go through them.
+#pragma once
+
+#include <tidemark/call.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <random>
+
+namespace tidemark {
+
+struct Sample {
+  std::vector<Tensor> inputs;
+  std::vector<NamedAttr> attrs;
+};
+
+/// Distinct values in (low, high), in an order that does not repeat between calls.
+inline Tensor values(const Shape& shape, double low = 0.2, double high = 0.9) {
+  static std::mt19937_64 engine(7);
+  std::uniform_real_distribution<double> draw(low, high);
+  std::vector<double> data(static_cast<size_t>(shape.num_elements()));
+  for (double& v : data) v = draw(engine);
+  return Tensor::of(std::span<const double>(data), shape);
+}
+
+inline Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of(v); }
+
+/// Samples of ops that are not elementwise, or whose domain is special.
+inline const std::multimap<std::string, std::function<Sample()>>& samples() {
+  static const std::multimap<std::string, std::function<Sample()>> table = {
+#include "gradient_samples.inc"
+  };
+  return table;
+}
+
+inline Sample elementwise_sample(const OpDef& op) {
+  Sample s;
+  for (size_t i = 0; i < op.inputs().size(); ++i) {
+    const bool broadcast = i == 1;
+    s.inputs.push_back(values(broadcast ? Shape{3} : Shape{2, 3}));
+  }
+  return s;
+}
+
+inline std::vector<Attr> all_attrs(const OpDef& op, const std::vector<NamedAttr>& named) {
+  std::vector<Attr> attrs;
+  for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
+  for (const NamedAttr& a : named) attrs[static_cast<size_t>(op.attr_index(a.name))] = a.value;
+  return attrs;
+}
+
+/// Calls fn(op, sample) for every sample of every op with a gradient; returns how many ops.
+template <class Fn>
+int for_each_gradient_sample(const Fn& fn) {
+  int ops = 0;
+  for (const OpDef* op : OpRegistry::instance().all()) {
+    if (!op->is_differentiable()) continue;
+    // Between real and complex numbers: see complex_gradients_test.cpp.
+    if (op->name() == "complex" || op->name() == "imag") continue;
+    const auto [begin, end] = samples().equal_range(op->name());
+    if (begin == end) {
+      EXPECT_TRUE(op->is_elementwise()) << op->name() << " has a gradient but no sample";
+      if (op->is_elementwise()) fn(*op, elementwise_sample(*op));
+    }
+    for (auto it = begin; it != end; ++it) fn(*op, it->second());
+    ++ops;
+  }
+  return ops;
+}
+
+}  // namespace tidemark
