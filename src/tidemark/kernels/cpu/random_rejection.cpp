@@ -55,6 +55,7 @@ class Uniforms {
 /// Marsaglia and Tsang (2000); shapes below 1 by a power of a uniform number.
 double gamma_number(Uniforms& u, double alpha) {
   if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(alpha)) return alpha;  // nothing below would ever be accepted
   const double power = alpha < 1 ? std::pow(u.next(), 1 / alpha) : 1;
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
@@ -105,6 +106,19 @@ double as_double(const Tensor& t, int64_t i) {
   }
 }
 
+/// NaN becomes 0, what is out of range the nearest bound.
+template <class T>
+T as_integer(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= static_cast<double>(std::numeric_limits<T>::max())) {
+    return std::numeric_limits<T>::max();
+  }
+  if (value <= static_cast<double>(std::numeric_limits<T>::min())) {
+    return std::numeric_limits<T>::min();
+  }
+  return static_cast<T>(value);
+}
+
 void put(const Tensor& t, int64_t i, double value) {
   switch (t.dtype()) {
     case DType::float16:
@@ -120,10 +134,10 @@ void put(const Tensor& t, int64_t i, double value) {
       t.mutable_data<double>()[i] = value;
       break;
     case DType::int32:
-      t.mutable_data<int32_t>()[i] = std::isnan(value) ? 0 : static_cast<int32_t>(value);
+      t.mutable_data<int32_t>()[i] = as_integer<int32_t>(value);
       break;
     default:
-      t.mutable_data<int64_t>()[i] = std::isnan(value) ? 0 : static_cast<int64_t>(value);
+      t.mutable_data<int64_t>()[i] = as_integer<int64_t>(value);
   }
 }
 

@@ -241,6 +241,24 @@ TEST(Random, GammaAndPoisson) {
   EXPECT_THROW(call("random_gamma", {shape, Tensor::of<float>({1, 2, 3})}), InvalidArgumentError);
 }
 
+TEST(Random, RejectionEndsForExtremeParameters) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor shape = Tensor::of<int32_t>({3, 8});
+  const Tensor extreme =
+      Tensor::of<double>({0, -1, std::nan(""), inf, 1e-300, 1e300, 1.7e308, 5e-324});
+  const Tensor gamma = call("random_gamma", {shape, extreme});
+  const Tensor counts = call("random_poisson", {shape, extreme}, {{"dtype", DType::float64}});
+  const Tensor whole = call("random_poisson", {shape, extreme}, {{"dtype", DType::int32}});
+  for (int64_t i = 0; i < gamma.num_elements(); ++i) {
+    const double g = gamma.data<double>()[i], p = counts.data<double>()[i];
+    EXPECT_EQ(std::isnan(g), i % 8 < 3) << i;
+    EXPECT_EQ(std::isnan(p), i % 8 > 0 && i % 8 < 4) << i;
+    EXPECT_EQ(std::isinf(g), i % 8 == 3) << i;
+    const bool is_large = i % 8 == 5 || i % 8 == 6;
+    EXPECT_EQ(whole.data<int32_t>()[i], is_large ? std::numeric_limits<int32_t>::max() : 0) << i;
+  }
+}
+
 TEST(Random, EmptyScalarAndBadShapes) {
   EXPECT_EQ(random::normal({}).rank(), 0);
   EXPECT_EQ(random::normal({0, 4}).num_elements(), 0);
