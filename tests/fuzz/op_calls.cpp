@@ -1,5 +1,6 @@
 // Calls every op with random tensors and attributes, sensible and not. Allowed ends: a result whose
-// elements can be read, or one of our typed errors. After each call nothing may be left over.
+// elements can be read, or one of our typed errors. After each call nothing may be left over. Some
+// calls that gave a result are made again with each of their allocations failing in turn.
 //
 //   fuzz_op_calls [calls] [seed] [op]
 #include <tidemark/call.h>
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <limits>
 #include <random>
+
+#include "tidemark/memory/testing.h"
 
 namespace {
 
@@ -47,7 +50,13 @@ class Source {
   Shape shape() {
     Shape s;
     const int64_t rank = chance(40) ? 9 : below(5);
-    for (int64_t i = 0; i < rank; ++i) s.push_back(chance(8) ? 0 : 1 + below(chance(3) ? 5 : 2));
+    int64_t elements = 1;
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t dim = chance(8) ? 0 : 1 + below(chance(3) ? 5 : 2);
+      if (chance(12) && elements < 100) dim = 1 + below(200);  // past several vectors, with a tail
+      elements *= dim;
+      s.push_back(dim);
+    }
     return s;
   }
 
@@ -225,7 +234,27 @@ uint64_t read_all(const Tensor& t) {
   return sum;
 }
 
-enum class End { result, error, leak };
+enum class End { result, error, leak, unnoticed };
+
+bool is_flat(const memory::Stats& before, const memory::Stats& after) {
+  return before.live == after.live && before.live_buffers == after.live_buffers &&
+         before.tensor_bytes == after.tensor_bytes;
+}
+
+/// Fails each allocation of a call in turn: each time the one right error, and nothing kept.
+End fail_in_turn(const OpDef& op, const Case& c) {
+  const auto before = memory::stats();
+  for (int64_t n = 1;; ++n) {
+    const memory::testing::FailAllocation failure(n);
+    try {
+      call_all(op, c.inputs, c.attrs);
+      return failure.happened() ? End::unnoticed : End::result;
+    } catch (const ResourceExhaustedError&) {
+      if (!failure.happened()) return End::unnoticed;
+    }
+    if (!is_flat(before, memory::stats())) return End::leak;
+  }
+}
 
 End run_case(const OpDef& op, const Case& c) {
   const auto before = memory::stats();
@@ -237,9 +266,7 @@ End run_case(const OpDef& op, const Case& c) {
   } catch (const Error&) {
     end = End::error;
   }
-  const auto after = memory::stats();
-  const bool flat = before.live == after.live && before.live_buffers == after.live_buffers;
-  return flat ? end : End::leak;
+  return is_flat(before, memory::stats()) ? end : End::leak;
 }
 
 }  // namespace
@@ -257,7 +284,9 @@ int main(int argc, char** argv) {
     const OpDef& op = *ops[static_cast<size_t>(source.below(static_cast<int64_t>(ops.size())))];
     const Case c = random_case(source, op);
     remember(op, c, i);
-    switch (run_case(op, c)) {
+    End end = run_case(op, c);
+    if (end == End::result && source.chance(8)) end = fail_in_turn(op, c);
+    switch (end) {
       case End::result:
         ++results;
         break;
@@ -266,6 +295,9 @@ int main(int argc, char** argv) {
         break;
       case End::leak:
         std::fprintf(stderr, "memory left behind by %s\n%s", last_call, memory::report().c_str());
+        return 1;
+      case End::unnoticed:
+        std::fprintf(stderr, "a failed allocation was not reported by %s\n", last_call);
         return 1;
     }
   }
