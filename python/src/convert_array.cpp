@@ -1,8 +1,5 @@
 // Arrays: NumPy's, and everything that exports a buffer. What an exporter says is checked before
 // any of its memory is touched.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -12,6 +9,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
+#include "mapped_memory.h"
 #include "numpy_api.h"
 #include "tensor_type.h"
 
@@ -181,19 +179,6 @@ Tensor tensor_from_view(Exported& exported, PyObject* owner, DType dtype, bool c
   return borrowed_tensor(dtype, shape, data, true, give_back_buffer, exported.release());
 }
 
-/// True iff every page of [address, address + bytes) is mapped.
-bool is_mapped_memory(uintptr_t address, size_t bytes) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t end = address + bytes;
-  if (end < address) return false;
-  std::vector<unsigned char> present(1024);
-  for (uintptr_t at = address / page * page; at < end; at += present.size() * page) {
-    const size_t length = std::min<size_t>(present.size() * page, end - at);
-    if (mincore(reinterpret_cast<void*>(at), length, present.data()) != 0) return false;
-  }
-  return true;
-}
-
 /// What the interface says, checked: data pointer, sizes, strides.
 void check_interface(PyObject* interface, PyObject* value) {
   const auto lies = [&](const char* what) {
@@ -218,18 +203,12 @@ void check_interface(PyObject* interface, PyObject* value) {
   const bool has_strides = strides && strides != Py_None;
   const Shape steps = has_strides ? shape_from_object(strides) : Shape{};
   if (has_strides && steps.rank() != sizes.rank()) lies("strides and shape differ in length");
-  int64_t low = 0, high = item, dense = item;
-  for (int i = sizes.rank() - 1; i >= 0; --i) {
-    if (sizes[i] < 0) lies("a dimension is negative");
-    if (sizes[i] == 0) return;
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(has_strides ? steps[i] : dense, sizes[i] - 1, &reach) ||
-        __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high) ||
-        (!has_strides && __builtin_mul_overflow(dense, sizes[i], &dense))) {
-      lies("it is too large");
-    }
+  for (int64_t size : sizes) {
+    if (size < 0) lies("a dimension is negative");
   }
-  if (!is_mapped_memory(address + static_cast<uintptr_t>(low), static_cast<size_t>(high - low))) {
+  Reach reach;
+  if (!find_reach(sizes.dims(), steps.dims(), 1, item, reach)) lies("it is too large");
+  if (!is_mapped_memory(address, reach)) {
     lies("its memory is not there");
   }
 }
@@ -266,7 +245,15 @@ Tensor tensor_from_array(PyObject* array, ConvertOptions options) {
 Tensor tensor_from_array_interface(PyObject* value, ConvertOptions options) {
   const Ref interface = Ref::checked(PyObject_GetAttrString(value, "__array_interface__"));
   check_interface(interface.get(), value);
-  const Ref array = Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", value));
+  // NumPy reads what was checked, not what the object might say when it is asked again.
+  const Ref types = Ref::checked(PyImport_ImportModule("types"));
+  const Ref make = Ref::checked(PyObject_GetAttrString(types.get(), "SimpleNamespace"));
+  const Ref fields =
+      Ref::checked(Py_BuildValue("{sOsO}", "__array_interface__", interface.get(), "owner", value));
+  const Ref nothing = Ref::checked(PyTuple_New(0));
+  const Ref checked = Ref::checked(PyObject_Call(make.get(), nothing.get(), fields.get()));
+  const Ref array =
+      Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", checked.get()));
   return tensor_from_array(array.get(), options);
 }
 

@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "dlpack.h"
 #include "errors.h"
+#include "mapped_memory.h"
 #include "op_call.h"
 #include "tensor_type.h"
 
@@ -170,7 +171,8 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
 
 PyObject* dlpack_device(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kCpu, 0); }
 
-Shape checked_shape(const DlArray& array) {
+/// The sizes an array says it has; throws BufferError when they or its memory cannot be.
+Shape checked_shape(const DlArray& array, DType dtype) {
   if (array.ndim < 0 || array.ndim > 64 || (array.ndim > 0 && !array.shape)) {
     raise(PyExc_BufferError, "a DLPack array of %d dimensions is malformed", array.ndim);
   }
@@ -179,14 +181,26 @@ Shape checked_shape(const DlArray& array) {
     if (array.shape[i] < 0) raise(PyExc_BufferError, "a DLPack array has a negative dimension");
     shape.push_back(array.shape[i]);
   }
-  if (shape.num_elements() > 0 && !array.data) {
-    raise(PyExc_BufferError, "a DLPack array has no memory");
+  const auto rank = static_cast<size_t>(shape.rank());
+  std::span<const int64_t> strides;
+  if (array.strides) strides = {array.strides, rank};
+  const auto item = static_cast<int64_t>(size_of(dtype));
+  Reach reach;
+  if (!find_reach(shape.dims(), strides, item, item, reach)) {
+    raise(PyExc_BufferError, "a DLPack array of shape %s is too large", shape.to_string().c_str());
+  }
+  if (reach.high == 0) return shape;  // no elements
+  const auto base = reinterpret_cast<uintptr_t>(array.data);
+  if (!array.data || base + array.byte_offset < base ||
+      !is_mapped_memory(base + array.byte_offset, reach)) {
+    raise(PyExc_BufferError, "the memory of a DLPack array of shape %s is not there",
+          shape.to_string().c_str());
   }
   return shape;
 }
 
 bool is_dense(const DlArray& array, const Shape& shape) {
-  if (!array.strides) return true;
+  if (!array.strides || shape.num_elements() == 0) return true;
   int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     if (shape[i] != 1 && array.strides[i] != stride) return false;
@@ -217,7 +231,12 @@ Tensor adopt(M* managed, bool copy) {
   struct GiveBack {
     M* managed;
     ~GiveBack() {
-      if (managed && managed->deleter) managed->deleter(managed);
+      if (!managed || !managed->deleter) return;
+      // The deleter may run Python, which must not see the error we are about to raise.
+      PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+      PyErr_Fetch(&type, &value, &trace);
+      managed->deleter(managed);
+      PyErr_Restore(type, value, trace);
     }
   } owner{managed};
   const DlArray& array = managed->array;
@@ -226,8 +245,8 @@ Tensor adopt(M* managed, bool copy) {
           array.device.type);
   }
   const DType dtype = dtype_of_dl(array.dtype);
-  const Shape shape = checked_shape(array);
-  char* data = static_cast<char*>(array.data) + array.byte_offset;
+  const Shape shape = checked_shape(array, dtype);
+  char* data = array.data ? static_cast<char*>(array.data) + array.byte_offset : nullptr;
   const bool dense = is_dense(array, shape);
   const bool is_aligned = reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0;
   if (!copy && dense && is_aligned && shape.num_elements() > 0) {
