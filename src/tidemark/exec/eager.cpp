@@ -2,6 +2,8 @@
 
 #include <tidemark/kernel.h>
 
+#include <algorithm>
+
 #include "tidemark/memory/context.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/tensor/storage.h"
@@ -71,6 +73,12 @@ class Workspace {
                            " on the CPU; it has for ", known.empty() ? "none" : known);
 }
 
+[[noreturn, gnu::cold]] void fail_no_dtype(const OpCall& call, int output) {
+  fail<InternalError>(
+      "[", call.op.name(), "] output ", output,
+      " has no dtype: its definition leaves that to the shape rule, which is silent");
+}
+
 const Kernel& kernel_for(const OpCall& call, DType key) {
   const KernelTable* table = kernels_of(call.op);
   if (!table) fail_no_kernel(call, key);
@@ -81,7 +89,8 @@ const Kernel& kernel_for(const OpCall& call, DType key) {
 
 /// A new handle on a dying input's elements, when the op may write there.
 Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
+  constexpr size_t kFlags = 32;  // a definition says so for this many inputs, a call for more
+  for (size_t i = 0; i < std::min(call.inputs.size(), kFlags); ++i) {
     const Tensor& t = call.inputs[i];
     if (((call.donated >> i) & 1u) && call.op.may_write_into(static_cast<int>(i)) &&
         t.dtype() == dtype && t.shape() == shape && t.num_elements() > 0 && t.is_unique()) {
@@ -140,10 +149,30 @@ void give_back_unused(const InferContext::Output& spec, const Tensor& t) {
   memory::shrink(t.impl()->buffer, t.nbytes());
 }
 
+/// A shape rule may come from a library of anybody's: a view never reaches outside its input.
+void check_view(const OpCall& call, const InferContext::Output& spec) {
+  const auto input = static_cast<size_t>(spec.aliased_input);
+  if (spec.aliased_input < 0 || input >= call.inputs.size()) {
+    fail<InternalError>("[", call.op.name(), "] all outputs are views, or none: there is no input ",
+                        spec.aliased_input);
+  }
+  const Tensor& base = call.inputs[input];
+  const auto item = static_cast<int64_t>(size_of(base.dtype()));
+  const auto whole = static_cast<int64_t>(base.nbytes());
+  int64_t start = 0, bytes = 0, end = 0;
+  if (spec.offset < 0 || __builtin_mul_overflow(spec.offset, item, &start) ||
+      __builtin_mul_overflow(spec.shape.num_elements(), size_of(spec.dtype), &bytes) ||
+      __builtin_add_overflow(start, bytes, &end) || end > whole) {
+    fail<InternalError>("[", call.op.name(), "] a view of shape ", spec.shape, " at element ",
+                        spec.offset, " reaches outside its input of shape ", base.shape());
+  }
+}
+
 bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor> outputs) {
   if (infer.num_outputs() == 0 || infer.output(0).aliased_input < 0) return false;
   for (int i = 0; i < infer.num_outputs(); ++i) {
     const auto& spec = infer.output(i);
+    check_view(call, spec);
     const Tensor& base = call.inputs[static_cast<size_t>(spec.aliased_input)];
     char* data = static_cast<char*>(base.mutable_raw_data());
     if (data) data += spec.offset * static_cast<int64_t>(size_of(base.dtype()));
@@ -155,6 +184,9 @@ bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor>
 void run_general(const OpCall& call, std::span<Tensor> outputs) {
   InferContext infer(call, static_cast<int>(outputs.size()));
   call.op.shape_rule()(infer);
+  for (int i = 0; i < infer.num_outputs(); ++i) {
+    if (infer.output(i).dtype == DType::invalid) fail_no_dtype(call, i);
+  }
   if (make_views(call, infer, outputs)) return;
   const DType key = call.inputs.empty() ? infer.output(0).dtype : call.inputs[0].dtype();
   const Kernel& kernel = kernel_for(call, key);

@@ -54,6 +54,43 @@ TIDEMARK_OP(test_halves)
       }
     });
 
+// Shape rules that nobody should write.
+TIDEMARK_OP(test_view_outside)
+    .input("x", kAny)
+    .attr("offset", AttrKind::integer)
+    .output("y", like("x"))
+    .shape([](InferContext& c) {
+      c.set(0, Shape{2});
+      c.alias(0, 0, c.attr("offset").as_int());
+    });
+TIDEMARK_OP(test_view_of_nothing)
+    .input("x", kAny)
+    .attr("input", AttrKind::integer)
+    .output("y", like("x"))
+    .output("z", like("x"))
+    .shape([](InferContext& c) {
+      c.alias(0, 0);
+      c.alias(1, static_cast<int>(c.attr("input").as_int()));
+    });
+TIDEMARK_OP(test_no_dtype).input("x", kAny).output("y", by_rule()).shape([](InferContext& c) {
+  c.set(0, c.shape(0));
+});
+
+TEST(Eager, BrokenShapeRulesAreRefused) {
+  const Tensor x = Tensor::of({1.f, 2.f, 3.f});
+  const auto before = memory::stats();
+  EXPECT_EQ(call("test_view_outside", {x}, {{"offset", 1}}).num_elements(), 2);
+  for (int64_t offset : {int64_t{2}, int64_t{-1}, int64_t{1} << 62, INT64_MAX, INT64_MIN}) {
+    EXPECT_THROW(call("test_view_outside", {x}, {{"offset", offset}}), InternalError) << offset;
+  }
+  for (int input : {-1, 1, 1000}) {
+    EXPECT_THROW(call_all("test_view_of_nothing", {&x, 1}, {{"input", input}}), InternalError)
+        << input;
+  }
+  EXPECT_THROW(call("test_no_dtype", {x}), InternalError);
+  EXPECT_EQ(memory::stats().live_buffers, before.live_buffers);
+}
+
 TEST(Eager, WorkspaceIsProvidedAndGoesBack) {
   const Tensor x = Tensor::of({1.f, 2.f, 3.f});
   const int64_t before = memory::stats().live;

@@ -103,6 +103,11 @@ OpDef&& OpDef::attr(std::string name, AttrKind kind, Attr fallback) && {
 }
 
 OpDef&& OpDef::among(DTypeSet dtypes) && {
+  if (params_.empty()) {
+    detail::registration_failed(
+        message("op '", name_, "': .among() is about the parameter before it"));
+    return std::move(*this);
+  }
   params_.back().dtypes = dtypes;
   return std::move(*this);
 }
@@ -127,7 +132,10 @@ OpDef&& OpDef::output(std::string name, OutputType type) && {
 OpDef&& OpDef::output_list(std::string name, OutputType type, std::string count_attr) && {
   OpDef&& self = std::move(*this).output(std::move(name), std::move(type));
   self.output_count_attr_ = self.attr_index(count_attr);
-  if (self.output_count_attr_ < 0) fail("[", self.name_, "] has no attribute '", count_attr, "'");
+  if (self.output_count_attr_ < 0) {
+    detail::registration_failed(
+        message("op '", self.name_, "' has no attribute '", count_attr, "'"));
+  }
   return std::move(self);
 }
 
