@@ -69,6 +69,40 @@ def randoms():
     tf.random.stateless_normal([50], seed=[1, 2])
 
 
+def conversion():
+    tf.constant([[1, 2.5], [True, 3]]), tf.constant([tf.constant(1.0), 2.0])
+    tf.convert_to_tensor(ARRAY.astype(">f8")), tf.constant(ARRAY.astype(np.int8), tf.float32)
+    tf.constant(np.array(["a", "bcd"])), tf.constant(np.array([b"x", "yy"], object))
+    tf.convert_to_tensor(memoryview(b"bytes")), tf.constant(7, shape=[2, 3])
+    tf.experimental.dlpack.from_dlpack(ARRAY[:, ::2]), tf.bitcast(tf.constant([1.0]), tf.int32)
+    np.asarray(tf.constant([1, 2])), tf.constant([1, 2]).numpy().tolist()
+
+
+def texts():
+    words = tf.constant([["tide", "mark"], ["a" * 50, ""]])
+    tf.reshape(words, [-1])[1:], tf.concat([words, words], 0), tf.gather(words, [1, 0])
+    tf.transpose(words), tf.tile(words, [1, 2]), words == "tide", words + "!"
+    repr(words), str(words[0, 0]), words.numpy()
+    repr(tf.constant(ARRAY)), str(tf.constant(1 + 2j)), f"{tf.constant(2.5):.1f}"
+
+
+def indexing():
+    x = tf.constant(ARRAY)
+    x[1], x[-1, 2:], x[..., ::-2], x[tf.newaxis, 3], x[:, tf.constant(2)], x[x > 5]
+    x[tf.constant(1) : tf.constant(4)], tf.slice(x, [1, 2], [2, -1]), list(x[0])
+    tf.tensor_scatter_nd_update(x, [[0, 1]], [9.0]), tf.tensor_scatter_nd_add(x, [[2]], x[:1])
+    tf.strided_slice(x, [0, 1], [8, 8], [3, 2])
+
+
+def segments():
+    x = tf.constant(ARRAY)
+    ids = tf.constant([0, 0, 1, 1, 2, 2, 3, 3])
+    tf.math.segment_sum(x, ids), tf.math.unsorted_segment_mean(x, ids, 5)
+    tf.linalg.diag(x[0]), tf.linalg.band_part(x, 1, 1), tf.linalg.diag_part(x)
+    tf.nn.softmax(x), tf.nn.relu(x), tf.nn.gelu(x)
+    tf.debugging.assert_equal(x, x), tf.math.reduce_variance(x, 1)
+
+
 def errors():
     for ask in (
         lambda: tf.reshape(tf.range(6), [4]),
@@ -84,4 +118,7 @@ def errors():
             raise AssertionError("no error")
 
 
-ALL = (constants, elementwise, reductions, scans, movement, order, products, randoms, errors)
+ALL = (
+    constants, conversion, texts, elementwise, reductions, scans, movement, indexing, segments,
+    order, products, randoms, errors,
+)  # fmt: skip
