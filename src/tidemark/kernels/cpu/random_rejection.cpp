@@ -87,7 +87,8 @@ double poisson_number(Uniforms& u, double rate) {
     if (distance >= 0.07 && v <= squeeze) return count;
     if (count < 0 || (distance < 0.013 && v > distance)) continue;
     const double accepted = std::log(v * inverse_alpha / (a / (distance * distance) + b));
-    if (accepted <= count * std::log(rate) - rate - std::lgamma(count + 1)) return count;
+    int sign = 0;  // plain lgamma writes it to a global, where threads would race
+    if (accepted <= count * std::log(rate) - rate - lgamma_r(count + 1, &sign)) return count;
   }
 }
 
