@@ -13,6 +13,7 @@
 #include <tidemark/create.h>
 #include <tidemark/custom_op.h>
 #include <tidemark/dtype.h>
+#include <tidemark/einsum.h>
 #include <tidemark/error.h>
 #include <tidemark/gradient.h>
 #include <tidemark/memory.h>

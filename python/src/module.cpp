@@ -41,8 +41,9 @@ NB_MODULE(_tidemark, m) {
   nb::set_leak_warnings(false);  // the interpreter may end while user code still holds tensors
   nb::register_exception_translator(translate_exception);
   const auto initialize = [&]() -> PyObject* {
-    for (PyMethodDef* methods : {frontend_methods, site_methods, convert_methods, unpickle_methods,
-                                 dlpack_functions, op_function_methods, tape_functions}) {
+    for (PyMethodDef* methods :
+         {frontend_methods, site_methods, convert_methods, unpickle_methods, dlpack_functions,
+          op_function_methods, tape_functions, composition_methods}) {
       add_methods(m.ptr(), methods);
     }
     initialize_sites();

@@ -22,5 +22,6 @@ PyObject* signature_of(const OpDef& op);
 PyObject* schema_of(const OpDef& op);
 
 extern PyMethodDef op_function_methods[];
+extern PyMethodDef composition_methods[];  // compositions.cpp
 
 }  // namespace tidemark::python

@@ -35,6 +35,7 @@ _MODULES = (
 )  # fmt: skip
 _LAZY = {
     "Assert": "_debugging_ops",
+    "TensorArray": "_tensor_array",
     "DeviceSpec": "_device",
     "Module": "_module",
     "assert_equal": "_debugging_ops",
@@ -42,6 +43,7 @@ _LAZY = {
     "assert_less": "_debugging_ops",
     "assert_rank": "_debugging_ops",
     "device": "_device",
+    "einsum": "_linalg_ops",
     "executing_eagerly": "_scopes",
     "get_current_name_scope": "_scopes",
     "get_logger": "_scopes",
@@ -49,6 +51,17 @@ _LAZY = {
     "init_scope": "_scopes",
     "control_dependencies": "_scopes",
     "variable_creator_scope": "_scopes",
+    "case": "_control_flow",
+    "cond": "_control_flow",
+    "foldl": "_control_flow",
+    "foldr": "_control_flow",
+    "map_fn": "_control_flow",
+    "numpy_function": "_control_flow",
+    "py_function": "_control_flow",
+    "scan": "_control_flow",
+    "switch_case": "_control_flow",
+    "vectorized_map": "_control_flow",
+    "while_loop": "_control_flow",
 }
 
 

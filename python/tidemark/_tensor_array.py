@@ -1,0 +1,198 @@
+"""``tf.TensorArray``: a list of tensors that loops write and read."""
+
+from __future__ import annotations
+
+from tidemark._creation import convert_to_tensor
+from tidemark._export import export
+from tidemark._tidemark import call
+from tidemark.dtypes import as_dtype
+from tidemark.errors import InvalidArgumentError, OutOfRangeError
+from tidemark.tensor_shape import TensorShape
+
+
+@export("tf.TensorArray")
+class TensorArray:
+    """Tensors of one type by number; each is dropped when it is read unless told otherwise."""
+
+    _is_tensor_array = True
+
+    def __init__(
+        self,
+        dtype,
+        size=None,
+        dynamic_size=None,
+        clear_after_read=None,
+        tensor_array_name=None,
+        handle=None,
+        flow=None,
+        infer_shape=True,
+        element_shape=None,
+        colocate_with_first_write_call=True,
+        name=None,
+    ):
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
+        self._infer_shape = bool(infer_shape)
+        self._element_shape = TensorShape(element_shape)
+        count = 0 if size is None else int(size)
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"[TensorArray] size must be >= 0, got {count}")
+        self._tensors = [None] * count
+        self._cleared = set()
+
+    dtype = property(lambda self: self._dtype)
+    element_shape = property(lambda self: self._element_shape)
+    dynamic_size = property(lambda self: self._dynamic_size)
+    flow = property(lambda self: convert_to_tensor(0.0))
+    handle = property(lambda self: None)
+
+    def __repr__(self):
+        return f"<tf.TensorArray of {len(self._tensors)} {self._dtype.name}>"
+
+    def size(self, name=None):
+        """The number of places."""
+        return convert_to_tensor(len(self._tensors))
+
+    def identity(self):
+        """The array itself: all writing is done."""
+        return self
+
+    def close(self, name=None):
+        """Drops all tensors."""
+        self._tensors.clear()
+
+    def mark_used(self):
+        """For TensorFlow's warnings about results that nobody takes; here nothing is to be done."""
+
+    def write(self, index, value, name=None):
+        """Puts a tensor at a place; returns the array."""
+        index = int(index)
+        count = len(self._tensors)
+        if index < 0:
+            raise OutOfRangeError(None, None, f"Writing to negative indices (index {index}) is not "
+                                  "allowed.")  # fmt: skip
+        if index >= count and not self._dynamic_size:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to write to index {index} but array is not resizeable and size is: {count}",
+            )
+        value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
+        if value.dtype != self._dtype:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
+                f"{value.dtype.name}",
+            )
+        if not self._element_shape.is_compatible_with(value.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({value.shape}), expected ({self._element_shape})"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(value.shape)
+        self._tensors.extend([None] * (index + 1 - count))
+        self._tensors[index] = value
+        self._cleared.discard(index)
+        return self
+
+    def read(self, index, name=None):
+        """The tensor at a place, which is then free unless clear_after_read is False."""
+        index = int(index)
+        if not 0 <= index < len(self._tensors):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to read from index {index} but array size is: {len(self._tensors)}",
+            )
+        if index in self._cleared:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read index {index} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = False?).",
+            )
+        tensor = self._written(index)
+        if self._clear_after_read:
+            self._tensors[index] = None
+            self._cleared.add(index)
+        return tensor
+
+    def _written(self, index):
+        """The tensor at a place; zeros where nothing was written, if their shape is known."""
+        tensor = self._tensors[index]
+        if tensor is not None:
+            return tensor
+        if not self._element_shape.is_fully_defined():
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read from TensorArray index {index} before it was written, and its "
+                "shape is not known",
+            )
+        zero = convert_to_tensor(0, dtype=self._dtype)
+        return call("fill", (self._element_shape.as_list(), zero), {})
+
+    def stack(self, name=None):
+        """All tensors as one, along a new first axis."""
+        tensors = [self._written(i) for i in range(len(self._tensors))]
+        self._after_reading(range(len(tensors)))
+        return self._stacked(tensors)
+
+    def gather(self, indices, name=None):
+        """The tensors at the given places, stacked."""
+        places = [int(i) for i in convert_to_tensor(indices).numpy().ravel()]
+        tensors = [self._written(i) for i in places]
+        self._after_reading(places)
+        return self._stacked(tensors)
+
+    def concat(self, name=None):
+        """All tensors as one, along their first axis."""
+        tensors = [self._written(i) for i in range(len(self._tensors))]
+        self._after_reading(range(len(tensors)))
+        if not tensors:
+            return self._stacked(tensors)
+        return call("concat", (tensors,), {"axis": 0})
+
+    def _stacked(self, tensors):
+        if tensors:
+            return call("stack", (tensors,), {"axis": 0})
+        known = self._element_shape.is_fully_defined()
+        shape = [0, *(self._element_shape.as_list() if known else [])]
+        return call("fill", (shape, convert_to_tensor(0, dtype=self._dtype)), {})
+
+    def _after_reading(self, places):
+        if self._clear_after_read:
+            for index in places:
+                self._tensors[index] = None
+                self._cleared.add(index)
+
+    def unstack(self, value, name=None):
+        """Puts the elements along the first axis at their places."""
+        value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
+        count = value._shape_tuple()[0]
+        if count > len(self._tensors) and not self._dynamic_size:
+            raise InvalidArgumentError(
+                None, None, f"[TensorArray] {count} elements do not fit in {len(self._tensors)}"
+            )
+        for index in range(count):
+            self.write(index, value[index])
+        return self
+
+    def scatter(self, indices, value, name=None):
+        """Puts the elements along the first axis at the given places."""
+        value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
+        places = [int(i) for i in convert_to_tensor(indices).numpy().ravel()]
+        for row, index in enumerate(places):
+            self.write(index, value[row])
+        return self
+
+    def split(self, value, lengths, name=None):
+        """Cuts a tensor along its first axis into pieces of the given lengths."""
+        value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
+        self._infer_shape, begin = False, 0
+        for index, length in enumerate(convert_to_tensor(lengths).numpy().tolist()):
+            self.write(index, value[begin : begin + length])
+            begin += length
+        return self
