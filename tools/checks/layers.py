@@ -20,7 +20,7 @@ PUBLIC_HEADERS = {
     "base": "export.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
     "tensor": "tensor.h variable.h",
-    "ops": "op.h call.h random.h",
+    "ops": "op.h call.h einsum.h random.h",
     "kernels": "kernel.h",
     "exec": "create.h custom_op.h ops.h",
     "autodiff": "gradient.h tidemark.h",
