@@ -6,6 +6,7 @@
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/loop.h"
 #include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/repeat.h"
 
 namespace tidemark::cpu {
 
@@ -20,9 +21,7 @@ constexpr int64_t kPatternBytes = 4096;
 /// Every element of `out` becomes the `size` bytes at `value`.
 void fill_bytes(void* out, int64_t count, const void* value, int64_t size) {
   alignas(64) char pattern[kPatternBytes];
-  for (int64_t at = 0; at < std::min(kPatternBytes, count * size); at += size) {
-    std::memcpy(pattern + at, value, static_cast<size_t>(size));
-  }
+  repeat_bytes(pattern, std::min(kPatternBytes, count * size), value, size);
   const bool stream = count * size >= kStreamBytes;
   parallel_for(count * size, kGrainBytes, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; at += kPatternBytes) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/repeat.h"
 #include "tidemark/kernels/cpu/transpose_tile.h"
 
 namespace tidemark::cpu {
@@ -21,7 +22,11 @@ void copy_row(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t 
     }
   } else if (to_step == 1 && from_step == 0) {
     const T value = *from;
-    std::fill(to, to + count, value);
+    if (count <= 32) {  // short rows are not worth a call
+      std::fill(to, to + count, value);
+    } else {
+      repeat_bytes(to, count * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+    }
   } else if (to_step == 1) {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * from_step];
   } else {
