@@ -54,6 +54,12 @@ endfunction()
 
 tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
 tidemark_add_objects(tidemark_objects ${tidemark_sources})
+# Eigen's headers, for decompositions of matrices (kernels/cpu/linalg/).
+find_path(TIDEMARK_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)
+set(tidemark_eigen_sources ${tidemark_sources})
+list(FILTER tidemark_eigen_sources INCLUDE REGEX "/kernels/cpu/linalg/")
+set_source_files_properties(${tidemark_eigen_sources} PROPERTIES
+  COMPILE_OPTIONS "-isystem;${TIDEMARK_EIGEN_INCLUDE}")
 foreach(level IN LISTS TIDEMARK_ISA_LEVELS)
   set(target tidemark_isa_${level})
   tidemark_add_objects(${target} ${tidemark_isa_sources})

@@ -381,7 +381,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     if ord in ("euclidean", "fro") or (ord == 2 and not is_matrix):
         return call("sqrt", (call("sum", (call("square", (size,), {}),), attrs),), {})
     if is_matrix:
-        return _matrix_norm(size, ord, axis, bool(keepdims))
+        return _matrix_norm(tensor if ord == 2 else size, ord, axis, bool(keepdims))
     if ord == _math.inf:
         return call("max", (size,), attrs)
     if ord == 1:
@@ -391,10 +391,15 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 
 def _matrix_norm(size, ord, axis, keepdims):
-    """The largest sum of a column (1) or of a row (infinity)."""
+    """The largest sum of a column (1) or of a row (infinity), or the largest singular value (2)."""
     rows, columns = (a + size.ndim if a < 0 else a for a in axis)
     if ord == 2:
-        raise NotImplementedError("the spectral norm of matrices needs tf.linalg.svd")
+        others = [a for a in range(size.ndim) if a not in (rows, columns)]
+        last = call("transpose", (size,), {"perm": [*others, rows, columns]})
+        largest = call("max", (call("svd", (last,), {"compute_uv": False})[0],), {"axis": [-1]})
+        for axis in sorted((rows, columns)) if keepdims else ():
+            largest = call("expand_dims", (largest,), {"axis": axis})
+        return largest
     summed, largest = (rows, columns) if ord == 1 else (columns, rows)
     sums = call("sum", (size,), {"axis": [summed], "keepdims": True})
     result = call("max", (sums,), {"axis": [largest], "keepdims": True})
