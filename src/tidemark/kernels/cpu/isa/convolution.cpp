@@ -105,9 +105,10 @@ struct Convolution {
           const T* from = dy + pixel(s.out, image, p, q, r) * s.out_channels + g * made;
           const T* filter =
               w + (pixel(s.kernel, 0, i, j, k) * taken + ci) * s.out_channels + g * made;
-          for_vectors<A>(made, [&](int64_t o, int64_t count) {
-            acc += load_some<A>(from + o, count) * load_some<A>(filter + o, count);
-          });
+          for_vectors<A>(
+              made, [&](int64_t o, int64_t count) __attribute__((always_inline)) {
+                acc += load_some<A>(from + o, count) * load_some<A>(filter + o, count);
+              });
         });
         narrow(sum_of_lanes<A>(acc), to[channel]);
       }

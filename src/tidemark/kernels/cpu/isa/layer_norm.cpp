@@ -43,24 +43,31 @@ struct LayerNorm {
     const A count = static_cast<A>(n);
     A mean{};
     if (centred) {
-      mean = sum_over(n, [&](int64_t i, int64_t c) { return load_some<A>(x + i, c); }) / count;
+      mean = sum_over(
+                 n, [&](int64_t i, int64_t c)
+                        __attribute__((always_inline)) { return load_some<A>(x + i, c); }) /
+             count;
       *static_cast<A*>(raw_mean) = mean;
     }
-    const A squares = sum_over(n, [&](int64_t i, int64_t c) {
-      const V d = load_some<A>(x + i, c) - mean;
-      return d * d;
-    });
+    const A squares = sum_over(
+        n, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+          const V d = load_some<A>(x + i, c) - mean;
+          return d * d;
+        });
     const A rstd = A{1} / root(squares / count + static_cast<A>(epsilon));
     *static_cast<A*>(raw_rstd) = rstd;
     if (centred) {
-      for_vectors<A>(n, [&](int64_t i, int64_t c) {
-        const V normal = (load_some<A>(x + i, c) - mean) * rstd;
-        store_some<A>(y + i, normal * load_some<A>(scale + i, c) + load_some<A>(offset + i, c), c);
-      });
+      for_vectors<A>(
+          n, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+            const V normal = (load_some<A>(x + i, c) - mean) * rstd;
+            store_some<A>(y + i, normal * load_some<A>(scale + i, c) + load_some<A>(offset + i, c),
+                          c);
+          });
     } else {
-      for_vectors<A>(n, [&](int64_t i, int64_t c) {
-        store_some<A>(y + i, load_some<A>(x + i, c) * rstd * load_some<A>(scale + i, c), c);
-      });
+      for_vectors<A>(
+          n, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+            store_some<A>(y + i, load_some<A>(x + i, c) * rstd * load_some<A>(scale + i, c), c);
+          });
     }
   }
 
@@ -74,33 +81,37 @@ struct LayerNorm {
     const A mean = centred ? *static_cast<const A*>(raw_mean) : A{};
     const A rstd = *static_cast<const A*>(raw_rstd);
     V sum{}, product{};
-    for_vectors<A>(n, [&](int64_t i, int64_t c) {  // lanes of dy behind the end are zero
-      const V g = load_some<A>(dy + i, c), normal = (load_some<A>(x + i, c) - mean) * rstd;
-      const V scaled = g * load_some<A>(scale + i, c);
-      sum += scaled;
-      product += scaled * normal;
-      store_some<A>(dscale + i, load_some<A>(dscale + i, c) + g * normal, c);
-      if (centred) store_some<A>(doffset + i, load_some<A>(doffset + i, c) + g, c);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i,
+               int64_t c) __attribute__((always_inline)) {  // lanes of dy behind the end are zero
+          const V g = load_some<A>(dy + i, c), normal = (load_some<A>(x + i, c) - mean) * rstd;
+          const V scaled = g * load_some<A>(scale + i, c);
+          sum += scaled;
+          product += scaled * normal;
+          store_some<A>(dscale + i, load_some<A>(dscale + i, c) + g * normal, c);
+          if (centred) store_some<A>(doffset + i, load_some<A>(doffset + i, c) + g, c);
+        });
     const A count = static_cast<A>(n);
     const A shift = centred ? sum_of_lanes<A>(sum) / count : A{};
     const A slope = sum_of_lanes<A>(product) / count;
-    for_vectors<A>(n, [&](int64_t i, int64_t c) {
-      const V normal = (load_some<A>(x + i, c) - mean) * rstd;
-      const V scaled = load_some<A>(dy + i, c) * load_some<A>(scale + i, c);
-      store_some<A>(dx + i, (scaled - shift - normal * slope) * rstd, c);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+          const V normal = (load_some<A>(x + i, c) - mean) * rstd;
+          const V scaled = load_some<A>(dy + i, c) * load_some<A>(scale + i, c);
+          store_some<A>(dx + i, (scaled - shift - normal * slope) * rstd, c);
+        });
   }
 
   static void add_up(const void* raw_sums, int64_t count, int64_t stride, int64_t begin,
                      int64_t end, void* raw_out) {
     const A* sums = static_cast<const A*>(raw_sums) + begin;
     T* out = static_cast<T*>(raw_out) + begin;
-    for_vectors<A>(end - begin, [&](int64_t i, int64_t c) {
-      V total{};
-      for (int64_t r = 0; r < count; ++r) total += load_some<A>(sums + r * stride + i, c);
-      store_some<A>(out + i, total, c);
-    });
+    for_vectors<A>(
+        end - begin, [&](int64_t i, int64_t c) __attribute__((always_inline)) {
+          V total{};
+          for (int64_t r = 0; r < count; ++r) total += load_some<A>(sums + r * stride + i, c);
+          store_some<A>(out + i, total, c);
+        });
   }
 
   static constexpr LayerNormLoops loops() { return {forward, backward, add_up}; }

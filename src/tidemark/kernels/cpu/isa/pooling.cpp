@@ -66,18 +66,19 @@ struct Pooling {
       const int64_t count = a.count() * b.count() * c.count();
       const A share = A{1} / static_cast<A>(count > 0 ? count : 1);
       T* to = y + (row * s.out[2] + o) * s.out_channels;
-      for_vectors<A>(s.out_channels, [&](int64_t channel, int64_t lanes) {
-        V acc = kMax ? broadcast(lowest()) : V{};
-        for_window(s, image, a, b, c, [&](int64_t at) {
-          const V v = load_some<A>(x + at * s.out_channels + channel, lanes);
-          if constexpr (kMax) {
-            acc = ((v > acc) | (v != v)) ? v : acc;
-          } else {
-            acc += v;
-          }
-        });
-        store_some<A>(to + channel, kMax ? acc : acc * share, lanes);
-      });
+      for_vectors<A>(
+          s.out_channels, [&](int64_t channel, int64_t lanes) __attribute__((always_inline)) {
+            V acc = kMax ? broadcast(lowest()) : V{};
+            for_window(s, image, a, b, c, [&](int64_t at) {
+              const V v = load_some<A>(x + at * s.out_channels + channel, lanes);
+              if constexpr (kMax) {
+                acc = ((v > acc) | (v != v)) ? v : acc;
+              } else {
+                acc += v;
+              }
+            });
+            store_some<A>(to + channel, kMax ? acc : acc * share, lanes);
+          });
     }
   }
 
@@ -110,24 +111,25 @@ struct Pooling {
     const int64_t at[2] = {row / s.in[1] % s.in[0], row % s.in[1]};
     for (int64_t i = 0; i < s.in[2]; ++i) {
       T* to = dx + (row * s.in[2] + i) * s.out_channels;
-      for_vectors<A>(s.out_channels, [&](int64_t channel, int64_t lanes) {
-        V acc{};
-        for (int64_t p = 0; p < s.kernel[0] * s.kernel[1] * s.kernel[2]; ++p) {
-          const int64_t w[3] = {p / s.kernel[2] / s.kernel[1], p / s.kernel[2] % s.kernel[1],
-                                p % s.kernel[2]};
-          int64_t out[3], count = 1;
-          for (int d = 0; d < 3 && count > 0; ++d) {
-            const int64_t shifted = (d < 2 ? at[d] : i) + s.before[d] - w[d] * s.dilation[d];
-            out[d] = shifted / s.stride[d];
-            const bool none = shifted < 0 || shifted % s.stride[d] != 0 || out[d] >= s.out[d];
-            count = none ? 0 : count * Range(s, d, out[d]).count();
-          }
-          if (count == 0) continue;
-          const T* from = dy + pixel(s.out, image, out[0], out[1], out[2]) * s.out_channels;
-          acc += load_some<A>(from + channel, lanes) * (A{1} / static_cast<A>(count));
-        }
-        store_some<A>(to + channel, acc, lanes);
-      });
+      for_vectors<A>(
+          s.out_channels, [&](int64_t channel, int64_t lanes) __attribute__((always_inline)) {
+            V acc{};
+            for (int64_t p = 0; p < s.kernel[0] * s.kernel[1] * s.kernel[2]; ++p) {
+              const int64_t w[3] = {p / s.kernel[2] / s.kernel[1], p / s.kernel[2] % s.kernel[1],
+                                    p % s.kernel[2]};
+              int64_t out[3], count = 1;
+              for (int d = 0; d < 3 && count > 0; ++d) {
+                const int64_t shifted = (d < 2 ? at[d] : i) + s.before[d] - w[d] * s.dilation[d];
+                out[d] = shifted / s.stride[d];
+                const bool none = shifted < 0 || shifted % s.stride[d] != 0 || out[d] >= s.out[d];
+                count = none ? 0 : count * Range(s, d, out[d]).count();
+              }
+              if (count == 0) continue;
+              const T* from = dy + pixel(s.out, image, out[0], out[1], out[2]) * s.out_channels;
+              acc += load_some<A>(from + channel, lanes) * (A{1} / static_cast<A>(count));
+            }
+            store_some<A>(to + channel, acc, lanes);
+          });
     }
   }
 

@@ -64,11 +64,12 @@ struct Softmax {
       a += e;
       b += f;
     }
-    for_vectors<A>(n - i, [&](int64_t j, int64_t count) {
-      const V e = exp_lanes(load_some<A>(x + i + j, count) - shift);
-      if constexpr (kStore) store_some<A>(y + i + j, e, count);
-      a += lanes_below<A>(count) ? e : V{};
-    });
+    for_vectors<A>(
+        n - i, [&](int64_t j, int64_t count) __attribute__((always_inline)) {
+          const V e = exp_lanes(load_some<A>(x + i + j, count) - shift);
+          if constexpr (kStore) store_some<A>(y + i + j, e, count);
+          a += lanes_below<A>(count) ? e : V{};
+        });
     return sum_of_lanes<A>(a + b);
   }
 
@@ -77,19 +78,21 @@ struct Softmax {
     // Half types would lose digits on the way through y, so their terms are computed twice.
     constexpr bool kKeep = __is_same(T, A);
     const A factor = A{1} / sum_exp<kKeep>(x, n, shift, y);
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {
-      const V e =
-          kKeep ? load_some<A>(y + i, count) : exp_lanes(load_some<A>(x + i, count) - shift);
-      store_some<A>(y + i, e * factor, count);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+          const V e =
+              kKeep ? load_some<A>(y + i, count) : exp_lanes(load_some<A>(x + i, count) - shift);
+          store_some<A>(y + i, e * factor, count);
+        });
   }
 
   static void log_softmax_row(const T* x, int64_t n, T* y) {
     const A shift = greatest(x, n);
     const A log_sum = log_of<A>(broadcast(sum_exp<false>(x, n, shift, y)))[0];
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {
-      store_some<A>(y + i, load_some<A>(x + i, count) - shift - log_sum, count);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+          store_some<A>(y + i, load_some<A>(x + i, count) - shift - log_sum, count);
+        });
   }
 
   static double log_sum_exp(const void* raw, int64_t n) {
@@ -102,15 +105,18 @@ struct Softmax {
 
   static void gradient_row(const T* y, const T* dy, int64_t n, T* dx, bool logarithm) {
     V a{};
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {  // lanes behind the end are zero
-      const V g = load_some<A>(dy + i, count);
-      a += logarithm ? g : g * load_some<A>(y + i, count);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count)
+               __attribute__((always_inline)) {  // lanes behind the end are zero
+                 const V g = load_some<A>(dy + i, count);
+                 a += logarithm ? g : g * load_some<A>(y + i, count);
+               });
     const A sum = sum_of_lanes<A>(a);
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {
-      const V g = load_some<A>(dy + i, count), p = load_some<A>(y + i, count);
-      store_some<A>(dx + i, logarithm ? g - exp_lanes(p) * sum : (g - sum) * p, count);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+          const V g = load_some<A>(dy + i, count), p = load_some<A>(y + i, count);
+          store_some<A>(dx + i, logarithm ? g - exp_lanes(p) * sum : (g - sum) * p, count);
+        });
   }
 
   // --- columns ----------------------------------------------------------------------------------
@@ -150,9 +156,10 @@ struct Softmax {
     if (line.stride == 1) {
       return logarithm ? log_softmax_row(from, line.n, to) : softmax_row(from, line.n, to);
     }
-    for_vectors<A>(line.width, [&](int64_t j, int64_t count) {
-      softmax_column(line, from + j, count, to + j, logarithm);
-    });
+    for_vectors<A>(
+        line.width, [&](int64_t j, int64_t count) __attribute__((always_inline)) {
+          softmax_column(line, from + j, count, to + j, logarithm);
+        });
   }
 
   static void gradient(const SoftmaxLine& line, const void* y, const void* dy, void* dx,
@@ -160,9 +167,10 @@ struct Softmax {
     const T *p = static_cast<const T*>(y), *g = static_cast<const T*>(dy);
     T* to = static_cast<T*>(dx);
     if (line.stride == 1) return gradient_row(p, g, line.n, to, logarithm);
-    for_vectors<A>(line.width, [&](int64_t j, int64_t count) {
-      gradient_column(line, p + j, g + j, count, to + j, logarithm);
-    });
+    for_vectors<A>(
+        line.width, [&](int64_t j, int64_t count) __attribute__((always_inline)) {
+          gradient_column(line, p + j, g + j, count, to + j, logarithm);
+        });
   }
 
   // --- cross entropies --------------------------------------------------------------------------
@@ -171,9 +179,10 @@ struct Softmax {
     const T *labels = static_cast<const T*>(raw_labels), *x = static_cast<const T*>(raw_x);
     const A shift = static_cast<A>(lse);
     V sum{};
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {
-      sum += load_some<A>(labels + i, count) * (shift - load_some<A>(x + i, count));
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+          sum += load_some<A>(labels + i, count) * (shift - load_some<A>(x + i, count));
+        });
     return static_cast<double>(sum_of_lanes<A>(sum));
   }
 
@@ -183,15 +192,17 @@ struct Softmax {
     T* dx = static_cast<T*>(raw_dx);
     const A shift = static_cast<A>(lse), scale = static_cast<A>(factor);
     if (labels) {
-      for_vectors<A>(n, [&](int64_t i, int64_t count) {
-        const V p = exp_lanes(load_some<A>(x + i, count) - shift);
-        store_some<A>(dx + i, (p - load_some<A>(labels + i, count)) * scale, count);
-      });
+      for_vectors<A>(
+          n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+            const V p = exp_lanes(load_some<A>(x + i, count) - shift);
+            store_some<A>(dx + i, (p - load_some<A>(labels + i, count)) * scale, count);
+          });
       return;
     }
-    for_vectors<A>(n, [&](int64_t i, int64_t count) {
-      store_some<A>(dx + i, exp_lanes(load_some<A>(x + i, count) - shift) * scale, count);
-    });
+    for_vectors<A>(
+        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
+          store_some<A>(dx + i, exp_lanes(load_some<A>(x + i, count) - shift) * scale, count);
+        });
     const V p = exp_lanes(broadcast(widened<A>(x[hot])) - shift);
     narrow((p[0] - A{1}) * scale, dx[hot]);
   }

@@ -1,0 +1,129 @@
+// Scaled dot-product attention as one op: its memory is linear in the lengths, since no score is
+// kept; the gradient computes them again.
+
+#include "tidemark/ops/gradients.h"
+#include "tidemark/ops/windows.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr DTypeSet kAttended = dtype_set(DType::float32, DType::float64);
+
+Shape with_last(Shape s, int64_t last) {
+  s[s.rank() - 1] = last;
+  return s;
+}
+Shape without_last(Shape s) {
+  s.erase(s.rank() - 1);
+  return s;
+}
+
+/// The inputs 0 to 3 fit each other. False: a rank is unknown.
+bool check_inputs(InferContext& c) {
+  const Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2), &mask = c.shape(3);
+  if (!q.has_rank() || !k.has_rank() || !v.has_rank()) return false;
+  if (q.rank() < 2 || k.rank() != q.rank() || v.rank() != q.rank()) {
+    c.fail(
+        "query, key and value must have one rank of at least 2: [..., length, depth]. "
+        "Received shapes: ",
+        q, ", ", k, " and ", v);
+  }
+  Shape wanted_k = with_last(k, q.dim(-1)), wanted_v = with_last(k, v.dim(-1));
+  for (int d = 0; d + 2 < q.rank(); ++d) wanted_k[d] = q[d];
+  if (!may_equal(k, wanted_k) || !may_equal(v, wanted_v)) {
+    c.fail(
+        "key must have the batch and the depth of query, and value the batch and the length of "
+        "key. Received shapes: query ",
+        q, ", key ", k, ", value ", v);
+  }
+  if (!mask.has_rank() || mask.rank() == 0) return true;
+  bool fits = mask.rank() == q.rank();
+  for (int d = 0; fits && d < q.rank(); ++d) {
+    const int64_t full = d + 1 == q.rank() ? k.dim(-2) : q[d];
+    fits = mask[d] == 1 || mask[d] == full || mask[d] == kUnknownDim || full == kUnknownDim;
+  }
+  if (!fits) {
+    c.fail("mask must be a scalar (none) or have the rank of query and sizes 1 or [..., ",
+           q.dim(-2), ", ", k.dim(-2), "]. Received shape: ", mask, " for query ", q);
+  }
+  return true;
+}
+
+void attention_shape(InferContext& c) {
+  if (!check_inputs(c)) {
+    c.set(0, Shape::unknown());
+    return c.set(1, Shape::unknown(), c.dtype(0));
+  }
+  c.set(0, with_last(c.shape(0), c.shape(2).dim(-1)));
+  c.set(1, without_last(c.shape(0)), c.dtype(0));
+}
+
+void attention_grad_shape(InferContext& c) {
+  if (check_inputs(c)) {
+    const Shape y = with_last(c.shape(0), c.shape(2).dim(-1));
+    if (!may_equal(c.shape(4), y) || !may_equal(c.shape(6), y) ||
+        !may_equal(c.shape(5), without_last(c.shape(0)))) {
+      c.fail("the result and its gradient must have shape ", y, " and log_sum_exp ",
+             without_last(c.shape(0)), ". Received: ", c.shape(4), ", ", c.shape(6), " and ",
+             c.shape(5));
+    }
+  }
+  if (c.shape(7).has_rank() && c.shape(7).rank() > 0 && !may_equal(c.shape(7), c.shape(5))) {
+    c.fail("dlog_sum_exp must be a scalar (none) or have the shape of log_sum_exp, ", c.shape(5),
+           ". Received: ", c.shape(7));
+  }
+  for (int i = 0; i < 3; ++i) c.set(i, c.shape(i));
+}
+
+void attention_gradient(Grad& g) {
+  if (!g.dy(0) && !g.dy(1)) return;
+  const Tensor none = scalar_like(0, g.x(0));
+  const Tensor dy = g.dy(0) ? g.dy(0) : g.y(0) * none;
+  const Tensor inputs[] = {g.x(0), g.x(1), g.x(2), g.x(3),
+                           g.y(0), g.y(1), dy,     g.dy(1) ? g.dy(1) : none};
+  const std::vector<Tensor> d = call_all(
+      "attention_grad", inputs, {{"scale", g.attr("scale")}, {"causal", g.attr("causal")}});
+  for (int i = 0; i < 3; ++i) g.dx(i) = d[static_cast<size_t>(i)];
+}
+
+}  // namespace
+
+TIDEMARK_OP(attention)
+    .doc(
+        "softmax(query * key^T * scale) * value over the last two dimensions [length, depth]. Keys "
+        "where `mask` is false, or after the query when `causal`, are not seen; a query that sees "
+        "none gives 0. A scalar mask is none. Also the logarithm of the sum of exp of the scores "
+        "of each query.")
+    .input("query", kAttended)
+    .input("key", kAttended)
+    .input("value", kAttended)
+    .input("mask", kBool, 'M')
+    .attr("scale", AttrKind::real, 1.0)
+    .attr("causal", AttrKind::boolean, false)
+    .output("output", like("query"))
+    .output("log_sum_exp", by_rule())
+    .shape(attention_shape)
+    .heavy()
+    .gradient(attention_gradient, keep_x(0, 1, 2, 3) | keep_y(0, 1));
+
+TIDEMARK_OP(attention_grad)
+    .doc("The gradients of attention with respect to query, key and value.")
+    .input("query", kAttended)
+    .input("key", kAttended)
+    .input("value", kAttended)
+    .input("mask", kBool, 'M')
+    .input("output", kAttended)
+    .input("log_sum_exp", kAttended)
+    .input("dy", kAttended)
+    .input("dlog_sum_exp", kAttended)
+    .attr("scale", AttrKind::real, 1.0)
+    .attr("causal", AttrKind::boolean, false)
+    .output("dquery", like("query"))
+    .output("dkey", like("key"))
+    .output("dvalue", like("value"))
+    .shape(attention_grad_shape)
+    .heavy()
+    .no_gradient();
+
+}  // namespace tidemark
