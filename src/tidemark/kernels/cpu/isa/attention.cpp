@@ -76,6 +76,9 @@ struct Attention {
     for (; i + 6 <= m; i += 6) {
       rows<6>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
     }
+    for (; i + 2 <= m; i += 2) {
+      rows<2>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
+    }
     for (; i < m; ++i) {
       rows<1>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
     }
