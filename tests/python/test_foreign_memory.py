@@ -137,7 +137,10 @@ def test_capsules_of_any_sizes(dims, has_strides, offset):
     if not inside and all(abs(n) < 2**20 for n in (*shape, *(strides or ()))):
         return  # pages beside ours may well be mapped: nobody can tell that they are not meant
     try:
-        t = tf.experimental.dlpack.from_dlpack(said.capsule)
+        with tf.memory.limit("64MiB"):
+            t = tf.experimental.dlpack.from_dlpack(said.capsule)
+    except tf.errors.ResourceExhaustedError:
+        assert not inside or 0 in strides  # one element said to be billions: a copy has no room
     except (BufferError, ValueError, tf.errors.OpError):
         assert not inside
     else:
