@@ -187,6 +187,7 @@ class TIDEMARK_API Grad {
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const Shape& shape(int i) const { return call_.inputs[i].shape(); }
   const Attr& attr(std::string_view name) const { return call_.attr(name); }
+  std::string_view op_name() const;
   /// Set it to the gradient of input i; left empty: no gradient flows there.
   Tensor& dx(int i) { return dx_[i]; }
   /// False: nobody asks for the gradient of input i; costly definitions leave it out.
@@ -259,6 +260,8 @@ class TIDEMARK_API OpDef {
   OpDef&& gradient(GradientRule rule, Keep keep = {}) &&;
   /// Nothing to differentiate (comparisons, integer results).
   OpDef&& no_gradient() &&;
+  /// There is a derivative, but no definition of it: asking for it raises UnimplementedError.
+  OpDef&& missing_gradient() &&;
 
   // --- reading ------------------------------------------------------------------------------
   const std::string& name() const { return name_; }
@@ -282,6 +285,8 @@ class TIDEMARK_API OpDef {
   bool is_stateful() const { return stateful_; }
   bool is_heavy() const { return heavy_; }
   bool is_differentiable() const { return gradient_ != nullptr; }
+  /// True iff differentiating it raises UnimplementedError.
+  bool is_gradient_missing() const { return gradient_missing_; }
   bool may_write_into(int input) const { return (in_place_ >> input) & 1u; }
   /// True iff all inputs share one type variable.
   bool has_one_type_var() const { return one_type_var_; }
@@ -318,6 +323,7 @@ class TIDEMARK_API OpDef {
   uint32_t in_place_ = 0;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
   bool one_type_var_ = true, has_dtype_attrs_ = false, outputs_like_first_input_ = false;
+  bool gradient_missing_ = false;
   DTypeSet common_dtypes_{~0u};  // allowed for every input
 };
 

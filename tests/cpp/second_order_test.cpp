@@ -16,7 +16,7 @@ namespace tidemark {
 namespace {
 
 /// Their first gradient is one op of its own that has no gradient.
-const std::set<std::string> kFirstOrderOnly = {"layer_norm", "rms_norm", "digamma"};
+const std::set<std::string> kFirstOrderOnly = {"layer_norm", "rms_norm", "attention", "digamma"};
 
 /// The gradient of one op at given inputs, for fixed weights of its outputs.
 class FirstGradient {
@@ -105,6 +105,12 @@ TEST(SecondOrder, EveryDefinitionAgreesWithFiniteDifferences) {
       ADD_FAILURE() << e.what();
     }
   });
+}
+
+TEST(SecondOrder, AMissingDefinitionIsAnErrorNotAZero) {
+  const OpDef& op = OpRegistry::instance().get("layer_norm_grad");
+  ASSERT_TRUE(op.is_gradient_missing());
+  EXPECT_THROW(autodiff::vjp(op, {}, {}, {}, {}), UnimplementedError);
 }
 
 }  // namespace

@@ -124,6 +124,6 @@ TIDEMARK_OP(attention_grad)
     .output("dvalue", like("value"))
     .shape(attention_grad_shape)
     .heavy()
-    .no_gradient();
+    .missing_gradient();
 
 }  // namespace tidemark

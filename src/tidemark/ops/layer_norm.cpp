@@ -134,7 +134,7 @@ TIDEMARK_OP(layer_norm_grad)
     .output("dscale", like("x"))
     .output("doffset", like("x"))
     .shape(backward_shape<true>)
-    .no_gradient();
+    .missing_gradient();
 
 TIDEMARK_OP(rms_norm)
     .doc(
@@ -157,6 +157,6 @@ TIDEMARK_OP(rms_norm_grad)
     .output("dx", like("x"))
     .output("dscale", like("x"))
     .shape(backward_shape<false>)
-    .no_gradient();
+    .missing_gradient();
 
 }  // namespace tidemark

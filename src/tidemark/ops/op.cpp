@@ -46,6 +46,8 @@ int64_t InferContext::scalar_int(int i) const {
   return t.to_ints()[0];
 }
 
+std::string_view Grad::op_name() const { return call_.op.name(); }
+
 Tensor Grad::unbroadcast(const Tensor& t, int i) const {
   const Shape& target = shape(i);
   if (t.shape() == target) return t;
@@ -178,6 +180,15 @@ OpDef&& OpDef::gradient(GradientRule rule, Keep keep) && {
 
 OpDef&& OpDef::no_gradient() && {
   gradient_ = nullptr;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::missing_gradient() && {
+  gradient_missing_ = true;
+  gradient_ = [](Grad& g) {
+    fail<UnimplementedError>("[", g.op_name(), "] has no gradient definition yet. Differentiate ",
+                             "once only here, or write the computation with smaller ops");
+  };
   return std::move(*this);
 }
 
