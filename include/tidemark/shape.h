@@ -26,7 +26,7 @@ class TIDEMARK_API Shape {
  public:
   static constexpr int kMaxRank = 254;
 
-  Shape() noexcept : rank_(0) {}
+  Shape() noexcept : heap_(nullptr), rank_(0) {}
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
   explicit Shape(std::span<const int64_t> dims);
   Shape(const Shape& other) : Shape() { *this = other; }

@@ -4,7 +4,7 @@
 
 namespace tidemark {
 
-Shape::Shape(std::span<const int64_t> dims) : rank_(0) {
+Shape::Shape(std::span<const int64_t> dims) : heap_(nullptr), rank_(0) {
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
     fail("a shape has at most ", kMaxRank, " dimensions; ", dims.size(), " were given");
   }
