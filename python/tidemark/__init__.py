@@ -43,6 +43,8 @@ _LAZY = {
     "assert_less": "_debugging_ops",
     "assert_rank": "_debugging_ops",
     "device": "_device",
+    "eig": "_eigen_ops",
+    "eigvals": "_eigen_ops",
     "einsum": "_linalg_ops",
     "executing_eagerly": "_scopes",
     "get_current_name_scope": "_scopes",

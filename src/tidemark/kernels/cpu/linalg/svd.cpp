@@ -5,34 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tidemark/kernels/cpu/linalg/batch.h"
+#include "tidemark/kernels/cpu/linalg/matrices.h"
 
 namespace tidemark::cpu::linalg {
 
 namespace {
 
 constexpr int kMostSweeps = 60;
-
-template <class T>
-T conjugate_of(T v) {
-  return v;
-}
-template <class R>
-std::complex<R> conjugate_of(std::complex<R> v) {
-  return {v.real(), -v.imag()};
-}
-template <class T>
-Real<T> square_of(T v) {
-  return std::norm(v);
-}
-
-/// a^H b
-template <class T>
-T inner(const T* a, const T* b, int64_t n) {
-  T sum(0);
-  for (int64_t i = 0; i < n; ++i) sum += conjugate_of(a[i]) * b[i];
-  return sum;
-}
 
 template <class T>
 void rotate(T* p, T* q, int64_t n, Real<T> c, T s) {
@@ -103,7 +82,7 @@ struct Work {
 
   static size_t bytes(int64_t rows, int64_t columns) {
     const auto m = static_cast<size_t>(rows), n = static_cast<size_t>(columns);
-    return ((m * n + m * m + n * n) * sizeof(T) + n * (sizeof(Real<T>) + 8) + 3 * 64) / 64 * 64;
+    return ((m * n + m * m + n * n) * sizeof(T) + n * (sizeof(Real<T>) + 8) + 2 * 64);
   }
   Work(char* memory, int64_t m, int64_t n, int64_t wanted) : rows(m), columns(n), width(wanted) {
     order = reinterpret_cast<int64_t*>(memory);
@@ -142,7 +121,7 @@ template <class T>
 struct Svd {
   static size_t workspace(const OpCall& call, std::span<const Shape>) {
     const Shape& s = call.inputs[0].shape();
-    return bytes(s) * static_cast<size_t>(lanes(batch_of(s)));
+    return workspace_of(batch_of(s), bytes(s));
   }
   static size_t bytes(const Shape& s) {
     const int64_t longer = std::max(s.dim(-1), s.dim(-2)), shorter = std::min(s.dim(-1), s.dim(-2));
@@ -153,16 +132,8 @@ struct Svd {
     const Shape& s = k.input(0).shape();
     const int64_t m = s.dim(-2), n = s.dim(-1);
     const int64_t batch = batch_of(s);
-    if (batch == 0) return;
-    const int64_t count = lanes(batch), each = (batch + count - 1) / count;
-    parallel_for(count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t lane = begin; lane < end; ++lane) {
-        char* memory = k.workspace<char>() + static_cast<size_t>(lane) * bytes(s);
-        for (int64_t i = lane * each; i < std::min(batch, (lane + 1) * each); ++i) {
-          one(k, i, m, n, memory);
-        }
-      }
-    });
+    for_each_in_batch(k, batch, bytes(s),
+                      [&](int64_t i, char* memory) { one(k, i, m, n, memory); });
   }
 
   static void one(KernelContext& k, int64_t i, int64_t m, int64_t n, char* memory) {
@@ -175,7 +146,7 @@ struct Svd {
     for (int64_t r = 0; r < m; ++r) {
       for (int64_t c = 0; c < n; ++c) {
         const T value = a[r * n + c];
-        finite = finite && std::isfinite(square_of(value) * 0);
+        finite = finite && is_finite(value);
         // A wide matrix is worked on as its adjoint.
         work.a[tall ? c * m + r : r * n + c] = tall ? value : conjugate_of(value);
       }
