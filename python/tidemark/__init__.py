@@ -30,8 +30,8 @@ from tidemark import math  # noqa: E402
 
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
-    "autodiff", "bitwise", "config", "debugging", "experimental", "image", "linalg", "memory",
-    "nest", "nn", "random", "signal", "version",
+    "autodiff", "autograph", "bitwise", "config", "debugging", "experimental", "image", "linalg",
+    "memory", "nest", "nn", "random", "signal", "version",
 )  # fmt: skip
 _LAZY = {
     "Assert": "_debugging_ops",

@@ -4,6 +4,7 @@
 from typing import Any
 
 from tidemark import autodiff as autodiff
+from tidemark import autograph as autograph
 from tidemark import bitwise as bitwise
 from tidemark import config as config
 from tidemark import debugging as debugging

@@ -1,0 +1,70 @@
+"""``tf.autograph``: Python statements over tensors become parts of the graph.
+
+    @tf.autograph.to_graph
+    def collatz(n):
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+``tf.function`` does this by itself. Nothing of the conversion is loaded before it is needed.
+"""
+
+from __future__ import annotations
+
+import os as _os
+
+from tidemark.autograph import experimental
+
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
+
+_verbosity = {"level": None, "stdout": False}
+
+
+def _target(entity):
+    """The Python function to convert."""
+    from tidemark.autograph import _convert
+
+    entity = getattr(entity, "python_function", entity)
+    if not _convert.is_convertible(entity):
+        raise ValueError(
+            f"only functions and methods can be converted, got {entity!r} of type "
+            f"{type(entity).__name__}"
+        )
+    return getattr(entity, "__func__", entity)
+
+
+def to_graph(entity, recursive=True, experimental_optional_features=None):
+    """The converted function, of the same signature; a method becomes a function of its object."""
+    from tidemark.autograph import _convert, _rules
+    from tidemark.autograph._context import Options
+
+    options = Options(recursive, True, experimental_optional_features)
+    return _rules.as_artifact(_convert.convert(_target(entity), options))
+
+
+def to_code(entity, recursive=True, experimental_optional_features=None):
+    """The source of the converted function."""
+    from tidemark.autograph import _convert
+    from tidemark.autograph._context import Options
+
+    options = Options(recursive, True, experimental_optional_features)
+    return _convert.source_of(_target(entity), options)
+
+
+def set_verbosity(level, alsologtostdout=False):
+    """How much the conversion says of itself; 0 is nothing, 10 all."""
+    _verbosity.update(level=int(level), stdout=bool(alsologtostdout))
+
+
+def get_verbosity():
+    """What ``set_verbosity`` set, else the environment's AUTOGRAPH_VERBOSITY, else 0."""
+    if _verbosity["level"] is not None:
+        return _verbosity["level"]
+    return int(_os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
+
+
+def trace(*args):
+    """Prints its arguments while the function is traced."""
+    print(*args)

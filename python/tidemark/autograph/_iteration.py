@@ -1,0 +1,129 @@
+"""What a staged ``for`` goes over besides tensors."""
+
+from __future__ import annotations
+
+import tidemark as tf
+from tidemark.autograph import _staging
+from tidemark.autograph._lists import StagedList
+from tidemark.autograph._staged_loop import staged_for, staged_for_dataset
+
+_HANDLERS = []  # (whether it takes a value, how it runs the loop), the last one asked first
+
+
+def register_iterable(takes, for_stmt):
+    """Lets ``for`` over other values be staged.
+
+    ``takes(value)`` says whether a value is meant; ``for_stmt(iterated, extra_test, body,
+    get_state, set_state, names, options)`` builds the loop.
+    """
+    _HANDLERS.append((takes, for_stmt))
+
+
+def handler_of(value):
+    """What builds a loop over the value; None if Python iterates it."""
+    for takes, for_stmt in reversed(_HANDLERS):
+        if takes(value):
+            return for_stmt
+    return None
+
+
+class StagedSequence:
+    """Elements by number, computed by the graph: what ``enumerate`` and ``zip`` of tensors give."""
+
+    def __init__(self, length, element):
+        self.length = length
+        self.element = element
+
+    def __iter__(self):
+        raise TypeError("a tensor that is not known yet can be iterated by a for statement only")
+
+
+def as_sequence(value):
+    """A staged sequence of the elements of a tensor or a list; None of other values."""
+    if isinstance(value, StagedSequence):
+        return value
+    if isinstance(value, StagedList):
+        return StagedSequence(value.length(), value.__getitem__)
+    if _staging.is_staged(value):
+        return _rows(tf.convert_to_tensor(value))
+    return None
+
+
+def _rows(tensor):
+    shape = tensor.shape
+    if shape.rank == 0:
+        raise ValueError(f"cannot iterate over a scalar tensor, got {tensor}; use tf.range of it")
+    known = None if shape.rank is None else shape.as_list()[0]
+    length = tf.shape(tensor)[0] if known is None else known
+    return StagedSequence(length, lambda index: tf.gather(tensor, index))
+
+
+def counting(function):
+    """The function that a ``for`` calls to get what it goes over.
+
+    ``for i in tf.range(n)`` counts; the tensor of all numbers is not made.
+    """
+    return _counted_range if function is tf.range and _staging.is_tracing() else function
+
+
+def _counted_range(*bounds, **options):
+    start, limit = (0, *bounds) if len(bounds) == 1 else (*bounds, None)[:2]
+    step = bounds[2] if len(bounds) == 3 else 1
+    plain = 1 <= len(bounds) <= 3 and isinstance(step, int) and step != 0 and not options
+    if not plain or not all(_is_count(bound) for bound in (start, limit)):
+        return tf.range(*bounds, **options)
+    length = limit - start
+    if step != 1:
+        length = (length + (step - 1 if step > 0 else step + 1)) // step
+    length = max(length, 0) if isinstance(length, int) else tf.maximum(length, 0)
+
+    def element(index):
+        index = index if step == 1 else index * step
+        return index if isinstance(start, int) and start == 0 else index + start
+
+    return StagedSequence(length, element)
+
+
+def _is_count(value):
+    """Whether it is an integer of 32 bits, as the counter of a loop is."""
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return -(2**31) <= value < 2**31
+    return _staging.is_tensor(value) and value.dtype == tf.int32 and value.shape.rank == 0
+
+
+def counted(sequence, start):
+    """``enumerate(sequence, start)``."""
+    return StagedSequence(sequence.length, lambda index: (index + start, sequence.element(index)))
+
+
+def joined(sequences):
+    """``zip(*sequences)``, as long as the shortest."""
+    lengths = [sequence.length for sequence in sequences]
+    if all(isinstance(length, int) for length in lengths):
+        length = min(lengths)
+    else:
+        length = tf.reduce_min(tf.stack(lengths))
+    return StagedSequence(
+        length, lambda index: tuple(sequence.element(index) for sequence in sequences)
+    )
+
+
+def _over_sequence(iterated, extra_test, body, get_state, set_state, names, options):
+    sequence = as_sequence(iterated)
+    staged_for(
+        sequence.length, sequence.element, extra_test, body, get_state, set_state, names, options
+    )
+
+
+def _is_dataset(value):
+    kind = type(value)
+    return all(hasattr(kind, name) for name in ("reduce", "element_spec", "__iter__"))
+
+
+register_iterable(lambda value: _staging.is_tracing() and _is_dataset(value), staged_for_dataset)
+register_iterable(
+    lambda value: isinstance(value, (StagedSequence, StagedList)) or _staging.is_staged(value),
+    _over_sequence,
+)

@@ -1,0 +1,107 @@
+"""Generated code under the user's lines and names."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import types
+
+from malt.pyct import anno
+
+# Functions into which the conversion puts parts of the user's function.
+_PART = re.compile(
+    r"(if_body|else_body|loop_body|loop_test|extra_test|get_state|set_state|<lambda>)(_\d+)?$"
+)
+
+_MADE = re.compile(r"outer_factory\.<locals>\.inner_factory\.<locals>\.tf__\w+")
+
+
+def place(module, line):
+    """Gives every node the line it was made from; a new one gets that of what stands around it."""
+    _place(module, line)
+
+
+def _place(node, line):
+    origin = anno.getanno(node, anno.Basic.ORIGIN, default=None)
+    if origin is None and isinstance(node, ast.stmt):
+        origin = _first_origin(node)  # a statement made to stand around those of the user
+    if origin is not None:
+        line = origin.loc.lineno
+    if "lineno" in node._attributes:
+        node.lineno = node.end_lineno = line
+        node.col_offset = node.end_col_offset = -1  # none: no part of the line is marked
+    _settle_context(node)
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, tuple):
+            value = list(value)
+            setattr(node, field, value)
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                _place(child, line)
+
+
+def _first_origin(node):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.expr)):
+            origin = anno.getanno(child, anno.Basic.ORIGIN, default=None) or _first_origin(child)
+            if origin is not None:
+                return origin
+    return None
+
+
+def _settle_context(node):
+    """Makes contexts agree with where expressions stand; passes reuse nodes in other places."""
+    if isinstance(node, (ast.Assign, ast.Delete)):
+        context = ast.Store() if isinstance(node, ast.Assign) else ast.Del()
+        for target in node.targets:
+            _set_context(target, context)
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.comprehension)):
+        _set_context(node.target, ast.Store())
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        _set_context(node.optional_vars, ast.Store())
+    elif isinstance(node, ast.NamedExpr):
+        _set_context(node.target, ast.Store())
+    for field, value in ast.iter_fields(node):
+        if field in ("targets", "target", "optional_vars"):
+            continue
+        if field == "elts" or (field == "value" and isinstance(node, ast.Starred)):
+            continue  # as their tuple, list or star
+        for child in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(child, ast.expr) and hasattr(child, "ctx"):
+                _set_context(child, ast.Load())
+
+
+def _set_context(node, context):
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for element in node.elts:
+            _set_context(element, context)
+    elif isinstance(node, ast.Starred):
+        _set_context(node.value, context)
+    if hasattr(node, "ctx"):
+        node.ctx = context
+
+
+def renamed(code, function):
+    """The code with the user's names in the places where the conversion put its own."""
+    return _renamed(code, function.__name__, function.__qualname__)
+
+
+def _renamed(code, name, qualname):
+    constants = tuple(_renamed_constant(value, name, qualname) for value in code.co_consts)
+    changes = {"co_consts": constants, "co_name": name}
+    if sys.version_info >= (3, 11):
+        changes["co_qualname"] = qualname
+    return code.replace(**changes)
+
+
+def _renamed_constant(value, name, qualname):
+    if isinstance(value, str):  # the qualified names of functions and classes inside
+        prefix = _MADE.match(value)
+        return qualname + value[prefix.end() :] if prefix else value
+    if not isinstance(value, types.CodeType):
+        return value
+    own = value.co_name
+    if not own.startswith("tf__") and not _PART.match(own):
+        name, qualname = own, f"{qualname}.<locals>.{own}"  # a function within the user's
+    return _renamed(value, name, qualname)
