@@ -15,6 +15,8 @@ class TIDEMARK_API CallHandler {
   virtual ~CallHandler() = default;
   /// Fills all outputs or throws. To ask those below, call next().
   virtual void handle(const OpCall& call, std::span<Tensor> outputs) = 0;
+  /// True: it hands nothing down, so that those below take no part in what happens.
+  virtual bool is_last() const { return false; }
 
  protected:
   /// Hands the call to the handler below, in the end to the eager executor.
@@ -47,6 +49,18 @@ class TIDEMARK_API CallScope {
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
+};
+
+/// Until the end of the scope this thread has no handlers: calls compute now.
+class TIDEMARK_API NoHandlers {
+ public:
+  NoHandlers() noexcept;
+  ~NoHandlers();
+  NoHandlers(const NoHandlers&) = delete;
+  NoHandlers& operator=(const NoHandlers&) = delete;
+
+ private:
+  CallHandler* top_;
 };
 
 /// For handlers whose scopes need not nest: on top of this thread's stack, and off it wherever it

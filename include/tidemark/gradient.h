@@ -26,9 +26,12 @@ class TIDEMARK_API GradientSource {
   GradientSource(const Tensor& t);
   GradientSource(const Variable& v) : id_(v.id()) {}
   uint64_t id() const { return id_; }
+  /// Empty: a variable.
+  const Tensor& tensor() const { return tensor_; }
 
  private:
   uint64_t id_;
+  Tensor tensor_;
 };
 
 struct GradientTapeOptions {

@@ -12,55 +12,16 @@
 // kernel is registered apart, per dtype and device (<tidemark/kernel.h>).
 #pragma once
 
+#include <tidemark/attr.h>
 #include <tidemark/tensor.h>
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace tidemark {
-
-using Ints = std::vector<int64_t>;
-
-enum class AttrKind : uint8_t { boolean, integer, real, dtype, string, ints };
-
-/// The value of an attribute: fixed when the op is called, never a tensor.
-class TIDEMARK_API Attr {
- public:
-  Attr() = default;  // none
-  Attr(bool value) : value_(value) {}
-  Attr(int value) : value_(static_cast<int64_t>(value)) {}
-  Attr(int64_t value) : value_(value) {}
-  Attr(double value) : value_(value) {}
-  Attr(DType value) : value_(value) {}
-  Attr(const char* value) : value_(std::string(value)) {}
-  Attr(std::string value) : value_(std::move(value)) {}
-  Attr(Ints value) : value_(std::move(value)) {}
-  Attr(std::nullopt_t) {}
-  template <class T>
-  Attr(const std::optional<T>& value) {
-    if (value) *this = Attr(*value);
-  }
-
-  /// Of a value that is not none.
-  AttrKind kind() const { return static_cast<AttrKind>(value_.index() - 1); }
-  bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
-  bool as_bool() const { return std::get<bool>(value_); }
-  int64_t as_int() const { return std::get<int64_t>(value_); }
-  double as_real() const { return std::get<double>(value_); }
-  DType as_dtype() const { return std::get<DType>(value_); }
-  const std::string& as_string() const { return std::get<std::string>(value_); }
-  const Ints& as_ints() const { return std::get<Ints>(value_); }
-  std::string to_string() const;
-  bool operator==(const Attr&) const = default;
-
- private:
-  std::variant<std::monostate, bool, int64_t, double, DType, std::string, Ints> value_;
-};
 
 /// One parameter of an op, in the order callers write them.
 struct Param {
@@ -257,6 +218,17 @@ class TIDEMARK_API OpDef {
   OpDef&& stateful() &&;
   /// Costs much more than reading its inputs once.
   OpDef&& heavy() &&;
+  /// The rule's first size of these outputs is an upper bound: the kernel tells the real one.
+  template <class... Outputs>
+  OpDef&& rows_from_values(Outputs... outputs) && {
+    rows_from_values_ = ((1u << outputs) | ... | 0u);
+    return std::move(*this);
+  }
+  /// The kernel looks at the shapes of its inputs and at no element.
+  OpDef&& tells_shape() && {
+    tells_shape_ = true;
+    return std::move(*this);
+  }
   OpDef&& gradient(GradientRule rule, Keep keep = {}) &&;
   /// Nothing to differentiate (comparisons, integer results).
   OpDef&& no_gradient() &&;
@@ -284,6 +256,8 @@ class TIDEMARK_API OpDef {
   bool is_elementwise() const { return elementwise_; }
   bool is_stateful() const { return stateful_; }
   bool is_heavy() const { return heavy_; }
+  bool has_rows_from_values(int output) const { return (rows_from_values_ >> output) & 1u; }
+  bool is_about_shape() const { return tells_shape_; }
   bool is_differentiable() const { return gradient_ != nullptr; }
   /// True iff differentiating it raises UnimplementedError.
   bool is_gradient_missing() const { return gradient_missing_; }
@@ -321,6 +295,8 @@ class TIDEMARK_API OpDef {
   GradientRule gradient_ = nullptr;
   Keep keep_;
   uint32_t in_place_ = 0;
+  uint32_t rows_from_values_ = 0;
+  bool tells_shape_ = false;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
   bool one_type_var_ = true, has_dtype_attrs_ = false, outputs_like_first_input_ = false;
   bool gradient_missing_ = false;

@@ -33,6 +33,8 @@ struct TensorImpl {
   DType dtype = DType::invalid;
   /// True iff writing through this tensor is forbidden (memory borrowed from a read-only owner).
   bool read_only = false;
+  /// True iff this stands for the output of a node of a graph: a graph::SymbolicImpl.
+  bool is_symbolic = false;
   /// First element: inside `buffer`. Null iff the tensor has no elements or is symbolic.
   void* data = nullptr;
   memory::Buffer* buffer = nullptr;  // counted reference; null iff symbolic
@@ -44,6 +46,8 @@ struct TensorImpl {
 };
 
 TIDEMARK_API void destroy(TensorImpl* impl) noexcept;
+[[noreturn]] TIDEMARK_API void fail_symbolic(const TensorImpl& impl);
+std::vector<int64_t> known_ints(const TensorImpl& impl);
 
 }  // namespace detail
 
@@ -96,7 +100,10 @@ class TIDEMARK_API Tensor {
   const Shape& shape() const noexcept { return impl_->shape; }
   int rank() const noexcept { return impl_->shape.rank(); }
   int64_t dim(int axis) const noexcept { return impl_->shape.dim(axis); }
+  /// Of a symbolic tensor whose shape is not fully known: 0.
   int64_t num_elements() const noexcept { return impl_->num_elements; }
+  /// True: it stands for a value of a computation that has not run.
+  bool is_symbolic() const noexcept { return impl_->is_symbolic; }
   size_t nbytes() const noexcept { return size_t(impl_->num_elements) * size_of(impl_->dtype); }
 
   const void* raw_data() const noexcept { return impl_->data; }
@@ -124,7 +131,8 @@ class TIDEMARK_API Tensor {
     return *data<T>();
   }
   std::string_view string_at(int64_t index) const;
-  /// Elements of a bool or any integer tensor, widened.
+  /// Elements of a bool or any integer tensor, widened. Of a symbolic one: what is known for
+  /// certain, or a FailedPreconditionError.
   std::vector<int64_t> to_ints() const;
 
   /// The same elements under another shape of as many elements.
@@ -152,6 +160,7 @@ class TIDEMARK_API Tensor {
                         const void* caller);
   void check_dtype(DType wanted) const {
     if (impl_->dtype != wanted) fail_dtype(wanted);
+    if (impl_->is_symbolic) detail::fail_symbolic(*impl_);
   }
   [[noreturn]] void fail_dtype(DType wanted) const;
   void check_single() const;

@@ -28,6 +28,31 @@ struct VariableOptions {
   std::optional<Shape> shape = std::nullopt;
 };
 
+class Variable;
+
+/// Answers for variables on this thread while a graph is being built.
+class TIDEMARK_API VariableTracer {
+ public:
+  virtual ~VariableTracer() = default;
+  virtual Tensor read(const Variable& variable) = 0;
+  /// `op`: "assign", or the op that gets the value and `rest`.
+  virtual void update(const Variable& variable, std::string_view op, std::span<const Tensor> rest,
+                      std::span<const Attr> attrs) = 0;
+};
+
+/// Until the end of the scope reading and updating variables on this thread goes to the tracer;
+/// null: happens now.
+class TIDEMARK_API VariableScope {
+ public:
+  explicit VariableScope(VariableTracer* tracer) noexcept;
+  ~VariableScope();
+  VariableScope(const VariableScope&) = delete;
+  VariableScope& operator=(const VariableScope&) = delete;
+
+ private:
+  VariableTracer* outer_;
+};
+
 class TIDEMARK_API Variable {
  public:
   Variable() = default;
@@ -59,6 +84,8 @@ class TIDEMARK_API Variable {
   /// No tape records it.
   void update(std::string_view op, std::span<const Tensor> rest);
   void update(std::string_view op, std::span<const Tensor> rest, std::span<const Attr> attrs);
+  /// The same by the name of the update: "assign" or an op's.
+  void apply(std::string_view update, std::span<const Tensor> rest, std::span<const Attr> attrs);
   /// Calls `change` with the value, which nobody else can read meanwhile, and keeps what it
   /// returns. The variable is unchanged when it throws before it has given up the value.
   void transform(const std::function<Tensor(Tensor&)>& change);

@@ -20,10 +20,12 @@ PUBLIC_HEADERS = {
     "base": "export.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
     "tensor": "tensor.h variable.h",
+    "graph": "attr.h",
     "ops": "op.h call.h einsum.h random.h",
     "kernels": "kernel.h",
     "exec": "create.h custom_op.h ops.h",
-    "autodiff": "gradient.h tidemark.h",
+    "autodiff": "gradient.h",
+    "trace": "function.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
 

@@ -2,6 +2,7 @@
 #include <tidemark/create.h>
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/graph/node.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::autodiff {
@@ -57,6 +58,7 @@ class Walk {
   void add(int32_t slot, Adjoint&& adjoint) {
     accumulate(adjoints_[static_cast<size_t>(slot)], std::move(adjoint));
   }
+  bool is_active(size_t entry) const { return active_[entry]; }
   bool is_reached(int32_t slot) const { return slot >= 0 && reached_[static_cast<size_t>(slot)]; }
   const Adjoint& at(int32_t slot) const { return adjoints_[static_cast<size_t>(slot)]; }
 
@@ -118,7 +120,49 @@ void check_seed(const Tensor& seed, const Tensor& target) {
        "; its target has ", name_of(target.dtype()), " and ", target.shape());
 }
 
+constinit Deferrer deferrer = nullptr;
+
+bool is_any_symbolic(std::span<const Tensor> tensors) {
+  for (const Tensor& t : tensors) {
+    if (t && t.is_symbolic()) return true;
+  }
+  return false;
+}
+
+/// Definitions look at sizes: all of them must be known on the way.
+bool has_unknown_sizes(const std::deque<Entry>& entries, size_t count, const Walk& walk) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!walk.is_active(i)) continue;
+    for (const Tensor& t : entries[i].tensors) {
+      if (!t.shape().is_fully_known()) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a way leads from each source alone to any of the targets.
+std::vector<bool> connections(const std::deque<Entry>& entries, size_t count, int32_t num_slots,
+                              std::span<const int32_t> targets, std::span<const int32_t> sources) {
+  std::vector<bool> leads(static_cast<size_t>(num_slots));
+  for (int32_t slot : targets) {
+    if (slot >= 0) leads[static_cast<size_t>(slot)] = true;
+  }
+  for (size_t i = count; i-- > 0;) {
+    bool any = false;
+    for (int32_t slot : entries[i].output_slots())
+      any |= slot >= 0 && leads[static_cast<size_t>(slot)];
+    for (int32_t slot : entries[i].input_slots()) {
+      if (any && slot >= 0) leads[static_cast<size_t>(slot)] = true;
+    }
+  }
+  std::vector<bool> out;
+  for (int32_t slot : sources) out.push_back(slot >= 0 && leads[static_cast<size_t>(slot)]);
+  return out;
+}
+
 }  // namespace
+
+void set_deferrer(Deferrer function) noexcept { deferrer = function; }
 
 std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy, uint64_t wanted) {
   if (entry.custom) return entry.custom->run(dy);
@@ -134,7 +178,8 @@ std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy
 
 std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
                                     std::span<const uint64_t> sources,
-                                    std::span<const Tensor> seeds) {
+                                    std::span<const Tensor> seeds,
+                                    std::span<const Tensor> source_tensors) {
   if (used_up_) {
     fail<InternalError>(
         "this tape was asked for gradients before; make it persistent to ask again");
@@ -145,31 +190,49 @@ std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
   // What the definitions run now may be recorded too, on a persistent tape: after these.
   const size_t count = entries_.size();
   Walk walk(num_slots_, count);
-  std::vector<int32_t> slots;
+  std::vector<int32_t> slots, target_slots;
   for (uint64_t id : sources) {
     slots.push_back(id == 0 ? -1 : ids_.find(id));
     if (slots.back() >= 0) walk.add_source(slots.back());
   }
   walk.reach(entries_);
+  for (const Tensor& target : targets) {
+    const uint64_t id = target.impl()->id.load(std::memory_order_relaxed);
+    target_slots.push_back(id == 0 ? -1 : ids_.find(id));
+  }
+  const auto defer = [&] {
+    Question question{targets, sources, source_tensors, seeds,
+                      connections(entries_, count, num_slots_, target_slots, slots)};
+    if (!options_.persistent) end_many(false);
+    return deferrer(question);
+  };
+  const bool is_traced = deferrer && is_any_symbolic(targets);
+  if (is_traced && has_unknown_sizes(entries_, count, walk)) return defer();
   for (size_t i = 0; i < targets.size(); ++i) {
-    const uint64_t id = targets[i].impl()->id.load(std::memory_order_relaxed);
-    const int32_t slot = id == 0 ? -1 : ids_.find(id);
-    if (!walk.is_reached(slot)) continue;
+    if (!walk.is_reached(target_slots[i])) continue;
     const bool is_seeded = !seeds.empty() && seeds[i];
     if (is_seeded) check_seed(seeds[i], targets[i]);
-    walk.add(slot, {is_seeded ? seeds[i] : ones_for(targets[i]), {}, {}});
+    walk.add(target_slots[i], {is_seeded ? seeds[i] : ones_for(targets[i]), {}, {}});
   }
   used_up_ = !options_.persistent;
   if (used_up_) recording_ = false;
-  for (size_t i = count; i-- > 0;) {
-    if (options_.persistent) {
-      walk.step(i, entries_[i]);
-    } else {
+  try {
+    // While a graph is being built nothing is kept but nodes, and the walk may have to be given up.
+    const bool releases = !options_.persistent && !is_traced;
+    for (size_t i = count; i-- > 0;) {
+      if (!releases) {
+        walk.step(i, entries_[i]);
+        continue;
+      }
       const Entry entry = std::move(entries_.back());
       entries_.pop_back();
       walk.step(i, entry);
     }
+  } catch (const ValueUnknownError&) {
+    if (!is_traced) throw;
+    return defer();
   }
+  if (used_up_) entries_.clear();
   std::vector<Adjoint> out(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     if (slots[i] >= 0) out[i] = walk.at(slots[i]);

@@ -119,7 +119,7 @@ void ForwardAccumulator::push_forward(const Tape::Entry& entry, std::span<const 
 void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                    const std::shared_ptr<CustomBackward>& backward) {
   for (CallHandler* h = top_handler(); h; h = handler_below(*h)) {
-    if (dynamic_cast<Curtain*>(h)) return;
+    if (h->is_last() || dynamic_cast<Curtain*>(h)) return;
     if (auto* tape = dynamic_cast<Tape*>(h)) tape->record(inputs, outputs, backward);
     if (auto* forward = dynamic_cast<ForwardAccumulator*>(h)) {
       forward->record(inputs, outputs, backward);

@@ -10,7 +10,7 @@ struct GradientTape::State {
   bool is_on_stack = true;
 };
 
-GradientSource::GradientSource(const Tensor& t) : id_(id_of(t)) {}
+GradientSource::GradientSource(const Tensor& t) : id_(id_of(t)), tensor_(t) {}
 
 GradientTape::GradientTape(GradientTapeOptions options)
     : state_(new State{autodiff::Tape({options.persistent, options.watch_accessed_variables})}) {
@@ -30,8 +30,12 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target,
                                            std::span<const GradientSource> sources) {
   if (!state_->tape.is_persistent()) stop();
   std::vector<uint64_t> ids;
-  for (const GradientSource& source : sources) ids.push_back(source.id());
-  auto adjoints = state_->tape.gradient(Borrowed<1>(target).span(), ids, {});
+  std::vector<Tensor> tensors;
+  for (const GradientSource& source : sources) {
+    ids.push_back(source.id());
+    tensors.push_back(source.tensor());
+  }
+  auto adjoints = state_->tape.gradient(Borrowed<1>(target).span(), ids, {}, tensors);
   std::vector<Tensor> out;
   for (autodiff::Adjoint& adjoint : adjoints) {
     out.push_back(adjoint ? dense(std::move(adjoint)) : Tensor());

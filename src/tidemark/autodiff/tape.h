@@ -53,7 +53,14 @@ class TIDEMARK_API Tape final : public CallHandler {
   /// `seeds` (one each target, or none; an empty seed: ones). Empty where nothing connects. Unless
   /// persistent, what was recorded is released on the way and the tape can be asked once.
   std::vector<Adjoint> gradient(std::span<const Tensor> targets, std::span<const uint64_t> sources,
-                                std::span<const Tensor> seeds);
+                                std::span<const Tensor> seeds) {
+    return gradient(targets, sources, seeds, {});
+  }
+  /// With the sources themselves, where they are tensors: needed where the answer is left to the
+  /// run of a graph being built.
+  std::vector<Adjoint> gradient(std::span<const Tensor> targets, std::span<const uint64_t> sources,
+                                std::span<const Tensor> seeds,
+                                std::span<const Tensor> source_tensors);
 
   /// Between the two, gradient() may be called several times; after the last, a tape that is not
   /// persistent is used up.
@@ -117,6 +124,19 @@ class TIDEMARK_API Tape final : public CallHandler {
   std::deque<Entry> entries_;
   std::vector<uint64_t> accessed_;
 };
+
+/// A question about a graph being built that only its run can answer: sizes are unknown, or the way
+/// leads through a branch or a loop.
+struct Question {
+  std::span<const Tensor> targets;
+  std::span<const uint64_t> sources;
+  std::span<const Tensor> source_tensors;  // empty handles: variables
+  std::span<const Tensor> seeds;
+  std::vector<bool> connected;  // by source
+};
+/// Makes the graph ask it; one adjoint each source, empty where not connected.
+using Deferrer = std::vector<Adjoint> (*)(const Question& question);
+TIDEMARK_API void set_deferrer(Deferrer deferrer) noexcept;
 
 /// While on the stack, the tapes and accumulators below it see nothing.
 class TIDEMARK_API Curtain final : public CallHandler {

@@ -3,6 +3,7 @@
 #include <tidemark/variable.h>
 
 #include "tidemark/exec/eager.h"
+#include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark {
 
@@ -17,6 +18,14 @@ void check_delta(const Variable& v, const Tensor& delta, const Tensor& value, co
     fail("[", what, "] variable '", v.name(), "' has shape ", value.shape(), "; a value of shape ",
          delta.shape(), " was given");
   }
+}
+
+void trace_delta(VariableTracer& tracer, const Variable& v, const char* op, const Tensor& delta) {
+  if (delta.dtype() != v.dtype()) {
+    fail("[assign_", op, "] variable '", v.name(), "' holds ", name_of(v.dtype()), "; a value of ",
+         name_of(delta.dtype()), " was given. Convert it with tf.cast");
+  }
+  tracer.update(v, op, std::span(&delta, 1), {});
 }
 
 /// What dispatch would check; nothing is converted here.
@@ -78,6 +87,7 @@ void Variable::update(std::string_view op, std::span<const Tensor> rest,
                       std::span<const Attr> attrs) {
   const OpDef& definition = OpRegistry::instance().get(op);
   check_rest(definition, dtype(), rest);
+  if (VariableTracer* tracer = variable_tracer()) return tracer->update(*this, op, rest, attrs);
   transform([&](Tensor& value) {
     Tensor out = run_on(definition, value, rest, attrs);
     if (out.dtype() != dtype()) {
@@ -88,8 +98,17 @@ void Variable::update(std::string_view op, std::span<const Tensor> rest,
   });
 }
 
+void Variable::apply(std::string_view name, std::span<const Tensor> rest,
+                     std::span<const Attr> attrs) {
+  if (name == "assign") return assign(rest[0]);
+  if (name == "add") return assign_add(rest[0]);
+  if (name == "subtract") return assign_sub(rest[0]);
+  update(name, rest, attrs);
+}
+
 void Variable::assign_add(const Tensor& delta) {
   static const OpDef& add = registered("add");
+  if (VariableTracer* tracer = variable_tracer()) return trace_delta(*tracer, *this, "add", delta);
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_add");
     return run_on(add, value, Borrowed<1>(delta).span());
@@ -98,6 +117,9 @@ void Variable::assign_add(const Tensor& delta) {
 
 void Variable::assign_sub(const Tensor& delta) {
   static const OpDef& subtract = registered("subtract");
+  if (VariableTracer* tracer = variable_tracer()) {
+    return trace_delta(*tracer, *this, "subtract", delta);
+  }
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_sub");
     return run_on(subtract, value, Borrowed<1>(delta).span());

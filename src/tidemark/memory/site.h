@@ -40,7 +40,7 @@ struct Site : Account {
   SiteSource* source = nullptr;  // null: a place that was forgotten
   uintptr_t first = 0;
   uintptr_t second = 0;
-  mutable uint32_t pins = 0;  // descriptions under way; a pinned site is not forgotten
+  mutable uint32_t pins = 0;  // those that refer to it for long; a pinned site is not forgotten
 };
 
 /// The site for these words, made on first use. The table is bounded: when full, sites without
@@ -52,6 +52,10 @@ TIDEMARK_API uint64_t site_generation() noexcept;
 
 /// Site of a C++ return address (symbols and lines are looked up on demand).
 TIDEMARK_API Site* site_of_address(const void* return_address);
+
+/// Between the two the site is not forgotten, though no buffer lives there.
+TIDEMARK_API void pin(const Site& site) noexcept;
+TIDEMARK_API void unpin(const Site& site) noexcept;
 
 /// "train.py:12 in step".
 TIDEMARK_API std::string describe(const Site& site);

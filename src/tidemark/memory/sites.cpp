@@ -152,6 +152,16 @@ size_t site_count() noexcept {
 void lock_sites() noexcept { table().lock.lock(); }
 void unlock_sites() noexcept { table().lock.unlock(); }
 
+void pin(const Site& site) noexcept {
+  std::lock_guard hold(table().lock);
+  ++site.pins;
+}
+
+void unpin(const Site& site) noexcept {
+  std::lock_guard hold(table().lock);
+  --site.pins;
+}
+
 std::string describe(const Site& site) {
   if (&site == &unknown_place) return "(unknown place)";
   if (&site == &other_places) return "(other places)";

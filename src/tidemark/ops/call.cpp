@@ -147,6 +147,9 @@ CallHandler::Below::~Below() { top = top_; }
 CallScope::CallScope(CallHandler& handler) { push_handler(handler); }
 CallScope::~CallScope() { top = top->below_; }
 
+NoHandlers::NoHandlers() noexcept : top_(std::exchange(top, nullptr)) {}
+NoHandlers::~NoHandlers() { top = top_; }
+
 void push_handler(CallHandler& handler) noexcept {
   handler.below_ = top;
   top = &handler;

@@ -270,6 +270,7 @@ TIDEMARK_OP(nonzero)
     .input("condition", kBool)
     .output("output", always(DType::int64))
     .shape(nonzero_rule)
+    .rows_from_values(0)
     .no_gradient();
 
 TIDEMARK_OP(boolean_mask)
@@ -280,6 +281,7 @@ TIDEMARK_OP(boolean_mask)
     .optional_attr("axis", AttrKind::integer)
     .output("output", like("tensor"))
     .shape(boolean_mask_rule)
+    .rows_from_values(0)
     .gradient(boolean_mask_gradient, keep_x(1));
 
 }  // namespace tidemark

@@ -10,19 +10,6 @@
 
 namespace tidemark {
 
-std::string Attr::to_string() const {
-  struct Visitor {
-    std::string operator()(std::monostate) const { return "None"; }
-    std::string operator()(bool v) const { return v ? "True" : "False"; }
-    std::string operator()(int64_t v) const { return std::to_string(v); }
-    std::string operator()(double v) const { return std::to_string(v); }
-    std::string operator()(DType v) const { return std::string(name_of(v)); }
-    std::string operator()(const std::string& v) const { return "'" + v + "'"; }
-    std::string operator()(const Ints& v) const { return Shape(v).to_brackets(); }
-  };
-  return std::visit(Visitor{}, value_);
-}
-
 const Attr& OpCall::attr(std::string_view name) const {
   const int index = op.attr_index(name);
   if (index < 0) fail<InternalError>("[", op.name(), "] has no attribute '", name, "'");
@@ -332,5 +319,9 @@ std::vector<const OpDef*> OpRegistry::all() const {
   for (const OpDef& op : state_->ops) out.push_back(&op);
   return out;
 }
+
+namespace graph {
+const std::string& op_name(const OpDef& op) { return op.name(); }
+}  // namespace graph
 
 }  // namespace tidemark

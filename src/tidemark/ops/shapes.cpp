@@ -150,6 +150,7 @@ TIDEMARK_OP(shape)
       const Shape& in = c.shape(0);
       c.set(0, Shape{in.has_rank() ? int64_t{in.rank()} : kUnknownDim});
     })
+    .tells_shape()
     .no_gradient();
 
 TIDEMARK_OP(rank)
@@ -158,6 +159,7 @@ TIDEMARK_OP(rank)
     .input("input", kAny)
     .output("output", always(DType::int32))
     .shape([](InferContext& c) { c.set(0, Shape{}); })
+    .tells_shape()
     .no_gradient();
 
 TIDEMARK_OP(size)
@@ -167,6 +169,7 @@ TIDEMARK_OP(size)
     .attr("out_type", AttrKind::dtype, DType::int32)
     .output("output", from_attr("out_type"))
     .shape([](InferContext& c) { c.set(0, Shape{}); })
+    .tells_shape()
     .no_gradient();
 
 TIDEMARK_OP(broadcast_to)

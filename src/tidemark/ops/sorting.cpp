@@ -221,6 +221,7 @@ TIDEMARK_OP(unique)
     .output("y", like("x"))
     .output("idx", from_attr("out_idx"))
     .shape(unique_rule)
+    .rows_from_values(0)
     .no_gradient();
 
 TIDEMARK_OP(unique_with_counts)
@@ -234,6 +235,7 @@ TIDEMARK_OP(unique_with_counts)
     .output("idx", from_attr("out_idx"))
     .output("count", from_attr("out_idx"))
     .shape(unique_rule)
+    .rows_from_values(0, 2)
     .no_gradient();
 
 TIDEMARK_OP(searchsorted)

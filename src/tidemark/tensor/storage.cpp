@@ -93,9 +93,24 @@ Tensor shape_only(const Tensor& t) {
   return Tensor::adopt(impl.release());
 }
 
+namespace {
+constinit SymbolicHooks symbolic_hooks;
+}
+
+void set_symbolic_hooks(SymbolicHooks hooks) noexcept { symbolic_hooks = hooks; }
+
 namespace detail {
 
+std::vector<int64_t> known_ints(const TensorImpl& impl) { return symbolic_hooks.known_ints(impl); }
+
+void fail_symbolic(const TensorImpl& impl) {
+  fail<FailedPreconditionError>(
+      "the elements of a tensor of shape ", impl.shape,
+      " were asked for while the computation is being traced: they are there when it runs");
+}
+
 void destroy(TensorImpl* impl) noexcept {
+  if (impl->is_symbolic) return symbolic_hooks.destroy(impl);
   memory::Buffer* buffer = impl->buffer;
   delete impl;
   if (buffer) memory::release(buffer);

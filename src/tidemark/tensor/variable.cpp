@@ -81,10 +81,22 @@ Tensor own_header(const Tensor& t, uint64_t id) {
 
 }  // namespace
 
+namespace {
+thread_local constinit VariableTracer* tracer __attribute__((tls_model("initial-exec"))) = nullptr;
+}
+
+VariableTracer* variable_tracer() noexcept { return tracer; }
+VariableScope::VariableScope(VariableTracer* next) noexcept : outer_(std::exchange(tracer, next)) {}
+VariableScope::~VariableScope() { tracer = outer_; }
+
 void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
 
 Variable::Variable(const Tensor& initial, VariableOptions options) {
   if (!initial) fail("a variable needs an initial value");
+  if (initial.is_symbolic()) {
+    fail("the initial value of variable '", options.name,
+         "' must have elements; it is a tensor of a graph that is being built");
+  }
   const Shape declared = options.shape ? *options.shape : initial.shape();
   if (!is_allowed(declared, initial.shape())) {
     fail("the initial value of variable '", options.name, "' has shape ", initial.shape(),
@@ -105,6 +117,7 @@ const Shape& Variable::shape() const { return state_->shape; }
 uint64_t Variable::id() const { return state_->id; }
 
 Tensor Variable::operand() const {
+  if (tracer) return tracer->read(*this);
   const Lock lock(state_->mutex);
   return state_->value;
 }
@@ -118,6 +131,10 @@ void Variable::assign(const Tensor& value) {
     fail("variable '", state_->name, "' allows shape ", state_->shape, "; a value of shape ",
          value.shape(), " was given");
   }
+  if (tracer) return tracer->update(*this, "assign", std::span(&value, 1), {});
+  if (value.is_symbolic()) {
+    fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
+  }
   Tensor next = own_header(value, state_->id);
   const Lock lock(state_->mutex);
   std::swap(state_->value, next);
@@ -128,6 +145,10 @@ void Variable::assign(const Tensor& value) {
 }
 
 void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
+  if (tracer) {
+    fail<UnimplementedError>("variable '", state_->name,
+                             "' cannot be changed by C++ code while a graph is being built");
+  }
   const Lock lock(state_->mutex);
   Tensor& value = state_->value;
   Tensor next = change(value);

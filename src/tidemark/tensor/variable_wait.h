@@ -1,9 +1,12 @@
 // Waiting for a variable that another thread is updating.
 #pragma once
 
-#include <tidemark/export.h>
+#include <tidemark/variable.h>
 
 namespace tidemark {
+
+/// The tracer of this thread; null: none.
+VariableTracer* variable_tracer() noexcept;
 
 /// Called around the waiting: the Python front end gives its lock away there, because the thread
 /// that updates may want it before it is done.

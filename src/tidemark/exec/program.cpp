@@ -1,0 +1,190 @@
+#include "tidemark/exec/program.h"
+
+#include <algorithm>
+
+#include "tidemark/exec/eager.h"
+#include "tidemark/graph/special_scope.h"
+#include "tidemark/memory/context.h"
+#include "tidemark/ops/dispatch.h"
+
+namespace tidemark::exec {
+
+namespace {
+
+constexpr size_t kFewOperands = 8;
+
+/// The site of a step, unless the caller of the program is being asked about.
+class StepSite {
+ public:
+  explicit StepSite(memory::Site* site) : outer_(memory::thread_context.site) {
+    if (site) memory::thread_context.site = site;
+  }
+  ~StepSite() { memory::thread_context.site = outer_; }
+  StepSite(const StepSite&) = delete;
+
+ private:
+  memory::Site* outer_;
+};
+
+}  // namespace
+
+/// The values of one run. The memory of the handles is kept by the thread for the next one.
+class Program::Frame {
+ public:
+  explicit Frame(size_t count) : count_(count), start_(stack().size()) {
+    stack().depth += count;
+    if (stack().depth <= kKept) {
+      slots_ = stack().slots + start_;
+    } else {
+      own_.resize(count);
+      slots_ = own_.data();
+    }
+  }
+  ~Frame() {
+    for (size_t i = 0; i < count_; ++i) slots_[i] = Tensor();
+    stack().depth -= count_;
+  }
+  Frame(const Frame&) = delete;
+  std::span<Tensor> slots() { return {slots_, count_}; }
+
+ private:
+  static constexpr size_t kKept = 1024;
+  struct Stack {
+    Tensor slots[kKept];
+    size_t depth = 0;
+    size_t size() const { return depth; }
+  };
+  static Stack& stack() {
+    thread_local Stack mine;
+    return mine;
+  }
+
+  size_t count_, start_;
+  Tensor* slots_;
+  std::vector<Tensor> own_;
+};
+
+/// The recorders of one run, on this thread's stack of handlers while it runs.
+class Program::Recorders {
+ public:
+  explicit Recorders(const std::vector<Recording>& all) : all_(all), started_(all.size()) {
+    // The one that asks last is lowest: it sees what the others do.
+    for (size_t i = all.size(); i-- > 0;) {
+      started_[i] = all[i].special->start();
+      push_handler(started_[i]->handler());
+    }
+  }
+  ~Recorders() {
+    for (const auto& recorder : started_) {
+      if (recorder) remove_handler(recorder->handler());
+    }
+  }
+  Recorders(const Recorders&) = delete;
+
+  void watch_first(const Program& program, std::span<Tensor> slots) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      for (int32_t ref : all_[i].watch_first) started_[i]->watch(program.operand(ref, slots));
+    }
+  }
+  void before(uint32_t step) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (started_[i]) started_[i]->set_recording(all_[i].matters[step]);
+    }
+  }
+  void after(uint32_t step, std::span<Tensor> slots) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (!started_[i]) continue;
+      for (const auto& [at, slot] : all_[i].watch) {
+        if (at == step) started_[i]->watch(slots[slot]);
+      }
+    }
+  }
+  void finish(int recording, std::span<Tensor> inputs, std::span<Tensor> outputs) {
+    const std::unique_ptr<Recorder> recorder = std::move(started_[static_cast<size_t>(recording)]);
+    remove_handler(recorder->handler());
+    recorder->finish(inputs, outputs);
+  }
+
+ private:
+  const std::vector<Recording>& all_;
+  std::vector<std::unique_ptr<Recorder>> started_;
+};
+
+void RecordingSpecial::run(std::span<Tensor>, std::span<Tensor>) const {
+  fail<InternalError>("[", name(), "] runs as a step of a program only");
+}
+
+void Program::run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const {
+  const SpecialStep& what = specials_[step.special - 1];
+  std::vector<Tensor> inputs(step.num_inputs);
+  for (uint32_t i = 0; i < step.num_inputs; ++i) {
+    const int32_t ref = operands_[step.first_input + i];
+    if (i < 64 && ((step.dying >> i) & 1u)) {
+      inputs[i] = std::move(slots[static_cast<size_t>(ref)]);
+    } else {
+      inputs[i] = operand(ref, slots);
+    }
+  }
+  const std::span<Tensor> outputs = slots.subspan(step.first_output, step.num_outputs);
+  if (what.recording >= 0) {
+    recorders->finish(what.recording, inputs, outputs);
+  } else {
+    graph::call_special(what.special, what.infos, inputs, outputs);
+  }
+}
+
+void Program::run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
+                       bool straight) const {
+  const StepSite site(step.site);
+  if (!step.op) return run_special(step, slots, recorders);
+  // Borrowed handles: the slots keep the values.
+  detail::TensorImpl* few[kFewOperands];
+  std::vector<detail::TensorImpl*> many;
+  detail::TensorImpl** impls = few;
+  if (step.num_inputs > kFewOperands) {
+    many.resize(step.num_inputs);
+    impls = many.data();
+  }
+  const int32_t* refs = operands_.data() + step.first_input;
+  for (uint32_t i = 0; i < step.num_inputs; ++i) impls[i] = operand(refs[i], slots).impl();
+  const std::span<const Tensor> inputs(reinterpret_cast<const Tensor*>(impls), step.num_inputs);
+  const std::span<Tensor> outputs = slots.subspan(step.first_output, step.num_outputs);
+  if (straight) {
+    run_eager({*step.op, inputs, step.attrs, step.dying}, outputs);
+  } else {
+    dispatch({*step.op, inputs, step.attrs, 0}, outputs);
+  }
+}
+
+void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  if (inputs.size() != num_inputs_) {
+    fail<InternalError>("a program of ", num_inputs_, " inputs was given ", inputs.size());
+  }
+  Frame frame(num_slots_);
+  const std::span<Tensor> slots = frame.slots();
+  for (size_t i = 0; i < inputs.size(); ++i) slots[i] = std::move(inputs[i]);
+  std::optional<Recorders> recorders;
+  if (!recordings_.empty()) {
+    recorders.emplace(recordings_);
+    recorders->watch_first(*this, slots);
+  }
+  for (uint32_t slot : unused_inputs_) slots[slot] = Tensor();
+  const bool straight = top_handler() == nullptr;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (recorders) recorders->before(static_cast<uint32_t>(i));
+    run_step(step, slots, recorders ? &*recorders : nullptr, straight);
+    if (recorders) recorders->after(static_cast<uint32_t>(i), slots);
+    for (uint32_t k = 0; k < step.num_dead; ++k) slots[dead_[step.first_dead + k]] = Tensor();
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = operand(outputs_[i], slots);
+}
+
+size_t Program::bytes() const {
+  size_t bytes = sizeof(Program) + steps_.size() * sizeof(Step) + operands_.size() * 4 +
+                 dead_.size() * 4 + kept_.size() * sizeof(graph::NodeRef);
+  for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
+  return bytes;
+}
+
+}  // namespace tidemark::exec

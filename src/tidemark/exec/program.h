@@ -1,0 +1,102 @@
+// Program: a graph made ready to run, step by step, each value released after its last use.
+//
+//   auto program = exec::Program::build(graph);
+//   program->run(inputs, outputs);          // any number of threads
+//
+// Steps go straight to the eager executor, or, while a tape records or a graph is being built on
+// this thread, through `dispatch` like any other call: running a program under a tape
+// differentiates it, running it in a trace copies it into the new graph.
+#pragma once
+
+#include <tidemark/call.h>
+
+#include "tidemark/graph/graph.h"
+
+namespace tidemark::exec {
+
+/// Sees what happens between the first use of some values and a step that asks about them.
+class TIDEMARK_API Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual CallHandler& handler() = 0;
+  virtual void watch(const Tensor& value) = 0;
+  virtual void set_recording(bool on) = 0;
+  /// The step itself, in place of the special's run.
+  virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;
+};
+
+/// A special whose outputs depend on how some of its inputs came from others.
+class TIDEMARK_API RecordingSpecial : public graph::Special {
+ public:
+  virtual std::unique_ptr<Recorder> start() const = 0;
+  /// Inputs [0, num_watched) are watched from where they are made.
+  virtual size_t num_watched() const = 0;
+  /// Inputs [num_watched, num_seen) are what the question is about: steps they do not need are not
+  /// recorded.
+  virtual size_t num_seen() const = 0;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+};
+
+class TIDEMARK_API Program {
+ public:
+  static std::shared_ptr<const Program> build(const graph::Graph& graph);
+  static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
+                                              std::span<const Tensor> outputs,
+                                              std::span<const graph::NodeRef> effects = {});
+
+  size_t num_inputs() const { return num_inputs_; }
+  size_t num_outputs() const { return outputs_.size(); }
+  size_t num_steps() const { return steps_.size(); }
+  size_t bytes() const;
+
+  /// Inputs are in the order of the graph; those that the caller moves in may be written over.
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const;
+
+ private:
+  struct Step {
+    const OpDef* op = nullptr;
+    uint32_t special = 0;  // 1 + index into specials_, where op is null
+    uint32_t first_input = 0, num_inputs = 0;
+    uint32_t first_output = 0, num_outputs = 0;
+    uint32_t first_dead = 0, num_dead = 0;
+    uint64_t dying = 0;  // bit i: nobody needs input i after this step
+    std::vector<Attr> attrs;
+    memory::Site* site = nullptr;
+  };
+  struct SpecialStep {
+    std::shared_ptr<const graph::Special> special;
+    std::vector<graph::OutputInfo> infos;
+    int recording = -1;
+  };
+  struct Recording {
+    const RecordingSpecial* special = nullptr;
+    std::vector<std::pair<uint32_t, uint32_t>> watch;  // (step after which, slot)
+    std::vector<int32_t> watch_first;                  // inputs of the program, constants
+    std::vector<bool> matters;                         // by step
+    uint32_t last = 0;                                 // the asking step
+  };
+  class Builder;
+  class Frame;
+  class Recorders;
+
+  void run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
+                bool straight) const;
+  void run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const;
+  const Tensor& operand(int32_t ref, std::span<Tensor> slots) const {
+    return ref >= 0 ? slots[static_cast<size_t>(ref)] : constants_[static_cast<size_t>(~ref)];
+  }
+
+  size_t num_inputs_ = 0;
+  size_t num_slots_ = 0;
+  std::vector<Step> steps_;
+  std::vector<int32_t> operands_;  // slots, or ~constant
+  std::vector<uint32_t> dead_;
+  std::vector<Tensor> constants_;
+  std::vector<SpecialStep> specials_;
+  std::vector<Recording> recordings_;
+  std::vector<int32_t> outputs_;
+  std::vector<uint32_t> unused_inputs_;
+  std::vector<graph::NodeRef> kept_;  // whose sites and specials the steps refer to
+};
+
+}  // namespace tidemark::exec

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "tidemark/exec/program.h"
+
+namespace tidemark::exec {
+
+/// Turns nodes into steps: numbers the values, finds each one's last use.
+class Program::Builder {
+ public:
+  Builder(Program& program, std::span<const Tensor> outputs,
+          std::span<const graph::NodeRef> effects)
+      : program_(program), nodes_(graph::nodes_for(outputs, effects)) {}
+
+  void build(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+    program_.num_inputs_ = inputs.size();
+    for (const Tensor& t : inputs) first_slot_.emplace(&graph::node_of(t), next_slot_++);
+    for (graph::Node* node : nodes_) {
+      if (!first_slot_.contains(node)) add_step(*node);
+    }
+    for (const Tensor& t : outputs) program_.outputs_.push_back(reference(t));
+    program_.num_slots_ = next_slot_;
+    find_last_uses();
+    for (size_t i = 0; i < program_.specials_.size(); ++i) find_recorded(i);
+  }
+
+ private:
+  int32_t reference(const Tensor& t) {
+    if (t.is_symbolic()) {
+      return static_cast<int32_t>(first_slot_.at(&graph::node_of(t)) + graph::symbolic(t).index);
+    }
+    const auto [found, is_new] = constants_.try_emplace(t.impl(), program_.constants_.size());
+    if (is_new) program_.constants_.push_back(t);
+    return ~static_cast<int32_t>(found->second);
+  }
+
+  void add_step(graph::Node& node) {
+    if (graph::is_placeholder(node)) {
+      fail("the graph needs the value of an input it was not given: ",
+           graph::describe(graph::output_of(node, 0)));
+    }
+    Step step;
+    step.op = node.op;
+    step.attrs = node.attrs;
+    step.site = node.site;
+    step.first_input = static_cast<uint32_t>(program_.operands_.size());
+    step.num_inputs = static_cast<uint32_t>(node.inputs.size());
+    for (const Tensor& t : node.inputs) program_.operands_.push_back(reference(t));
+    step.first_output = next_slot_;
+    step.num_outputs = static_cast<uint32_t>(node.outputs.size());
+    if (!node.op) {
+      program_.specials_.push_back({node.special, node.outputs, -1});
+      step.special = static_cast<uint32_t>(program_.specials_.size());
+    }
+    first_slot_.emplace(&node, next_slot_);
+    next_slot_ += step.num_outputs;
+    program_.steps_.push_back(std::move(step));
+    program_.kept_.push_back(graph::NodeRef::share(&node));
+  }
+
+  void find_last_uses() {
+    constexpr uint32_t kNever = ~0u;
+    std::vector<uint32_t> last(next_slot_, kNever);
+    std::vector<Step>& steps = program_.steps_;
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      for (uint32_t k = 0; k < steps[i].num_outputs; ++k) last[steps[i].first_output + k] = i;
+      for (int32_t ref : refs(steps[i])) {
+        if (ref >= 0) last[static_cast<size_t>(ref)] = i;
+      }
+    }
+    std::vector<bool> is_output(next_slot_);
+    for (int32_t ref : program_.outputs_) {
+      if (ref >= 0) is_output[static_cast<size_t>(ref)] = true;
+    }
+    std::vector<std::vector<uint32_t>> dead(steps.size());
+    for (uint32_t slot = 0; slot < next_slot_; ++slot) {
+      if (is_output[slot]) continue;
+      if (last[slot] == kNever) {
+        program_.unused_inputs_.push_back(slot);
+      } else {
+        dead[last[slot]].push_back(slot);
+      }
+    }
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      steps[i].first_dead = static_cast<uint32_t>(program_.dead_.size());
+      steps[i].num_dead = static_cast<uint32_t>(dead[i].size());
+      program_.dead_.insert(program_.dead_.end(), dead[i].begin(), dead[i].end());
+      mark_dying(steps[i], dead[i]);
+    }
+  }
+
+  /// An input given twice is not given up: writing one would change the other.
+  void mark_dying(Step& step, const std::vector<uint32_t>& dead) {
+    const std::span<const int32_t> all = refs(step);
+    for (size_t i = 0; i < std::min<size_t>(all.size(), 64); ++i) {
+      if (all[i] < 0 || std::count(all.begin(), all.end(), all[i]) > 1) continue;
+      if (std::find(dead.begin(), dead.end(), static_cast<uint32_t>(all[i])) == dead.end())
+        continue;
+      step.dying |= uint64_t{1} << i;
+    }
+  }
+
+  std::span<const int32_t> refs(const Step& step) const {
+    return std::span(program_.operands_).subspan(step.first_input, step.num_inputs);
+  }
+
+  uint32_t step_of_special(size_t special) const {
+    for (uint32_t i = 0; i < program_.steps_.size(); ++i) {
+      if (program_.steps_[i].special == special + 1) return i;
+    }
+    fail<InternalError>("a special without a step");
+  }
+
+  /// Which steps lie between what a recording special watches and what it asks about.
+  void find_recorded(size_t index) {
+    SpecialStep& what = program_.specials_[index];
+    const auto* special = dynamic_cast<const RecordingSpecial*>(what.special.get());
+    if (!special) return;
+    what.recording = static_cast<int>(program_.recordings_.size());
+    Recording recording;
+    recording.special = special;
+    recording.last = step_of_special(index);
+    std::vector<bool> needed(next_slot_);
+    const std::span<const int32_t> all = refs(program_.steps_[recording.last]);
+    for (size_t i = special->num_watched(); i < special->num_seen(); ++i) {
+      if (all[i] >= 0) needed[static_cast<size_t>(all[i])] = true;
+    }
+    recording.matters.resize(program_.steps_.size());
+    for (uint32_t i = recording.last; i-- > 0;) {
+      const Step& step = program_.steps_[i];
+      bool matters = false;
+      for (uint32_t k = 0; k < step.num_outputs; ++k) matters |= needed[step.first_output + k];
+      recording.matters[i] = matters;
+      for (int32_t ref : refs(step)) {
+        if (matters && ref >= 0) needed[static_cast<size_t>(ref)] = true;
+      }
+    }
+    for (size_t i = 0; i < special->num_watched(); ++i) add_watched(recording, all[i]);
+    program_.recordings_.push_back(std::move(recording));
+  }
+
+  void add_watched(Recording& recording, int32_t ref) const {
+    const auto slot = static_cast<uint32_t>(ref);
+    if (ref < 0 || slot < program_.num_inputs_) return recording.watch_first.push_back(ref);
+    for (uint32_t i = 0; i < program_.steps_.size(); ++i) {
+      const Step& step = program_.steps_[i];
+      if (slot >= step.first_output && slot < step.first_output + step.num_outputs) {
+        recording.watch.emplace_back(i, slot);
+      }
+    }
+  }
+
+  Program& program_;
+  std::vector<graph::Node*> nodes_;
+  std::unordered_map<const graph::Node*, uint32_t> first_slot_;
+  std::unordered_map<const detail::TensorImpl*, size_t> constants_;
+  uint32_t next_slot_ = 0;
+};
+
+std::shared_ptr<const Program> Program::build(const graph::Graph& graph) {
+  return build(graph.inputs(), graph.outputs(), graph.effects());
+}
+
+std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
+                                              std::span<const Tensor> outputs,
+                                              std::span<const graph::NodeRef> effects) {
+  auto program = std::make_shared<Program>();
+  Builder(*program, outputs, effects).build(inputs, outputs);
+  return program;
+}
+
+}  // namespace tidemark::exec

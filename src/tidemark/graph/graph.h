@@ -1,0 +1,55 @@
+// Graph: the inputs, the outputs and the effects of a computation that can be run many times.
+#pragma once
+
+#include "tidemark/graph/node.h"
+
+namespace tidemark::graph {
+
+/// Built by one thread, then never changed: run by any number of threads.
+class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  static std::shared_ptr<Graph> create(std::string name);
+  explicit Graph(std::string name);
+
+  const std::string& name() const { return name_; }
+  /// Never used twice.
+  uint64_t id() const { return id_; }
+
+  NodeRef new_node();
+  /// Keeps the node: it runs though nobody looks at its outputs.
+  void keep(const NodeRef& node) { effects_.push_back(node); }
+  Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {});
+
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<NodeRef>& effects() const { return effects_; }
+  void set_outputs(std::vector<Tensor> outputs) { outputs_ = std::move(outputs); }
+
+  /// All nodes that a run needs, in the order of the program.
+  std::vector<Node*> nodes() const;
+  /// Bytes of the nodes and of the constants they keep; a buffer kept twice counts once.
+  size_t bytes() const;
+  /// One line a node: "%3 = add(%1, %2) : float32 (2, None)   train.py:12 in step".
+  std::string to_string() const;
+  std::string to_dot() const;
+
+ private:
+  std::string name_;
+  uint64_t id_;
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<NodeRef> effects_;
+};
+
+/// The special of a graph's inputs.
+class TIDEMARK_API Placeholder final : public Special {
+ public:
+  std::string_view name() const override { return "placeholder"; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+};
+TIDEMARK_API bool is_placeholder(const Node& node);
+
+/// The nodes that these tensors and nodes depend on, themselves included, in the program's order.
+TIDEMARK_API std::vector<Node*> nodes_for(std::span<const Tensor> tensors,
+                                          std::span<const NodeRef> effects);
+
+}  // namespace tidemark::graph

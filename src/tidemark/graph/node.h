@@ -1,0 +1,129 @@
+// Node: one step of a computation that has not run, and the tensors that stand for its outputs.
+//
+// A tensor keeps its node alive, a node its inputs, and nothing keeps what nobody can reach: a
+// graph built in a loop forgets its past. What a graph must do whether or not somebody looks at the
+// result (an update, a print) it keeps itself; see graph.h.
+#pragma once
+
+#include <tidemark/attr.h>
+#include <tidemark/tensor.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "tidemark/memory/site.h"
+
+namespace tidemark {
+
+class OpDef;
+
+/// A value was asked for that only a run can tell.
+class TIDEMARK_API ValueUnknownError : public FailedPreconditionError {
+ public:
+  using FailedPreconditionError::FailedPreconditionError;
+};
+
+}  // namespace tidemark
+
+namespace tidemark::graph {
+
+class Graph;
+struct Node;
+
+/// What is known of a symbolic tensor whose shape is not: its shape, and if it is small and made of
+/// integers its elements, in imagined runs in which all unknown sizes differ. What agrees in all of
+/// them is known for certain; computing on with each answers `reshape(x, [shape(x)[0], -1])`
+/// without a rule for unknown sizes in any op. The last world's sizes are small, to tell a size
+/// from a limit
+/// (`x[:100]`); an op may be impossible there, and then nothing is known of that world.
+inline constexpr int kWorlds = 3;
+
+struct Imagined {
+  Shape shape[kWorlds];   // the last may have no rank
+  Tensor value[kWorlds];  // empty: not known
+};
+
+/// Stands for one output of a node.
+struct SymbolicImpl final : detail::TensorImpl {
+  Node* node = nullptr;  // counted
+  uint32_t index = 0;
+  std::unique_ptr<Imagined> imagined;  // null: the shape is fully known, the value is not
+};
+
+/// What a node does when it is not an op of the library: it reads a variable, branches, loops, asks
+/// Python. Shared by all copies of the node, never changed.
+class TIDEMARK_API Special {
+ public:
+  virtual ~Special() = default;
+  virtual std::string_view name() const = 0;
+  /// Computes now, by ops called on this thread, so that tapes see what happens inside.
+  virtual void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const = 0;
+  /// True: done even if nobody looks at the outputs, in the order of the program.
+  virtual bool has_effect() const { return false; }
+  virtual std::string describe() const { return std::string(name()); }
+  /// Bytes kept beside the node itself.
+  virtual size_t bytes() const { return 0; }
+};
+
+struct OutputInfo {
+  DType dtype = DType::invalid;
+  Shape shape;
+};
+
+struct Node {
+  std::atomic<uint32_t> refs{1};
+  uint64_t sequence = 0;      // grows with the order of the program, within and across graphs
+  const OpDef* op = nullptr;  // null: special
+  std::shared_ptr<const Special> special;
+  std::vector<Attr> attrs;
+  std::vector<Tensor> inputs;  // symbolic ones of the same graph, or constants
+  std::vector<OutputInfo> outputs;
+  memory::Site* site = nullptr;  // pinned
+  std::weak_ptr<Graph> graph;
+  uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
+  std::string label;      // a name given by the user
+
+  Node() = default;
+  Node(const Node&) = delete;
+  TIDEMARK_API ~Node();
+};
+
+/// A counted reference.
+class TIDEMARK_API NodeRef {
+ public:
+  NodeRef() noexcept = default;
+  /// Takes over the caller's reference.
+  static NodeRef adopt(Node* node) noexcept;
+  static NodeRef share(Node* node) noexcept;
+  NodeRef(const NodeRef& other) noexcept : NodeRef(share(other.node_)) {}
+  NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  NodeRef& operator=(NodeRef other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodeRef();
+  Node* get() const noexcept { return node_; }
+  Node* operator->() const noexcept { return node_; }
+  Node& operator*() const noexcept { return *node_; }
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+
+ private:
+  Node* node_ = nullptr;
+};
+
+inline SymbolicImpl& symbolic(const Tensor& t) { return *static_cast<SymbolicImpl*>(t.impl()); }
+inline Node& node_of(const Tensor& t) { return *symbolic(t).node; }
+
+/// A tensor that stands for output `index` of the node, as the node's OutputInfo says.
+TIDEMARK_API Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined = {});
+
+/// The elements a symbolic tensor will have in every run; empty: not known.
+TIDEMARK_API Tensor known_value(const Tensor& t);
+
+/// "add:0 of shape (2, None) made at train.py:12": for messages.
+TIDEMARK_API std::string describe(const Tensor& t);
+/// The op's name or the special's.
+TIDEMARK_API std::string_view kind_of(const Node& node);
+
+}  // namespace tidemark::graph

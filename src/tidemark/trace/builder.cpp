@@ -1,0 +1,177 @@
+#include "tidemark/trace/builder.h"
+
+#include "tidemark/autodiff/tape.h"
+#include "tidemark/memory/buffer.h"
+#include "tidemark/tensor/storage.h"
+#include "tidemark/trace/infer.h"
+#include "tidemark/trace/specials.h"
+
+namespace tidemark::trace {
+
+namespace {
+
+thread_local constinit GraphBuilder* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// Elements that a graph keeps for its runs show up as its constants.
+Tensor as_constant(const Tensor& t) {
+  memory::Buffer* buffer = t.impl()->buffer;
+  if (buffer && buffer->holder == memory::Holder::value) {
+    memory::set_holder(buffer, memory::Holder::constant);
+  }
+  return t;
+}
+
+/// Tapes cannot look into a special; who asks them for a gradient across it learns that.
+class Opaque final : public autodiff::CustomBackward {
+ public:
+  std::vector<autodiff::Adjoint> run(std::span<const Tensor>) override {
+    throw ValueUnknownError("the gradient across this step is known only when the graph runs");
+  }
+};
+
+}  // namespace
+
+GraphBuilder* current_builder() noexcept { return innermost; }
+
+GraphBuilder::GraphBuilder(std::string name)
+    : graph_(graph::Graph::create(std::move(name))), around_(innermost) {}
+
+Tensor GraphBuilder::add_input(DType dtype, const Shape& shape) {
+  return graph_->add_input(dtype, shape, imagine(shape));
+}
+
+Tensor GraphBuilder::constant(const Tensor& value) {
+  if (value.is_symbolic()) return own(value);
+  const graph::NodeRef node = graph_->new_node();
+  node->special = constant_special();
+  node->inputs.push_back(as_constant(value));
+  node->outputs.push_back({value.dtype(), value.shape()});
+  return graph::output_of(*node, 0, imagine_value(value));
+}
+
+Tensor GraphBuilder::own(const Tensor& t) {
+  if (!t.is_symbolic()) return as_constant(t);
+  const graph::Node& node = graph::node_of(t);
+  if (node.graph_id == graph_->id()) return t;
+  const std::pair key(&node, graph::symbolic(t).index);
+  if (const auto known = inner_of_.find(key); known != inner_of_.end()) return known->second;
+  if (!around_) {
+    fail("the tensor ", graph::describe(t),
+         " belongs to another graph and cannot be used here: return it from the function that made "
+         "it, or compute it again");
+  }
+  const Tensor outer = around_->own(t);
+  const graph::Imagined* imagined = graph::symbolic(outer).imagined.get();
+  Tensor inner = graph_->add_input(
+      t.dtype(), t.shape(), imagined ? std::make_unique<graph::Imagined>(*imagined) : nullptr);
+  inner_of_.emplace(key, inner);
+  captures_.push_back(outer);
+  return inner;
+}
+
+void GraphBuilder::handle(const OpCall& call, std::span<Tensor> outputs) {
+  std::vector<Tensor> inputs;
+  inputs.reserve(call.inputs.size());
+  for (const Tensor& t : call.inputs) inputs.push_back(own(t));
+  std::vector<Inferred> inferred = infer({call.op, inputs, call.attrs}, outputs.size());
+  const graph::NodeRef node = graph_->new_node();
+  node->op = &call.op;
+  node->attrs.assign(call.attrs.begin(), call.attrs.end());
+  node->inputs = std::move(inputs);
+  for (Inferred& out : inferred) node->outputs.push_back({out.dtype, out.shape});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), std::move(inferred[i].imagined));
+  }
+  if (call.op.is_stateful()) graph_->keep(node);
+}
+
+void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
+                          std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
+                          std::span<Tensor> outputs) {
+  if (const auto* reading = dynamic_cast<const ReadVariable*>(special.get())) {
+    outputs[0] = read(reading->variable());
+    return;
+  }
+  const graph::NodeRef node = graph_->new_node();
+  node->special = special;
+  for (const Tensor& t : inputs) node->inputs.push_back(own(t));
+  node->outputs.assign(infos.begin(), infos.end());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), imagine(infos[i].shape));
+  }
+  if (special->has_effect()) {
+    graph_->keep(node);
+    readings_.clear();
+  }
+  if (outputs.empty()) return;
+  // Variables read inside take part too.
+  std::vector<Tensor> seen(inputs.begin(), inputs.end());
+  if (const auto* with_variables = dynamic_cast<const UsesVariables*>(special.get())) {
+    for (const Variable& variable : with_variables->variables()) {
+      note(variable);
+      seen.push_back(read(variable));
+    }
+  }
+  static const auto opaque = std::make_shared<Opaque>();
+  autodiff::record_custom(seen, outputs, opaque);
+}
+
+void GraphBuilder::note(const Variable& variable) {
+  for (const Variable& known : variables_) {
+    if (known == variable) return;
+  }
+  variables_.push_back(variable);
+}
+
+Tensor GraphBuilder::read(const Variable& variable) {
+  if (const auto known = readings_.find(variable.id()); known != readings_.end()) {
+    return known->second;
+  }
+  note(variable);
+  const graph::NodeRef node = graph_->new_node();
+  node->special = std::make_shared<ReadVariable>(variable);
+  node->outputs.push_back({variable.dtype(), variable.shape()});
+  Tensor out = graph::output_of(*node, 0, imagine(variable.shape()));
+  out.impl()->id.store(variable.id(), std::memory_order_relaxed);
+  readings_.emplace(variable.id(), out);
+  return out;
+}
+
+void GraphBuilder::update(const Variable& variable, std::string_view op,
+                          std::span<const Tensor> rest, std::span<const Attr> attrs) {
+  note(variable);
+  const graph::NodeRef node = graph_->new_node();
+  node->special = std::make_shared<UpdateVariable>(variable, std::string(op),
+                                                   std::vector<Attr>(attrs.begin(), attrs.end()));
+  for (const Tensor& t : rest) node->inputs.push_back(own(t));
+  graph_->keep(node);
+  readings_.erase(variable.id());
+}
+
+std::shared_ptr<graph::Graph> GraphBuilder::finish(std::span<const Tensor> outputs) {
+  std::vector<Tensor> own_outputs;
+  for (const Tensor& t : outputs) own_outputs.push_back(own(t));
+  graph_->set_outputs(std::move(own_outputs));
+  readings_.clear();
+  for (const Variable& variable : variables_) {
+    if (around_) around_->note(variable);
+  }
+  return graph_;
+}
+
+TraceScope::TraceScope(GraphBuilder& builder)
+    : builder_(builder),
+      outer_(std::exchange(innermost, &builder)),
+      specials_(&builder),
+      variables_(&builder) {
+  push_handler(builder);
+}
+TraceScope::~TraceScope() {
+  remove_handler(builder_);
+  innermost = outer_;
+}
+
+EagerScope::EagerScope() : outer_(std::exchange(innermost, nullptr)) {}
+EagerScope::~EagerScope() { innermost = outer_; }
+
+}  // namespace tidemark::trace

@@ -1,0 +1,97 @@
+// GraphBuilder: while on this thread's stack, calls become nodes of its graph.
+//
+//   GraphBuilder builder("step");
+//   Tensor x = builder.add_input(DType::float32, {2, kUnknownDim});
+//   {
+//     TraceScope scope(builder);
+//     y = tidemark::tanh(x) * v;          // v: a variable; read when the graph runs
+//   }
+//   std::shared_ptr<graph::Graph> graph = builder.finish({y});
+#pragma once
+
+#include <tidemark/call.h>
+#include <tidemark/variable.h>
+
+#include <map>
+
+#include "tidemark/graph/graph.h"
+#include "tidemark/graph/special_scope.h"
+
+namespace tidemark::trace {
+
+/// One thread at a time.
+class TIDEMARK_API GraphBuilder final : public CallHandler,
+                                        public graph::SpecialHandler,
+                                        public VariableTracer {
+ public:
+  explicit GraphBuilder(std::string name);
+
+  const std::shared_ptr<graph::Graph>& graph() const { return graph_; }
+  Tensor add_input(DType dtype, const Shape& shape);
+  /// A node that gives the value: constants in traced code are symbolic like everything else.
+  Tensor constant(const Tensor& value);
+  /// The tensor in this graph: itself, or an input that stands for a tensor of the graph around
+  /// this one. Throws for tensors of any other graph.
+  Tensor own(const Tensor& t);
+  /// Outer tensors that became inputs, in the order of those inputs, which follow the others.
+  const std::vector<Tensor>& captures() const { return captures_; }
+  /// Variables read or updated, in the order of their first use.
+  const std::vector<Variable>& variables() const { return variables_; }
+  bool has_effects() const { return !graph_->effects().empty(); }
+  /// The graph with these outputs, constants among them made its own.
+  std::shared_ptr<graph::Graph> finish(std::span<const Tensor> outputs);
+
+  void handle(const OpCall& call, std::span<Tensor> outputs) override;
+  bool is_last() const override { return true; }
+  void handle(const std::shared_ptr<const graph::Special>& special,
+              std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
+              std::span<Tensor> outputs) override;
+  Tensor read(const Variable& variable) override;
+  void update(const Variable& variable, std::string_view op, std::span<const Tensor> rest,
+              std::span<const Attr> attrs) override;
+
+ private:
+  friend class TraceScope;
+  void note(const Variable& variable);
+
+  std::shared_ptr<graph::Graph> graph_;
+  GraphBuilder* around_ = nullptr;
+  std::map<std::pair<const graph::Node*, uint32_t>, Tensor> inner_of_;
+  std::vector<Tensor> captures_;
+  std::vector<Variable> variables_;
+  std::map<uint64_t, Tensor> readings_;  // still valid: nothing was updated since
+};
+
+/// The innermost builder of this thread; null: calls compute now.
+TIDEMARK_API GraphBuilder* current_builder() noexcept;
+
+/// Puts a builder in charge of this thread until the end of the scope. Handlers put on top of it
+/// meanwhile may outlive it.
+class TIDEMARK_API TraceScope {
+ public:
+  explicit TraceScope(GraphBuilder& builder);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+
+ private:
+  GraphBuilder& builder_;
+  GraphBuilder* outer_;
+  graph::SpecialScope specials_;
+  VariableScope variables_;
+};
+
+/// Lifts this thread out of all graphs being built until the end of the scope.
+class TIDEMARK_API EagerScope {
+ public:
+  EagerScope();
+  ~EagerScope();
+  EagerScope(const EagerScope&) = delete;
+
+ private:
+  GraphBuilder* outer_;
+  NoHandlers calls_;
+  graph::SpecialScope specials_{nullptr};
+  VariableScope variables_{nullptr};
+};
+
+}  // namespace tidemark::trace

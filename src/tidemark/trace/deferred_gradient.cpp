@@ -1,0 +1,134 @@
+// Gradients that only the run of a graph can tell: the run is recorded by a tape of its own.
+#include <tidemark/create.h>
+
+#include "tidemark/autodiff/tape.h"
+#include "tidemark/tensor/storage.h"
+#include "tidemark/trace/builder.h"
+#include "tidemark/trace/specials.h"
+
+namespace tidemark::trace {
+
+namespace {
+
+struct Source {
+  Variable variable;  // empty: the next of the tensors
+};
+
+/// Inputs: the tensors to differentiate by, the targets, then a seed for each target that has one.
+class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables {
+ public:
+  GradientAtRun(std::vector<Source> sources, std::vector<bool> has_seed)
+      : sources_(std::move(sources)), has_seed_(std::move(has_seed)) {
+    for (const Source& source : sources_) {
+      if (source.variable) {
+        variables_.push_back(source.variable);
+      } else {
+        ++num_tensors_;
+      }
+    }
+  }
+
+  std::string_view name() const override { return "gradient"; }
+  std::unique_ptr<exec::Recorder> start() const override;
+  size_t num_watched() const override { return num_tensors_; }
+  size_t num_seen() const override { return num_tensors_ + has_seed_.size(); }
+  const std::vector<Variable>& variables() const override { return variables_; }
+
+  void finish(autodiff::Tape& tape, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+    std::vector<uint64_t> ids;
+    size_t next = 0;
+    for (const Source& source : sources_) {
+      ids.push_back(source.variable ? source.variable.id() : id_of(inputs[next++]));
+    }
+    const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed_.size());
+    std::vector<Tensor> seeds(has_seed_.size());
+    size_t seed = num_seen();
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      if (has_seed_[i]) seeds[i] = inputs[seed++];
+    }
+    auto adjoints = tape.gradient(targets, ids, seeds);
+    next = 0;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor value = sources_[i].variable ? sources_[i].variable.operand() : inputs[next++];
+      outputs[i] = adjoints[i] ? autodiff::dense(std::move(adjoints[i]))
+                               : zeros(value.shape(), value.dtype());
+    }
+  }
+
+ private:
+  std::vector<Source> sources_;
+  std::vector<bool> has_seed_;
+  std::vector<Variable> variables_;
+  size_t num_tensors_ = 0;
+};
+
+class TapeOfRun final : public exec::Recorder {
+ public:
+  explicit TapeOfRun(const GradientAtRun& special)
+      : special_(special), tape_({.persistent = false, .watch_accessed_variables = false}) {
+    for (const Variable& variable : special.variables()) tape_.watch_id(variable.id());
+  }
+  CallHandler& handler() override { return tape_; }
+  void watch(const Tensor& value) override { tape_.watch(value); }
+  void set_recording(bool on) override { tape_.set_recording(on); }
+  void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) override {
+    special_.finish(tape_, inputs, outputs);
+  }
+
+ private:
+  const GradientAtRun& special_;
+  autodiff::Tape tape_;
+};
+
+std::unique_ptr<exec::Recorder> GradientAtRun::start() const {
+  return std::make_unique<TapeOfRun>(*this);
+}
+
+Variable variable_with(const GraphBuilder& builder, uint64_t id) {
+  for (const Variable& variable : builder.variables()) {
+    if (variable.id() == id) return variable;
+  }
+  fail<InternalError>("a gradient was asked by a variable that the graph does not use");
+}
+
+std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
+  GraphBuilder* builder = current_builder();
+  if (!builder) fail("a gradient of a graph can be asked for only while it is being built");
+  std::vector<Source> sources;
+  std::vector<Tensor> inputs;
+  std::vector<graph::OutputInfo> infos;
+  for (size_t i = 0; i < question.sources.size(); ++i) {
+    if (!question.connected[i]) continue;
+    const Tensor source =
+        i < question.source_tensors.size() ? question.source_tensors[i] : Tensor();
+    if (source) {
+      sources.push_back({});
+      inputs.push_back(source);
+      infos.push_back({source.dtype(), source.shape()});
+    } else {
+      sources.push_back({variable_with(*builder, question.sources[i])});
+      infos.push_back({sources.back().variable.dtype(), sources.back().variable.shape()});
+    }
+  }
+  std::vector<bool> has_seed;
+  inputs.insert(inputs.end(), question.targets.begin(), question.targets.end());
+  for (size_t i = 0; i < question.targets.size(); ++i) {
+    has_seed.push_back(!question.seeds.empty() && question.seeds[i]);
+    if (has_seed.back()) inputs.push_back(question.seeds[i]);
+  }
+  std::vector<Tensor> outputs(infos.size());
+  const auto special = std::make_shared<GradientAtRun>(std::move(sources), std::move(has_seed));
+  builder->handle(special, infos, inputs, outputs);
+  std::vector<autodiff::Adjoint> adjoints(question.sources.size());
+  size_t next = 0;
+  for (size_t i = 0; i < adjoints.size(); ++i) {
+    if (question.connected[i]) adjoints[i].values = std::move(outputs[next++]);
+  }
+  return adjoints;
+}
+
+const bool registered = (autodiff::set_deferrer(defer), true);
+
+}  // namespace
+
+}  // namespace tidemark::trace

@@ -1,0 +1,274 @@
+#include "tidemark/trace/infer.h"
+
+#include <algorithm>
+
+#include "tidemark/exec/eager.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::trace {
+
+namespace {
+
+using graph::Imagined;
+using graph::kWorlds;
+
+/// Sizes with many divisors, so that splitting and folding dimensions works out.
+constexpr int64_t kSizes[kWorlds] = {720, 1680, 12};
+constexpr int64_t kMostKnownElements = 32;
+
+struct Output {
+  DType dtype = DType::invalid;
+  Shape shape;
+};
+
+/// A tensor of this shape without elements; asking for them throws ValueUnknownError.
+Tensor stand_in(DType dtype, const Shape& shape) {
+  auto impl = std::make_unique<graph::SymbolicImpl>();
+  impl->dtype = dtype;
+  impl->is_symbolic = true;
+  impl->shape = shape;
+  impl->num_elements = shape.is_fully_known() ? shape.num_elements() : 0;
+  return Tensor::adopt(impl.release());
+}
+
+Shape in_world(const Shape& shape, int world) {
+  if (!shape.has_rank()) return world == 2 ? shape : Shape::filled(world + 1, kSizes[world]);
+  Shape out = shape;
+  for (int i = 0; i < out.rank(); ++i) {
+    if (out[i] < 0) out[i] = kSizes[world];
+  }
+  return out;
+}
+
+Tensor input_in_world(const Tensor& t, int world) {
+  if (!t.is_symbolic()) return t;
+  const Imagined* imagined = graph::symbolic(t).imagined.get();
+  if (!imagined) return t;
+  if (imagined->value[world]) return imagined->value[world];
+  return stand_in(t.dtype(), imagined->shape[world]);
+}
+
+std::vector<Output> run_rule(const OpCall& call, std::span<const Tensor> inputs, size_t count) {
+  const OpCall imagined{call.op, inputs, call.attrs};
+  InferContext context(imagined, static_cast<int>(count));
+  call.op.shape_rule()(context);
+  std::vector<Output> out(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto& said = context.output(static_cast<int>(i));
+    out[i] = {said.dtype, said.shape};
+    if (out[i].shape.has_rank() && call.op.has_rows_from_values(static_cast<int>(i))) {
+      const int axis = call.op.attr_index("axis");
+      const Attr* at = axis < 0 ? nullptr : &call.attrs[static_cast<size_t>(axis)];
+      const int64_t which = at && !at->is_none() ? at->as_int() : 0;
+      out[i].shape[static_cast<int>(which < 0 ? which + inputs[0].rank() : which)] = kUnknownDim;
+    }
+  }
+  return out;
+}
+
+/// Elements of small integer outputs, when those of all inputs are known in this world. Ops that
+/// tell a shape need no elements.
+std::vector<Tensor> run_small(const OpCall& call, std::span<const Tensor> inputs,
+                              const std::vector<Output>& outputs) {
+  if (call.op.is_stateful() || call.op.is_heavy()) return {};
+  for (const Output& out : outputs) {
+    if (!(is_integer(out.dtype) || out.dtype == DType::bool_) || !out.shape.is_fully_known() ||
+        out.shape.num_elements() > kMostKnownElements) {
+      return {};
+    }
+  }
+  const bool tells_shape = call.op.is_about_shape();
+  for (const Tensor& t : inputs) {
+    if (tells_shape ? !t.shape().is_fully_known()
+                    : t.is_symbolic() || t.num_elements() > 4 * kMostKnownElements) {
+      return {};
+    }
+  }
+  std::vector<Tensor> values(outputs.size());
+  try {
+    exec::run_eager({call.op, inputs, call.attrs}, values);
+  } catch (const Error&) {
+    return {};  // the run itself will say what is wrong
+  }
+  return values;
+}
+
+struct World {
+  bool exists = false;
+  std::vector<Output> outputs;
+  std::vector<Tensor> values;
+};
+
+World enter(const OpCall& call, int world, size_t count) {
+  World out;
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : call.inputs) {
+    inputs.push_back(input_in_world(t, world));
+    if (!inputs.back().shape().has_rank()) return out;
+  }
+  out.outputs = run_rule(call, inputs, count);
+  for (Output& o : out.outputs) o.shape = in_world(o.shape, world);
+  out.values = run_small(call, inputs, out.outputs);
+  out.exists = true;
+  return out;
+}
+
+bool has_worlds(const Tensor& t) { return t.is_symbolic() && graph::symbolic(t).imagined; }
+
+/// The unknown sizes of the inputs replaced one by one by sizes that others have: [None] + [5] is
+/// [5]. What the rule then says holds, but for the sizes that came from nowhere.
+bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
+  Ints candidates{1};
+  for (const Tensor& t : call.inputs) {
+    for (int64_t d : t.shape()) {
+      if (d > 1 && std::find(candidates.begin(), candidates.end(), d) == candidates.end()) {
+        candidates.push_back(d);
+      }
+    }
+  }
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : call.inputs) inputs.push_back(input_in_world(t, 0));
+  const auto attempt = [&] {
+    try {
+      out = run_rule(call, inputs, count);
+    } catch (const Error&) {
+      return false;
+    }
+    for (Output& o : out) {
+      for (int i = 0; o.shape.has_rank() && i < o.shape.rank(); ++i) {
+        if (o.shape[i] % kSizes[0] == 0) o.shape[i] = kUnknownDim;
+      }
+    }
+    return true;
+  };
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!has_worlds(call.inputs[k]) || !call.inputs[k].shape().has_rank()) continue;
+    for (int i = 0; i < call.inputs[k].rank(); ++i) {
+      if (call.inputs[k].shape()[i] >= 0) continue;
+      const Tensor original = inputs[k];
+      for (int64_t size : candidates) {
+        Shape shape = original.shape();
+        shape[i] = size;
+        inputs[k] = stand_in(original.dtype(), shape);
+        if (attempt()) return true;
+      }
+      inputs[k] = original;
+    }
+  }
+  return false;
+}
+
+std::vector<Inferred> from_outputs(std::vector<Output>&& outputs) {
+  std::vector<Inferred> out;
+  for (Output& o : outputs) {
+    out.push_back({o.dtype, o.shape, imagine(o.shape)});
+  }
+  return out;
+}
+
+/// Nothing but the dtypes is known: the rule needs values that only a run can tell.
+std::vector<Inferred> unknown_outputs(const OpCall& call, size_t count) {
+  std::vector<Output> out(count);
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = {call.op.declared_output_dtype(static_cast<int>(i), call), Shape::unknown()};
+    if (out[i].dtype == DType::invalid) out[i].dtype = call.inputs[0].dtype();
+  }
+  return from_outputs(std::move(out));
+}
+
+/// All worlds are one: every shape is fully known.
+std::vector<Inferred> infer_plain(const OpCall& call, size_t count) {
+  std::vector<Output> outputs = run_rule(call, call.inputs, count);
+  std::vector<Tensor> values = run_small(call, call.inputs, outputs);
+  std::vector<Inferred> out = from_outputs(std::move(outputs));
+  for (size_t i = 0; i < values.size(); ++i) out[i].imagined = imagine_value(values[i]);
+  return out;
+}
+
+std::vector<Inferred> join(World (&worlds)[kWorlds], size_t count) {
+  std::vector<Inferred> out(count);
+  for (size_t i = 0; i < count; ++i) {
+    Inferred& joined = out[i];
+    joined.dtype = worlds[0].outputs[i].dtype;
+    joined.imagined = std::make_unique<Imagined>();
+    bool has_value = true;
+    for (int w = 0; w < kWorlds; ++w) {
+      const World& world = worlds[w].exists ? worlds[w] : worlds[0];
+      const Shape& shape = world.outputs[i].shape;
+      joined.shape = w == 0 ? shape : common_shape(joined.shape, shape);
+      joined.imagined->shape[w] = worlds[w].exists ? shape : Shape::unknown();
+      has_value &= !worlds[w].values.empty();
+    }
+    for (int w = 0; has_value && w < kWorlds; ++w) {
+      joined.imagined->value[w] = std::move(worlds[w].values[i]);
+    }
+    if (joined.shape.is_fully_known() && !has_value) joined.imagined.reset();
+  }
+  return out;
+}
+
+}  // namespace
+
+Shape common_shape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return Shape::unknown();
+  Shape out = a;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a[i] != b[i]) out[i] = kUnknownDim;
+  }
+  return out;
+}
+
+bool is_within(const Shape& given, const Shape& declared) {
+  if (!declared.has_rank()) return true;
+  if (!given.has_rank() || given.rank() != declared.rank()) return false;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (declared[i] >= 0 && declared[i] != given[i]) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Imagined> imagine(const Shape& shape) {
+  if (shape.is_fully_known()) return {};
+  auto out = std::make_unique<Imagined>();
+  for (int w = 0; w < kWorlds; ++w) out->shape[w] = in_world(shape, w);
+  return out;
+}
+
+std::unique_ptr<Imagined> imagine_value(const Tensor& value) {
+  if (!(is_integer(value.dtype()) || value.dtype() == DType::bool_) ||
+      value.num_elements() > kMostKnownElements) {
+    return {};
+  }
+  auto out = std::make_unique<Imagined>();
+  for (int w = 0; w < kWorlds; ++w) {
+    out->shape[w] = value.shape();
+    out->value[w] = value;
+  }
+  return out;
+}
+
+std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
+  const bool plain = std::none_of(call.inputs.begin(), call.inputs.end(), has_worlds);
+  try {
+    if (plain) return infer_plain(call, num_outputs);
+    World worlds[kWorlds];
+    for (int w = 0; w < kWorlds; ++w) {
+      try {
+        worlds[w] = enter(call, w, num_outputs);
+      } catch (const ValueUnknownError&) {
+        throw;
+      } catch (const Error&) {
+        if (w == 2) continue;
+        std::vector<Output> found;
+        if (!repaired(call, num_outputs, found)) throw;
+        return from_outputs(std::move(found));
+      }
+    }
+    if (!worlds[0].exists || !worlds[1].exists) return unknown_outputs(call, num_outputs);
+    return join(worlds, num_outputs);
+  } catch (const ValueUnknownError&) {
+    return unknown_outputs(call, num_outputs);
+  }
+}
+
+}  // namespace tidemark::trace

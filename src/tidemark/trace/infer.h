@@ -1,0 +1,29 @@
+// What can be said about the outputs of a call before it runs.
+#pragma once
+
+#include <tidemark/op.h>
+
+#include "tidemark/graph/node.h"
+
+namespace tidemark::trace {
+
+struct Inferred {
+  DType dtype = DType::invalid;
+  Shape shape;
+  std::unique_ptr<graph::Imagined> imagined;
+};
+
+/// By the op's own shape rule. Throws the rule's error where no run can succeed.
+std::vector<Inferred> infer(const OpCall& call, size_t num_outputs);
+
+/// The worlds of a tensor whose shape alone is known; null where it is fully known.
+std::unique_ptr<graph::Imagined> imagine(const Shape& shape);
+/// The worlds of a tensor whose value is known; null where it is too large to be of use.
+std::unique_ptr<graph::Imagined> imagine_value(const Tensor& value);
+
+/// What holds whichever of the two happened: their common shape, sizes that differ unknown.
+TIDEMARK_API Shape common_shape(const Shape& a, const Shape& b);
+/// True iff every tensor of shape `given` is one of shape `declared`.
+TIDEMARK_API bool is_within(const Shape& given, const Shape& declared);
+
+}  // namespace tidemark::trace

@@ -1,0 +1,100 @@
+#include "tidemark/trace/specials.h"
+
+namespace tidemark::trace {
+
+namespace {
+
+class Constant final : public graph::Special {
+ public:
+  std::string_view name() const override { return "constant"; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    outputs[0] = inputs[0];
+  }
+};
+
+bool any_effect(const Body& body) { return !body.graph->effects().empty(); }
+
+size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
+
+}  // namespace
+
+std::shared_ptr<const graph::Special> constant_special() {
+  static const auto shared = std::make_shared<const Constant>();
+  return shared;
+}
+
+std::string ReadVariable::describe() const {
+  return message("read_variable '", variable_.name(), "'");
+}
+
+void ReadVariable::run(std::span<Tensor>, std::span<Tensor> outputs) const {
+  outputs[0] = variable_.operand();
+}
+
+std::string UpdateVariable::describe() const {
+  return message("update_variable '", variable_.name(), "' by ", op_);
+}
+
+void UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
+  Variable variable = variable_;
+  variable.apply(op_, inputs, attrs_);
+}
+
+void Body::run(std::vector<Tensor>&& own, std::span<const Tensor> special_inputs,
+               std::span<Tensor> outputs) const {
+  own.reserve(own.size() + captured.size());
+  for (uint32_t index : captured) own.push_back(special_inputs[index]);
+  program->run(own, outputs);
+}
+
+Branch::Branch(std::vector<Body> bodies) : bodies_(std::move(bodies)) {
+  for (const Body& body : bodies_) {
+    has_effect_ |= any_effect(body);
+    variables_.insert(variables_.end(), body.variables.begin(), body.variables.end());
+  }
+}
+
+void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  const Tensor& which = inputs[0];
+  if (which.num_elements() != 1) {
+    fail("[cond] the condition must be a scalar; its shape is ", which.shape());
+  }
+  const int64_t wanted = which.to_ints()[0];
+  const auto last = static_cast<int64_t>(bodies_.size()) - 1;
+  const auto chosen = static_cast<size_t>(wanted < 0 || wanted > last ? last : wanted);
+  bodies_[chosen].run({}, inputs, outputs);
+}
+
+size_t Branch::bytes() const {
+  size_t bytes = sizeof(*this);
+  for (const Body& body : bodies_) bytes += bytes_of(body);
+  return bytes;
+}
+
+Loop::Loop(Body condition, Body body, size_t num_variables)
+    : condition_(std::move(condition)), body_(std::move(body)), num_variables_(num_variables) {
+  has_effect_ = any_effect(condition_) || any_effect(body_);
+}
+
+void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  const int64_t most = inputs[num_variables_].to_ints()[0];
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < num_variables_; ++i) values.push_back(std::move(inputs[i]));
+  for (int64_t round = 0; most < 0 || round < most; ++round) {
+    Tensor goes_on;
+    condition_.run(std::vector<Tensor>(values), inputs, {&goes_on, 1});
+    if (goes_on.num_elements() != 1) {
+      fail("[while] the condition must be a scalar; its shape is ", goes_on.shape());
+    }
+    if (goes_on.to_ints()[0] == 0) break;
+    std::vector<Tensor> next(num_variables_);
+    // Moved in: what the body updates it may write in place.
+    body_.run(std::move(values), inputs, next);
+    values = std::move(next);
+  }
+  for (size_t i = 0; i < num_variables_; ++i) outputs[i] = std::move(values[i]);
+}
+
+size_t Loop::bytes() const { return sizeof(*this) + bytes_of(condition_) + bytes_of(body_); }
+
+}  // namespace tidemark::trace

@@ -1,0 +1,93 @@
+// What nodes do that is no op: constants, variables, branches, loops, gradients at run time.
+#pragma once
+
+#include <tidemark/variable.h>
+
+#include "tidemark/exec/program.h"
+
+namespace tidemark::trace {
+
+/// Gives its input.
+TIDEMARK_API std::shared_ptr<const graph::Special> constant_special();
+
+/// Variables that a special reads inside: a tape has to know.
+class TIDEMARK_API UsesVariables {
+ public:
+  virtual ~UsesVariables() = default;
+  virtual const std::vector<Variable>& variables() const = 0;
+};
+
+class TIDEMARK_API ReadVariable final : public graph::Special {
+ public:
+  explicit ReadVariable(Variable variable) : variable_(std::move(variable)) {}
+  std::string_view name() const override { return "read_variable"; }
+  std::string describe() const override;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  const Variable& variable() const { return variable_; }
+
+ private:
+  Variable variable_;
+};
+
+class TIDEMARK_API UpdateVariable final : public graph::Special {
+ public:
+  UpdateVariable(Variable variable, std::string op, std::vector<Attr> attrs)
+      : variable_(std::move(variable)), op_(std::move(op)), attrs_(std::move(attrs)) {}
+  std::string_view name() const override { return "update_variable"; }
+  std::string describe() const override;
+  bool has_effect() const override { return true; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  const Variable& variable() const { return variable_; }
+
+ private:
+  Variable variable_;
+  std::string op_;
+  std::vector<Attr> attrs_;
+};
+
+/// A graph that is part of a special, ready to run: its own inputs first, then what it captured.
+struct TIDEMARK_API Body {
+  std::shared_ptr<graph::Graph> graph;
+  std::shared_ptr<const exec::Program> program;
+  /// Where among the special's inputs each captured value lies.
+  std::vector<uint32_t> captured;
+  std::vector<Variable> variables;
+
+  void run(std::vector<Tensor>&& own, std::span<const Tensor> special_inputs,
+           std::span<Tensor> outputs) const;
+};
+
+/// Input 0 chooses which body runs; a number outside picks the last. A bool chooses 1 or 0.
+class TIDEMARK_API Branch final : public graph::Special, public UsesVariables {
+ public:
+  explicit Branch(std::vector<Body> bodies);
+  std::string_view name() const override { return "cond"; }
+  bool has_effect() const override { return has_effect_; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  size_t bytes() const override;
+  const std::vector<Body>& bodies() const { return bodies_; }
+  const std::vector<Variable>& variables() const override { return variables_; }
+
+ private:
+  std::vector<Body> bodies_;
+  std::vector<Variable> variables_;
+  bool has_effect_ = false;
+};
+
+/// Inputs: the loop variables, the largest number of rounds (int64; negative: any), the captures.
+class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
+ public:
+  Loop(Body condition, Body body, size_t num_variables);
+  std::string_view name() const override { return "while"; }
+  bool has_effect() const override { return has_effect_; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  size_t bytes() const override;
+  const std::vector<Variable>& variables() const override { return body_.variables; }
+
+ private:
+  Body condition_, body_;
+  size_t num_variables_;
+  bool has_effect_ = false;
+};
+
+}  // namespace tidemark::trace
