@@ -16,7 +16,8 @@ namespace tidemark {
 namespace {
 
 /// Their first gradient is one op of its own that has no gradient.
-const std::set<std::string> kFirstOrderOnly = {"layer_norm", "rms_norm", "attention", "digamma"};
+const std::set<std::string> kFirstOrderOnly = {"layer_norm", "rms_norm", "attention", "digamma",
+                                               "ctc_loss"};
 
 /// The gradient of one op at given inputs, for fixed weights of its outputs.
 class FirstGradient {

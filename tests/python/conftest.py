@@ -1,4 +1,4 @@
-"""How property tests choose their examples: the same ones every time, unless `./dev fuzz` explores."""
+"""How property tests choose examples: the same ones every time, unless `./dev fuzz` explores."""
 
 from hypothesis import settings
 

@@ -3,6 +3,7 @@
 from tidemark import (
     _array_ops,
     _conv_ops,
+    _ctc_ops,
     _math_ops,
     _nn_more,
     _nn_ops,
