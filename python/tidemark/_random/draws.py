@@ -93,3 +93,37 @@ def full_integers(shape, source, dtype):
 def shuffle(value, source):
     """The slices along the first dimension in random order."""
     return _draw("shuffle", value, source, (), {})
+
+
+def _parameters(shape, *values, dtype):
+    """A shape tensor, and parameters of that shape; those that have it in common stay scalars."""
+    shape = shape_tensor(shape)
+    given = [_bound(value, dtype) for value in values]
+    given = [v if v.dtype == dtype else call("cast", (v,), {"dtype": dtype._enum}) for v in given]
+    return shape, [call("broadcast_to", (v, shape), {}) if v.ndim else v for v in given]
+
+
+def gamma(shape, source, alpha, beta, dtype):
+    """Gamma numbers of a shape that alpha and beta broadcast to."""
+    dtype = _checked(dtype, _FLOATS)
+    shape, (alpha,) = _parameters(shape, alpha, dtype=dtype)
+    plain = _draw("gamma", shape, source, (alpha,), {})
+    if beta is None:
+        return plain
+    smallest = convert({"float16": 6e-8, "float64": 2.3e-308}.get(dtype.name, 1.2e-38), dtype._enum)
+    scaled = plain / _bound(beta, dtype)
+    return call("maximum", (scaled, smallest), {})  # a gamma number is never 0
+
+
+def poisson(shape, source, lam, dtype):
+    """Poisson numbers of a shape that the means broadcast to."""
+    dtype = _checked(dtype, (*_FLOATS, *_INTEGERS))
+    shape, (lam,) = _parameters(shape, lam, dtype=dtypes.float64)
+    return _draw("poisson", shape, source, (lam,), {"dtype": dtype._enum})
+
+
+def binomial(shape, source, counts, probs, dtype):
+    """Binomial numbers of a shape that counts and probabilities broadcast to."""
+    dtype = _checked(dtype, (*_FLOATS, *_INTEGERS))
+    shape, pair = _parameters(shape, counts, probs, dtype=dtypes.float64)
+    return _draw("binomial", shape, source, pair, {"dtype": dtype._enum})

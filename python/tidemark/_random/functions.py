@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tidemark
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._creation import cast, convert_to_tensor, shape_tensor
 from tidemark._export import export
 from tidemark._random import draws
 from tidemark._random.state import as_int64
@@ -54,6 +55,27 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     return _categorical(logits, num_samples, _stream(seed), dtype or dtypes.int64)
 
 
+def _shape_then(shape, *parameters):
+    """The shape, then that of the parameters broadcast together."""
+    given = [convert_to_tensor(p) for p in parameters if p is not None]
+    inner = tidemark.TensorShape([])
+    for p in given:
+        inner = tidemark.broadcast_static_shape(inner, p.shape)
+    return call("concat", (shape_tensor(shape), shape_tensor(inner.as_list())), {"axis": 0})
+
+
+@export("tf.random.gamma")
+def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    """Gamma numbers, ``shape`` of them for each pair of alpha and beta."""
+    return draws.gamma(_shape_then(shape, alpha, beta), _stream(seed), alpha, beta, dtype)
+
+
+@export("tf.random.poisson")
+def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+    """Poisson numbers, ``shape`` of them for each mean."""
+    return draws.poisson(_shape_then(shape, lam), _stream(seed), lam, dtype)
+
+
 # --- functions of the seed -----------------------------------------------------------------------
 
 
@@ -85,6 +107,55 @@ def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, 
         if maxval is None:
             return draws.full_integers(shape, seed, dtype)
     return draws.uniform(shape, seed, minval, maxval, dtype)
+
+
+@export("tf.random.stateless_gamma")
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+    """Gamma numbers that depend on the seed alone."""
+    return draws.gamma(shape, seed, alpha, beta, dtype)
+
+
+@export("tf.random.stateless_poisson")
+def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+    """Poisson numbers that depend on the seed alone."""
+    return draws.poisson(shape, seed, lam, dtype)
+
+
+@export("tf.random.stateless_binomial")
+def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+    """Binomial numbers that depend on the seed alone."""
+    return draws.binomial(shape, seed, counts, probs, output_dtype)
+
+
+def _normal_cdf(x):
+    half, root = convert(0.5, x._dtype_enum), convert(0.5**0.5, x._dtype_enum)
+    return half * call("erfc", (-x * root,), {})
+
+
+@export("tf.random.stateless_parameterized_truncated_normal")
+def stateless_parameterized_truncated_normal(
+    shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
+):
+    """Normal numbers between bounds, that depend on the seed alone."""
+    means = convert_to_tensor(means)
+    dtype = means.dtype if means.dtype.is_floating else dtypes.float32
+    means, stddevs, low, high = (
+        cast(convert_to_tensor(v), dtypes.float64) for v in (means, stddevs, minvals, maxvals)
+    )
+    low, high = (low - means) / stddevs, (high - means) / stddevs
+    # Beyond 0 the upper tail would run out of digits: there the mirror image is drawn.
+    zero = convert(0.0, dtypes.float64._enum)
+    mirrored = call("greater", (low, zero), {})
+    low, high = (
+        call("select", (mirrored, -high, low), {}),
+        call("select", (mirrored, -low, high), {}),
+    )
+    below, above = _normal_cdf(low), _normal_cdf(high)
+    even = draws.uniform(shape, seed, 0.0, 1.0, dtypes.float64)
+    number = call("ndtri", (below + even * (above - below),), {})
+    number = tidemark.clip_by_value(number, low, high)
+    number = call("select", (mirrored, -number, number), {})
+    return cast(number * stddevs + means, dtype)
 
 
 @export("tf.random.stateless_categorical")

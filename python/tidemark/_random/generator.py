@@ -159,6 +159,10 @@ class Generator:
         """Integers over the whole range of their type."""
         return draws.full_integers(shape, self._next_seed(), dtype)
 
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+        """Binomial numbers; counts and probs broadcast to the shape."""
+        return draws.binomial(shape, self._next_seed(), counts, probs, dtype)
+
     def make_seeds(self, count=1):
         """Seeds for stateless ops: a tensor of shape [2, count], one in each column."""
         seeds = draws.full_integers((1, int(count)), self._next_seed(), dtypes.int64)

@@ -82,21 +82,24 @@ OpDef&& full_int(OpDef&& op, bool stateless) {
       .no_gradient();
 }
 
-/// The parameter belongs to the last dimensions of the result.
-void parameter_shape(InferContext& c) {
-  const int parameter = c.num_inputs() - 1;
-  if (c.num_inputs() == 3) check_seed(c, 1);
+/// The inputs from `parameter` on belong to the last dimensions of the result.
+void check_parameters(InferContext& c, int parameter) {
+  if (c.call().op.input_param(1).name == "seed") check_seed(c, 1);
   random_shape(c);
   const Shape& out = c.output(0).shape;
-  const Shape& p = c.shape(parameter);
-  const int skip = out.rank() - p.rank();
-  for (int d = 0; d < p.rank(); ++d) {
-    if (skip < 0 || p[d] != out[d + skip]) {
-      c.fail("the last dimensions of shape ", out.to_brackets(), " must be those of '",
-             c.call().op.input_param(parameter).name, "', ", p.to_brackets());
+  for (; parameter < c.num_inputs(); ++parameter) {
+    const Shape& p = c.shape(parameter);
+    const int skip = out.rank() - p.rank();
+    for (int d = 0; d < p.rank(); ++d) {
+      if (skip < 0 || p[d] != out[d + skip]) {
+        c.fail("the last dimensions of shape ", out.to_brackets(), " must be those of '",
+               c.call().op.input_param(parameter).name, "', ", p.to_brackets());
+      }
     }
   }
 }
+void parameter_shape(InferContext& c) { check_parameters(c, c.num_inputs() - 1); }
+void two_parameters_shape(InferContext& c) { check_parameters(c, c.num_inputs() - 2); }
 
 OpDef&& gamma(OpDef&& op, bool stateless) {
   return with_op_seed(of_shape(std::move(op),
@@ -120,6 +123,20 @@ OpDef&& poisson(OpDef&& op, bool stateless) {
                       stateless)
       .output("output", from_attr("dtype"))
       .shape(parameter_shape)
+      .no_gradient();
+}
+
+OpDef&& binomial(OpDef&& op, bool stateless) {
+  return with_op_seed(of_shape(std::move(op),
+                               "Binomially distributed numbers. `counts` and `probs` hold tries "
+                               "and probabilities for the last dimensions of the result.",
+                               stateless)
+                          .input("counts", kFloats)
+                          .input("probs", kFloats)
+                          .attr("dtype", AttrKind::dtype, DType::int32),
+                      stateless)
+      .output("output", from_attr("dtype"))
+      .shape(two_parameters_shape)
       .no_gradient();
 }
 
@@ -152,6 +169,8 @@ TIDEMARK_RANDOM_OP(random_gamma, gamma(OpDef("random_gamma"), false));
 TIDEMARK_RANDOM_OP(stateless_random_gamma, gamma(OpDef("stateless_random_gamma"), true));
 TIDEMARK_RANDOM_OP(random_poisson, poisson(OpDef("random_poisson"), false));
 TIDEMARK_RANDOM_OP(stateless_random_poisson, poisson(OpDef("stateless_random_poisson"), true));
+TIDEMARK_RANDOM_OP(random_binomial, binomial(OpDef("random_binomial"), false));
+TIDEMARK_RANDOM_OP(stateless_random_binomial, binomial(OpDef("stateless_random_binomial"), true));
 
 TIDEMARK_OP(random_shuffle)
     .doc("The rows (along dimension 0) in random order. With `seed`, from a stream of its own.")

@@ -1,56 +1,17 @@
-// Gamma and Poisson numbers by rejection. Element i tries blocks of a stream of its own, so how
-// often one element is rejected changes nothing for the others.
+// Gamma, Poisson and binomial numbers by rejection. Element i tries blocks of a stream of its own,
+// so how often one element is rejected changes nothing for the others.
 
 #include <cmath>
 #include <limits>
 
 #include "tidemark/base/thread_pool.h"
-#include "tidemark/kernels/cpu/random_stream.h"
+#include "tidemark/kernels/cpu/random_numbers.h"
 
 namespace tidemark::cpu {
 
 namespace {
 
 constexpr int64_t kGrain = 1024;
-
-/// Uniform numbers in (0, 1) for one element: Philox 4x32-10 blocks, one after the other.
-class Uniforms {
- public:
-  Uniforms(const RandomStream& s, int64_t element)
-      : key_(s.key), low_(s.counter_low + static_cast<uint64_t>(element)), high_(s.counter_high) {}
-
-  double next() {
-    if (used_ == 4) refill();
-    return (words_[used_++] + 0.5) * 0x1p-32;
-  }
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(next()));
-    return radius * std::cos(6.28318530717958647692 * next());
-  }
-
- private:
-  void refill() {
-    high_ += 0x9e3779b97f4a7c15u;  // odd: runs through all values, far from other elements' blocks
-    uint32_t c[4] = {static_cast<uint32_t>(low_), static_cast<uint32_t>(low_ >> 32),
-                     static_cast<uint32_t>(high_), static_cast<uint32_t>(high_ >> 32)};
-    uint32_t k0 = static_cast<uint32_t>(key_), k1 = static_cast<uint32_t>(key_ >> 32);
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t p0 = uint64_t{c[0]} * 0xd2511f53u, p1 = uint64_t{c[2]} * 0xcd9e8d57u;
-      c[0] = static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0;
-      c[1] = static_cast<uint32_t>(p1);
-      c[2] = static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1;
-      c[3] = static_cast<uint32_t>(p0);
-      k0 += 0x9e3779b9u;
-      k1 += 0xbb67ae85u;
-    }
-    for (int i = 0; i < 4; ++i) words_[i] = c[i];
-    used_ = 0;
-  }
-
-  uint64_t key_, low_, high_;
-  uint32_t words_[4];
-  int used_ = 4;
-};
 
 /// Marsaglia and Tsang (2000); shapes below 1 by a power of a uniform number.
 double gamma_number(Uniforms& u, double alpha) {
@@ -92,54 +53,57 @@ double poisson_number(Uniforms& u, double rate) {
   }
 }
 
-double as_double(const Tensor& t, int64_t i) {
-  switch (t.dtype()) {
-    case DType::float16:
-      return static_cast<float>(t.data<Half>()[i]);
-    case DType::bfloat16:
-      return static_cast<float>(t.data<BFloat16>()[i]);
-    case DType::float32:
-      return t.data<float>()[i];
-    case DType::float64:
-      return t.data<double>()[i];
-    default:
-      return std::numeric_limits<double>::quiet_NaN();
+/// The number of successes among `n` tries of probability p <= 1/2 when few are expected: the gaps
+/// between successes are geometric.
+double rare_successes(Uniforms& u, double n, double p) {
+  const double by = std::log1p(-p);
+  double successes = 0;
+  for (double tries = 0;; ++successes) {
+    tries += std::ceil(std::log(u.next()) / by);
+    if (!(tries <= n)) return successes;
   }
 }
 
-/// NaN becomes 0, what is out of range the nearest bound.
-template <class T>
-T as_integer(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= static_cast<double>(std::numeric_limits<T>::max())) {
-    return std::numeric_limits<T>::max();
-  }
-  if (value <= static_cast<double>(std::numeric_limits<T>::min())) {
-    return std::numeric_limits<T>::min();
-  }
-  return static_cast<T>(value);
+/// What the logarithm of a factorial has beyond Stirling's formula.
+double beyond_stirling(double k) {
+  const double x = k + 1;
+  if (k > 9) return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (x * x)) / (x * x)) / x;
+  int sign = 0;
+  return lgamma_r(x, &sign) - (k + 0.5) * std::log(x) + x - 0.91893853320467274178;
 }
 
-void put(const Tensor& t, int64_t i, double value) {
-  switch (t.dtype()) {
-    case DType::float16:
-      t.mutable_data<Half>()[i] = Half(static_cast<float>(value));
-      break;
-    case DType::bfloat16:
-      t.mutable_data<BFloat16>()[i] = BFloat16(static_cast<float>(value));
-      break;
-    case DType::float32:
-      t.mutable_data<float>()[i] = static_cast<float>(value);
-      break;
-    case DType::float64:
-      t.mutable_data<double>()[i] = value;
-      break;
-    case DType::int32:
-      t.mutable_data<int32_t>()[i] = as_integer<int32_t>(value);
-      break;
-    default:
-      t.mutable_data<int64_t>()[i] = as_integer<int64_t>(value);
+/// Many successes, p <= 1/2: transformed rejection (Hörmann 1993, BTRS).
+double many_successes(Uniforms& u, double n, double p) {
+  const double q = 1 - p, deviation = std::sqrt(n * p * q), odds = p / q;
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double centre = n * p + 0.5, squeeze = 0.92 - 4.2 / b;
+  const double alpha = (2.83 + 5.1 / b) * deviation, mode = std::floor((n + 1) * p);
+  for (;;) {
+    const double x = u.next() - 0.5;
+    double v = u.next();
+    const double distance = 0.5 - std::abs(x);
+    const double k = std::floor((2 * a / distance + b) * x + centre);
+    if (distance >= 0.07 && v <= squeeze) return k;
+    if (k < 0 || k > n) continue;
+    v = std::log(v * alpha / (a / (distance * distance) + b));
+    const double limit = (mode + 0.5) * std::log((mode + 1) / (odds * (n - mode + 1))) +
+                         (n + 1) * std::log((n - mode + 1) / (n - k + 1)) +
+                         (k + 0.5) * std::log(odds * (n - k + 1) / (k + 1)) +
+                         beyond_stirling(mode) + beyond_stirling(n - mode) - beyond_stirling(k) -
+                         beyond_stirling(n - k);
+    if (v <= limit) return k;
   }
+}
+
+double binomial_number(Uniforms& u, double count, double p) {
+  if (!(count >= 0) || std::isinf(count) || !(p >= 0 && p <= 1)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double n = std::floor(count), rarer = p <= 0.5 ? p : 1 - p;
+  const double found = rarer == 0 || n == 0 ? 0
+                       : n * rarer < 10     ? rare_successes(u, n, rarer)
+                                            : many_successes(u, n, rarer);
+  return p <= 0.5 ? found : n - found;
 }
 
 template <double (*draw)(Uniforms&, double)>
@@ -159,6 +123,26 @@ void run(KernelContext& k) {
   });
 }
 
+/// The last two inputs hold a parameter for every element.
+void run_binomial(KernelContext& k) {
+  const Tensor &out = k.output(0), &counts = k.input(k.num_inputs() - 2);
+  const Tensor& probs = k.input(k.num_inputs() - 1);
+  if (!(kFloats | kIndex).contains(out.dtype())) {
+    k.fail("cannot make ", name_of(out.dtype()), "; choose a float, int32 or int64");
+  }
+  const int64_t n = out.num_elements();
+  const RandomStream stream = stream_of(k, seed_input(k), static_cast<uint64_t>(n));
+  parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Uniforms uniforms(stream, i);
+      const double count = as_double(counts, i % counts.num_elements());
+      put(out, i, binomial_number(uniforms, count, as_double(probs, i % probs.num_elements())));
+    }
+  });
+}
+
+TIDEMARK_KERNEL(random_binomial, kIndex, run_binomial);
+TIDEMARK_KERNEL(stateless_random_binomial, kIndex, run_binomial);
 TIDEMARK_KERNEL(random_gamma, kIndex, run<gamma_number>);
 TIDEMARK_KERNEL(stateless_random_gamma, kIndex, run<gamma_number>);
 TIDEMARK_KERNEL(random_poisson, kIndex, run<poisson_number>);
