@@ -65,23 +65,6 @@ def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True,
     return call("ctc_loss", inputs, {"blank_index": blank})
 
 
-@export("tf.compat.v1.nn.ctc_loss")
-def ctc_loss_v1(labels, inputs=None, sequence_length=None, preprocess_collapse_repeated=False,
-                ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False, time_major=True,
-                logits=None):  # fmt: skip
-    """As in TensorFlow 1: sparse labels; the last class is the blank."""
-    if preprocess_collapse_repeated or not ctc_merge_repeated:
-        raise NotImplementedError(
-            "ctc_loss has preprocess_collapse_repeated=False and ctc_merge_repeated=True only"
-        )
-    scores = _scores(inputs if logits is None else logits, time_major)
-    loss = ctc_loss(labels, scores, None, sequence_length, blank_index=-1)
-    if ignore_longer_outputs_than_inputs:
-        fits = call("is_finite", (loss,), {})
-        return call("select", (fits, loss, call("zeros_like", (loss,), {})), {})
-    return loss
-
-
 def _as_sparse(decoded):
     """Rows filled up with -1 as a sparse matrix."""
     present = call("greater_equal", (decoded, convert(0, dtypes.int64._enum)), {})
@@ -105,7 +88,8 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
     return [_as_sparse(decoded)], negative_sum
 
 
-def _beam_search(inputs, sequence_length, beam_width, top_paths, merge_repeated):
+def beam_search(inputs, sequence_length, beam_width, top_paths, merge_repeated):
+    """As the decoder of TensorFlow 1, which can merge repetitions in its results."""
     attrs = {"beam_width": int(beam_width), "top_paths": int(top_paths)}
     decoded, log_probability = call(
         "ctc_beam_search_decode",
@@ -120,15 +104,7 @@ def _beam_search(inputs, sequence_length, beam_width, top_paths, merge_repeated)
 @export("tf.nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
     """The most probable label sequences that a beam search finds; the last class is the blank."""
-    return _beam_search(inputs, sequence_length, beam_width, top_paths, False)
-
-
-@export("tf.compat.v1.nn.ctc_beam_search_decoder")
-def ctc_beam_search_decoder_v1(
-    inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True
-):
-    """As in TensorFlow 1: repetitions in the results are merged unless told otherwise."""
-    return _beam_search(inputs, sequence_length, beam_width, top_paths, merge_repeated)
+    return beam_search(inputs, sequence_length, beam_width, top_paths, False)
 
 
 @export("tf.nn.collapse_repeated")

@@ -4,10 +4,12 @@ from tidemark import (
     _array_ops,
     _conv_ops,
     _ctc_ops,
+    _embedding_ops,
     _math_ops,
     _nn_more,
     _nn_ops,
     _pool_ops,
+    _space_ops,
 )
 from tidemark._export import namespace as _namespace
 from tidemark.nn import experimental as experimental
