@@ -1,6 +1,7 @@
 """AutoGraph: errors, and which functions are converted."""
 
 import asyncio
+import contextlib
 import functools
 import logging
 import sys
@@ -388,3 +389,61 @@ def test_loop_options_belong_first_into_a_loop():
         return n
 
     assert converted(python_loop)(0) == 3
+
+
+def test_functions_that_only_compute():
+    from tidemark.autograph import _straight
+
+    class Parent:
+        def value(self, x):
+            return x + 1
+
+    class Child(Parent):
+        def value(self, *rest, fscope=3, **more):
+            """Has everything but statements."""
+            with tf.name_scope("scope"):
+                total = sum([*rest, fscope])
+            values = [plain_helper() for _ in range(2)]
+            return super().value(total), values, dict(more, a=1), more["b"] > 1
+
+    options = _context.Options()
+    assert _straight.transformed(Child.value, options) is not None
+    assert converted(Child().value)(1, 2, b=5) == (7, [True, True], {"a": 1, "b": 5}, True)
+
+    def branches(x):
+        return x if x else 0
+
+    def chained(x):
+        return 1 < x < 3
+
+    def two_returns(x):
+        with contextlib.nullcontext():
+            return x
+        return 0
+
+    for function in (branches, chained, two_returns, lambda x: x):
+        assert _straight.transformed(function, options) is None
+
+    def fails(x):
+        y = x + 1
+        return (
+            y
+            + {}["key"]
+        )  # fmt: skip
+
+    with pytest.raises(KeyError) as caught:
+        converted(fails)(1)
+    assert caught.traceback[-1].lineno + 1 == line_of(fails, '+ {}["key"]')
+
+
+def test_verbosity(caplog, capsys):
+    def program(x):
+        return x if x > 0 else -x
+
+    tf.autograph.set_verbosity(2, alsologtostdout=True)
+    try:
+        with caplog.at_level(logging.INFO):
+            converted(program)(1)
+    finally:
+        tf.autograph.set_verbosity(0)
+    assert "ag__.if_exp" in caplog.text and "ag__.if_exp" in capsys.readouterr().out

@@ -235,3 +235,41 @@ def test_globals_and_nonlocals_are_assigned():
 
     run(program, t(4))
     assert int(_total) == 6 and int(count) == 2
+
+
+def test_a_loop_without_variables():
+    seen = []
+
+    def program(x):
+        while x.read() > 0:
+            x.decrease()
+
+    class Box:
+        def __init__(self, value):
+            self.value = tf.Variable(value)
+
+        def read(self):
+            return self.value.read_value()
+
+        def decrease(self):
+            seen.append(1)
+            self.value.assign_sub(1)
+
+    box = Box(3)
+    run(program, box)
+    assert int(box.value) == 0 and len(seen) == 3
+
+
+def test_variables_are_conditions():
+    flag, count = tf.Variable(True), tf.Variable(3)
+
+    def program():
+        total = 0
+        while count > 0:
+            count.assign_sub(1)
+            total += 1
+        if flag:
+            total += 10
+        return total
+
+    assert int(run(program)) == 12  # one round was spent on tracing

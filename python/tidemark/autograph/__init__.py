@@ -13,13 +13,9 @@
 
 from __future__ import annotations
 
-import os as _os
-
 from tidemark.autograph import experimental
 
 __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
-
-_verbosity = {"level": None, "stdout": False}
 
 
 def _target(entity):
@@ -54,15 +50,10 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
 
 
 def set_verbosity(level, alsologtostdout=False):
-    """How much the conversion says of itself; 0 is nothing, 10 all."""
-    _verbosity.update(level=int(level), stdout=bool(alsologtostdout))
+    """How much the conversion says of itself in the log; 0 is nothing, 10 all."""
+    from tidemark.autograph import _verbosity
 
-
-def get_verbosity():
-    """What ``set_verbosity`` set, else the environment's AUTOGRAPH_VERBOSITY, else 0."""
-    if _verbosity["level"] is not None:
-        return _verbosity["level"]
-    return int(_os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
+    _verbosity.set_level(level, alsologtostdout)
 
 
 def trace(*args):

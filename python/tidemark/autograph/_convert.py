@@ -1,14 +1,13 @@
-"""From the source of a function to the code that runs in its place.
+"""From a function to the code that runs in its place.
 
-The passes that make statements into calls of functions are diastatic-malt's, imported when the
-first function is converted. The code they give is compiled under the file name and the lines of the
-user, so nothing is written to disk, put into ``sys.modules`` or added to ``linecache``.
+What is generated is compiled under the file name and the lines of the user: nothing is written to
+disk, put into ``sys.modules`` or added to ``linecache``.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
-import importlib.util  # noqa: F401  malt uses it without importing it
 import inspect
 import sys
 import threading
@@ -16,40 +15,11 @@ import types
 import weakref
 from collections import OrderedDict
 
-from malt.converters import (
-    break_statements,
-    call_trees,
-    conditional_expressions,
-    continue_statements,
-    functions,
-    logical_expressions,
-    return_statements,
-    variables,
-)
-from malt.pyct import (
-    anno,
-    cfg,
-    inspect_utils,
-    naming,
-    origin_info,
-    parser,
-    qual_names,
-    transformer,
-    transpiler,
-)
-from malt.pyct.static_analysis import activity, reaching_definitions
-
-from tidemark.autograph import _operators, _passes, _positions
+from tidemark.autograph import _names, _operators, _straight
 from tidemark.autograph._context import Options
+from tidemark.autograph._verbosity import log
 
 _CACHE_BYTES = 32 << 20  # of generated code
-
-
-class _UserContext:
-    """What malt's passes ask for."""
-
-    def __init__(self, options):
-        self.options = options
 
 
 class Generated:
@@ -149,97 +119,68 @@ def convert(function, options=None):
     return generated.instantiate(function)
 
 
+_FUTURE = 0
+for _name in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _name).compiler_flag
+
+
 def generate(function, options):
     """Converts and compiles the source of a function."""
     code = function.__code__
-    nodes, name = _transformed(function, options)
-    tree = transpiler._wrap_into_factory(
-        nodes, name, "inner_factory", "outer_factory", code.co_freevars, ("ag__",),
-        inspect_utils.getfutureimports(function),
-    )  # fmt: skip
-    module = ast.Module(body=list(tree), type_ignores=[])
-    _positions.place(module, code.co_firstlineno)
-    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    node, name = _tree(function, options)
+    module = ast.fix_missing_locations(_factory(node, name, code))
+    flags = code.co_flags & _FUTURE
+    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     namespace = {}
     exec(compiled, namespace)
     factory = namespace["outer_factory"]().__code__
-    return Generated(_positions.renamed(factory, function), code.co_freevars)
+    log(2, "Converted %s:\n\n%s\n", function, lambda: ast.unparse(node))
+    return Generated(_names.renamed(factory, function), code.co_freevars)
+
+
+def _tree(function, options):
+    """The tree of the converted function, a statement that defines it, and its name."""
+    found = _straight.transformed(function, options)
+    if found is not None:
+        return found
+    from tidemark.autograph import _malt
+
+    return _malt.transformed(function, options)
+
+
+def _factory(node, name, code):
+    """A function whose variables are the cells of the original, around one that is given ag__."""
+    line = {"lineno": code.co_firstlineno, "col_offset": -1}
+    line.update(end_lineno=line["lineno"], end_col_offset=-1)
+
+    def define(function, parameters, body):
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(arg=p, **line) for p in parameters], kwonlyargs=[],
+            kw_defaults=[], defaults=[],
+        )  # fmt: skip
+        return ast.FunctionDef(
+            name=function, args=arguments, body=body, decorator_list=[], type_params=[], **line
+        )
+
+    def give_back(value):
+        return ast.Return(ast.Name(value, ast.Load(), **line), **line)
+
+    cells = [
+        ast.Assign([ast.Name(cell, ast.Store(), **line)], ast.Constant(None, **line), **line)
+        for cell in code.co_freevars
+    ]
+    inner = define("inner_factory", ["ag__"], [node, give_back(name)])
+    outer = define("outer_factory", [], [*cells, inner, give_back("inner_factory")])
+    return ast.Module(body=[outer], type_ignores=[])
 
 
 def source_of(function, options):
     """The converted code as text."""
+    from tidemark.autograph import _malt
+
     with _conversion:
-        nodes, _ = _transformed(function, options)
-    return ast.unparse(ast.fix_missing_locations(nodes)) + "\n"
-
-
-def _transformed(function, options):
-    """The tree of the converted function, and its name."""
-    features = inspect_utils.getfutureimports(function)
-    try:
-        node, source = parser.parse_entity(function, features)
-    except (OSError, TypeError) as error:
-        raise ValueError(
-            f"Unable to locate the source code of {function}. Functions defined in the interactive "
-            "Python shell or by exec do not have any; define them in a .py file. "
-            f"Original error: {error}"
-        ) from error
-    code = function.__code__
-    _resolve_lines(node, source, code)
-    namespace = inspect_utils.getnamespace(function)
-    namer = naming.Namer(namespace)
-    plain = "lambda" if isinstance(node, ast.Lambda) else node.name
-    name = namer.new_symbol("tf__" + plain, ())
-    info = transformer.EntityInfo(name, source, code.co_filename, features, namespace)
-    context = transformer.Context(info, namer, _UserContext(options))
-    node = _without_defaults(node)
-    node = _passed(node, context, function)
-    if isinstance(node, ast.Lambda):
-        node = ast.Assign(targets=[ast.Name(name, ctx=ast.Store())], value=node)
-    else:
-        node.name = name
-    return node, name
-
-
-def _resolve_lines(node, source, code):
-    """Notes at every node the user's line that it comes from."""
-    lines = source.split("\n")
-    indented = lines[0] if lines else ""
-    column = len(indented) - len(indented.lstrip())
-    origin_info.resolve(node, source, code.co_filename, code.co_firstlineno, column)
-
-
-def _without_defaults(node):
-    """Default values are set from the original function, not computed again."""
-    arguments = node.args
-    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
-    arguments.kw_defaults = [d and ast.Constant(None) for d in arguments.kw_defaults]
-    return node
-
-
-def _passed(node, context, function):
-    """The tree after all passes."""
-    _passes.check_supported(node)
-    node = _passes.mangle(node, function)
-    node = _passes.mark_lists(node)
-    graphs = cfg.build(node)
-    node = qual_names.resolve(node)
-    node = activity.resolve(node, context, None)
-    node = reaching_definitions.resolve(node, context, graphs)
-    anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
-    _passes.forget_operators(node)
-
-    node = functions.transform(node, context)
-    node = _passes.take_directives(node, context)
-    node = break_statements.transform(node, context)
-    node = _passes.convert_asserts(node)
-    node = continue_statements.transform(node, context)
-    node = return_statements.transform(node, context)
-    node = call_trees.transform(node, context)
-    node = _passes.convert_control_flow(node, context)
-    node = conditional_expressions.transform(node, context)
-    node = logical_expressions.transform(node, context)
-    return variables.transform(node, context)
+        node, _ = _malt.transformed(function, options)
+    return ast.unparse(ast.fix_missing_locations(node)) + "\n"
 
 
 def is_convertible(function):

@@ -24,6 +24,7 @@ from tidemark.autograph._context import (
     control_status_ctx,
 )
 from tidemark.autograph._lists import StagedList
+from tidemark.autograph._verbosity import log
 
 _warned = weakref.WeakKeyDictionary()  # code of functions that could not be converted
 _warned_lock = threading.Lock()
@@ -87,6 +88,7 @@ def tf_convert(fn, ctx, convert_by_default=True, user_requested=False):
 
 def converted_call(function, args, kwargs, scope=None, options=None):
     """Calls a function from converted code; ``scope`` is that of the caller."""
+    log(3, "Converted call: %s", function)
     kwargs = kwargs or {}
     options = scope.callopts if options is None else options
     if control_status_ctx().status is Status.DISABLED or _rules.is_artifact(function):

@@ -117,6 +117,7 @@ class _Loop:
     def _attempt(self, test, body, counted):
         """Builds the loop. Before the variables go a counter and whether a round was made."""
         state = State(self._initial)
+        counted = counted or not state.tensors  # a loop needs a variable
         extra = [tf.constant(0)] if counted else []
         if self._unset:
             extra.append(tf.constant(False))

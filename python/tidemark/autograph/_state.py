@@ -21,8 +21,11 @@ _FLAG = re.compile(r"(do_return|break_|continue_)(_\d+)?$")  # made by the conve
 _RETURN_VALUE = re.compile(r"retval_(_\d+)?$")
 
 
-class Restage(Exception):
-    """Raised out of a statement that is being built, to build it again with what was learnt."""
+class Restage(BaseException):
+    """Raised out of a statement that is being built, to build it again with what was learnt.
+
+    No error, so that nobody between takes it for one.
+    """
 
 
 def is_flag(name):
