@@ -1,6 +1,7 @@
 #include "tidemark/exec/program.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "tidemark/exec/eager.h"
 #include "tidemark/graph/special_scope.h"
@@ -55,8 +56,9 @@ class Program::Frame {
     size_t size() const { return depth; }
   };
   static Stack& stack() {
-    thread_local Stack mine;
-    return mine;
+    // On the heap: a library loaded late has little room for thread-local bytes of its own.
+    thread_local const std::unique_ptr<Stack> mine = std::make_unique<Stack>();
+    return *mine;
   }
 
   size_t count_, start_;
