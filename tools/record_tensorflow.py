@@ -16,6 +16,10 @@ def described(value):
     """A result as plain data: a list of [dtype, shape, flat values]."""
     if isinstance(value, (list, tuple)):
         return [part for item in value for part in described(item)]
+    if hasattr(value, "dense_shape"):
+        return described([value.indices, value.values, value.dense_shape])
+    if hasattr(value, "nested_row_splits"):
+        return described([value.flat_values, *value.nested_row_splits])
     if not hasattr(value, "numpy"):
         return [[type(value).__name__, None, [repr(value)]]]
     array = value.numpy()

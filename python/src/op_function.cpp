@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "composites.h"
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
@@ -132,12 +133,15 @@ PyObject* run_with(const OpFunction& f, PyObject** values) {
 }
 
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
+  PyObject* result = guarded([&]() -> PyObject* {
     const OpFunction& f = *function_of(self);
     PyObject* values[kMostParams + 1] = {};
     sort_arguments(f, args, PyVectorcall_NARGS(flags), keywords, values);
     return run_with(f, values);
   });
+  if (result) [[likely]]
+    return result;
+  return answer_of_composites(self, args, PyVectorcall_NARGS(flags), keywords);
 }
 
 // --- the object -------------------------------------------------------------------------------

@@ -30,11 +30,41 @@ from tidemark import math  # noqa: E402
 
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
-    "autodiff", "autograph", "bitwise", "config", "debugging", "experimental", "image", "linalg",
-    "memory", "nest", "nn", "random", "signal", "version",
-)  # fmt: skip
+    "__internal__",
+    "autodiff",
+    "autograph",
+    "bitwise",
+    "compat",
+    "config",
+    "debugging",
+    "distribute",
+    "experimental",
+    "image",
+    "linalg",
+    "memory",
+    "nest",
+    "nn",
+    "profiler",
+    "ragged",
+    "random",
+    "raw_ops",
+    "signal",
+    "sparse",
+    "sysconfig",
+    "types",
+    "version",
+)
 _LAZY = {
     "Assert": "_debugging_ops",
+    "IndexedSlicesSpec": "_type_specs",
+    "OptionalSpec": "_optional",
+    "RaggedTensor": "_ragged",
+    "RaggedTensorSpec": "_ragged",
+    "SparseTensor": "_sparse",
+    "SparseTensorSpec": "_sparse",
+    "TensorSpec": "_type_specs",
+    "TypeSpec": "_type_specs",
+    "VariableSpec": "_type_specs",
     "TensorArray": "_tensor_array",
     "DeviceSpec": "_device",
     "Module": "_module",
@@ -51,6 +81,7 @@ _LAZY = {
     "get_logger": "_scopes",
     "name_scope": "_scopes",
     "init_scope": "_scopes",
+    "install_as_tensorflow": "_install",
     "control_dependencies": "_scopes",
     "variable_creator_scope": "_scopes",
     "batch_to_space": "_space_ops",
@@ -66,6 +97,7 @@ _LAZY = {
     "py_function": "_control_flow",
     "scan": "_control_flow",
     "switch_case": "_control_flow",
+    "type_spec_from_value": "_type_specs",
     "vectorized_map": "_control_flow",
     "while_loop": "_control_flow",
 }
@@ -76,6 +108,10 @@ def __getattr__(name):
         return _importlib.import_module("tidemark." + name)
     home = _LAZY.get(name)
     if home is None:
+        if not name.startswith("_"):
+            unsupported = _importlib.import_module("tidemark._unsupported").module_of(f"tf.{name}")
+            if unsupported is not None:
+                return unsupported
         raise AttributeError(f"module 'tidemark' has no attribute {name!r}")
     found = getattr(_importlib.import_module("tidemark." + home), name)
     globals()[name] = found

@@ -6,7 +6,7 @@ import collections
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, shape_tensor
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape
@@ -82,6 +82,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
 
 
 @export("tf.where")
+@dispatching
 def where(condition, x=None, y=None, name=None):
     """``x`` where the condition is true, ``y`` elsewhere; without both, where it is true."""
     if x is None and y is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
-from tidemark._export import OPS, export
+from tidemark._export import OPS, dispatching, export
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype, enum_of
 
@@ -102,12 +102,14 @@ def _scalar(dtype, value):
 
 
 @export("tf.zeros_like")
+@dispatching
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros of the shape, and unless another is given the type, of ``input``."""
     return call("zeros_like", (input,), {"dtype": dtype})
 
 
 @export("tf.ones_like")
+@dispatching
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones of the shape, and unless another is given the type, of ``input``."""
     return call("ones_like", (input,), {"dtype": dtype})
@@ -159,6 +161,7 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 @export("tf.one_hot")
+@dispatching
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """``on_value`` where the position along a new axis is the index, ``off_value`` elsewhere."""
     on = None if on_value is None else _value_of(on_value, dtype, "on_value")

@@ -7,6 +7,8 @@ exported under it.
 
 from __future__ import annotations
 
+import functools
+
 from tidemark import _tidemark
 
 OPS = _tidemark.op_functions()  # "tf.math.add" → the function
@@ -32,6 +34,27 @@ def export(*names):
         return function
 
     return decorate
+
+
+def dispatching(function):
+    """A function that asks the types of its arguments before it gives up on them.
+
+    Functions of the extension do so themselves: see ``__tf_dispatch__``.
+    """
+
+    @functools.wraps(function)
+    def asking(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            for value in (*args, *kwargs.values()):
+                ask = getattr(type(value), "__tf_dispatch__", None)
+                answer = NotImplemented if ask is None else ask(asking, args, kwargs)
+                if answer is not NotImplemented:
+                    return answer
+            raise
+
+    return asking
 
 
 def namespace(name):

@@ -76,6 +76,8 @@ def _like(structure, children):
 
 def flatten(structure, expand_composites=False):
     """The leaves of a structure as a flat list; of a leaf, a list with it alone."""
+    if expand_composites:
+        structure = _expanded(structure)
     if not is_nested(structure):
         return [structure]
     leaves = []
@@ -91,8 +93,41 @@ def _append_leaves(structure, leaves):
             leaves.append(child)
 
 
+def _spec_of_composite(value):
+    """The spec that takes a sparse, ragged, … value apart; None for any other."""
+    spec = getattr(value, "_type_spec", None)
+    return spec if hasattr(spec, "_to_components") and not hasattr(value, "assign") else None
+
+
+def _expanded(structure):
+    """The structure with each composite replaced by the structure of its tensors."""
+    if is_nested(structure):
+        return _like(structure, [_expanded(child) for child in _children(structure)])
+    spec = _spec_of_composite(structure)
+    if spec is not None:
+        return _expanded(spec._to_components(structure))
+    if hasattr(structure, "_component_specs") and structure._component_specs is not structure:
+        return _expanded(structure._component_specs)
+    return structure
+
+
+def _contracted(structure, like):
+    """The reverse of _expanded: composites where ``like`` has them."""
+    if is_nested(like):
+        parts = zip(_children(structure), _children(like), strict=True)
+        return _like(like, [_contracted(part, inner) for part, inner in parts])
+    spec = _spec_of_composite(like)
+    if spec is None and hasattr(like, "_component_specs") and like._component_specs is not like:
+        spec = like
+    if spec is None:
+        return structure
+    return spec._from_components(_contracted(structure, spec._component_specs))
+
+
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """A structure with the leaves taken in order from a flat sequence."""
+    if expand_composites:
+        return _contracted(pack_sequence_as(_expanded(structure), flat_sequence), structure)
     if not is_nested(flat_sequence):
         raise TypeError(
             f"Attempted to pack value:\n  {_shorten(flat_sequence)}\ninto a structure, but found "
@@ -131,12 +166,15 @@ def map_structure(func, *structure, **kwargs):
     if not structure:
         raise ValueError("Must provide at least one structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand_composites = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
             "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
             f"`{'`, `'.join(kwargs)}`"
         )
+    if expand_composites:
+        mapped = map_structure(func, *map(_expanded, structure), check_types=check_types)
+        return _contracted(mapped, structure[0])
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types=check_types)
     results = [func(*leaves) for leaves in zip(*[flatten(s) for s in structure], strict=True)]
@@ -145,6 +183,8 @@ def map_structure(func, *structure, **kwargs):
 
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
     """Raises ValueError, or TypeError for other types, unless both are built alike."""
+    if expand_composites:
+        nest1, nest2 = _expanded(nest1), _expanded(nest2)
     mismatch = _mismatch(nest1, nest2, check_types)
     if mismatch is None:
         return

@@ -14,7 +14,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import record_tensorflow  # noqa: E402
 
-RECORDED = json.loads((Path(__file__).parent / "data" / "tf_results.json").read_text())
+DATA = Path(__file__).parent / "data"
+RECORDED = [
+    pair
+    for name in ("tf_results.json", "tf_composites.json")
+    for pair in json.loads((DATA / name).read_text())
+]
 
 
 # Errors of another type than TensorFlow's, and why.

@@ -88,6 +88,11 @@ def enable_op_determinism():
     _switches["determinism"] = True
 
 
+def is_op_determinism_enabled():
+    """Whether enable_op_determinism was called. Results never depend on threads here."""
+    return _switches["determinism"]
+
+
 def enable_tensor_float_32_execution(enabled):
     """Noted only: the CPU computes float32 in full."""
     _switches["tf32"] = bool(enabled)

@@ -1,3 +1,30 @@
 """``tf.experimental``: what TensorFlow keeps there."""
 
+import importlib as _importlib
+
 from tidemark.experimental import dlpack
+
+_MODULES = {"numpy": "tidemark.experimental.numpy"}
+_LAZY = {
+    "BoundedTensorSpec": "tidemark._type_specs",
+    "Optional": "tidemark._optional",
+    "RowPartition": "tidemark._ragged",
+}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return _importlib.import_module(_MODULES[name])
+    if name in _LAZY:
+        return getattr(_importlib.import_module(_LAZY[name]), name)
+    if not name.startswith("_"):
+        unsupported = _importlib.import_module("tidemark._unsupported")
+        module = unsupported.module_of(f"tf.experimental.{name}")
+        if module is not None:
+            return module
+    raise AttributeError(f"module 'tidemark.experimental' has no attribute {name!r}")
+
+
+def __dir__():
+    own = [name for name in globals() if not name.startswith("_")]
+    return sorted({*own, *_MODULES, *_LAZY, "dtensor"})

@@ -1,0 +1,1 @@
+"""``tf.__internal__.tracking``: objects that know their parts."""

@@ -1,0 +1,174 @@
+"""Tidemark in TensorFlow's place: ``import tensorflow`` finds it.
+
+    import tidemark
+    tidemark.install_as_tensorflow()
+    import keras                        # with KERAS_BACKEND=tensorflow
+
+``tensorflow`` and its submodules become other names of ``tidemark`` and its own. The few modules
+under ``tensorflow.python`` that libraries import are made here from public things.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+_ROOTS = ("tensorflow", "tensorflow_core")
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds ``tensorflow.…`` as ``tidemark.…``."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        root, _, rest = fullname.partition(".")
+        if root != "tensorflow" or _module(rest) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec):
+        return _Alias(_module(spec.name.partition(".")[2]))
+
+    def exec_module(self, module):
+        # The import system has put the alias there; the module itself is what is imported.
+        sys.modules[module.__spec__.name] = module._of
+
+
+class _Alias(types.ModuleType):
+    """Holds the place of a module while it is being imported under another name."""
+
+    def __init__(self, of):
+        super().__init__(of.__name__)
+        self._of = of
+
+
+def _module(name):
+    """The module that answers for ``tensorflow.<name>``, or None."""
+    if not name:
+        return importlib.import_module("tidemark")
+    if name in _EXTRA:
+        return _extra(name)
+    if any(extra.startswith(name + ".") for extra in _EXTRA):
+        return _package(name)
+    found = importlib.import_module("tidemark")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, types.ModuleType) else None
+
+
+def install_as_tensorflow():
+    """Makes ``import tensorflow`` give this package, for the rest of the process."""
+    there = sys.modules.get("tensorflow")
+    own = sys.modules["tidemark"]
+    if there is own:
+        return
+    if there is not None:
+        raise RuntimeError(
+            "TensorFlow itself is loaded already, so Tidemark cannot take its place in this "
+            f"process (it came from {getattr(there, '__file__', '?')}). Call "
+            "tidemark.install_as_tensorflow() before anything imports tensorflow."
+        )
+    sys.meta_path.insert(0, _Finder())
+    sys.modules["tensorflow"] = own
+
+
+# --- modules that exist under TensorFlow's inner names alone -------------------------------------
+
+
+def _xla():
+    from tidemark._xla import dynamic_update_slice
+
+    return {"dynamic_update_slice": dynamic_update_slice}
+
+
+def _context():
+    return {"async_wait": _nothing, "context": _EagerContext, "executing_eagerly": _eagerly}
+
+
+def _nothing():
+    """Ops are done when they return; there is nothing to wait for."""
+
+
+def _eagerly():
+    from tidemark import executing_eagerly
+
+    return executing_eagerly()
+
+
+class _EagerContext:
+    """What ``context.context()`` gives."""
+
+    def clear_kernel_cache(self):
+        """Kernels are not cached by call here."""
+
+    def executing_eagerly(self):
+        return _eagerly()
+
+
+def _config():
+    from tidemark.config import experimental
+
+    return {"is_op_determinism_enabled": experimental.is_op_determinism_enabled}
+
+
+def _data_structures():
+    from tidemark import _tracking
+
+    return {"ListWrapper": _tracking.ListWrapper, "_DictWrapper": _tracking.DictWrapper}
+
+
+def _sparse_csr():
+    from tidemark._sparse import products
+
+    return {
+        name: getattr(products, name)
+        for name in (
+            "csr_sparse_matrix_to_sparse_tensor",
+            "sparse_matrix_sparse_mat_mul",
+            "sparse_tensor_to_csr_sparse_matrix",
+        )
+    }
+
+
+def _math_ops():
+    from tidemark import math
+
+    return {"is_nan": math.is_nan}
+
+
+def _type_spec_registry():
+    from tidemark import _type_specs
+
+    return {"lookup": _type_specs.lookup, "get_name": _type_specs.registered_name}
+
+
+def _tensor_util():
+    from tidemark._creation import get_static_value, is_tensor
+
+    return {"constant_value": get_static_value, "is_tf_type": is_tensor}
+
+
+_EXTRA = {
+    "compiler.tf2xla.python.xla": _xla,
+    "python.eager.context": _context,
+    "python.framework.config": _config,
+    "python.framework.tensor_util": _tensor_util,
+    "python.framework.type_spec_registry": _type_spec_registry,
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": _sparse_csr,
+    "python.ops.math_ops": _math_ops,
+    "python.trackable.data_structures": _data_structures,
+}
+
+
+def _extra(name):
+    module = types.ModuleType(f"tensorflow.{name}")
+    module.__dict__.update(_EXTRA[name]())
+    return module
+
+
+def _package(name):
+    module = types.ModuleType(f"tensorflow.{name}")
+    module.__path__ = []
+    return module

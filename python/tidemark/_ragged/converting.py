@@ -1,0 +1,175 @@
+"""Ragged tensors from and to dense and sparse ones."""
+
+from __future__ import annotations
+
+from tidemark import dtypes
+from tidemark._creation import cast, convert_to_tensor
+from tidemark._ragged.row_partition import RowPartition
+from tidemark._ragged.tensor import RaggedTensor, _length
+from tidemark._tidemark import call, convert
+from tidemark.tensor_shape import as_shape
+
+_INT64 = dtypes.int64._enum
+
+
+def bounding_sizes(ragged):
+    """The smallest dense shape that holds all rows, as Python numbers."""
+    sizes = [_length(ragged)]
+    inner = ragged
+    while isinstance(inner, RaggedTensor):
+        lengths = inner.row_lengths()
+        sizes.append(int(call("max", (lengths,), {})) if lengths.shape[0] else 0)
+        inner = inner.values
+    return sizes + inner.shape.as_list()[1:]
+
+
+def places_of_values(ragged):
+    """For each innermost value its coordinates in the ragged dimensions, one tensor a dimension."""
+    places = [cast(ragged._row_partition.value_rowids(), dtypes.int64)]
+    places.append(cast(ragged._row_partition.offsets_in_rows(), dtypes.int64))
+    inner = ragged.values
+    while isinstance(inner, RaggedTensor):
+        rowids = inner._row_partition.value_rowids()
+        places = [call("gather", (place, rowids), {"axis": 0}) for place in places]
+        places.append(cast(inner._row_partition.offsets_in_rows(), dtypes.int64))
+        inner = inner.values
+    return places
+
+
+def to_tensor(ragged, default_value, shape):
+    """A dense tensor; rows are filled up, or cut off where a shape says so."""
+    from tidemark._sparse.layout import _by_position
+    from tidemark._sparse.tensor import SparseTensor
+
+    depth = ragged.ragged_rank + 1
+    sizes = bounding_sizes(ragged)
+    values = ragged.flat_values
+    places = call("stack", (places_of_values(ragged),), {"axis": 1})
+    if shape is not None:
+        wanted = as_shape(shape)
+        if wanted.rank is not None:
+            sizes = [s if w is None else w for s, w in zip(sizes, wanted.as_list(), strict=True)]
+            inside = call("all", (places < convert(sizes[:depth], _INT64),), {"axis": [1]})
+            places = call("boolean_mask", (places, inside), {})
+            values = call("boolean_mask", (values, inside), {})
+    if default_value is None:
+        default_value = "" if ragged.dtype is dtypes.string else 0
+    default = convert(default_value, ragged.dtype._enum)
+    if ragged.dtype is dtypes.string and values.shape.rank == 1:
+        return _by_position(SparseTensor(places, values, sizes), default)
+    base = call("broadcast_to", (default, convert(sizes, _INT64)), {})
+    return call("tensor_scatter_nd_update", (base, places, values), {})
+
+
+def to_sparse(ragged):
+    """A sparse tensor of the innermost values at their places."""
+    from tidemark._sparse.tensor import SparseTensor
+
+    values = ragged.flat_values
+    places = places_of_values(ragged)
+    if values.shape.rank > 1:
+        rest = values.shape.as_list()[1:]
+        inner = _all_places(rest)
+        count, size = values.shape[0], inner.shape[0]
+        outer = call("stack", (places,), {"axis": 1})
+        outer = call("repeat", (outer, convert(size, _INT64)), {"axis": 0})
+        inner = call("tile", (inner, [count, 1]), {})
+        indices = call("concat", ([outer, inner],), {"axis": 1})
+        return SparseTensor(indices, call("reshape", (values, (-1,)), {}), bounding_sizes(ragged))
+    return SparseTensor(call("stack", (places,), {"axis": 1}), values, bounding_sizes(ragged))
+
+
+def _all_places(sizes):
+    from tidemark._sparse.layout import places_at
+
+    total = 1
+    for size in sizes:
+        total *= size
+    flat = call("range", (convert(0, _INT64), total, 1), {})
+    return places_at(flat, convert(sizes, _INT64))
+
+
+def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
+    """Rows of a dense tensor, perhaps without their tails."""
+    tensor = convert_to_tensor(tensor)
+    rank = tensor.shape.rank
+    if lengths is not None and padding is not None:
+        raise ValueError("Specify lengths or padding, but not both")
+    if not isinstance(ragged_rank, int) or not 0 < ragged_rank < rank:
+        raise ValueError(f"ragged_rank must be greater than 0 and less than {rank}: {ragged_rank}")
+    if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], int):
+        return _from_nested_lengths(tensor, lengths)
+    if ragged_rank > 1:
+        flat = call("reshape", (tensor, [-1, *tensor.shape.as_list()[2:]]), {})
+        if lengths is not None:
+            flat_lengths = call("reshape", (lengths, (-1,)), {})
+            inner = from_tensor(flat, flat_lengths, None, ragged_rank - 1, row_splits_dtype)
+        else:
+            inner = from_tensor(flat, None, padding, ragged_rank - 1, row_splits_dtype)
+        return _uniform(inner, tensor.shape[1], tensor.shape[0], row_splits_dtype)
+    if padding is not None:
+        lengths = _unpadded_lengths(tensor, padding)
+    if lengths is None:
+        flat = call("reshape", (tensor, [-1, *tensor.shape.as_list()[2:]]), {})
+        return _uniform(flat, tensor.shape[1], tensor.shape[0], row_splits_dtype)
+    lengths = call("clip_by_value", (cast(lengths, row_splits_dtype), 0, tensor.shape[1]), {})
+    column = call("range", (convert(0, lengths.dtype._enum), tensor.shape[1], 1), {})
+    mask = column < call("expand_dims", (lengths,), {"axis": 1})
+    return RaggedTensor.from_row_lengths(call("boolean_mask", (tensor, mask), {}), lengths)
+
+
+def _uniform(values, length, count, row_splits_dtype):
+    rows = RowPartition.from_uniform_row_length(
+        length, _length(values), count, dtype=row_splits_dtype
+    )
+    return RaggedTensor._from_row_partition(values, rows)
+
+
+def _unpadded_lengths(tensor, padding):
+    """For each row how long it is without the padding at its end."""
+    padding = convert(padding, tensor.dtype._enum)
+    is_value = call("not_equal", (tensor, padding), {})
+    extra = list(range(2, tensor.shape.rank))
+    if extra:
+        is_value = call("any", (is_value,), {"axis": extra})
+    position = call("range", (1, tensor.shape[1] + 1, 1), {})
+    marked = cast(is_value, dtypes.int32) * position
+    padded = call("pad", (marked, [[0, 0], [1, 0]], 0), {})
+    return call("max", (padded,), {"axis": [1]})
+
+
+def _from_nested_lengths(tensor, lengths):
+    result = from_tensor(tensor, lengths[0], None, 1, dtypes.int64)
+    if len(lengths) == 1:
+        return result
+    return result.with_values(_from_nested_lengths(result.values, lengths[1:]))
+
+
+def merge_dims(ragged, outer_axis, inner_axis):
+    """The dimensions from one axis to another as one."""
+    rank = ragged.shape.rank
+    outer = outer_axis + rank if outer_axis < 0 else outer_axis
+    inner = inner_axis + rank if inner_axis < 0 else inner_axis
+    if outer > inner:
+        raise ValueError(f"Expected outer_axis ({outer}) to be at most inner_axis ({inner})")
+    if outer == inner:
+        return ragged
+    if outer == 1 and isinstance(ragged.values, RaggedTensor):
+        inner_rows = ragged.values
+        splits = call("gather", (inner_rows.row_splits, ragged.row_splits), {"axis": 0})
+        merged = RaggedTensor.from_row_splits(inner_rows.values, splits, validate=False)
+        return merge_dims(merged, 1, inner - 1)
+    if outer > 0:
+        if isinstance(ragged.values, RaggedTensor):
+            return ragged.with_values(merge_dims(ragged.values, outer - 1, inner - 1))
+        sizes = ragged.values.shape.as_list()
+        merged = [*sizes[: outer - 1], -1, *sizes[inner:]]
+        return ragged.with_values(call("reshape", (ragged.values, merged), {}))
+    result = ragged
+    for left in range(inner, 0, -1):
+        if isinstance(result, RaggedTensor):
+            result = result.values
+        else:
+            sizes = result.shape.as_list()
+            return call("reshape", (result, [-1, *sizes[left + 1 :]]), {})
+    return result

@@ -1,0 +1,170 @@
+"""``tf.experimental.RowPartition``: how a sequence of values is cut into rows."""
+
+from __future__ import annotations
+
+from tidemark import dtypes
+from tidemark._creation import cast, convert_to_tensor
+from tidemark._export import export
+from tidemark._tidemark import Tensor, call, convert
+from tidemark._type_specs import CompositeTensor
+from tidemark.errors import InvalidArgumentError
+
+
+@export("tf.experimental.RowPartition")
+class RowPartition(CompositeTensor):
+    """Row i holds the values from ``row_splits[i]`` up to ``row_splits[i + 1]``."""
+
+    def __init__(self, row_splits, uniform_row_length=None):
+        self._row_splits = row_splits
+        self._uniform = uniform_row_length
+
+    # --- from any way to say it ------------------------------------------------------------------
+
+    @classmethod
+    def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
+        """By where each row begins, and where the last one ends."""
+        splits = as_splits(row_splits, dtype)
+        if splits.shape.rank != 1:
+            raise ValueError(f"row_splits must have one dimension, got shape {splits.shape}")
+        if validate:
+            if splits.shape[0] == 0:
+                raise InvalidArgumentError(None, None, "row_splits may not be empty")
+            _check(int(splits[0]) == 0, "Arguments to from_row_splits do not form a valid "
+                   "RaggedTensor: row_splits must start with 0")  # fmt: skip
+            _check(call("all", (splits[1:] >= splits[:-1],), {}), "Arguments to from_row_splits "
+                   "do not form a valid RaggedTensor: row_splits must not fall")  # fmt: skip
+        return cls(splits)
+
+    @classmethod
+    def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
+        """By how many values each row has."""
+        lengths = as_splits(row_lengths, dtype)
+        if validate:
+            _check(call("all", (lengths >= 0,), {}), "row_lengths must be non-negative")
+        return cls(call("pad", (call("cumsum", (lengths,), {"axis": 0}), [[1, 0]], 0), {}))
+
+    @classmethod
+    def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None,
+                          dtype_hint=None):  # fmt: skip
+        """By the row of each value."""
+        rowids = as_splits(value_rowids, dtype)
+        if nrows is None:
+            nrows = int(rowids[-1]) + 1 if rowids.shape[0] else 0
+        nrows = int(nrows)
+        if validate:
+            _check(nrows >= 0, "nrows must be non-negative")
+            _check(call("all", (rowids[1:] >= rowids[:-1],), {}), "value_rowids must not fall")
+            if rowids.shape[0]:
+                _check(int(rowids[0]) >= 0 and int(rowids[-1]) < nrows,
+                       f"value_rowids must be in [0, {nrows})")  # fmt: skip
+        ones = call("ones_like", (rowids,), {"dtype": None})
+        lengths = call("unsorted_segment_sum", (ones, rowids, nrows), {})
+        return cls.from_row_lengths(lengths, validate=False)
+
+    @classmethod
+    def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
+        """By where each row begins, and the number of values."""
+        starts = as_splits(row_starts, dtype)
+        end = call("reshape", (convert(int(nvals), starts.dtype._enum), (1,)), {})
+        return cls.from_row_splits(call("concat", ([starts, end],), {"axis": 0}), validate)
+
+    @classmethod
+    def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
+        """By where each row ends."""
+        limits = as_splits(row_limits, dtype)
+        return cls.from_row_splits(call("pad", (limits, [[1, 0]], 0), {}), validate)
+
+    @classmethod
+    def from_uniform_row_length(cls, uniform_row_length, nvals=None, nrows=None, validate=True,
+                                dtype=None, dtype_hint=None):  # fmt: skip
+        """Rows of one length."""
+        length = int(uniform_row_length)
+        if nrows is None:
+            if not length and nvals:
+                raise ValueError("nrows must be given when uniform_row_length is 0")
+            nrows = int(nvals) // length if length else 0
+        nrows = int(nrows)
+        if validate and nvals is not None:
+            _check(nrows * length == int(nvals),
+                   f"{nvals} values do not form rows of length {length}")  # fmt: skip
+        number = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+        steps = call("range", (convert(0, number._enum), nrows + 1, 1), {})
+        return cls(steps * length, length)
+
+    # --- what it says ----------------------------------------------------------------------------
+
+    dtype = property(lambda self: self._row_splits.dtype)
+    static_nrows = property(lambda self: self._row_splits.shape[0] - 1)
+    static_nvals = property(lambda self: int(self.nvals()))
+    static_uniform_row_length = property(lambda self: self._uniform)
+
+    @property
+    def uniform_row_length(self):
+        """The length of all rows as a tensor, if it is known to be one."""
+        return None if self._uniform is None else convert(self._uniform, self.dtype._enum)
+
+    def row_splits(self):
+        return self._row_splits
+
+    def row_starts(self):
+        return self._row_splits[:-1]
+
+    def row_limits(self):
+        return self._row_splits[1:]
+
+    def row_lengths(self):
+        return self._row_splits[1:] - self._row_splits[:-1]
+
+    def nrows(self):
+        count = call("size", (self._row_splits,), {"out_type": self.dtype._enum})
+        return count - 1
+
+    def nvals(self):
+        return self._row_splits[-1]
+
+    def is_uniform(self):
+        return self._uniform is not None
+
+    def value_rowids(self):
+        """The row of each value."""
+        rows = call("range", (convert(0, self.dtype._enum), self.nrows(), 1), {})
+        return call("repeat", (rows, self.row_lengths()), {"axis": 0})
+
+    def offsets_in_rows(self):
+        """The position of each value in its row."""
+        steps = call("range", (convert(0, self.dtype._enum), self.nvals(), 1), {})
+        return steps - call("gather", (self.row_starts(), self.value_rowids()), {"axis": 0})
+
+    def with_dtype(self, dtype):
+        return RowPartition(cast(self._row_splits, dtype), self._uniform)
+
+    def __repr__(self):
+        if self._uniform is not None:
+            parts = f"nrows={self.static_nrows}, uniform_row_length={self._uniform}"
+            return f"tf.RowPartition({parts})"
+        return f"tf.RowPartition(row_splits={self._row_splits})"
+
+
+def as_splits(value, dtype=None):
+    """Integers as int64, or as int32 where they are that already."""
+    if not isinstance(value, Tensor) and dtype is None:
+        array = convert_to_tensor(value)
+        wide = array.dtype.is_integer or array.shape.num_elements() == 0
+        if not wide:
+            raise ValueError(f"row partitions are integers, got {array.dtype.name}: {value}")
+        return cast(array, dtypes.int64) if not _is_int32_array(value) else array
+    tensor = convert_to_tensor(value)
+    if dtype is not None:
+        return cast(tensor, dtype)
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"row partitions are int32 or int64, got {tensor.dtype.name}")
+    return tensor
+
+
+def _is_int32_array(value):
+    return str(getattr(value, "dtype", "")) == "int32"
+
+
+def _check(holds, message):
+    if not holds:
+        raise InvalidArgumentError(None, None, message)

@@ -1,0 +1,39 @@
+"""``tf.distribute``: strategies. All of them run on the one device there is.
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    v = tf.Variable(1.0)
+strategy.reduce("SUM", strategy.run(lambda: v + 1.0), axis=None)
+"""
+
+from __future__ import annotations
+
+from tidemark import _unsupported
+from tidemark.distribute import experimental
+from tidemark.distribute._replica import (
+    CrossDeviceOps,
+    DistributedValues,
+    HierarchicalCopyAllReduce,
+    InputContext,
+    InputOptions,
+    InputReplicationMode,
+    NcclAllReduce,
+    ReduceOp,
+    ReductionToOneDevice,
+    ReplicaContext,
+    RunOptions,
+)
+from tidemark.distribute._strategy import (
+    MirroredStrategy,
+    OneDeviceStrategy,
+    Strategy,
+    StrategyExtended,
+    experimental_set_strategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+
+globals().update(_unsupported.names_under("tf.distribute"))
+cluster_resolver = _unsupported.module_of("tf.distribute.cluster_resolver")

@@ -1,0 +1,8 @@
+"""``tf.distribute.experimental``: older names of strategies."""
+
+from __future__ import annotations
+
+from tidemark import _unsupported
+from tidemark.distribute._strategy import CentralStorageStrategy
+
+globals().update(_unsupported.names_under("tf.distribute.experimental"))

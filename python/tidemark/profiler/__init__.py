@@ -1,0 +1,3 @@
+"""``tf.profiler``: traces of a program's steps."""
+
+from tidemark.profiler import experimental

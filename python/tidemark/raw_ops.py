@@ -1,0 +1,72 @@
+"""``tf.raw_ops``: ops under TensorFlow's inner names, called with keywords alone.
+
+Those that libraries call are here; each is made from a public function.
+"""
+
+from __future__ import annotations
+
+from tidemark import _unsupported, dtypes
+from tidemark._array_ops import Unique, UniqueWithCounts
+from tidemark._creation import cast, convert_to_tensor
+from tidemark._tidemark import call, convert
+
+
+def Bucketize(*, input, boundaries, name=None):
+    """The number of boundaries that are not above each element."""
+    input = convert_to_tensor(input)
+    limits = convert(list(boundaries), dtypes.float32._enum)
+    flat = call("reshape", (cast(input, dtypes.float32), (-1,)), {})
+    found = cast(call("searchsorted", (limits, flat), {"side": "right"}), dtypes.int32)
+    return call("reshape", (found, call("shape", (input,), {})), {})
+
+
+def UniqueV2(*, x, axis, out_idx=dtypes.int32, name=None):
+    """Each element, or slice along an axis, once; and where each of them went."""
+    y, index, _ = _unique(x, axis, out_idx)
+    return Unique(y, index)
+
+
+def UniqueWithCountsV2(*, x, axis, out_idx=dtypes.int32, name=None):
+    """As UniqueV2, and how often each of them came up."""
+    return UniqueWithCounts(*_unique(x, axis, out_idx))
+
+
+def _unique(x, axis, out_idx):
+    x = convert_to_tensor(x)
+    axes = [int(a) for a in convert_to_tensor(axis).numpy().reshape(-1)]
+    number = dtypes.as_dtype(out_idx)._enum
+    if not axes or x.shape.rank <= 1:
+        return call("unique_with_counts", (x,), {"out_idx": number})
+    axis = axes[0] % x.shape.rank
+    order = [axis, *(d for d in range(x.shape.rank) if d != axis)]
+    rows = call("transpose", (x,), {"perm": order})
+    # A slice gets a number: that of the first slice equal to it.
+    names = _row_names(call("reshape", (rows, (rows.shape[0], -1)), {}))
+    _, index, count = call("unique_with_counts", (names,), {"out_idx": number})
+    first = call("unsorted_segment_min", (
+        call("range", (0, rows.shape[0], 1), {}), index, call("size", (count,), {})
+    ), {})  # fmt: skip
+    back = sorted(range(len(order)), key=order.__getitem__)
+    picked = call("gather", (rows, first), {"axis": 0})
+    return call("transpose", (picked,), {"perm": back}), index, count
+
+
+def _row_names(matrix):
+    """One number a row, the same for equal rows: columns are taken in one after the other."""
+    names = call("range", (0, matrix.shape[0], 1), {}) * 0
+    for column in range(matrix.shape[1]):
+        _, value = call("unique", (matrix[:, column],), {})
+        _, names = call("unique", (names * (matrix.shape[0] + 1) + value,), {})
+    return names
+
+
+def ImageProjectiveTransformV3(
+    *, images, transforms, output_shape, fill_value, interpolation, fill_mode="CONSTANT", name=None
+):
+    """Images seen through projective maps from output to input places."""
+    from tidemark._projective import transform
+
+    return transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
+
+
+globals().update(_unsupported.names_under("tf.raw_ops"))

@@ -1,0 +1,38 @@
+"""``tf.sysconfig``: how to build against the library, and how it was built."""
+
+from __future__ import annotations
+
+import os as _os
+
+CXX11_ABI_FLAG = 1
+CXX_VERSION = 202002
+MONOLITHIC_BUILD = 0
+
+
+def get_include():
+    """The folder of the C++ headers."""
+    import tidemark
+
+    return _os.path.join(_os.path.dirname(tidemark.__file__), "include")
+
+
+def get_lib():
+    """The folder of the library."""
+    import tidemark
+
+    return _os.path.dirname(tidemark.__file__)
+
+
+def get_compile_flags():
+    """Flags to compile a custom op with."""
+    return [f"-I{get_include()}", "-std=c++20"]
+
+
+def get_link_flags():
+    """Flags to link a custom op with."""
+    return [f"-L{get_lib()}", "-ltidemark"]
+
+
+def get_build_info():
+    """What the library was built for."""
+    return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}

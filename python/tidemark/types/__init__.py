@@ -1,0 +1,3 @@
+"""``tf.types``: names for annotations."""
+
+from tidemark.types import experimental

@@ -1,0 +1,52 @@
+"""``tf.types.experimental``: protocols of tensors and functions, for annotations and isinstance."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from tidemark._tidemark import Tensor
+
+TensorLike = Tensor | int | float | complex | bool | str | bytes | list | tuple
+
+
+@runtime_checkable
+class SupportsTracingProtocol(Protocol):
+    """A value that says by what its traces differ."""
+
+    def __tf_tracing_type__(self, context): ...
+
+
+class Callable:
+    """Something that ``tf.function`` makes."""
+
+
+class GenericFunction(Callable):
+    """A function that is traced once for each kind of arguments."""
+
+
+class ConcreteFunction(Callable):
+    """One trace of a function."""
+
+
+class AtomicFunction(Callable):
+    """A function over flat arguments."""
+
+
+class TraceType:
+    """What a trace is made for."""
+
+
+class FunctionType:
+    """The parameters, captures and result of a function."""
+
+
+class TracingContext:
+    """What is given to ``__tf_tracing_type__``."""
+
+
+class PlacementContext:
+    """What is given when placeholders are made."""
+
+
+class CastContext:
+    """What is given when values are cast."""
