@@ -436,6 +436,22 @@ def test_functions_that_only_compute():
     assert caught.traceback[-1].lineno + 1 == line_of(fails, '+ {}["key"]')
 
 
+def test_names_inside_a_function_are_the_users():
+    def program(x):
+        class Inside:
+            def method(self):
+                return self
+
+        def inner():
+            return x
+
+        if x > 0:
+            x = x + 1
+        return Inside.__qualname__, Inside.method.__qualname__, inner.__qualname__, inner.__name__
+
+    assert converted(program)(1) == program(1)
+
+
 def test_verbosity(caplog, capsys):
     def program(x):
         return x if x > 0 else -x
