@@ -445,9 +445,14 @@ def test_names_inside_a_function_are_the_users():
         def inner():
             return x
 
+        deep = None
         if x > 0:
             x = x + 1
-        return Inside.__qualname__, Inside.method.__qualname__, inner.__qualname__, inner.__name__
+
+            def deep():
+                return x
+
+        return [f.__qualname__ for f in (Inside, Inside.method, inner, deep)], inner.__name__
 
     assert converted(program)(1) == program(1)
 

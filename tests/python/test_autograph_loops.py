@@ -273,3 +273,52 @@ def test_variables_are_conditions():
         return total
 
     assert int(run(program)) == 12  # one round was spent on tracing
+
+
+class Number:
+    """A value that says what tensor it is."""
+
+    dtype, shape = tf.int32, tf.TensorShape([])
+
+    def __init__(self, value):
+        self._value = value
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return tf.constant(self._value)
+
+
+def test_values_that_say_what_tensor_they_are():
+    def program(n):
+        last = n
+        for i in tf.range(n):
+            last = i * 2
+        return last
+
+    assert int(run(program, Number(4))) == 6
+    assert int(run(program, Number(0))) == 0
+
+
+def test_composite_tensors_go_through_statements():
+    def program(x, sparse):
+        count, last = 0, sparse
+        while x > 0:
+            last = sparse
+            sparse = tf.sparse.map_values(tf.add, sparse, 1)
+            count += 1
+            x -= 1
+        if count > 1:
+            sparse = last
+        return tf.sparse.to_dense(sparse)
+
+    sparse = tf.sparse.from_dense([0, 5, 0, 7])
+    assert run(program, t(3), sparse).numpy().tolist() == [0, 7, 0, 9]
+    assert run(program, t(1), sparse).numpy().tolist() == [0, 6, 0, 8]
+
+    def late(x, sparse):
+        while x > 0:
+            last = sparse
+            x -= 1
+        return last
+
+    with pytest.raises(TypeError, match="SparseTensor must be assigned before the loop"):
+        run(late, t(3), sparse)

@@ -72,6 +72,7 @@ def _counted_range(*bounds, **options):
     plain = 1 <= len(bounds) <= 3 and isinstance(step, int) and step != 0 and not options
     if not plain or not all(_is_count(bound) for bound in (start, limit)):
         return tf.range(*bounds, **options)
+    start, limit = (b if isinstance(b, int) else tf.convert_to_tensor(b) for b in (start, limit))
     length = limit - start
     if step != 1:
         length = (length + (step - 1 if step > 0 else step + 1)) // step
@@ -90,7 +91,9 @@ def _is_count(value):
         return False
     if isinstance(value, int):
         return -(2**31) <= value < 2**31
-    return _staging.is_tensor(value) and value.dtype == tf.int32 and value.shape.rank == 0
+    if not hasattr(type(value), "__tf_tensor__"):
+        return False
+    return value.dtype == tf.int32 and value.shape.rank == 0
 
 
 def counted(sequence, start):

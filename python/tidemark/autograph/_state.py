@@ -13,7 +13,9 @@ import numpy as np
 import tidemark as tf
 from tidemark import nest
 from tidemark._tidemark import Tensor
+from tidemark._type_specs import CompositeTensor
 from tidemark.autograph._lists import StagedList
+from tidemark.autograph._staging import is_variable
 from tidemark.autograph._variables import is_undefined
 
 _NUMBERS = (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
@@ -40,12 +42,16 @@ def is_return_value(name):
 
 def is_dynamic(leaf):
     """Whether a leaf goes through the graph."""
-    return isinstance(leaf, (Tensor, *_NUMBERS)) or is_opaque(leaf)
+    if isinstance(leaf, (Tensor, *_NUMBERS)) or is_opaque(leaf):
+        return True
+    # An object that says what tensor it is; a variable is more than its value.
+    is_own = isinstance(leaf, StagedList) or is_variable(leaf)
+    return hasattr(type(leaf), "__tf_tensor__") and not is_own
 
 
 def is_opaque(leaf):
     """Whether a leaf goes through the graph as it is, a tensor array or a composite tensor."""
-    return hasattr(leaf, "_is_tensor_array") or hasattr(leaf, "_type_spec")
+    return hasattr(leaf, "_is_tensor_array") or isinstance(leaf, CompositeTensor)
 
 
 def as_tensor(leaf):
@@ -194,12 +200,15 @@ def placeholder(value):
 def _zeros(leaf):
     if isinstance(leaf, StagedList):
         return StagedList.from_elements([], leaf.spec)
-    if is_opaque(leaf):
-        if hasattr(leaf, "_is_tensor_array"):
-            return tf.TensorArray(
-                leaf.dtype, size=0, dynamic_size=True, element_shape=leaf.element_shape
-            )
-        return leaf
+    if hasattr(leaf, "_is_tensor_array"):
+        return tf.TensorArray(
+            leaf.dtype, size=0, dynamic_size=True, element_shape=leaf.element_shape
+        )
+    if isinstance(leaf, CompositeTensor):
+        raise TypeError(
+            f"a {type(leaf).__name__} must be assigned before the loop that assigns it, or in both "
+            "branches of the condition"
+        )
     if not is_dynamic(leaf):
         return leaf
     leaf = as_tensor(leaf)
