@@ -7,7 +7,7 @@ from tidemark._export import export
 from tidemark._math_ops import norm
 from tidemark._tidemark import call, convert
 from tidemark._tidemark import einsum as _einsum
-from tidemark.errors import InvalidArgumentError, UnimplementedError
+from tidemark.errors import InvalidArgumentError
 
 
 @export("tf.einsum", "tf.linalg.einsum")
@@ -49,35 +49,83 @@ def adjoint(matrix, name=None):
     return matrix_transpose(matrix, conjugate=True)
 
 
-def _diagonal_number(op, k, *, plain=True):
-    """One diagonal as a number: bands of several are not there."""
-    numbers = [k] if isinstance(k, int) else [int(n) for n in convert_to_tensor(k).numpy().ravel()]
-    if len(set(numbers)) != 1 or not plain:
-        raise UnimplementedError(
-            None,
-            None,
-            f"[{op}] works on one diagonal (k an integer) of square matrices of zeros, got k={k}",
+def _band(k):
+    """The numbers of the lowest and the highest diagonal."""
+    numbers = [k] if isinstance(k, int) else convert_to_tensor(k).numpy().ravel().tolist()
+    if len(numbers) not in (1, 2):
+        raise InvalidArgumentError(
+            None, None, f"[diag] k must be a number or a pair of them, got {k}"
         )
-    return numbers[0]
+    return int(numbers[0]), int(numbers[-1])
+
+
+def _padding(value, like):
+    return convert(bool(value) if like.dtype.is_bool else value, like._dtype_enum)
+
+
+def _size_of(number, smallest):
+    number = int(number)
+    return smallest if number == -1 else number
+
+
+def _matrix_sizes(length, band, num_rows, num_cols):
+    """Rows and columns of the smallest matrix that has the diagonals, or as told."""
+    low, high = band
+    rows, columns = length - min(high, 0), length + max(low, 0)
+    if num_rows == num_cols == -1:
+        return max(rows, columns), max(rows, columns)
+    given = _size_of(num_rows, rows), _size_of(num_cols, columns)
+    if given[0] < rows or given[1] < columns or (given[0] != rows and given[1] != columns):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"[diag] diagonals {low} to {high} of length {length} need {rows} rows and {columns} "
+            f"columns, or more of one of them; got {given[0]} and {given[1]}",
+        )
+    return given
 
 
 @export("tf.linalg.diag")
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
-    """Square matrices of zeros with the given values on diagonal ``k``."""
-    plain = num_rows == num_cols == -1 and padding_value == 0
-    return call("diag", (diagonal,), {"k": _diagonal_number("diag", k, plain=plain)})
+    """Matrices with the given values on diagonal ``k``, or on those from ``k[0]`` to ``k[1]``."""
+    low, high = _band(k)
+    if low == high and num_rows == num_cols == -1 and padding_value == 0:
+        return call("diag", (diagonal,), {"k": low})
+    diagonal = convert_to_tensor(diagonal)
+    if diagonal.ndim < (1 if low == high else 2):
+        raise InvalidArgumentError(
+            None, None, f"[diag] the diagonals of k={k} have too few dimensions: {diagonal.shape}"
+        )
+    if low == high:
+        diagonal = call("expand_dims", (diagonal,), {"axis": -2})
+    *batch, _, length = diagonal._shape_tuple()
+    rows, columns = _matrix_sizes(length, (low, high), num_rows, num_cols)
+    padding = _padding(padding_value, diagonal)
+    filled = call("fill", ([*batch, rows, columns], padding), {})
+    attrs = {"k_low": low, "k_high": high, "align": align}
+    return call("set_diags", (filled, diagonal), attrs)
 
 
 @export("tf.linalg.diag_part")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
-    """Diagonal ``k`` of each matrix."""
-    return call("diag_part", (input,), {"k": _diagonal_number("diag_part", k)})
+    """Diagonal ``k`` of each matrix, or those from ``k[0]`` to ``k[1]``, the uppermost first."""
+    low, high = _band(k)
+    if low == high:
+        return call("diag_part", (input,), {"k": low})
+    input = convert_to_tensor(input)
+    padding = _padding(padding_value, input)
+    attrs = {"k_low": low, "k_high": high, "align": align}
+    return call("diag_parts", (input, padding), attrs)
 
 
 @export("tf.linalg.set_diag")
 def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
-    """Each matrix with the given values on diagonal ``k``."""
-    return call("set_diag", (input, diagonal), {"k": _diagonal_number("set_diag", k)})
+    """Each matrix with the given values on diagonal ``k``, or from ``k[0]`` to ``k[1]``."""
+    low, high = _band(k)
+    if low == high:
+        return call("set_diag", (input, diagonal), {"k": low})
+    attrs = {"k_low": low, "k_high": high, "align": align}
+    return call("set_diags", (input, diagonal), attrs)
 
 
 @export("tf.linalg.trace")

@@ -1,6 +1,12 @@
 """``tf.linalg``: products, norms, diagonals and triangles of matrices."""
 
-from tidemark import _decompositions, _eigen_ops, _linalg_ops, _math_ops  # noqa: F401  exporters
+from tidemark import (  # noqa: F401  they export what is here
+    _banded_ops,
+    _decompositions,
+    _eigen_ops,
+    _linalg_ops,
+    _math_ops,
+)
 from tidemark._export import namespace as _namespace
 
 globals().update(_namespace("tf.linalg"))

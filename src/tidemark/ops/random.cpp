@@ -101,16 +101,24 @@ void check_parameters(InferContext& c, int parameter) {
 void parameter_shape(InferContext& c) { check_parameters(c, c.num_inputs() - 1); }
 void two_parameters_shape(InferContext& c) { check_parameters(c, c.num_inputs() - 2); }
 
+/// Each number moves with its shape parameter while its quantile stays.
+void gamma_gradient(Grad& g, int alpha) {
+  g.dx(alpha) = g.unbroadcast(g.dy() * call("random_gamma_grad", {g.x(alpha), g.y()}), alpha);
+}
+
 OpDef&& gamma(OpDef&& op, bool stateless) {
-  return with_op_seed(of_shape(std::move(op),
-                               "Gamma-distributed numbers of scale 1. `alpha` holds the shape "
-                               "parameters for the last dimensions of the result.",
+  OpDef&& drawn = with_op_seed(of_shape(std::move(op),
+                                        "Gamma-distributed numbers of scale 1. `alpha` holds the "
+                                        "shape parameters for the last dimensions of the result.",
+                                        stateless)
+                                   .input("alpha", kFloats),
                                stateless)
-                          .input("alpha", kFloats),
-                      stateless)
-      .output("output", like("alpha"))
-      .shape(parameter_shape)
-      .no_gradient();
+                      .output("output", like("alpha"))
+                      .shape(parameter_shape);
+  if (stateless) {
+    return std::move(drawn).gradient([](Grad& g) { gamma_gradient(g, 2); }, keep_x(2) | keep_y(0));
+  }
+  return std::move(drawn).gradient([](Grad& g) { gamma_gradient(g, 1); }, keep_x(1) | keep_y(0));
 }
 
 OpDef&& poisson(OpDef&& op, bool stateless) {

@@ -119,7 +119,7 @@ TIDEMARK_OP(trigamma)
     .input("x", kFloats)
     .output("y", like("x"))
     .elementwise()
-    .missing_gradient();
+TIDEMARK_SLOPE_X(call("polygamma", {scalar_like(2, x), x}));
 
 TIDEMARK_FUNCTION(bessel_i0e, kFloats, "exp(-|x|) I0(x), a modified Bessel function, scaled.",
                   "tf.math.bessel_i0e", "tf.math.special.bessel_i0e")
