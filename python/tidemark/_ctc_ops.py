@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import tidemark
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
-
-
-class SparseTensorValue(NamedTuple):
-    """The parts of a sparse tensor, where there is no ``tf.SparseTensor``."""
-
-    indices: Tensor
-    values: Tensor
-    dense_shape: Tensor
 
 
 def _is_sparse(value):
@@ -75,7 +65,7 @@ def _as_sparse(decoded):
                                 {"axis": 0}),), {"axis": [0]})  # fmt: skip
     rows = tidemark.shape(decoded, out_type=dtypes.int64)[0]
     parts = (indices, values, call("stack", (rows, longest), {"axis": 0}))
-    return getattr(tidemark, "SparseTensor", SparseTensorValue)(*parts)
+    return tidemark.SparseTensor(*parts)
 
 
 @export("tf.nn.ctc_greedy_decoder")

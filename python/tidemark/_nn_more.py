@@ -32,6 +32,49 @@ def _filled(value, shape, like):
     return call("fill", (list(shape), convert(value, like._dtype_enum)), {})
 
 
+def _batch_norm_input(x, channels_first):
+    x = convert_to_tensor(x)
+    if not channels_first:
+        return x
+    return call("transpose", (x,), {"perm": [0, *range(2, x.ndim), 1]})
+
+
+@export("tf.nn.experimental.fused_batch_norm")
+def fused_batch_norm(
+    x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
+    name=None, exponential_avg_factor=1.0,
+):  # fmt: skip
+    """Batch normalisation in one op, as ``tf.compat.v1.nn.fused_batch_norm``: y, mean, variance."""
+    channels_first = data_format in ("NCHW", "NCDHW")
+    if not channels_first and data_format not in ("NHWC", "NDHWC"):
+        raise ValueError(f"data_format must be 'NHWC', 'NCHW', 'NDHWC' or 'NCDHW': {data_format!r}")
+    if is_training and (mean is None) != (variance is None):
+        raise ValueError("Give both mean and variance, or neither of them")
+    if not is_training and (mean is None or variance is None):
+        raise ValueError("Both `mean` and `variance` must be given when `is_training` is False")
+    x = _batch_norm_input(x, channels_first)
+    epsilon = max(float(epsilon), 1.001e-5)
+    if not is_training:
+        mean, variance = convert_to_tensor(mean), convert_to_tensor(variance)
+        factor = call("rsqrt", (variance + epsilon,), {}) * scale
+        y = cast(cast(x, factor.dtype) * factor + (offset - mean * factor), x.dtype)
+    else:
+        y, batch_mean, batch_variance = call("batch_norm", (x, scale, offset), {"epsilon": epsilon})
+        rows = cast(call("size", (x,), {}), batch_mean.dtype)
+        rows = rows / cast(call("size", (batch_mean,), {}), batch_mean.dtype)
+        others = call("maximum", (rows - 1.0, convert(1.0, rows._dtype_enum)), {})
+        batch_variance = batch_variance * (rows / others)  # as estimated for the whole population
+        if mean is None or exponential_avg_factor == 1.0:
+            mean, variance = batch_mean, batch_variance
+        else:
+            part = float(exponential_avg_factor)
+            mean = batch_mean * part + convert_to_tensor(mean) * (1.0 - part)
+            variance = batch_variance * part + convert_to_tensor(variance) * (1.0 - part)
+    if channels_first:
+        y = call("transpose", (y,), {"perm": [0, y.ndim - 1, *range(1, y.ndim - 1)]})
+    return y, mean, variance
+
+
 @export("tf.nn.local_response_normalization", "tf.nn.lrn")
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
     """Divides by a power of the sum of squares over the neighbouring channels."""

@@ -17,8 +17,9 @@ namespace {
 
 /// Their first gradient is one op of its own that has no gradient, or depends on an input that they
 /// have no gradient of.
-const std::set<std::string> kFirstOrderOnly = {"layer_norm", "rms_norm", "attention", "ctc_loss",
-                                               "igamma",     "igammac",  "zeta",      "polygamma"};
+const std::set<std::string> kFirstOrderOnly = {"batch_norm", "layer_norm", "rms_norm",
+                                               "attention",  "ctc_loss",   "igamma",
+                                               "igammac",    "zeta",       "polygamma"};
 
 /// The gradient of one op at given inputs, for fixed weights of its outputs.
 class FirstGradient {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tidemark import nn as _nn
+from tidemark._ctc_ops import beam_search as _beam_search
+from tidemark._nn_more import fused_batch_norm as fused_batch_norm
 from tidemark._type_specs import CompositeTensor as _CompositeTensor
 
 
@@ -79,17 +81,8 @@ def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repe
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1,
                             merge_repeated=True):  # fmt: skip
-    """The most likely label sequences."""
-    from tidemark.errors import UnimplementedError
-
-    if merge_repeated:
-        raise UnimplementedError(
-            None,
-            None,
-            "ctc_beam_search_decoder with merge_repeated=True drops repeated labels of a result; "
-            "pass merge_repeated=False",
-        )
-    return _nn.ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths)
+    """The most likely label sequences, their repetitions merged unless told otherwise."""
+    return _beam_search(inputs, sequence_length, beam_width, top_paths, merge_repeated)
 
 
 def __getattr__(name):
