@@ -118,8 +118,7 @@ TIDEMARK_OP(trigamma)
     .doc("The derivative of digamma; infinite at its poles.")
     .input("x", kFloats)
     .output("y", like("x"))
-    .elementwise()
-TIDEMARK_SLOPE_X(call("polygamma", {scalar_like(2, x), x}));
+    .elementwise() TIDEMARK_SLOPE_X(call("polygamma", {scalar_like(2, x), x}));
 
 TIDEMARK_FUNCTION(bessel_i0e, kFloats, "exp(-|x|) I0(x), a modified Bessel function, scaled.",
                   "tf.math.bessel_i0e", "tf.math.special.bessel_i0e")

@@ -16,7 +16,8 @@ TIDEMARK_DECLARE_PER_ISA(CastTable, casts);
 // Families of loops: one copy a level, or one for every CPU.
 #define TIDEMARK_ISA_FAMILIES(X) \
   X(arithmetic) X(rounding) X(compare) X(bits) X(exponential) X(trigonometry) X(activation)
-#define TIDEMARK_PLAIN_FAMILIES(X) X(complex_loops) X(integer_loops) X(special_loops) X(bessel_loops) X(gamma_loops)
+#define TIDEMARK_PLAIN_FAMILIES(X) \
+  X(complex_loops) X(integer_loops) X(special_loops) X(bessel_loops) X(gamma_loops)
 
 #define X(family) TIDEMARK_DECLARE_PER_ISA(LoopTable, family);
 TIDEMARK_ISA_FAMILIES(X)
