@@ -5,6 +5,7 @@ says; then the statement computes. This does the same with known tensors, so tha
 makes of a program is seen in eager mode.
 """
 
+import numpy as np
 from tidemark.autograph import _staging
 from tidemark.autograph._impl import converted
 
@@ -81,3 +82,14 @@ def run(function, *args):
     """What the function gives when its statements over tensors are staged."""
     with staged():
         return converted(function)(*args)
+
+
+def run_both(function, *args):
+    """As ``run``, after making sure that a traced function gives the same."""
+    result = run(function, *args)
+    if hasattr(tf, "function"):
+        traced = tf.function(function)(*args)
+        tf.nest.map_structure(
+            lambda a, b: np.testing.assert_array_equal(np.asarray(a), np.asarray(b)), traced, result
+        )
+    return result

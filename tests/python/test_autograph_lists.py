@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from staged import run
+from staged import run_both as run
 from tidemark.autograph._impl import converted
 
 import tidemark as tf

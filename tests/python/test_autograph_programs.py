@@ -50,6 +50,12 @@ def test_staged_as_tensorflow(function, call, expected):
         assert record_autograph.outcome(tf, converted(function), call) == expected
 
 
+@pytest.mark.skipif(not hasattr(tf, "function"), reason="there is no tf.function yet")
+@pytest.mark.parametrize(("function", "call", "expected"), list(cases()))
+def test_traced_as_tensorflow(function, call, expected):
+    assert record_autograph.outcome(tf, tf.function(function), call) == expected
+
+
 @pytest.mark.parametrize(("function", "call", "expected"), list(cases()))
 def test_eager_conversion_computes_as_python(function, call, expected):
     run = tf.autograph.to_graph(function)

@@ -42,7 +42,7 @@ def len_(x):
         return len(x)
     x = tf.convert_to_tensor(x)
     if x.shape.rank == 0:
-        raise ValueError(f"len requires a tensor of at least one dimension, got {x}")
+        raise ValueError("len requires a tensor of at least one dimension, got a scalar")
     known = None if x.shape.rank is None else x.shape.as_list()[0]
     return tf.shape(x)[0] if known is None else known
 
@@ -99,7 +99,7 @@ def all_(values):
 
 def _vector(values, function):
     if values.shape.rank not in (None, 1):
-        raise ValueError(f"{function} requires a tensor of one dimension, got {values}")
+        raise ValueError(f"{function} requires a tensor of one dimension, got shape {values.shape}")
     return tf.cast(values, tf.bool)
 
 

@@ -52,7 +52,7 @@ def as_sequence(value):
 def _rows(tensor):
     shape = tensor.shape
     if shape.rank == 0:
-        raise ValueError(f"cannot iterate over a scalar tensor, got {tensor}; use tf.range of it")
+        raise ValueError("cannot iterate over a scalar tensor; use tf.range of it")
     known = None if shape.rank is None else shape.as_list()[0]
     length = tf.shape(tensor)[0] if known is None else known
     return StagedSequence(length, lambda index: tf.gather(tensor, index))

@@ -160,6 +160,7 @@ class _ListMarker(ast.NodeTransformer):
         return self._visit_statement(node)
 
     def visit_Expr(self, node):
+        self.generic_visit(node)
         method = _called_method(node.value)
         if not self._depth or method is None or method[0] not in self._local:
             return node
@@ -171,6 +172,7 @@ class _ListMarker(ast.NodeTransformer):
         return self._followed(node, method)
 
     def visit_Assign(self, node):
+        self.generic_visit(node)
         if not self._depth:
             return node
         target = node.targets[0]

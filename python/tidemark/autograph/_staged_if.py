@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import tidemark as tf
@@ -13,6 +14,7 @@ from tidemark.autograph._state import (
     State,
     check_same_structure,
     copied,
+    described,
     grew,
     is_dynamic,
     is_flag,
@@ -64,9 +66,9 @@ def staged_expression(test, if_true, if_false, text):
 def _checked(test, what):
     if test.dtype != tf.bool or test.shape.rank not in (None, 0):
         raise ValueError(
-            f"condition of {what} expected to be `tf.bool` scalar, got {test!r}; compare it with "
-            "something; to check for None, use `is not None`; to ask about all elements, use "
-            "tf.reduce_all or tf.reduce_any"
+            f"condition of {what} expected to be `tf.bool` scalar, got {described(test)}; compare "
+            "it with something; to check for None, use `is not None`; to ask about all elements, "
+            "use tf.reduce_all or tf.reduce_any"
         )
     return tf.convert_to_tensor(test)
 
@@ -81,19 +83,22 @@ class _If:
         self._ends = {}
         self._filled = {}  # variable → what stands for it in the branch that does not assign it
         self._state = None
+        self._learnt = None  # a list that has to be a staged one: its number, elements and spec
 
     def run(self, test, main, orelse):
         while True:
             self._ends.clear()
-            try:
+            with contextlib.suppress(Restage):
                 tensors = _staging.cond(test, main, orelse)
-            except Restage:
-                continue
-            if tensors is None:
-                tensors = ()
-            elif not isinstance(tensors, (list, tuple)):
-                tensors = (tensors,)
-            return self._with_known_flags(self._state.rebuilt(list(tensors)))
+                if tensors is None:
+                    tensors = ()
+                elif not isinstance(tensors, (list, tuple)):
+                    tensors = (tensors,)
+                return self._with_known_flags(self._state.rebuilt(list(tensors)))
+            if self._learnt is not None:  # made here, outside of the branches
+                n, elements, spec = self._learnt
+                self._replace(n, StagedList.from_elements(elements, spec))
+                self._learnt = None
 
     def ended(self, which, values):
         """Called at the end of a branch with what its variables are; gives the tensors."""
@@ -175,9 +180,11 @@ class _If:
             given = value.spec if isinstance(value, StagedList) else spec_of(value)
             if given is not None:
                 spec = given if spec is None else spec.merged(given)
-        staged = StagedList.from_elements(initial, spec)
-        self.initial = (*self.initial[:n], staged, *self.initial[n + 1 :])
+        self._learnt = (n, initial, spec)
         return True
+
+    def _replace(self, n, value):
+        self.initial = (*self.initial[:n], value, *self.initial[n + 1 :])
 
 
 def _note_missing_return(which):

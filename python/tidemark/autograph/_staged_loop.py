@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+
 import tidemark as tf
 from tidemark.autograph import _staging
 from tidemark.autograph._context import inside_loop
@@ -12,6 +15,7 @@ from tidemark.autograph._state import (
     as_tensor,
     check_same_structure,
     copied,
+    described,
     grew,
     is_dynamic,
     is_opaque,
@@ -69,8 +73,8 @@ def _as_bool(value):
         value = tf.cast(value, tf.bool)
     if value.shape.rank not in (None, 0):
         raise ValueError(
-            f"condition of while loop expected to be `tf.bool` scalar, got {value}; to ask about "
-            "all elements, use tf.reduce_all or tf.reduce_any"
+            f"condition of while loop expected to be `tf.bool` scalar, got {described(value)}; to "
+            "ask about all elements, use tf.reduce_all or tf.reduce_any"
         )
     return value
 
@@ -91,6 +95,7 @@ class _Loop:
         self._rounds = rounds  # how many there will be, where that is known before the loop
         self._original = get_state()
         self._initial = list(copied(self._original))
+        self._learnt = {}  # number of a variable → what makes its first value, outside of the body
         self._unset = []  # numbers of the variables that get their first value in the loop
         self._invariants = [
             (value, TensorShape(shape)) for value, shape in options.get("shape_invariants", ())
@@ -102,17 +107,21 @@ class _Loop:
 
     def _run(self, attempt):
         try:
-            while True:
-                try:
-                    values, iterated = attempt()
-                    break
-                except Restage:
-                    continue
+            values, iterated = self._settled(attempt)
         except BaseException:
             self._set_state(self._original)
             raise
         self._check_iterated(iterated)
         self._set_state(tuple(_filled(value) for value in values))
+
+    def _settled(self, attempt):
+        """What the first attempt gives after which nothing is left to learn."""
+        while True:
+            with contextlib.suppress(Restage):
+                return attempt()
+            for n, make in self._learnt.items():
+                self._initial[n] = make()
+            self._learnt.clear()
 
     def _attempt(self, test, body, counted):
         """Builds the loop. Before the variables go a counter and whether a round was made."""
@@ -234,7 +243,7 @@ class _Loop:
                     "loop, and must have one of the same type after each round."
                 )
             elif grew(before, value):
-                self._initial[n] = self._as_staged_list(name, before, value)
+                self._learnt[n] = functools.partial(self._as_staged_list, name, before, value)
                 learnt = True
             else:
                 self._check_types(name, before, value, self._original[n])
@@ -246,7 +255,7 @@ class _Loop:
     def _learn(self, n, name, before, value):
         if is_undefined(value) or value is before:
             return False
-        self._initial[n] = placeholder(value)
+        self._learnt[n] = functools.partial(placeholder, value)
         if not is_return_value(name) and name not in self._targets:
             self._unset.append(n)
         return True

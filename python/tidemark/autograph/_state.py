@@ -136,9 +136,20 @@ def leaf_pairs(first, second):
     return zip(nest.flatten(first), nest.flatten(second), strict=True)
 
 
+class _Dot:
+    """A leaf in the text of an error, whatever it is."""
+
+    def __repr__(self):
+        return "."
+
+
+def _skeleton(value):
+    return nest.map_structure(lambda _: _Dot(), value)
+
+
 def check_same_structure(name, first, second, message):
     try:
-        nest.assert_same_structure(first, second)
+        nest.assert_same_structure(_skeleton(first), _skeleton(second))
     except (TypeError, ValueError) as error:
         raise TypeError(f"'{name}' {message}\n\n{error}") from None
 
@@ -190,6 +201,11 @@ def _kind(leaf):
 def _short(value):
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def described(tensor):
+    """A tensor in the text of an error, known or not."""
+    return f"a {tensor.dtype.name} tensor of shape {tensor.shape}"
 
 
 def placeholder(value):
