@@ -14,6 +14,7 @@ PyObject* dtype_objects[kDTypeSlots] = {};
 PyObject* dtype_converter = nullptr;
 PyObject* shape_class = nullptr;
 PyObject* hook = nullptr;
+PyObject* adapting_class = nullptr;
 
 void replace(PyObject*& slot, PyObject* value) {
   PyObject* old = std::exchange(slot, value == Py_None ? nullptr : Py_NewRef(value));
@@ -179,6 +180,10 @@ Shape shape_from_object(PyObject* value) {
   return Shape(std::span<const int64_t>(sizes));
 }
 
+bool is_adapting(PyObject* value) noexcept {
+  return reinterpret_cast<PyObject*>(Py_TYPE(value)) == adapting_class;
+}
+
 PyObject* conversion_hook() noexcept { return hook; }
 
 PyObject* interned(const char* text) {
@@ -196,6 +201,8 @@ PyMethodDef frontend_methods[] = {
      "Registers a function from any value to a DType object."},
     {"set_shape_class", set_slot<&shape_class>, METH_O,
      "Registers the class of Tensor.shape; called with a tuple."},
+    {"set_adapting_class", set_slot<&adapting_class>, METH_O,
+     "The class of objects that stand for Python numbers and adapt as those do."},
     {"set_conversion_hook", set_slot<&hook>, METH_O,
      "Registers fn(value, dtype number), which answers a Tensor or NotImplemented."},
     {nullptr, nullptr, 0, nullptr}};

@@ -28,6 +28,9 @@ Shape shape_from_object(PyObject* value);
 /// Called with (value, dtype number) for objects convert() knows nothing about; null: none.
 PyObject* conversion_hook() noexcept;
 
+/// True iff the value stands for a Python number while a function is traced.
+bool is_adapting(PyObject* value) noexcept;
+
 /// The class Python sees; strings the interpreter keeps.
 PyObject* interned(const char* text);
 

@@ -5,6 +5,8 @@
 #include "dlpack.h"
 #include "errors.h"
 #include "frontend.h"
+#include "function_type.h"
+#include "graph_module.h"
 #include "memory_module.h"
 #include "op_call.h"
 #include "op_function.h"
@@ -43,13 +45,14 @@ NB_MODULE(_tidemark, m) {
   const auto initialize = [&]() -> PyObject* {
     for (PyMethodDef* methods :
          {frontend_methods, site_methods, convert_methods, unpickle_methods, dlpack_functions,
-          op_function_methods, tape_functions, composition_methods}) {
+          op_function_methods, tape_functions, composition_methods, function_methods}) {
       add_methods(m.ptr(), methods);
     }
     initialize_sites();
     initialize_tensor_type(m.ptr());
     initialize_variable_type(m.ptr());
     initialize_tape_types(m.ptr());
+    initialize_function_type(m.ptr());
     initialize_iterator();
     initialize_op_function(m.ptr());
     initialize_pickle(m.ptr());
@@ -59,4 +62,5 @@ NB_MODULE(_tidemark, m) {
   if (!guarded(initialize)) nb::raise_python_error();
   add_memory_functions(m);
   add_runtime_functions(m);
+  add_graph_functions(m);
 }

@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "frontend.h"
 #include "tensor_type.h"
 #include "variable_type.h"
 
@@ -65,7 +66,15 @@ DType obvious_dtype(PyObject* value, DType beside) {
   return DType::invalid;
 }
 
+/// A number that is an input of the graph being built: asks for itself in the dtype it takes here.
+Tensor convert_adapting(PyObject* value, DType beside, bool copy) {
+  const Ref own = Ref::checked(PyObject_GetAttrString(value, "dtype"));
+  const DType usual = dtype_from_object(own.get());
+  return to_tensor(value, {beside == DType::invalid ? usual : adapted_dtype(usual, beside), copy});
+}
+
 Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool copy) {
+  if (is_adapting(value)) return convert_adapting(value, beside, copy);
   const DType obvious = obvious_dtype(value, beside);
   Tensor t = to_tensor(value, {obvious, copy});
   if (obvious != DType::invalid || converts_itself(value)) return t;

@@ -168,6 +168,13 @@ PyObject* set_source_lines(PyObject*, PyObject* on) {
   return PyBool_FromLong(std::exchange(source_lines, wanted != 0));
 }
 
+PyObject* is_internal_code(PyObject*, PyObject* code) {
+  if (!PyCode_Check(code)) Py_RETURN_FALSE;
+  return guarded([&]() -> PyObject* {
+    return PyBool_FromLong(is_inside(reinterpret_cast<PyCodeObject*>(code)) ? 1 : 0);
+  });
+}
+
 PyObject* add_internal_path(PyObject*, PyObject* path) {
   return guarded([&]() -> PyObject* {
     const char* text = PyUnicode_AsUTF8(path);
@@ -219,6 +226,7 @@ void initialize_sites() {
 PyMethodDef site_methods[] = {
     {"set_source_lines", set_source_lines, METH_O,
      "Whether tensors remember the line that made them. Returns the old value."},
+    {"is_internal_code", is_internal_code, METH_O, "Whether a code object is the package's own."},
     {"add_internal_path", add_internal_path, METH_O,
      "Frames of files whose path starts so are not the user's own code."},
     {"current_place", current_place, METH_NOARGS,

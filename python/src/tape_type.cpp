@@ -151,7 +151,12 @@ PyObject* gradient(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     }
     std::vector<Tensor> seeds;
     if (args[2] != Py_None) seeds = tensors_from_list(args[2]);
-    auto adjoints = tape.gradient(targets, ids, seeds);
+    std::vector<Tensor> tensors;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sources.get()); ++i) {
+      PyObject* source = PyTuple_GET_ITEM(sources.get(), i);
+      tensors.push_back(is_tensor(source) ? tensor_of(source) : Tensor());
+    }
+    auto adjoints = tape.gradient(targets, ids, seeds, tensors);
     const Ref out = Ref::checked(PyList_New(static_cast<Py_ssize_t>(ids.size())));
     for (size_t i = 0; i < ids.size(); ++i) {
       const auto at = static_cast<Py_ssize_t>(i);

@@ -77,6 +77,7 @@ _LAZY = {
     "eigvals": "_eigen_ops",
     "einsum": "_linalg_ops",
     "executing_eagerly": "_scopes",
+    "function": "_functions.function",
     "get_current_name_scope": "_scopes",
     "get_logger": "_scopes",
     "name_scope": "_scopes",

@@ -8,8 +8,14 @@ from __future__ import annotations
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import call
+from tidemark._tidemark import call, is_tracing
 from tidemark.errors import InvalidArgumentError
+
+
+def _staged():
+    from tidemark import _staged
+
+    return _staged
 
 
 def _truth(pred, what="pred"):
@@ -34,6 +40,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     """What ``true_fn()`` returns if ``pred`` is true, else what ``false_fn()`` does."""
     _check_callable(true_fn, "true_fn")
     _check_callable(false_fn, "false_fn")
+    if is_tracing() and not isinstance(pred, bool):
+        return _staged().cond(pred, true_fn, false_fn)
     return (true_fn if _truth(pred) else false_fn)()
 
 
@@ -44,6 +52,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         pred_fn_pairs = list(pred_fn_pairs.items())
     if not isinstance(pred_fn_pairs, (list, tuple)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict, got {pred_fn_pairs!r}")
+    if is_tracing() and pred_fn_pairs:
+        return _staged_case([tuple(pair) for pair in pred_fn_pairs], default, exclusive)
     chosen = None
     for pair in pred_fn_pairs:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
@@ -83,10 +93,31 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         if not isinstance(number, int):
             raise TypeError(f"'branch_fns' must have integer keys, got {number!r}")
         _check_callable(function, "branch_fns")
+    if is_tracing() and not isinstance(branch_index, int):
+        return _staged_switch(branch_index, numbered, default)
     function = numbered.get(int(branch_index))
     if function is None:
         function = default if default is not None else numbered[max(numbered)]
     return function()
+
+
+def _staged_switch(index, numbered, default):
+    if sorted(numbered) != list(range(len(numbered))):
+        raise ValueError("branch indices must form contiguous range of [0 to len(branch_fns))")
+    functions = [numbered[number] for number in sorted(numbered)]
+    functions.append(default or functions[-1])
+    names = [f"branch {number}" for number in range(len(functions))]
+    index = convert_to_tensor(index)
+    return _staged().branch(index, functions, names, "tf.switch_case")
+
+
+def _staged_case(pairs, default, exclusive):
+    """Nested conditions, the first one outermost."""
+    (pred, function), *rest = pairs
+    if not rest and default is None:
+        default = function
+    other = default if not rest else lambda: _staged_case(rest, default, exclusive)
+    return cond(pred, function, other)
 
 
 @export("tf.while_loop")
@@ -108,6 +139,13 @@ def while_loop(
         raise ValueError("'parallel_iterations' must be a positive integer.")
     pack = isinstance(loop_vars, (list, tuple))
     variables = loop_vars if pack else (loop_vars,)
+    if is_tracing():
+        if shape_invariants is not None and not pack:
+            shape_invariants = (shape_invariants,)
+        variables = _staged().while_loop(
+            cond, body, variables, shape_invariants, maximum_iterations
+        )
+        return variables if pack else variables[0]
     count = 0
     limit = None if maximum_iterations is None else int(maximum_iterations)
     while (limit is None or count < limit) and _truth(cond(*variables), "cond"):
@@ -339,11 +377,38 @@ def _with_types(result, types, function):
 @export("tf.py_function")
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls a Python function with tensors; what it returns becomes tensors of the given types."""
+    if is_tracing():
+        return _staged_python(func, inp, Tout, "py_function")
     return _with_types(func(*[convert_to_tensor(x) for x in inp]), Tout, "py_function")
+
+
+def _staged_python(function, inputs, types, what):
+    """The call as a node: made whenever the graph runs."""
+
+    def run(*values):
+        result = _with_types(function(*values), types, what)
+        return () if result is None else result
+
+    is_list = isinstance(types, (list, tuple))
+    flat = list(types) if is_list else [] if types is None else [types]
+    specs = [(_dtype_of(kind), _shape_of(kind)) for kind in flat]
+    results = _staged().python_call(run, inputs, specs)
+    if is_list:
+        return results
+    return results[0] if results else None
+
+
+def _shape_of(signature):
+    shape = getattr(signature, "shape", None)
+    return None if shape is None or shape.rank is None else tuple(shape.as_list())
 
 
 @export("tf.numpy_function")
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """Calls a Python function with NumPy arrays; what it returns becomes tensors."""
+    if is_tracing():
+        return _staged_python(
+            lambda *values: func(*[v.numpy() for v in values]), inp, Tout, "numpy_function"
+        )
     result = func(*[convert_to_tensor(x).numpy() for x in inp])
     return _with_types(result, Tout, "numpy_function")

@@ -14,7 +14,8 @@ _INT32 = dtypes.int32._enum
 @export("tf.constant")
 def constant(value, dtype=None, shape=None, name="Const"):
     """A tensor with a copy of the given values; one value fills a given shape."""
-    return convert(value, enum_of(dtype), shape)
+    made = convert(value, enum_of(dtype), shape)
+    return _tidemark.traced_constant(made) if _tidemark.is_tracing() else made
 
 
 @export("tf.convert_to_tensor")
@@ -22,10 +23,17 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     """The value as a tensor: itself if it is one. Arrays are shared where layout allows it."""
     if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
         try:
-            return convert(value, enum_of(dtype_hint), None, False)
+            return _traced(value, convert(value, enum_of(dtype_hint), None, False))
         except (TypeError, ValueError):
             pass
-    return convert(value, enum_of(dtype), None, False)
+    return _traced(value, convert(value, enum_of(dtype), None, False))
+
+
+def _traced(value, made):
+    """What stands for a value in the graph being built, if one is."""
+    if made is value or not _tidemark.is_tracing():
+        return made
+    return _tidemark.traced_constant(made)
 
 
 def shape_tensor(shape):
@@ -199,7 +207,16 @@ def is_tensor(x):
 @export("tf.get_static_value")
 def get_static_value(tensor, partial=False):
     """The value of a tensor as a NumPy array, if it is known."""
-    return tensor.numpy() if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensor, Tensor):
+        return tensor
+    value = _tidemark.static_value(tensor)
+    return None if value is None else value.numpy()
+
+
+@export("tf.is_symbolic_tensor")
+def is_symbolic_tensor(tensor):
+    """Whether the tensor stands for a value of a graph being built."""
+    return _tidemark.is_symbolic(tensor)
 
 
 @export("tf.load_op_library")

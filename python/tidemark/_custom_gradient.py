@@ -10,6 +10,7 @@ from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._gradients import GradientTape
 from tidemark._tidemark import call
+from tidemark._tracing import building
 
 
 class Bind:
@@ -81,8 +82,25 @@ def _call_with_gradient(f, args, kwargs):
             )
         return [*input_grads, *variable_grads]
 
+    if _tidemark.is_tracing():
+        flat_result = _attached(values, variables, flat_result, backward)
     _tidemark.record_custom([*values, *variables], flat_result, backward)
     return nest.pack_sequence_as(result, flat_result)
+
+
+def _attached(values, variables, results, backward):
+    """The results as tensors of the graph whose gradient tapes around its run will see."""
+    with building("gradient") as builder:
+        dy = [builder.add_input(t.dtype, t.shape) for t in results]
+        sources = [*values, *(v._operand() for v in variables)]
+        found = [
+            call("zeros_like", (source,), {}) if grad is None else convert_to_tensor(grad)
+            for source, grad in zip(sources, backward(*dy), strict=True)
+        ]
+        found = [builder.own(t) for t in found]
+    graph = builder.finish(found)
+    inputs = [*values, *(v._operand() for v in variables)]
+    return _tidemark.with_gradient(inputs, results, builder.captures, graph)
 
 
 @export("tf.recompute_grad")

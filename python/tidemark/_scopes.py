@@ -6,12 +6,14 @@ import contextlib
 import logging
 import threading
 
+from tidemark import _tidemark
+
 _state = threading.local()
 
 
 def executing_eagerly():
     """Whether ops compute when they are called."""
-    return True
+    return not _tidemark.is_tracing()
 
 
 def _names():
@@ -76,8 +78,13 @@ def get_logger():
 
 @contextlib.contextmanager
 def init_scope():
-    """A context outside of all functions being traced; there is none here."""
-    yield
+    """A context outside of all functions being traced."""
+    scope = _tidemark.EagerScope()
+    scope.enter()
+    try:
+        yield
+    finally:
+        scope.exit()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from tidemark import _tidemark
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
 from tidemark._indexing import getitem, slice_spec
-from tidemark._scopes import creators, get_current_name_scope
+from tidemark._scopes import creators, get_current_name_scope, init_scope
 from tidemark._tensor_methods import Reference, _numpy_text
 from tidemark._tidemark import call, convert
 from tidemark.dtypes import as_dtype
@@ -61,6 +61,13 @@ class _VariableType(type):
         return make(**kwargs)
 
 
+def _initial_value(given):
+    """The value itself: called where it is a function, computed where it is part of a graph."""
+    if callable(given) and not isinstance(given, (_tidemark.VariableBase, _tidemark.Tensor)):
+        given = given()
+    return _tidemark.evaluate(given) if isinstance(given, _tidemark.Tensor) else given
+
+
 def _asking(creator, next_creator):
     return lambda **kwargs: creator(next_creator, **kwargs)
 
@@ -94,8 +101,22 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are "
                 "not providing a `variable_def`. You provided neither."
             )
-        if callable(initial_value) and not isinstance(initial_value, _tidemark.VariableBase):
-            initial_value = initial_value()
+        if _tidemark.is_tracing():
+            from tidemark._functions.function import check_may_create_variable
+
+            check_may_create_variable()
+            with init_scope():
+                initial_value = _initial_value(initial_value)
+                return self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
+                                  synchronization, aggregation, shape)  # fmt: skip
+        initial_value = _initial_value(initial_value)
+        self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
+                   synchronization, aggregation, shape)  # fmt: skip
+
+    def _make(
+        self, initial_value, trainable, validate_shape, name, dtype, constraint, synchronization,
+        aggregation, shape,
+    ):  # fmt: skip
         enum_number = 0 if dtype is None else as_dtype(dtype)._enum
         try:
             is_tensor = isinstance(initial_value, (_tidemark.Tensor, _tidemark.VariableBase))

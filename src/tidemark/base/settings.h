@@ -39,6 +39,9 @@ inline constexpr Setting kPoison{
 inline constexpr Setting kFailAllocation{
     "TIDEMARK_FAIL_ALLOCATION", Kind::integer, "0",
     "Let the n-th allocation of the process raise ResourceExhaustedError; 0: none. For tests."};
+inline constexpr Setting kTraceCache{"TIDEMARK_TRACE_CACHE", Kind::bytes, "256MiB",
+                                     "Bytes that the traces of all functions may take together; "
+                                     "the one used longest ago goes first."};
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
@@ -58,8 +61,8 @@ inline constexpr Setting kPeerJax{
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit,  &kPoison,    &kFailAllocation, &kNumThreads,
-    &kBenchPython, &kPeerTensorFlow, &kPeerTorch, &kPeerJax,
+    &kMemoryLimit, &kRetainedLimit, &kPoison,         &kFailAllocation, &kNumThreads,
+    &kTraceCache,  &kBenchPython,   &kPeerTensorFlow, &kPeerTorch,      &kPeerJax,
 };
 
 /// All settings, for documentation.

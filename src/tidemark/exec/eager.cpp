@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tidemark/graph/node.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/tensor/storage.h"
@@ -77,6 +78,13 @@ class Workspace {
   fail<InternalError>(
       "[", call.op.name(), "] output ", output,
       " has no dtype: its definition leaves that to the shape rule, which is silent");
+}
+
+[[noreturn, gnu::cold]] void fail_symbolic(const OpCall& call, const Tensor& t) {
+  fail(
+      "[", call.op.name(), "] the tensor ", graph::describe(t),
+      " is out of scope: it belongs to a graph that was being built, and has no value here. Return "
+      "it from the function that made it");
 }
 
 const Kernel& kernel_for(const OpCall& call, DType key) {
@@ -213,6 +221,10 @@ void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks
 
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
   OpName name(call.op);
+  for (const Tensor& t : call.inputs) {
+    if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
+      fail_symbolic(call, t);
+  }
   // Strings need more than elements: their shape rule says how many bytes.
   if (call.op.is_elementwise() && outputs.size() == 1 && !call.inputs.empty() &&
       call.inputs.back().dtype() != DType::string) {

@@ -111,7 +111,7 @@ std::string_view kind_of(const Node& node) {
 }
 
 std::string describe(const Tensor& t) {
-  if (!t.is_symbolic()) return message("a tensor of shape ", t.shape());
+  if (!t.is_symbolic() || !symbolic(t).node) return message("a tensor of shape ", t.shape());
   const Node& node = node_of(t);
   std::string out = message("'", node.label.empty() ? kind_of(node) : std::string_view(node.label),
                             ":", symbolic(t).index, "' of shape ", t.shape());

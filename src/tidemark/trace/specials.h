@@ -90,4 +90,10 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
   bool has_effect_ = false;
 };
 
+/// Inputs: x…, y…, what the backward program captured. Outputs: the y again, whose gradient by the
+/// x is what the program gives for (dy…, captured…).
+TIDEMARK_API std::shared_ptr<const graph::Special> attach_gradient(
+    size_t num_inputs, size_t num_outputs, std::shared_ptr<const exec::Program> backward,
+    std::vector<Variable> variables);
+
 }  // namespace tidemark::trace

@@ -1,0 +1,299 @@
+#include "function_type.h"
+
+#include <nanobind/nanobind.h>
+#include <structmember.h>
+
+#include <vector>
+
+#include "convert.h"
+#include "errors.h"
+#include "frontend.h"
+#include "graph_module.h"
+#include "op_call.h"
+#include "tensor_type.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+bool run_eagerly = false;  // guarded by the GIL
+
+/// What an argument has to be for a trace to fit.
+struct QuickArg {
+  enum Kind : uint8_t { tensor, number, value } kind = value;
+  DType dtype = DType::invalid;
+  Shape shape;
+  Ref object;  // the type of a number; the value
+};
+
+struct Entry {
+  Ref trace;
+  std::shared_ptr<const exec::Program> program;
+  std::vector<QuickArg> args;
+  Ref pack;  // null: the only output is the result
+  uint64_t calls = 0;
+};
+
+struct PyFunction {
+  PyObject ob_base;
+  vectorcallfunc vectorcall;
+  std::vector<std::shared_ptr<Entry>>* entries;
+  PyObject* weakrefs;
+  PyObject* dict;
+};
+
+PyFunction* self_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object); }
+
+bool fits(const Shape& given, const Shape& wanted) {
+  if (!wanted.has_rank()) return true;
+  if (!given.has_rank() || given.rank() != wanted.rank()) return false;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (wanted[i] >= 0 && wanted[i] != given[i]) return false;
+  }
+  return true;
+}
+
+bool is_plain(PyObject* value) {
+  return PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyUnicode_CheckExact(value) ||
+         PyBytes_CheckExact(value);
+}
+
+bool fits(const QuickArg& arg, PyObject* value) {
+  if (arg.kind == QuickArg::tensor) {
+    if (!is_tensor(value)) return false;
+    const Tensor& t = tensor_of(value);
+    return t.dtype() == arg.dtype && fits(t.shape(), arg.shape);
+  }
+  if (arg.kind == QuickArg::number) {
+    return reinterpret_cast<PyObject*>(Py_TYPE(value)) == arg.object.get();
+  }
+  if (value == arg.object.get()) return true;
+  if (Py_TYPE(value) != Py_TYPE(arg.object.get()) || !is_plain(value)) return false;
+  return PyObject_RichCompareBool(value, arg.object.get(), Py_EQ) == 1;
+}
+
+std::shared_ptr<Entry> find(const PyFunction& self, PyObject* const* args, size_t count) {
+  const auto& all = *self.entries;
+  for (size_t k = all.size(); k-- > 0;) {
+    if (all[k]->args.size() != count) continue;
+    bool fit = true;
+    for (size_t i = 0; fit && i < count; ++i) fit = fits(all[k]->args[i], args[i]);
+    if (fit) return all[k];
+  }
+  return {};
+}
+
+PyObject* run(const Entry& entry, PyObject* const* args) {
+  const GilHeld held;
+  const SourceLine line;
+  constexpr size_t kFew = 8;
+  Tensor few[kFew];
+  std::vector<Tensor> many;
+  std::span<Tensor> inputs(few, entry.program->num_inputs());
+  if (entry.program->num_inputs() > kFew) {
+    many.resize(entry.program->num_inputs());
+    inputs = many;
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < entry.args.size(); ++i) {
+    const QuickArg& arg = entry.args[i];
+    if (arg.kind == QuickArg::tensor) {
+      inputs[next++] = tensor_of(args[i]);
+    } else if (arg.kind == QuickArg::number) {
+      inputs[next++] = to_tensor(args[i], {arg.dtype});
+    }
+  }
+  if (!entry.pack) {
+    Tensor output;
+    entry.program->run(inputs, {&output, 1});
+    return wrap(std::move(output));
+  }
+  std::vector<Tensor> outputs(entry.program->num_outputs());
+  entry.program->run(inputs, outputs);
+  const Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
+                    Ref::checked(wrap(std::move(outputs[i]))).release());
+  }
+  return PyObject_CallOneArg(entry.pack.get(), list.get());
+}
+
+PyObject* call_slowly(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  static PyObject* const method = interned("_call_slowly");
+  const Ref positional = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; i < count; ++i) {
+    PyTuple_SET_ITEM(positional.get(), static_cast<Py_ssize_t>(i), Py_NewRef(args[i]));
+  }
+  const Ref keywords = Ref::checked(PyDict_New());
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i) {
+    check(PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i),
+                         args[count + static_cast<size_t>(i)]));
+  }
+  return PyObject_CallMethodObjArgs(self, method, positional.get(), keywords.get(), nullptr);
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
+    if (names || run_eagerly) return call_slowly(self, args, count, names);
+    const std::shared_ptr<Entry> entry = find(*self_of(self), args, count);
+    if (!entry) return call_slowly(self, args, count, names);
+    const uint64_t calls = ++entry->calls;
+    if ((calls & (calls - 1)) == 0) {
+      static PyObject* const note = interned("_note_calls");
+      const Ref number = Ref::checked(PyLong_FromUnsignedLongLong(calls));
+      Ref::checked(
+          PyObject_CallMethodObjArgs(self, note, entry->trace.get(), number.get(), nullptr));
+    }
+    return run(*entry, args);
+  });
+}
+
+QuickArg quick_arg(PyObject* said) {
+  QuickArg arg;
+  const long kind = PyLong_AsLong(PyTuple_GET_ITEM(said, 0));
+  if (kind == 2) {
+    arg.object = Ref::borrow(PyTuple_GET_ITEM(said, 1));
+    return arg;
+  }
+  PyObject* dtype = PyTuple_GET_ITEM(said, kind == 0 ? 1 : 2);
+  arg.dtype = dtype_from_enum(PyLong_AsLong(dtype));
+  if (kind == 1) {
+    arg.kind = QuickArg::number;
+    arg.object = Ref::borrow(PyTuple_GET_ITEM(said, 1));
+    return arg;
+  }
+  arg.kind = QuickArg::tensor;
+  PyObject* shape = PyTuple_GET_ITEM(said, 2);
+  arg.shape = shape == Py_None ? Shape::unknown() : shape_from_object(shape);
+  return arg;
+}
+
+/// _add_entry(trace, graph, args, is_flat, pack or None)
+PyObject* add_entry(PyObject* self, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    PyObject *trace = nullptr, *graph = nullptr, *said = nullptr, *flat = nullptr, *pack = nullptr;
+    if (!PyArg_ParseTuple(args, "OOO!OO:_add_entry", &trace, &graph, &PyTuple_Type, &said, &flat,
+                          &pack)) {
+      throw PythonError{};
+    }
+    if (flat != Py_True) Py_RETURN_NONE;
+    auto entry = std::make_shared<Entry>();
+    entry->trace = Ref::borrow(trace);
+    entry->program = nb::cast<const FinishedGraph&>(nb::handle(graph)).program;
+    if (pack != Py_None) entry->pack = Ref::borrow(pack);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
+      entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));
+    }
+    self_of(self)->entries->push_back(std::move(entry));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* remove_entry(PyObject* self, PyObject* trace) {
+  std::vector<std::shared_ptr<Entry>> gone;  // destroyed after the list is whole again
+  auto& all = *self_of(self)->entries;
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i]->trace.get() != trace) continue;
+    gone.push_back(std::move(all[i]));
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* entry_calls(PyObject* self, PyObject* trace) {
+  for (const auto& entry : *self_of(self)->entries) {
+    if (entry->trace.get() == trace) return PyLong_FromUnsignedLongLong(entry->calls);
+  }
+  return PyLong_FromLong(0);
+}
+
+PyObject* new_function(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* object = type->tp_alloc(type, 0);
+  if (!object) return nullptr;
+  self_of(object)->vectorcall = vectorcall;
+  self_of(object)->entries = new std::vector<std::shared_ptr<Entry>>;
+  return object;
+}
+
+int clear(PyObject* object) {
+  Py_CLEAR(self_of(object)->dict);
+  const auto gone = std::exchange(*self_of(object)->entries, {});
+  return 0;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self_of(object)->dict);
+  for (const auto& entry : *self_of(object)->entries) {
+    if (entry.use_count() > 1) continue;  // a call is under way
+    Py_VISIT(entry->trace.get());
+    Py_VISIT(entry->pack.get());
+    for (const QuickArg& a : entry->args) Py_VISIT(a.object.get());
+  }
+  return 0;
+}
+
+void dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (self_of(object)->weakrefs) PyObject_ClearWeakRefs(object);
+  clear(object);
+  delete self_of(object)->entries;
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* set_run_eagerly(PyObject*, PyObject* on) {
+  run_eagerly = on == Py_True;
+  Py_RETURN_NONE;
+}
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weakrefs), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(PyFunction, dict), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyGetSetDef properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef methods[] = {
+    {"_add_entry", add_entry, METH_VARARGS, "Lets plain calls find a trace."},
+    {"_remove_entry", remove_entry, METH_O, "Forgets a trace."},
+    {"_entry_calls", entry_calls, METH_O, "How many plain calls a trace answered."},
+    {nullptr, nullptr, 0, nullptr}};
+
+template <class Fn>
+void* address(Fn* fn) {
+  return reinterpret_cast<void*>(fn);
+}
+
+}  // namespace
+
+PyMethodDef function_methods[] = {
+    {"set_functions_run_eagerly", set_run_eagerly, METH_O, "Whether all calls go to Python."},
+    {nullptr, nullptr, 0, nullptr}};
+
+void initialize_function_type(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_new, address(new_function)},
+                         {Py_tp_dealloc, address(dealloc)},
+                         {Py_tp_traverse, address(traverse)},
+                         {Py_tp_clear, address(clear)},
+                         {Py_tp_call, address(PyVectorcall_Call)},
+                         {Py_tp_getset, properties},
+                         {Py_tp_members, members},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
+  PyType_Spec spec{
+      "tidemark._tidemark.FunctionBase", static_cast<int>(sizeof(PyFunction)), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+      slots};
+  const Ref type = Ref::checked(PyType_FromSpec(&spec));
+  check(PyModule_AddObjectRef(module, "FunctionBase", type.get()));
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,309 @@
+// Graphs from Python: building them, running them, branches and loops.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "tidemark/trace/builder.h"
+#include "tidemark/trace/cache_use.h"
+#include "tidemark/trace/infer.h"
+#include "tidemark/trace/specials.h"
+
+#include "convert.h"
+#include "frontend.h"
+#include "graph_module.h"
+#include "op_call.h"
+#include "python_call.h"
+#include "recorder.h"
+#include "tensor_type.h"
+#include "variable_type.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+using trace::GraphBuilder;
+
+std::vector<Tensor> tensors(nb::handle list) { return tensors_from_list(list.ptr()); }
+
+nb::object object_of(Tensor&& t) {
+  if (!t) return nb::none();
+  return nb::steal(Ref::checked(wrap(std::move(t))).release());
+}
+
+nb::list list_of(std::span<Tensor> all) {
+  nb::list out;
+  for (Tensor& t : all) out.append(object_of(std::move(t)));
+  return out;
+}
+
+Shape shape_of(nb::handle shape) {
+  if (shape.is_none()) return Shape::unknown();
+  const Ref rank = Ref::steal(PyObject_GetAttrString(shape.ptr(), "rank"));
+  if (!rank) PyErr_Clear();
+  if (rank && rank.get() == Py_None) return Shape::unknown();
+  return shape_from_object(shape.ptr());
+}
+
+/// A builder and whether it is in charge of this thread now.
+class Building {
+ public:
+  explicit Building(std::string name) : builder(std::move(name)) {}
+  void enter() {
+    if (scope_) fail("this graph is being built already");
+    scope_ = std::make_unique<trace::TraceScope>(builder);
+  }
+  void exit() { scope_.reset(); }
+
+  GraphBuilder builder;
+
+ private:
+  std::unique_ptr<trace::TraceScope> scope_;
+};
+
+class Lifted {
+ public:
+  void enter() { scope_ = std::make_unique<trace::EagerScope>(); }
+  void exit() { scope_.reset(); }
+
+ private:
+  std::unique_ptr<trace::EagerScope> scope_;
+};
+
+nb::list run(const FinishedGraph& self, nb::handle inputs) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> given = tensors(inputs);
+  std::vector<Tensor> outputs(self.program->num_outputs());
+  self.program->run(given, outputs);
+  return list_of(outputs);
+}
+
+std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs) {
+  auto out = std::make_shared<FinishedGraph>();
+  out->graph = self.builder.finish(tensors(outputs));
+  out->program = exec::Program::build(*out->graph);
+  out->variables = self.builder.variables();
+  return out;
+}
+
+/// The body of a branch or a loop; what it captured joins the inputs of the node.
+trace::Body body_of(const Building& building, const FinishedGraph& finished,
+                    std::vector<Tensor>& inputs) {
+  trace::Body body;
+  body.graph = finished.graph;
+  body.program = finished.program;
+  body.variables = finished.variables;
+  for (const Tensor& t : building.builder.captures()) {
+    body.captured.push_back(static_cast<uint32_t>(inputs.size()));
+    inputs.push_back(t);
+  }
+  return body;
+}
+
+std::vector<graph::OutputInfo> infos_of(nb::handle specs) {
+  std::vector<graph::OutputInfo> out;
+  for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
+    out.push_back({dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1]))});
+  }
+  return out;
+}
+
+/// branch(index, builders, graphs, specs of the outputs)
+nb::list branch(nb::handle index, const nb::list& builders, const nb::list& graphs,
+                nb::handle specs) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> inputs{to_tensor(index.ptr(), {})};
+  std::vector<trace::Body> bodies;
+  for (size_t i = 0; i < builders.size(); ++i) {
+    bodies.push_back(body_of(nb::cast<const Building&>(builders[i]),
+                             nb::cast<const FinishedGraph&>(graphs[i]), inputs));
+  }
+  const std::vector<graph::OutputInfo> infos = infos_of(specs);
+  std::vector<Tensor> outputs(infos.size());
+  graph::call_special(std::make_shared<trace::Branch>(std::move(bodies)), infos, inputs, outputs);
+  return list_of(outputs);
+}
+
+/// loop(values, most rounds, condition, its graph, body, its graph, specs of the outputs)
+nb::list loop(nb::handle values, nb::handle most, const Building& condition,
+              const FinishedGraph& condition_graph, const Building& body,
+              const FinishedGraph& body_graph, nb::handle specs) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> inputs = tensors(values);
+  const size_t count = inputs.size();
+  inputs.push_back(to_tensor(most.ptr(), {DType::int64}));
+  trace::Body first = body_of(condition, condition_graph, inputs);
+  trace::Body second = body_of(body, body_graph, inputs);
+  const std::vector<graph::OutputInfo> infos = infos_of(specs);
+  std::vector<Tensor> outputs(infos.size());
+  graph::call_special(std::make_shared<trace::Loop>(std::move(first), std::move(second), count),
+                      infos, inputs, outputs);
+  return list_of(outputs);
+}
+
+/// python_call(function, inputs, specs of the outputs, has effect)
+nb::list call_python(nb::handle function, nb::handle values, nb::handle specs, bool has_effect) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> inputs = tensors(values);
+  const std::vector<graph::OutputInfo> infos = infos_of(specs);
+  std::vector<Tensor> outputs(infos.size());
+  graph::call_special(python_call(function.ptr(), infos, has_effect), infos, inputs, outputs);
+  return list_of(outputs);
+}
+
+/// with_gradient(inputs, outputs, captures of the backward graph, backward graph): the outputs
+/// again, as tensors whose gradient by the inputs is the graph's.
+nb::list with_gradient(nb::handle inputs, nb::handle outputs, const nb::list& captured,
+                       std::shared_ptr<FinishedGraph> backward) {
+  std::vector<Tensor> all = tensors(inputs);
+  const size_t num_inputs = all.size();
+  std::vector<Tensor> results = tensors(outputs);
+  std::vector<graph::OutputInfo> infos;
+  for (const Tensor& t : results) {
+    infos.push_back({t.dtype(), t.shape()});
+    all.push_back(t);
+  }
+  for (Tensor& t : tensors(captured)) all.push_back(std::move(t));
+  std::vector<Tensor> out(infos.size());
+  graph::call_special(
+      trace::attach_gradient(num_inputs, infos.size(), backward->program, backward->variables),
+      infos, all, out);
+  return list_of(out);
+}
+
+bool is_symbolic_object(nb::handle value) {
+  return is_tensor(value.ptr()) && tensor_of(value.ptr()).is_symbolic();
+}
+
+nb::object static_value(nb::handle value) {
+  return object_of(graph::known_value(tensor_of(value.ptr())));
+}
+
+nb::object traced_constant(nb::handle value) {
+  GraphBuilder* builder = trace::current_builder();
+  if (!builder || !is_tensor(value.ptr())) return nb::borrow(value);
+  const GilHeld held;
+  const SourceLine line;
+  return object_of(builder->constant(tensor_of(value.ptr())));
+}
+
+nb::list nodes_of(const FinishedGraph& self) {
+  nb::list out;
+  for (const graph::Node* node : self.graph->nodes()) {
+    nb::list shapes;
+    for (const graph::OutputInfo& info : node->outputs) {
+      shapes.append(nb::make_tuple(std::string(name_of(info.dtype)), info.shape.to_string()));
+    }
+    const std::string site = node->site ? memory::describe(*node->site) : "";
+    out.append(nb::make_tuple(std::string(graph::kind_of(*node)), shapes, site));
+  }
+  return out;
+}
+
+std::vector<uint64_t> ids_of(const std::vector<Variable>& variables) {
+  std::vector<uint64_t> ids;
+  for (const Variable& v : variables) ids.push_back(v.id());
+  return ids;
+}
+
+nb::object common(nb::handle a, nb::handle b) {
+  const Shape shape = trace::common_shape(shape_of(a), shape_of(b));
+  if (!shape.has_rank()) return nb::none();
+  return nb::steal(Ref::checked(shape_tuple(shape)).release());
+}
+
+/// The symbolic tensor's own dtype and shape: what an input that stands for it is declared as.
+nb::list captures(const Building& self) {
+  std::vector<Tensor> all = self.builder.captures();
+  return list_of(all);
+}
+
+nb::object evaluate(nb::handle value) {
+  const GilHeld held;
+  const Tensor wanted = tensor_of(value.ptr());
+  if (!wanted.is_symbolic()) return nb::borrow(value);
+  const auto program = exec::Program::build({}, {&wanted, 1});
+  const trace::EagerScope eager;
+  Tensor out;
+  program->run({}, {&out, 1});
+  return object_of(std::move(out));
+}
+
+}  // namespace
+
+void add_graph_functions(nb::module_& m) {
+  nb::class_<Building>(m, "GraphBuilder")
+      .def(nb::init<std::string>())
+      .def("enter", &Building::enter)
+      .def("exit", &Building::exit)
+      .def("add_input",
+           [](Building& self, nb::handle dtype, nb::handle shape) {
+             return object_of(
+                 self.builder.add_input(dtype_from_object(dtype.ptr()), shape_of(shape)));
+           })
+      .def("own", [](Building& self,
+                     nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
+      .def("finish", finish)
+      .def_prop_ro("captures", captures)
+      .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
+      .def_prop_ro("variable_ids",
+                   [](const Building& self) { return ids_of(self.builder.variables()); });
+  nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
+      .def("run", run)
+      .def("nodes", nodes_of)
+      .def("to_dot", [](const FinishedGraph& self) { return self.graph->to_dot(); })
+      .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
+      .def_prop_ro("num_inputs",
+                   [](const FinishedGraph& self) { return self.graph->inputs().size(); })
+      .def_prop_ro("num_effects",
+                   [](const FinishedGraph& self) { return self.graph->effects().size(); })
+      .def_prop_ro("variable_ids", [](const FinishedGraph& self) { return ids_of(self.variables); })
+      .def_prop_ro("outputs",
+                   [](const FinishedGraph& self) {
+                     std::vector<Tensor> all = self.graph->outputs();
+                     return list_of(all);
+                   })
+      .def_prop_ro("nbytes", [](const FinishedGraph& self) {
+        return self.graph->bytes() + self.program->bytes();
+      });
+  nb::class_<Lifted>(m, "EagerScope")
+      .def(nb::init<>())
+      .def("enter", &Lifted::enter)
+      .def("exit", &Lifted::exit);
+  m.def("current_graph_id", []() -> uint64_t {
+    const GraphBuilder* builder = trace::current_builder();
+    return builder ? builder->graph()->id() : 0;
+  });
+  m.def("trace_cache_changed", trace::note_traces);
+  m.def("trace_cache_evicted", trace::note_eviction);
+  m.def("trace_cache_limit", trace::trace_cache_limit);
+  m.def("branch", branch);
+  m.def("loop", loop);
+  m.def("python_call", call_python);
+  m.def("with_gradient", with_gradient);
+  m.def("is_symbolic", is_symbolic_object);
+  m.def("is_tracing", [] { return trace::current_builder() != nullptr; });
+  m.def("static_value", static_value);
+  m.def("traced_constant", traced_constant);
+  m.def("evaluate", evaluate);
+  m.def("common_shape", common, nb::arg().none(), nb::arg().none());
+  m.def("graph_id_of", [](nb::handle t) {
+    const Tensor& tensor = tensor_of(t.ptr());
+    return tensor.is_symbolic() ? graph::node_of(tensor).graph_id : 0;
+  });
+  m.def("name_of", [](nb::handle t) {
+    const Tensor& tensor = tensor_of(t.ptr());
+    const graph::Node& node = graph::node_of(tensor);
+    return message(node.label.empty() ? std::string(graph::kind_of(node)) : node.label, ":",
+                   graph::symbolic(tensor).index);
+  });
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,23 @@
+// tidemark._tidemark.GraphBuilder and FinishedGraph: what tf.function and control flow are made of.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tidemark/variable.h>
+
+#include <memory>
+#include <vector>
+
+#include "tidemark/exec/program.h"
+
+namespace tidemark::python {
+
+/// A graph ready to run, and the variables it uses.
+struct FinishedGraph {
+  std::shared_ptr<graph::Graph> graph;
+  std::shared_ptr<const exec::Program> program;
+  std::vector<Variable> variables;
+};
+
+void add_graph_functions(nanobind::module_& m);
+
+}  // namespace tidemark::python

@@ -1,0 +1,76 @@
+#include "python_call.h"
+
+#include "convert.h"
+#include "errors.h"
+#include "op_call.h"
+#include "tensor_type.h"
+
+namespace tidemark::python {
+
+namespace {
+
+/// Takes the interpreter's lock, which the thread may or may not hold.
+class Locked {
+ public:
+  Locked() : state_(PyGILState_Ensure()) {}
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+class PythonCall final : public graph::Special {
+ public:
+  PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect)
+      : function_(Py_NewRef(function)), dtypes_(std::move(dtypes)), has_effect_(has_effect) {}
+  ~PythonCall() override {
+    const Locked locked;
+    Py_DECREF(function_);
+  }
+
+  std::string_view name() const override { return "py_function"; }
+  bool has_effect() const override { return has_effect_; }
+
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    const Locked locked;
+    const GilHeld held;
+    const Ref args = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      PyObject* item = Ref::checked(wrap(std::move(inputs[i]))).release();
+      PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), item);
+    }
+    const Ref result = Ref::checked(PyObject_CallObject(function_, args.get()));
+    if (outputs.empty()) return;
+    const bool is_list = PyList_Check(result.get()) || PyTuple_Check(result.get());
+    const Ref items = is_list && outputs.size() != 1 ? Ref::checked(PySequence_Tuple(result.get()))
+                      : is_list && PySequence_Size(result.get()) == 1
+                          ? Ref::checked(PySequence_Tuple(result.get()))
+                          : Ref::checked(PyTuple_Pack(1, result.get()));
+    if (PyTuple_GET_SIZE(items.get()) != static_cast<Py_ssize_t>(outputs.size())) {
+      fail("[py_function] the function returned ", PyTuple_GET_SIZE(items.get()),
+           " values; Tout names ", outputs.size());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i] =
+          to_tensor(PyTuple_GET_ITEM(items.get(), static_cast<Py_ssize_t>(i)), {dtypes_[i], true});
+    }
+  }
+
+ private:
+  PyObject* function_;
+  std::vector<DType> dtypes_;
+  bool has_effect_;
+};
+
+}  // namespace
+
+std::shared_ptr<const graph::Special> python_call(PyObject* function,
+                                                  const std::vector<graph::OutputInfo>& infos,
+                                                  bool has_effect) {
+  std::vector<DType> dtypes;
+  for (const graph::OutputInfo& info : infos) dtypes.push_back(info.dtype);
+  return std::make_shared<PythonCall>(function, std::move(dtypes), has_effect);
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,18 @@
+// A node that calls a Python function when the graph runs.
+#pragma once
+
+#include <vector>
+
+#include "tidemark/graph/node.h"
+
+#include "py_ref.h"
+
+namespace tidemark::python {
+
+/// The function gets one tensor each input and returns a tensor or a list of them, of the dtypes
+/// that `infos` say.
+std::shared_ptr<const graph::Special> python_call(PyObject* function,
+                                                  const std::vector<graph::OutputInfo>& infos,
+                                                  bool has_effect);
+
+}  // namespace tidemark::python

@@ -1,0 +1,191 @@
+"""One traced function: its graph, what it takes and returns."""
+
+from __future__ import annotations
+
+from tidemark import _tidemark, nest
+from tidemark._export import export
+from tidemark._functions import arguments
+from tidemark._functions.arguments import Call, NumberArg, TensorArg
+from tidemark._functions.numbers import wide_dtype
+from tidemark._tidemark import Tensor
+
+
+class Trace:
+    """The result of tracing: runs without Python."""
+
+    __slots__ = (
+        "graph", "token", "args", "call", "inputs", "captures", "structure", "reason", "line",
+        "calls", "nbytes", "state", "name", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(self, name, graph, call, args, captures, structure):
+        self.name, self.graph, self.structure = name, graph, structure
+        self.token, self.args = call.token, args
+        self.call = Call.__new__(Call)
+        self.call._structure = nest.map_structure(lambda _: None, call._structure)
+        self.call._specs = call._specs
+        self.captures = captures
+        self.inputs = [
+            (at, wide_dtype(arg.type)._enum if isinstance(arg, NumberArg) else None)
+            for at, arg in enumerate(args)
+            if isinstance(arg, (TensorArg, NumberArg))
+        ]
+        self.calls = 0
+        self.nbytes = graph.nbytes + 512 + 128 * len(args)
+        self.reason = self.line = self.state = None
+
+    def accepts(self, call):
+        """Whether the call's arguments fit."""
+        return self.token == call.token and all(
+            mine.accepts(theirs) for mine, theirs in zip(self.args, call.args, strict=True)
+        )
+
+    def run(self, leaves):
+        """Computes, given all leaves of the arguments."""
+        self.calls += 1
+        values = [
+            leaves[at] if number is None else _tidemark.convert(leaves[at], number)
+            for at, number in self.inputs
+        ]
+        return self.structure.pack(self.graph.run([*values, *self.captures]))
+
+    @property
+    def is_general(self):
+        return any(arg.is_general for arg in self.args)
+
+
+class FuncGraph:
+    """What a traced function is made of, to look at."""
+
+    def __init__(self, trace):
+        self._graph, self.name = trace.graph, trace.name
+
+    def get_operations(self):
+        """The operations, in the order in which they run."""
+        return [
+            Operation(kind, at, outputs, place)
+            for at, (kind, outputs, place) in enumerate(self._graph.nodes())
+        ]
+
+    def as_graph_def(self, from_version=None, add_shapes=False, **_):
+        """The graph as text, a node a line."""
+        return str(self._graph)
+
+    def to_dot(self):
+        """The graph in Graphviz's language."""
+        return self._graph.to_dot()
+
+    outputs = property(lambda self: self._graph.outputs)
+    __str__ = __repr__ = lambda self: str(self._graph)
+
+
+class Operation:
+    """A node of a traced function."""
+
+    __slots__ = ("type", "name", "outputs", "place")
+
+    def __init__(self, kind, at, outputs, place):
+        self.type, self.outputs, self.place = kind, outputs, place
+        self.name = f"{kind}_{at}"
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+
+@export("tf.types.experimental.ConcreteFunction")
+class ConcreteFunction:
+    """A function traced for one signature; called with tensors, or as the function was."""
+
+    def __init__(self, trace, signature, variables):
+        self._trace, self._signature = trace, signature
+        self._variables = variables
+        self.name = trace.name
+        self.__name__ = trace.name
+
+    def __call__(self, *args, **kwargs):
+        trace = self._trace
+        leaves = self._leaves_of(args, kwargs)
+        values = []
+        for (at, number), leaf in zip(trace.inputs, leaves, strict=True):
+            wanted = trace.args[at]
+            if number is None and not isinstance(leaf, Tensor):
+                leaf = _tidemark.convert(leaf, wanted.dtype._enum)
+            if number is None and not wanted.accepts(TensorArg.of(leaf)):
+                raise TypeError(
+                    f"Binding inputs to tf.function failed: {self.name} expects {wanted!r} for "
+                    f"input {len(values)}; given was {TensorArg.of(leaf)!r}."
+                )
+            values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
+        trace.calls += 1
+        return trace.structure.pack(trace.graph.run([*values, *trace.captures]))
+
+    def _leaves_of(self, args, kwargs):
+        """The leaves that are inputs, from a call by signature or by flat tensors and names."""
+        trace, count = self._trace, len(self._trace.inputs)
+        if kwargs and not args:
+            names = [
+                trace.args[at].name for at, _ in trace.inputs if hasattr(trace.args[at], "name")
+            ]
+            if sorted(kwargs) == sorted(filter(None, names)):
+                return [kwargs[name] for name in names]
+        try:
+            call = Call(self._signature.bind(*args, **kwargs))
+        except TypeError:
+            flat = nest.flatten((args, kwargs))
+            if len(flat) == count:
+                return flat
+            raise
+        if call.token == trace.token:
+            return [call.leaves[at] for at, _ in trace.inputs]
+        flat = nest.flatten((args, kwargs))
+        if len(flat) == count:
+            return flat
+        raise TypeError(
+            f"{self.name} takes {count} tensors: {self.pretty_printed_signature()}; given were "
+            f"{len(flat)}"
+        )
+
+    graph = property(lambda self: FuncGraph(self._trace))
+    function_type = property(lambda self: self.structured_input_signature)
+    outputs = property(lambda self: self._trace.graph.outputs)
+    captured_inputs = property(lambda self: list(self._variables))
+
+    @property
+    def variables(self):
+        """Variables the function uses, as far as they are alive."""
+        return tuple(self._variables)
+
+    @property
+    def trainable_variables(self):
+        return tuple(v for v in self._variables if v.trainable)
+
+    @property
+    def inputs(self):
+        return [self._trace.args[at].spec() for at, number in self._trace.inputs if number is None]
+
+    @property
+    def structured_input_signature(self):
+        """The arguments as specs: (args, kwargs)."""
+        trace = self._trace
+        leaves = [
+            arg.spec() if isinstance(arg, TensorArg) else getattr(arg, "value", arg)
+            for arg in trace.args
+        ]
+        return nest.pack_sequence_as(trace.call._structure, leaves)
+
+    @property
+    def structured_outputs(self):
+        """The results as specs."""
+        outputs = [TensorArg.of(t).spec() for t in self._trace.graph.outputs]
+        return self._trace.structure.pack(outputs)
+
+    def pretty_printed_signature(self, verbose=True):
+        """The signature in one line."""
+        inside = ", ".join(repr(arg) for arg in self._trace.args)
+        return f"{self.name}({inside})"
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self.pretty_printed_signature()}>"
+
+
+__all__ = ["ConcreteFunction", "FuncGraph", "Trace", "arguments"]

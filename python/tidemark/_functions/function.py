@@ -1,0 +1,526 @@
+"""``tf.function`` itself."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+import weakref
+
+from tidemark import _tidemark, nest
+from tidemark._export import export
+from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
+from tidemark._functions.concrete import ConcreteFunction, Trace
+from tidemark._functions.numbers import TracedNumber, wide_dtype
+from tidemark._functions.state import Captured
+from tidemark._functions.traces import CACHE
+from tidemark._scopes import get_logger
+from tidemark._tidemark import Tensor
+from tidemark._tracing import Structure, building, is_symbolic
+from tidemark._type_specs import TensorSpec
+
+_eagerly = False
+_TRACES_BEFORE_WARNING = 5
+_thread = threading.local()
+
+
+@export("tf.config.run_functions_eagerly")
+def run_functions_eagerly(run_eagerly):
+    """Whether tf.functions run as the Python functions they are made of."""
+    global _eagerly
+    _eagerly = bool(run_eagerly)
+    _tidemark.set_functions_run_eagerly(_eagerly)
+
+
+@export("tf.config.functions_run_eagerly")
+def functions_run_eagerly():
+    return _eagerly
+
+
+class Signature:
+    """How calls bind to the parameters of a Python function."""
+
+    __slots__ = ("_signature", "_count", "_plain")
+
+    def __init__(self, function, skip_first):
+        signature = inspect.signature(function)
+        parameters = list(signature.parameters.values())
+        if skip_first:
+            parameters = parameters[1:]
+        self._signature = signature.replace(parameters=parameters)
+        kinds = {p.kind for p in parameters}
+        self._plain = kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._count = len(parameters)
+
+    def bind(self, *args, **kwargs):
+        """(positional values, keyword values), defaults filled in."""
+        if self._plain and not kwargs and len(args) == self._count:
+            return args, {}
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def __str__(self):
+        return str(self._signature)
+
+
+def _caller():
+    """file:line of the first frame outside of the package."""
+    frame = sys._getframe(1)
+    while frame is not None and _tidemark.is_internal_code(frame.f_code):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "?"
+
+
+class Function(_tidemark.FunctionBase):
+    """A Python function that is traced when it is called with arguments of a new kind."""
+
+    def __init__(
+        self,
+        python_function,
+        name=None,
+        input_signature=None,
+        autograph=True,
+        jit_compile=None,
+        reduce_retracing=False,
+        experimental_options=None,
+        _instance=None,
+    ):
+        self._python_function = python_function
+        self._instance = _instance  # weak; of a method
+        self._name = name or getattr(python_function, "__name__", "function")
+        self._autograph = autograph
+        self._autograph_options = experimental_options
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._signature = Signature(python_function, _instance is not None)
+        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._lock = threading.RLock()
+        self._traces: list[Trace] = []
+        self._needs = set()  # positions of leaves whose exact value or shape traces need
+        self._lines = {}  # line → how many traces it caused
+        self._made = 0
+        self._bound = weakref.WeakKeyDictionary()
+        self._bound_by_id = {}
+        self._first_variables = None
+        functools.update_wrapper(self, python_function, updated=())
+
+    # --- calling -----------------------------------------------------------------------------
+
+    def _call_slowly(self, args, kwargs):
+        if _eagerly:
+            return self._python()(*args, **kwargs)
+        call = Call(self._bind(args, kwargs))
+        trace = self._find(call)
+        if trace is None:
+            trace, result = self._trace_and_run(call)
+            return result
+        CACHE.touch(trace)
+        if trace.calls & (trace.calls - 1) == 0:
+            self._look_for_changes(trace)
+        return trace.run(call.leaves)
+
+    def _bind(self, args, kwargs):
+        args, kwargs = self._signature.bind(*args, **kwargs)
+        if self.input_signature is None:
+            return args, kwargs
+        values = [*args, *kwargs.values()]
+        if len(values) < len(self.input_signature):
+            raise TypeError(
+                f"{self._name} takes {len(self.input_signature)} arguments by its input_signature; "
+                f"given were {len(values)}"
+            )
+        head = values[: len(self.input_signature)]
+        flat_specs = nest.flatten(list(self.input_signature))
+        flat = nest.flatten(head)
+        if len(flat) != len(flat_specs):
+            raise TypeError(
+                f"{self._name}: the arguments do not have the structure of the input_signature "
+                f"{self.input_signature}"
+            )
+        fitted = [_fit(value, spec) for value, spec in zip(flat, flat_specs, strict=True)]
+        return (*nest.pack_sequence_as(head, fitted), *values[len(head) :]), {}
+
+    def _find(self, call):
+        for trace in reversed(self._traces):
+            if trace.accepts(call):
+                return trace
+        return None
+
+    def _python(self):
+        """The Python function, bound where it is a method."""
+        if self._instance is None:
+            return self._python_function
+        instance = self._instance()
+        if instance is None:
+            raise ReferenceError(f"the object whose method {self._name} is has gone")
+        return self._python_function.__get__(instance, type(instance))
+
+    # --- tracing -----------------------------------------------------------------------------
+
+    def _trace_and_run(self, call):
+        with self._lock:
+            trace = self._find(call)  # another thread may have been faster
+            if trace is None:
+                trace = self._new_trace(call)
+        if trace.captures:  # belongs to the graph around it, and to that alone
+            return trace, trace.run(call.leaves)
+        return trace, trace.run(call.leaves)
+
+    def _new_trace(self, call):
+        reason = self._reason(call)
+        args = self._general_args(call)
+        trace = None
+        if args != call.args:
+            try:
+                trace = self._trace(call, args)
+            except Exception:
+                # Code that looks at values or sizes is traced for each of them.
+                self._needs.update(
+                    at
+                    for at, pair in enumerate(zip(args, call.args, strict=True))
+                    if pair[0] != pair[1]
+                )
+                args = call.args
+        if trace is None:
+            trace = self._trace(call, args)
+        trace.reason, trace.line = reason, _caller()
+        trace.state = Captured(self._python_function)
+        self._made += 1
+        if trace.captures:
+            return trace
+        # What the new one covers is not needed any more.
+        self._traces = [
+            old
+            for old in self._traces
+            if old.token != trace.token
+            or not all(a.accepts(b) for a, b in zip(trace.args, old.args, strict=True))
+        ]
+        self._traces.append(trace)
+        self._add_quick(trace)
+        CACHE.add(self, trace)
+        self._warn_about_retracing(trace)
+        return trace
+
+    def _general_args(self, call):
+        """What to trace for: where an earlier trace differs in a size or a number, any size or
+        number."""
+        if self.input_signature is not None:
+            specs = nest.flatten(list(self.input_signature))
+            given = list(call.args)
+            for at, spec in enumerate(specs):
+                if isinstance(spec, TensorSpec):
+                    shape = None if spec.shape.rank is None else tuple(spec.shape.as_list())
+                    given[at] = TensorArg(spec.dtype, shape, spec.name)
+            return tuple(given)
+        best = None
+        for trace in self._traces:
+            if trace.token != call.token:
+                continue
+            joined = []
+            for at, (old, new) in enumerate(zip(trace.args, call.args, strict=True)):
+                if old.accepts(new):
+                    joined.append(old)
+                    continue
+                both = None if at in self._needs else old.joined(new)
+                if both is None:
+                    break
+                joined.append(both)
+            else:
+                best = tuple(joined)
+        return best or call.args
+
+    def _trace(self, call, args):
+        first = not self._made
+        outer = getattr(_thread, "creating", None)
+        _thread.creating = (self._name, first)
+        try:
+            with building(self._name) as builder:
+                leaves = list(call.leaves)
+                for at, arg in enumerate(args):
+                    if isinstance(arg, TensorArg):
+                        leaves[at] = builder.add_input(arg.dtype, arg.shape)
+                    elif isinstance(arg, NumberArg):
+                        wide = builder.add_input(wide_dtype(arg.type), ())
+                        leaves[at] = TracedNumber(arg.type, wide)
+                packed_args, packed_kwargs = call.packed(leaves)
+                result = self._traceable()(*packed_args, **packed_kwargs)
+                structure, outputs = Structure.of(result, self._to_output)
+                graph = builder.finish(outputs)
+        finally:
+            _thread.creating = outer
+        return Trace(self._name, graph, call, args, builder.captures, structure)
+
+    def _traceable(self):
+        function = self._python()
+        if not self._autograph:
+            return function
+        from tidemark.autograph import _impl
+
+        return _impl.converted(function)
+
+    def _to_output(self, leaf):
+        if leaf is None:
+            return None
+        if isinstance(leaf, Tensor):
+            return leaf
+        try:
+            return _tidemark.traced_constant(_tidemark.convert(leaf))
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                "To be compatible with tf.function, Python functions must return zero or more "
+                f"Tensors or ExtensionTypes or None values; in compilation of {self._name}, found "
+                f"return value of type {type(leaf).__name__}, which is not a Tensor."
+            ) from error
+
+    # --- telling why -------------------------------------------------------------------------
+
+    def _reason(self, call):
+        """Why no trace fits, in words."""
+        if not self._traces:
+            return "first call" if not self._made else "the earlier trace was dropped"
+        last = self._traces[-1]
+        if last.token != call.token:
+            return "the structure of the arguments differs"
+        names = self._leaf_names(call)
+        found = [
+            f"{name}: {old!r} -> {new!r}"
+            for name, old, new in zip(names, last.args, call.args, strict=True)
+            if not old.accepts(new)
+        ]
+        return "; ".join(found) or "an object that was an argument has gone"
+
+    def _leaf_names(self, call):
+        args, kwargs = call._structure
+        try:
+            names = list(self._signature._signature.parameters)
+        except AttributeError:
+            names = []
+        out = []
+        for at, value in enumerate(args):
+            name = names[at] if at < len(names) else f"argument {at}"
+            count = len(nest.flatten(value))
+            out += [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
+        for name, value in sorted(kwargs.items()):
+            out += [name] * len(nest.flatten(value))
+        return out + ["part"] * (len(call.args) - len(out))
+
+    def _warn_about_retracing(self, trace):
+        count = self._lines[trace.line] = self._lines.get(trace.line, 0) + 1
+        if len(self._lines) > 256:
+            self._lines.clear()
+        if count != _TRACES_BEFORE_WARNING:
+            return
+        get_logger().warning(
+            "%d traces of %s were made from %s, the last because of %s. A trace costs time and is "
+            "kept (tf.memory.report() shows it). Pass numbers as tensors, keep the arguments' "
+            "structure, and make the tf.function once, outside of the loop.",
+            count, self._name, trace.line, trace.reason,
+        )  # fmt: skip
+
+    def _note_calls(self, trace, calls):
+        """Called by the extension after 1, 2, 4, 8, … plain calls."""
+        trace.calls = calls
+        CACHE.touch(trace)
+        self._look_for_changes(trace)
+
+    def _look_for_changes(self, trace):
+        found = trace.state.changed() if trace.state else None
+        if found is None:
+            return
+        name, file, line, was, now = found
+        text = f" ({was!r} then, {now!r} now)" if was is not None else ""
+        get_logger().warning(
+            "%s uses the Python value '%s' (%s:%d), which has changed since it was traced%s: the "
+            "graph keeps the value of that time. Pass it as an argument, or make it a tf.Variable.",
+            self._name, name, file, line, text,
+        )  # fmt: skip
+
+    # --- looking at it -----------------------------------------------------------------------
+
+    def traces(self):
+        """A description of each trace kept: signature, reason, line, bytes, calls."""
+        return [
+            TraceInfo(
+                f"{self._name}({', '.join(map(repr, trace.args))})",
+                trace.reason,
+                trace.line,
+                trace.nbytes,
+                max(trace.calls, self._entry_calls(trace)),
+            )  # fmt: skip
+            for trace in self._traces
+        ]
+
+    def experimental_get_tracing_count(self):
+        """How many times the function was traced."""
+        return self._made
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The function traced for these arguments or specs."""
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten((args, kwargs))):
+            bound = self._signature.bind(*args, **kwargs)
+        else:
+            bound = self._bind(args, kwargs)
+        call = Call(bound)
+        with self._lock:
+            trace = next(
+                (t for t in self._traces if t.token == call.token and t.args == call.args), None
+            )
+            if trace is None:
+                reason = "get_concrete_function"
+                trace = self._trace(call, call.args)
+                trace.reason, trace.line = reason, _caller()
+                trace.state = Captured(self._python_function)
+                self._made += 1
+                if not trace.captures:
+                    self._traces.append(trace)
+                    self._add_quick(trace)
+                    CACHE.add(self, trace)
+        return ConcreteFunction(trace, self._signature, _alive_variables(trace.graph.variable_ids))
+
+    python_function = property(lambda self: self._python())
+    function_spec = property(lambda self: self._signature)
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """The signatures of all traces, a line each."""
+        return "\n".join(info.signature for info in self.traces())
+
+    # --- ownership ---------------------------------------------------------------------------
+
+    def _add_quick(self, trace):
+        """Lets plain calls find the trace without Python."""
+        simple = trace.structure.is_one_tensor
+        self._add_entry(
+            trace, trace.graph,
+            tuple(_quick_arg(arg) for arg in trace.args),
+            _is_flat(trace), None if simple else trace.structure.pack,
+        )  # fmt: skip
+
+    def _drop(self, trace):
+        with self._lock:
+            self._traces = [t for t in self._traces if t is not trace]
+            self._remove_entry(trace)
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        try:
+            known = self._bound.get(instance)
+        except TypeError:  # not hashable
+            known = self._bound_by_id.get(id(instance))
+        if known is not None and known._instance() is instance:
+            return known
+        bound = type(self)(
+            self._python_function, self._name, self.input_signature, self._autograph,
+            self._jit_compile, self._reduce_retracing, self._autograph_options,
+            _instance=weakref.ref(instance),
+        )  # fmt: skip
+        try:
+            self._bound[instance] = bound
+        except TypeError:
+            key, mine = id(instance), self._bound_by_id
+            weakref.finalize(instance, mine.pop, key, None)
+            mine[key] = bound
+        return bound
+
+    def __repr__(self):
+        return f"<tf.function {self._name}{self._signature}>"
+
+
+def _quick_arg(arg):
+    """The argument as the extension compares it: (kind, …)."""
+    if isinstance(arg, TensorArg):
+        return (0, arg.dtype._enum, arg.shape)
+    if isinstance(arg, NumberArg):
+        return (1, arg.type, wide_dtype(arg.type)._enum)
+    return (2, arg.value)
+
+
+def _is_flat(trace):
+    """Whether the arguments are a plain list of tensors and values: leaf i is argument i."""
+    args, kwargs = trace.call._structure
+    return not kwargs and not trace.call._specs and all(value is None for value in args)
+
+
+def _fit(value, spec):
+    if not isinstance(spec, TensorSpec):
+        return value
+    if isinstance(value, TensorSpec):
+        return value
+    if not isinstance(value, Tensor):
+        value = _tidemark.convert(value, spec.dtype._enum)
+    if not spec.is_compatible_with(value):
+        raise TypeError(
+            f"Binding inputs to tf.function failed due to `Can not cast {TensorArg.of(value)!r} to "
+            f"{spec!r}`."
+        )
+    return value
+
+
+class TraceInfo:
+    """What ``traces()`` tells of a trace."""
+
+    __slots__ = ("signature", "reason", "line", "nbytes", "calls")
+
+    def __init__(self, signature, reason, line, nbytes, calls):
+        self.signature, self.reason, self.line = signature, reason, line
+        self.nbytes, self.calls = nbytes, calls
+
+    def __repr__(self):
+        return (
+            f"{self.signature}: {self.reason}, at {self.line}; {self.nbytes:,} bytes, "
+            f"{self.calls} calls"
+        )
+
+
+def _alive_variables(ids):
+    from tidemark._variable import variable_with_id
+
+    return [v for v in map(variable_with_id, ids) if v is not None]
+
+
+def check_may_create_variable():
+    """Raises where a function that was traced before makes a variable."""
+    creating = getattr(_thread, "creating", None)
+    if creating is not None and not creating[1]:
+        raise ValueError(
+            f"tf.function {creating[0]} only supports singleton tf.Variables created on the first "
+            "call. Make sure the tf.Variable is only created once or created outside tf.function."
+        )
+
+
+@export("tf.function")
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    jit_compile=None,
+    reduce_retracing=False,
+    experimental_implements=None,
+    experimental_autograph_options=None,
+    experimental_attributes=None,
+    experimental_relax_shapes=None,
+    experimental_compile=None,
+    experimental_follow_type_hints=None,
+):
+    """Makes a Python function run as a graph: ``@tf.function``, with or without arguments."""
+    if input_signature is not None and not isinstance(input_signature, (list, tuple)):
+        raise TypeError(
+            f"input_signature must be either a tuple or a list, got {input_signature!r}"
+        )
+
+    def decorate(inner):
+        if isinstance(inner, (staticmethod, classmethod)):
+            return type(inner)(decorate(inner.__func__))
+        return Function(
+            inner, getattr(inner, "__name__", None), input_signature, autograph, jit_compile,
+            bool(reduce_retracing or experimental_relax_shapes), experimental_autograph_options,
+        )  # fmt: skip
+
+    return decorate if func is None else decorate(func)
+
+
+__all__ = ["Function", "ValueArg", "function", "is_symbolic"]
