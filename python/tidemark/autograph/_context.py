@@ -156,10 +156,10 @@ def inside_loop():
             scope.loops -= 1
 
 
-def is_negation(result, value):
-    """Whether the one tensor was computed as "not" of the other, just before."""
+def negated_by(result):
+    """The tensor of which the given one was computed as "not", just before; None if it was not."""
     scope = current_scope()
-    return scope is not None and scope.negated[0] is result and scope.negated[1] is value
+    return scope.negated[1] if scope is not None and scope.negated[0] is result else None
 
 
 def current_scope():

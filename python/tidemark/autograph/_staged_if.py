@@ -7,7 +7,7 @@ import sys
 
 import tidemark as tf
 from tidemark.autograph import _staging
-from tidemark.autograph._context import current_scope, is_negation
+from tidemark.autograph._context import current_scope, negated_by
 from tidemark.autograph._lists import StagedList, spec_of
 from tidemark.autograph._state import (
     Restage,
@@ -31,10 +31,10 @@ _BRANCH = ("main", "else")
 
 def staged_if(test, body, orelse, get_state, set_state, names, nouts):
     """Builds the statement; its first ``nouts`` variables are used after it."""
-    test = _checked(test, "if statement")
+    test, negated = _checked(test, "if statement"), negated_by(test)
     initial = get_state()
     names = names[:nouts]
-    statement = _If(names, initial[:nouts], test)
+    statement = _If(names, initial[:nouts], negated)
 
     def branch(function, which):
         def build():
@@ -55,7 +55,7 @@ def staged_if(test, body, orelse, get_state, set_state, names, nouts):
 def staged_expression(test, if_true, if_false, text):
     """Builds a conditional expression, known by its condition's text."""
     test = _checked(test, "conditional expression")
-    statement = _If((text,), (None,), test)
+    statement = _If((text,), (None,))
 
     def branch(function, which):
         return lambda: statement.ended(which, (function(),))
@@ -76,9 +76,9 @@ def _checked(test, what):
 class _If:
     """What is known of a statement while its branches are built, one after the other."""
 
-    def __init__(self, names, initial, test):
+    def __init__(self, names, initial, negated=None):
         self._names = names
-        self._test = test
+        self._negated = negated  # the flag of "if not flag"
         self.initial = tuple(initial)
         self._ends = {}
         self._filled = {}  # variable → what stands for it in the branch that does not assign it
@@ -125,7 +125,7 @@ class _If:
             if not is_flag(name) or not isinstance(main, bool):
                 continue
             # Of "if not flag: flag = True" the other branch has it set already.
-            if main is orelse or (main and is_negation(self._test, orelse)):
+            if main is orelse or (main and orelse is not None and orelse is self._negated):
                 known[n] = main
         return tuple(known)
 
