@@ -11,6 +11,7 @@
 #include "op_call.h"
 #include "op_function.h"
 #include "pickle.h"
+#include "plan_module.h"
 #include "sites.h"
 #include "tape_type.h"
 #include "tensor_type.h"
@@ -63,4 +64,5 @@ NB_MODULE(_tidemark, m) {
   add_memory_functions(m);
   add_runtime_functions(m);
   add_graph_functions(m);
+  add_plan_functions(m);
 }

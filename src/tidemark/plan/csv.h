@@ -7,6 +7,8 @@
 // The columns may come in any order; `alignment` and `offset` (a fixed one) may be added.
 #pragma once
 
+#include <tidemark/export.h>
+
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,6 @@ struct BufferTable {
 };
 
 /// Throws InvalidArgumentError that names the line.
-BufferTable parse_csv(std::string_view text);
+TIDEMARK_API BufferTable parse_csv(std::string_view text);
 
 }  // namespace tidemark::plan

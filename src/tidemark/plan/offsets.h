@@ -7,6 +7,8 @@
 //   packing.lower_bound;  // 600: no order of bytes could do with less
 #pragma once
 
+#include <tidemark/export.h>
+
 #include <limits>
 
 #include "tidemark/plan/buffer.h"
@@ -33,6 +35,6 @@ struct Packing {
 };
 
 /// Throws InvalidArgumentError as `validate` does.
-Packing pack(std::span<const Buffer> buffers, const PackOptions& options = {});
+TIDEMARK_API Packing pack(std::span<const Buffer> buffers, const PackOptions& options = {});
 
 }  // namespace tidemark::plan

@@ -1,0 +1,57 @@
+"""The command line: ``tidemark COMMAND ...`` or ``python -m tidemark COMMAND ...``.
+
+A command is a module of this package with ``ABOUT`` (one line), ``add_arguments(parser)`` and
+``run(arguments)``, which returns the exit status. It is imported when it is called for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+from tidemark import errors
+
+COMMANDS = ["plan"]
+
+# Exit statuses, as of most programs: 1 a check failed, 2 the call or its input is wrong.
+OK, FAILED, BAD_INPUT = 0, 1, 2
+
+
+class InputError(Exception):
+    """What was asked for cannot be done; the message says why and what to do."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_overview())
+        return OK if arguments else BAD_INPUT
+    name, *rest = arguments
+    if name not in COMMANDS:
+        print(f"tidemark: there is no command {name!r}\n\n{_overview()}", file=sys.stderr)
+        return BAD_INPUT
+    command = _command(name)
+    parser = argparse.ArgumentParser(prog=f"tidemark {name}", description=command.ABOUT)
+    command.add_arguments(parser)
+    try:
+        return command.run(parser.parse_args(rest))
+    except (InputError, errors.InvalidArgumentError) as error:
+        print(f"tidemark {name}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        # The reader has seen enough (`tidemark ... | head`); keep the interpreter from flushing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return 130
+
+
+def _command(name: str):
+    return importlib.import_module(f"tidemark.cli.{name}")
+
+
+def _overview() -> str:
+    lines = [f"  {name:<8} {_command(name).ABOUT}" for name in COMMANDS]
+    return "\n".join(["usage: tidemark COMMAND ...", "", *lines, "", "tidemark COMMAND --help"])
