@@ -73,6 +73,14 @@ Tensor convert_adapting(PyObject* value, DType beside, bool copy) {
   return to_tensor(value, {beside == DType::invalid ? usual : adapted_dtype(usual, beside), copy});
 }
 
+bool holds_tensors_alone(PyObject* value) {
+  if (!PyList_Check(value) && !PyTuple_Check(value)) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    if (!is_tensor(PySequence_Fast_GET_ITEM(value, i))) return false;
+  }
+  return true;
+}
+
 Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool copy) {
   if (is_adapting(value)) return convert_adapting(value, beside, copy);
   const DType obvious = obvious_dtype(value, beside);
@@ -81,6 +89,9 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
   DType wanted = beside == DType::invalid ? t.dtype() : adapted_dtype(t.dtype(), beside);
   if (t.num_elements() == 0 && beside == DType::invalid && !param.dtypes.contains(wanted)) {
     wanted = DType::int32;  // an empty list says nothing about its dtype
+  }
+  if (param.dtypes.bits == kIndex.bits && !kIndex.contains(wanted) && holds_tensors_alone(value)) {
+    wanted = DType::int32;  // sizes that were computed, as in reshape(x, [sqrt(n), sqrt(n)])
   }
   return wanted == t.dtype() ? t : to_tensor(value, {wanted, copy});
 }

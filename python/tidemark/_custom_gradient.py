@@ -24,6 +24,10 @@ class Bind:
         self._f, self._d = f, d
         functools.update_wrapper(self, f)
 
+    @property
+    def __signature__(self):
+        return inspect.signature(self._f)
+
     def __get__(self, instance, owner):
         if instance is None:
             return self

@@ -84,7 +84,12 @@ def _xla():
 
 
 def _context():
-    return {"async_wait": _nothing, "context": _EagerContext, "executing_eagerly": _eagerly}
+    return {
+        "_reset_context": _nothing,
+        "async_wait": _nothing,
+        "context": _EagerContext,
+        "executing_eagerly": _eagerly,
+    }
 
 
 def _nothing():

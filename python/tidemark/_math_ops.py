@@ -306,8 +306,9 @@ def matmul(
         raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True.")
     if transpose_b and adjoint_b:
         raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True.")
-    product = _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
-    return product if output_type is None else cast(product, output_type)
+    if output_type is not None:  # sums may not fit the type of the factors
+        a, b = cast(a, output_type), cast(b, output_type)
+    return _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
 
 
 @export("tf.tensordot", "tf.linalg.tensordot")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tidemark import call, convert
 
 # --- normalisation -------------------------------------------------------------------------------
@@ -178,6 +178,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 @export("tf.nn.embedding_lookup")
+@dispatching
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of ``params`` that ``ids`` names; several parts hold the rows in turn ("mod")."""
     parts = list(params) if isinstance(params, (list, tuple)) else [params]

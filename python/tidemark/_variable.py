@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import weakref
 
+import numpy as np
+
 from tidemark import _tidemark
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
@@ -212,7 +214,7 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
         return self._operand().numpy()
 
     def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
+        array = np.asarray(self.numpy())
         return array if dtype is None else array.astype(dtype)
 
     def eval(self, session=None):

@@ -272,6 +272,44 @@ def _where(condition, x=None, y=None):
     return condition.with_flat_values(values)
 
 
+def _shape(input, out_type=dtypes.int32):
+    return DynamicShape(input)
+
+
+class DynamicShape:
+    """What ``tf.shape`` gives: sizes by index, where all rows have the same."""
+
+    def __init__(self, ragged):
+        self._ragged = ragged
+
+    rank = property(lambda self: self._ragged.shape.rank)
+    num_row_partitions = property(lambda self: self._ragged.ragged_rank)
+    static_lengths = property(lambda self: self._ragged.shape.as_list())
+
+    def is_uniform(self, axis):
+        """Whether a dimension has one size."""
+        return axis == 0 or axis > self._ragged.ragged_rank or self._sizes()[axis] is not None
+
+    def _sizes(self):
+        return self._ragged.shape.as_list()
+
+    def __getitem__(self, index):
+        index = int(index) + self.rank if int(index) < 0 else int(index)
+        if not self.is_uniform(index):
+            raise ValueError(f"Index {index} is not uniform")
+        return convert(self._sizes()[index], dtypes.int64._enum)
+
+    def __repr__(self):
+        return f"<DynamicRaggedShape {self._sizes()}>"
+
+
+def _embedding_lookup(params, ids, max_norm=None):
+    from tidemark import nn
+
+    values = nn.embedding_lookup(params, ids.flat_values, max_norm)
+    return ids.with_flat_values(values)
+
+
 def _size(input, out_type=dtypes.int32):
     return call("size", (input.flat_values,), {"out_type": dtypes.as_dtype(out_type)._enum})
 
@@ -290,6 +328,7 @@ def _reverse(tensor, axis):
 
 _HANDLERS = {
     "concat": _concat,
+    "embedding_lookup": _embedding_lookup,
     "expand_dims": _expand_dims,
     "gather": _gather,
     "rank": _rank,
@@ -301,6 +340,7 @@ _HANDLERS = {
     "reduce_prod": _reduction("prod", _segment("prod")),
     "reduce_sum": _reduction("sum", _segment("sum")),
     "reverse": _reverse,
+    "shape": _shape,
     "size": _size,
     "stack": _stack,
     "where": _where,

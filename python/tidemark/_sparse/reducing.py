@@ -20,9 +20,12 @@ def _reduced(sp_input, axis, keepdims, output_is_sparse, reduce):
     kept = [d for d in range(rank) if d not in gone]
     places = call("gather", (sparse.indices, convert(kept, _INT64)), {"axis": 1})
     sizes = call("gather", (sparse.dense_shape, convert(kept, _INT64)), {"axis": 0})
-    flat, group = call("unique", (flat_places(places, sizes),), {})
+    flat = flat_places(places, sizes)
+    order = call("argsort", (flat,), {"stable": True})
+    flat, group = call("unique", (call("gather", (flat, order), {"axis": 0}),), {})
     count = call("size", (flat,), {})
-    values = call(f"unsorted_segment_{reduce}", (sparse.values, group, count), {})
+    values = call("gather", (sparse.values, order), {"axis": 0})
+    values = call(f"unsorted_segment_{reduce}", (values, group, count), {})
     places = places_at(flat, sizes)
     if keepdims:
         places, sizes = _with_ones(places, sizes, kept, rank)

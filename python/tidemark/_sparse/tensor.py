@@ -96,9 +96,12 @@ class SparseTensor(CompositeTensor):
     @classmethod
     def __tf_dispatch__(cls, function, args, kwargs):
         """Elementwise functions of one sparse argument work on its values."""
-        if function.__name__ in ELEMENTWISE and args and isinstance(args[0], SparseTensor):
+        if not args or not isinstance(args[0], SparseTensor):
+            return NotImplemented
+        name = function.__name__
+        if name in ELEMENTWISE:
             return args[0].with_values(function(args[0]._values, *args[1:], **kwargs))
-        return NotImplemented
+        return _SIZES[name](*args, **kwargs) if name in _SIZES else NotImplemented
 
     def __mul__(self, other):
         return self.with_values(_with_dense("multiply", self, other))
@@ -131,6 +134,21 @@ ELEMENTWISE_NAMES = """
     softplus softsign sqrt square tan tanh zeros_like
 """
 ELEMENTWISE = frozenset(ELEMENTWISE_NAMES.split())
+
+
+def _shape(input, out_type=dtypes.int32, name=None):
+    return OPS["tf.cast"](input.dense_shape, out_type)
+
+
+def _size(input, out_type=dtypes.int32, name=None):
+    return OPS["tf.cast"](call("prod", (input.dense_shape,), {}), out_type)
+
+
+def _rank(input, name=None):
+    return call("size", (input.dense_shape,), {})
+
+
+_SIZES = {"shape": _shape, "size": _size, "rank": _rank}
 
 
 def _as_int64(value):
