@@ -1,0 +1,37 @@
+"""docs/compatibility.md says what the package is."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import tidemark as tf
+from tidemark import _compatibility, _unsupported
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import gen_compatibility  # noqa: E402
+
+
+def test_the_page_is_up_to_date():
+    assert gen_compatibility.PAGE.read_text() == gen_compatibility.page(), (
+        "run tools/gen_compatibility.py"
+    )
+
+
+def test_only_what_is_there_differs():
+    for name in _compatibility.DIFFERENCES:
+        assert gen_compatibility.status(name) == "here", name
+
+
+@pytest.mark.parametrize("name", sorted(_unsupported.UNSUPPORTED))
+def test_refused_names_say_why(name):
+    found = gen_compatibility.resolve(name)
+    with pytest.raises(tf.errors.UnimplementedError, match="is not supported: "):
+        found()
+
+
+def test_refused_names_are_tensorflows():
+    theirs = {f"{m}.{n}" for m, names in gen_compatibility.recorded().items() for n in names}
+    assert set(_unsupported.UNSUPPORTED) <= theirs

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes docs/compatibility.md from the package, its op definitions and TensorFlow's names.
+
+    python tools/gen_compatibility.py            # write
+    python tools/gen_compatibility.py --check    # fail when it is out of date
+
+tests/python/data/tf_names.txt holds TensorFlow 2.21's public names. What differs, and why names
+are missing, is in tidemark/_compatibility.py and tidemark/_unsupported.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import types
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = ROOT / "tests" / "python" / "data" / "tf_names.txt"
+KERAS = ROOT / "tests" / "python" / "data" / "keras_names.txt"
+PAGE = ROOT / "docs" / "compatibility.md"
+
+INTRO = """\
+# What of TensorFlow is here
+
+Names, arguments, defaults and errors are those of TensorFlow 2.21. This page is written by
+`tools/gen_compatibility.py` from the op definitions, the package and the list of TensorFlow's
+public names; a test fails when it is out of date.
+
+- **here**: the name is there and works.
+- **refused**: the name is there and raises `tf.errors.UnimplementedError` with the reason.
+- **missing**: asking for the name raises `AttributeError`.
+
+"""
+
+
+def recorded():
+    """TensorFlow's names: module → last parts. Modules of others, as Keras's, are left out."""
+    modules = {}
+    for line in NAMES.read_text().splitlines():
+        module, _, names = line.partition(":")
+        modules[module] = [n for n in names.split() if not n.startswith("(")]
+    return modules
+
+
+def resolve(name):
+    """What a full name stands for here, or None."""
+    import tidemark
+
+    found = tidemark
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+        if found is None:
+            return None
+    return found
+
+
+def status(name):
+    """ "here", "refused" or "missing"."""
+    from tidemark import _unsupported
+
+    if name in _unsupported.UNSUPPORTED:
+        return "refused"
+    parent, _, last = name.rpartition(".")
+    module = resolve(parent) if parent != "tf" else sys.modules["tidemark"]
+    if module is None or isinstance(module, types.ModuleType) is False:
+        return "missing"
+    return "here" if hasattr(module, last) else "missing"
+
+
+def reason(table, module):
+    """The reason of the module, or of the nearest one around it."""
+    while module not in table and "." in module:
+        module = module.rpartition(".")[0]
+    return table.get(module, "")
+
+
+def by_status(module, names):
+    found = {"here": [], "refused": [], "missing": []}
+    for name in names:
+        found[status(f"{module}.{name}")].append(name)
+    return found
+
+
+def top_level(module):
+    parts = module.split(".")
+    if module.startswith("tf.compat.v1"):
+        return "tf.compat.v1"
+    return ".".join(parts[:2])
+
+
+def summary(table):
+    """One row for each top-level module."""
+    rows = {}
+    for module, found in table.items():
+        counts = rows.setdefault(top_level(module), [0, 0, 0])
+        for i, kind in enumerate(("here", "refused", "missing")):
+            counts[i] += len(found[kind])
+    lines = ["| module | names | here | refused | missing |", "| --- | ---: | ---: | ---: | ---: |"]
+    for module in sorted(rows):
+        here, refused, missing = rows[module]
+        total = here + refused + missing
+        lines.append(f"| `{module}` | {total} | {here} | {refused} | {missing} |")
+    sums = [sum(r[i] for r in rows.values()) for i in range(3)]
+    lines.append(f"| **all** | {sum(sums)} | {sums[0]} | {sums[1]} | {sums[2]} |")
+    return lines
+
+
+def keras_part():
+    from tidemark import _unsupported
+
+    names = KERAS.read_text().split()
+    found = {"here": [], "refused": [], "missing": []}
+    for name in names:
+        found[status(name)].append(name)
+    lines = [
+        "## What Keras refers to",
+        "",
+        f"Keras 3 refers to {len(names)} names: {len(found['here'])} are here, "
+        f"{len(found['refused'])} refused, {len(found['missing'])} missing.",
+        "",
+    ]
+    if found["refused"]:
+        lines += ["| refused | reason |", "| --- | --- |"]
+        lines += [f"| `{n}` | {_unsupported.UNSUPPORTED[n]} |" for n in found["refused"]]
+        lines.append("")
+    if found["missing"]:
+        lines += ["Missing: " + ", ".join(f"`{n}`" for n in found["missing"]), ""]
+    return lines
+
+
+def differences_part():
+    from tidemark import _compatibility
+
+    lines = ["## What differs", "", "| name | difference |", "| --- | --- |"]
+    for name, text in sorted(_compatibility.DIFFERENCES.items()):
+        lines.append(f"| `{name}` | {text} |")
+    return [*lines, ""]
+
+
+def module_part(module, found):
+    from tidemark import _compatibility, _unsupported
+
+    lines = [f"### {module}", ""]
+    if found["here"]:
+        lines += ["Here: " + ", ".join(f"`{n}`" for n in found["here"]), ""]
+    if found["refused"]:
+        lines += ["| refused | reason |", "| --- | --- |"]
+        for name in found["refused"]:
+            lines.append(f"| `{name}` | {_unsupported.UNSUPPORTED[f'{module}.{name}']} |")
+        lines.append("")
+    if found["missing"]:
+        why = reason(_compatibility.MISSING, module)
+        if len(found["missing"]) > 400:
+            lines += [f"Missing ({why}): {len(found['missing'])} names", ""]
+        else:
+            names = ", ".join(f"`{n}`" for n in found["missing"])
+            lines += [f"Missing ({why}): {names}", ""]
+    return lines
+
+
+def own_part():
+    """What Tidemark adds."""
+    return [
+        "## What Tidemark adds",
+        "",
+        "| name | what it does |",
+        "| --- | --- |",
+        "| `tf.memory` | limits, the report, who holds what |",
+        "| `tf.install_as_tensorflow` | lets `import tensorflow` find this package |",
+        "",
+    ]
+
+
+def ops_part():
+    from tidemark import _tidemark
+
+    ops = sorted(_tidemark.list_ops(), key=lambda op: op["name"])
+    lines = [
+        "## Ops",
+        "",
+        f"The {len(ops)} ops that functions are made of, with the names that call them directly.",
+        "",
+        "| op | names | gradient | what it does |",
+        "| --- | --- | --- | --- |",
+    ]
+    for op in ops:
+        names = ", ".join(f"`{n}`" for n in op["python_names"])
+        gradient = "yes" if op["differentiable"] else ""
+        doc = op["doc"].replace("|", "\\|").replace("\n", " ")
+        lines.append(f"| `{op['name']}` | {names} | {gradient} | {doc} |")
+    return [*lines, ""]
+
+
+def page():
+    """The whole page as text."""
+    import tidemark  # noqa: F401  the package that is described
+
+    table = {module: by_status(module, names) for module, names in recorded().items()}
+    lines = [*summary(table), "", *keras_part(), *differences_part(), *own_part()]
+    lines += ["## Names by module", ""]
+    for module in sorted(table):
+        if any(table[module].values()):
+            lines += module_part(module, table[module])
+    lines += ops_part()
+    return INTRO + "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail when the page is out of date")
+    arguments = parser.parse_args()
+    text = page()
+    if arguments.check:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print("docs/compatibility.md is out of date; run tools/gen_compatibility.py")
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
