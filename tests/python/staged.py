@@ -84,10 +84,44 @@ def run(function, *args):
         return converted(function)(*args)
 
 
+def _in_graphs(program):
+    """Whether a graph can hold what the program uses yet."""
+    try:
+        tf.function(program)(tf.constant(2))
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _writes_array(n):
+    array = tf.TensorArray(tf.int32, size=n)
+    for i in tf.range(n):
+        array = array.write(i, i)
+    return array.stack()
+
+
+def _asserts(n):
+    tf.debugging.Assert(n > 0, [n])
+
+
+def _changes_shape(n):
+    return tf.while_loop(
+        lambda i, x: i < n,
+        lambda i, x: (i + 1, tf.concat([x, x], 0)),
+        (0, tf.zeros([1])),
+        shape_invariants=(tf.TensorShape([]), tf.TensorShape([None])),
+    )
+
+
+ARRAYS_IN_GRAPHS = _in_graphs(_writes_array)
+ASSERTIONS_IN_GRAPHS = _in_graphs(_asserts)
+INVARIANTS_IN_GRAPHS = _in_graphs(_changes_shape)
+
+
 def run_both(function, *args):
     """As ``run``, after making sure that a traced function gives the same."""
     result = run(function, *args)
-    if hasattr(tf, "function"):
+    if ARRAYS_IN_GRAPHS:
         traced = tf.function(function)(*args)
         tf.nest.map_structure(
             lambda a, b: np.testing.assert_array_equal(np.asarray(a), np.asarray(b)), traced, result

@@ -148,10 +148,10 @@ def test_conversions_of_new_code_leave_nothing_behind(tmp_path):
             exec(compile(source, str(path), "exec"), namespace)
             assert converted(namespace["f"])(12) == 10
 
-    rounds(60)
+    rounds(20)
     gc.collect()
     before, modules = resident_bytes(), len(sys.modules)
-    rounds(200)
+    rounds(80)
     gc.collect()
     assert resident_bytes() - before < 1024 * 1024
     assert len(sys.modules) == modules

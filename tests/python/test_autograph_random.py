@@ -117,6 +117,5 @@ def check(seed, folder):
     with staged():
         found = [int(converted(program)(*map(tf.constant, call))) for call in calls]
     assert found == expected, source
-    if hasattr(tf, "function"):
-        traced = tf.function(program)
-        assert [int(traced(*map(tf.constant, call))) for call in calls] == expected, source
+    traced = tf.function(program)
+    assert [int(traced(*map(tf.constant, call))) for call in calls] == expected, source
