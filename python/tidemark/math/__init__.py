@@ -3,7 +3,12 @@
 from tidemark import _array_ops, _math_ops
 from tidemark._export import namespace as _namespace
 
-_LATER = {"softmax": "_nn_ops", "log_softmax": "_nn_ops"}  # written in modules loaded on first use
+_LATER = {  # written in modules loaded on first use
+    "approx_max_k": "_stitch_ops",
+    "approx_min_k": "_stitch_ops",
+    "log_softmax": "_nn_ops",
+    "softmax": "_nn_ops",
+}
 
 globals().update(_namespace("tf.math"))
 

@@ -10,6 +10,7 @@ from tidemark import (
     _nn_ops,
     _pool_ops,
     _space_ops,
+    _stitch_ops,
 )
 from tidemark._export import namespace as _namespace
 from tidemark.nn import experimental as experimental

@@ -1,0 +1,139 @@
+"""Fourier transforms over any axes, and modified cosine transforms."""
+
+from __future__ import annotations
+
+import math as _math
+
+from tidemark._creation import convert_to_tensor
+from tidemark._export import export
+from tidemark._fft_ops import _complex, _lengths, _real, _sized, dct
+from tidemark._signal_ops import frame, overlap_and_add, vorbis_window
+from tidemark._tidemark import call, convert
+from tidemark.errors import InvalidArgumentError
+
+
+def _axes(x, axes, name):
+    """The axes to transform, from the first on; without any given, all."""
+    numbers = list(range(x.ndim)) if axes is None else convert_to_tensor(axes).numpy().tolist()
+    found = [n + x.ndim if n < 0 else n for n in numbers]
+    if any(not 0 <= n < x.ndim for n in found) or len(set(found)) != len(found) or not found:
+        raise InvalidArgumentError(
+            None, None, f"[{name}] axes must be different and of a tensor {x.shape}, got {axes}"
+        )
+    return found
+
+
+def _normalised(y, norm, sizes, *, inverse):
+    """The forward transform is not divided, the inverse one is, unless ``norm`` says otherwise."""
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise ValueError(f"norm must be None, 'backward', 'ortho' or 'forward', got {norm!r}")
+    total = _math.prod(sizes)
+    if norm == "ortho":
+        factor = total**0.5 if inverse else total**-0.5
+    elif norm == "forward":
+        factor = float(total) if inverse else 1.0 / total
+    else:
+        return y
+    return y * convert(factor, y._dtype_enum)
+
+
+def _prepared(x, fft_length, axes, name):
+    axes = _axes(x, axes, name)
+    if fft_length is None:
+        lengths = [x._shape_tuple()[axis] for axis in axes]
+    else:
+        lengths = _lengths(fft_length, len(axes), name)
+    return axes, lengths
+
+
+@export("tf.signal.fftnd", "tf.fftnd")
+def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The Fourier transform over the given axes."""
+    x = _complex(input_tensor)
+    axes, lengths = _prepared(x, fft_length, axes, "fftnd")
+    y = call("fft", (_sized(x, axes, lengths),), {"axes": axes})
+    return _normalised(y, norm, lengths, inverse=False)
+
+
+@export("tf.signal.ifftnd", "tf.ifftnd")
+def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The inverse Fourier transform over the given axes."""
+    x = _complex(input_tensor)
+    axes, lengths = _prepared(x, fft_length, axes, "ifftnd")
+    y = call("fft", (_sized(x, axes, lengths),), {"axes": axes, "inverse": True})
+    return _normalised(y, norm, lengths, inverse=True)
+
+
+def _exchanged(x, axis):
+    """An axis and the last one exchanged."""
+    if axis == x.ndim - 1:
+        return x
+    perm = list(range(x.ndim))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    return call("transpose", (x,), {"perm": perm})
+
+
+@export("tf.signal.rfftnd", "tf.rfftnd")
+def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The Fourier transform of real numbers over the given axes; half of the last of them."""
+    x = _real(input_tensor)
+    axes, lengths = _prepared(x, fft_length, axes, "rfftnd")
+    x = _exchanged(_sized(x, axes, lengths), axes[-1])
+    y = _exchanged(call("rfft", (x,), {}), axes[-1])
+    if len(axes) > 1:
+        y = call("fft", (y,), {"axes": axes[:-1]})
+    return _normalised(y, norm, lengths, inverse=False)
+
+
+@export("tf.signal.irfftnd", "tf.irfftnd")
+def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The real numbers whose transform over the given axes is given."""
+    x = _complex(input_tensor)
+    axes, lengths = _prepared(x, fft_length, axes, "irfftnd")
+    if fft_length is None:
+        lengths[-1] = max(1, 2 * (lengths[-1] - 1))
+    x = _sized(x, axes, [*lengths[:-1], lengths[-1] // 2 + 1])
+    if len(axes) > 1:
+        x = call("fft", (x,), {"axes": axes[:-1], "inverse": True})
+    y = _exchanged(call("irfft", (_exchanged(x, axes[-1]),), {"length": lengths[-1]}), axes[-1])
+    return _normalised(y, norm, lengths, inverse=True)
+
+
+# --- modified cosine transforms ------------------------------------------------------------------
+
+
+def _window(window_fn, length, like):
+    if window_fn is None:
+        return convert(0.5**0.5, like._dtype_enum)
+    return window_fn(length, dtype=like.dtype)
+
+
+def _backwards(x):
+    return call("reverse", (x,), {"axis": [-1]})
+
+
+@export("tf.signal.mdct")
+def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
+    """Modified cosine transforms of frames that overlap by half."""
+    length = int(frame_length)
+    if length % 4:
+        raise ValueError(f"The frame length must be a multiple of 4. Got: {length}")
+    frames = frame(convert_to_tensor(signals), length, length // 2, pad_end=pad_end)
+    frames = frames * _window(window_fn, length, frames)
+    a, b, c, d = call("split", (frames,), {"num": 4, "axis": frames.ndim - 1})
+    folded = call("concat", (-_backwards(c) - d, a - _backwards(b)), {"axis": frames.ndim - 1})
+    return dct(folded, type=4, norm=norm)
+
+
+@export("tf.signal.inverse_mdct")
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
+    """The signals whose modified cosine transforms are given."""
+    mdcts = convert_to_tensor(mdcts)
+    half = mdcts._shape_tuple()[-1]
+    folded = dct(mdcts, type=4, norm=norm)
+    if norm is None:
+        folded = folded * convert(0.5 / half, folded._dtype_enum)
+    first, second = call("split", (folded,), {"num": 2, "axis": folded.ndim - 1})
+    parts = (second, -_backwards(second), -_backwards(first), -first)
+    frames = call("concat", parts, {"axis": folded.ndim - 1})
+    return overlap_and_add(frames * _window(window_fn, 2 * half, frames), half)
