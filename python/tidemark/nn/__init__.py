@@ -2,6 +2,7 @@
 
 from tidemark import (
     _array_ops,
+    _candidates,
     _conv_ops,
     _ctc_ops,
     _embedding_ops,
