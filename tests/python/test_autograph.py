@@ -344,6 +344,26 @@ def test_prints_happen_while_tracing_unless_asked_for(capsys):
     assert capsys.readouterr().out == "traced 3\n"
 
 
+def test_print_and_equality_are_staged_when_asked_for(monkeypatch):
+    printed = []
+    monkeypatch.setattr(
+        tf, "print", lambda *values, **options: printed.append((values, options)), raising=False
+    )
+
+    def program(x):
+        print("x is", x, sep="|")
+        print("no tensor")
+        return 1 if x == 3 else 2
+
+    features = tf.autograph.experimental.Feature
+    with staged():
+        step = converted(program, features=features.all_but(features.LISTS))
+        assert int(step(t(3))) == 1
+    assert [(values[0], int(values[1]), options) for values, options in printed] == [
+        ("x is", 3, {"sep": "|"})
+    ]
+
+
 def test_libraries_can_convert_what_their_users_gave():
     ctx = _context.control_status_ctx()
     assert ctx.status is _context.Status.UNSPECIFIED

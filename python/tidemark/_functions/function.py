@@ -258,7 +258,7 @@ class Function(_tidemark.FunctionBase):
             return function
         from tidemark.autograph import _impl
 
-        return _impl.converted(function)
+        return _impl.converted(function, features=self._autograph_options)
 
     def _to_output(self, leaf):
         if leaf is None:

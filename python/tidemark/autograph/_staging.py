@@ -10,6 +10,7 @@ import contextlib
 import threading
 
 import tidemark as tf
+from tidemark import _tidemark
 from tidemark._tidemark import Tensor
 
 _thread = threading.local()
@@ -26,11 +27,6 @@ def staged_by(stage):
         _thread.stage = outer
 
 
-def _symbolic(value):
-    is_symbolic = getattr(tf, "is_symbolic_tensor", None)
-    return is_symbolic is not None and is_symbolic(value)
-
-
 def is_variable(value):
     """Whether the value is a tf.Variable."""
     return isinstance(value, tf.Variable)
@@ -43,7 +39,7 @@ def is_tensor(value):
 
 def is_tracing():
     """Whether this thread builds a graph."""
-    return getattr(_thread, "stage", None) is not None or not tf.executing_eagerly()
+    return getattr(_thread, "stage", None) is not None or _tidemark.is_tracing()
 
 
 def is_staged(value):
@@ -53,7 +49,7 @@ def is_staged(value):
     stage = getattr(_thread, "stage", None)
     if stage is not None:
         return stage.is_staged(value)
-    return not tf.executing_eagerly() or _symbolic(value)
+    return _tidemark.is_tracing() or _tidemark.is_symbolic(value)
 
 
 def cond(pred, true_fn, false_fn):
