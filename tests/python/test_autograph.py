@@ -266,6 +266,53 @@ def test_unsupported_statements_run_as_they_are(caplog):
     assert "for/else" in caplog.text
 
 
+def test_try_statements():
+    def program(x, key):
+        seen = []
+        for name in ("a", key):
+            try:
+                value = {"a": 1}[name]
+            except KeyError as error:
+                seen.append(str(error))
+                value = -1
+            except (TypeError, ValueError):
+                value = -2
+            else:
+                if name == "a":
+                    value += 10
+            finally:
+                seen.append(value)
+        try:
+            return seen, x if x > 0 else -x
+        finally:
+            seen.append("end")
+
+    assert converted(program)(1, "b") == program(1, "b")
+    assert converted(program)(-1, []) == program(-1, [])
+    found, value = run(program, t(-3), "b")
+    assert found == [11, "'b'", -1, "end"]
+    assert int(value) == 3
+
+
+def test_assignments_in_expressions(caplog):
+    def simple(values):
+        total = sum((d := x - 1) * d for x in values if x)
+        if (n := len(values)) > 1:
+            total += n
+        return total
+
+    assert converted(simple)([1, 2, 3]) == simple([1, 2, 3])
+
+    def in_condition(values):
+        while (last := values.pop()) > 2 and (half := last // 2) > 1:
+            values.append(half)
+        return last
+
+    with caplog.at_level(logging.WARNING):
+        assert converted(in_condition)([1, 2, 9]) == in_condition([1, 2, 9])
+    assert ":=" in caplog.text
+
+
 def test_a_match_statement_of_python_values():
     def program(x, mode):
         match mode:

@@ -89,6 +89,7 @@ def _passed(node, context, function):
     """The tree after all passes."""
     _passes.check_supported(node)
     node = _passes.mangle(node, function)
+    node = _passes.simplify_tries(node)
     node = _passes.mark_lists(node)
     graphs = cfg.build(node)
     node = qual_names.resolve(node)

@@ -11,13 +11,13 @@ from tidemark.autograph._iteration import counting
 from tidemark.autograph._lists import StagedList, get_item, list_append, set_item
 from tidemark.autograph._rules import as_artifact as autograph_artifact
 from tidemark.autograph._statements import for_stmt, if_stmt, while_stmt
-from tidemark.autograph._variables import Undefined, UndefinedReturnValue, ld, ldu
+from tidemark.autograph._variables import Undefined, UndefinedReturnValue, handled_error, ld, ldu
 
 __all__ = [
     "FunctionScope", "Options", "Undefined", "UndefinedReturnValue", "and_", "assert_stmt",
-    "autograph_artifact", "converted_call", "counting", "eq", "for_stmt", "get_item", "if_exp",
-    "if_stmt", "ld", "ldu", "list_append", "not_", "not_eq", "or_", "set_item", "while_stmt",
-    "with_function_scope",
+    "autograph_artifact", "converted_call", "counting", "eq", "for_stmt", "get_item",
+    "handled_error", "if_exp", "if_stmt", "ld", "ldu", "list_append", "not_", "not_eq", "or_",
+    "set_item", "while_stmt", "with_function_scope",
 ]  # fmt: skip
 
 

@@ -30,6 +30,23 @@ class _Checker(ast.NodeVisitor):
     def visit_While(self, node):
         if node.orelse:
             self._refuse("while/else statement not yet supported")
+        self._refuse_assignment(node.test)
+        self.generic_visit(node)
+
+    def _refuse_assignment(self, node):
+        """What becomes a function of its own cannot assign a variable of this one."""
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            self._refuse("an assignment (:=) in a condition of several parts is not supported")
+
+    def visit_BoolOp(self, node):
+        self._refuse_assignment(node)
+        self.generic_visit(node)
+
+    visit_IfExp = visit_BoolOp
+
+    def visit_Compare(self, node):
+        if len(node.ops) > 1:
+            self._refuse_assignment(node)
         self.generic_visit(node)
 
     def visit_Yield(self, node):
@@ -46,6 +63,41 @@ class _Checker(ast.NodeVisitor):
 def check_supported(node):
     """Raises where the function has something that the passes cannot take."""
     _Checker().visit(node)
+
+
+# --- try ------------------------------------------------------------------------------------------
+
+
+class _Tries(ast.NodeTransformer):
+    """Statements that malt does not know, in the words of those that it does."""
+
+    def visit_Try(self, node):
+        self.generic_visit(node)
+        if node.orelse:  # malt takes the first statement for the name of the branch
+            node.orelse.insert(0, _at(node.orelse[0], ast.Pass()))
+        return node
+
+    def visit_ExceptHandler(self, node):
+        """``except E as e: ...`` assigns ``e`` in its body, and forgets it at the end."""
+        self.generic_visit(node)
+        if node.name is None:
+            return node
+        first = node.body[0]
+
+        def assigned(value):
+            return _at(first, ast.Assign(targets=[ast.Name(name, ast.Store())], value=value))
+
+        name, node.name = node.name, None
+        error = assigned(_operator("handled_error", []))
+        around = ast.Try(
+            body=node.body, handlers=[], orelse=[], finalbody=[assigned(ast.Constant(None))]
+        )
+        node.body = [error, ast.copy_location(around, first)]
+        return node
+
+
+def simplify_tries(node):
+    return _Tries().visit(node)
 
 
 # --- private names --------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ def _settle_context(node):
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         _set_context(node.optional_vars, ast.Store())
     elif isinstance(node, ast.NamedExpr):
+        if isinstance(node.target, ast.Call):
+            node.target = node.target.args[0]  # taken for a reading of the variable
         _set_context(node.target, ast.Store())
     for field, value in ast.iter_fields(node):
         if field in ("targets", "target", "optional_vars"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 class Undefined:
     """Stands for a variable that was not assigned; reading it is the error it is in Python."""
@@ -43,3 +45,8 @@ def ldu(load, name):
         return load()
     except (KeyError, AttributeError, NameError, IndexError):
         return Undefined(name)
+
+
+def handled_error():
+    """The error that the except clause around handles."""
+    return sys.exc_info()[1]
