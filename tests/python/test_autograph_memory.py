@@ -192,3 +192,30 @@ def test_threads_convert_one_function_at_once():
         _convert.generate = original
     assert results == [20, 25] * 4
     assert made == [program]
+
+
+def test_errors_leave_nothing_behind():
+    def program(x):
+        while x > 0:
+            if x > 1:
+                raise ValueError("always")
+            x = x - 1
+        return x
+
+    traced = tf.function(program)
+    x = t(3)
+
+    def rounds(count):
+        for _ in range(count):
+            with contextlib.suppress(ValueError):
+                traced(x)
+
+    rounds(100)
+    gc.collect()
+    gc.disable()
+    try:
+        before = resident_bytes()
+        rounds(1000)
+        assert resident_bytes() - before < 512 * 1024
+    finally:
+        gc.enable()
