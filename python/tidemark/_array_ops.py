@@ -5,8 +5,9 @@ from __future__ import annotations
 import collections
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor, shape_tensor
+from tidemark._creation import cast, convert_to_tensor, get_static_value, shape_tensor
 from tidemark._export import dispatching, export
+from tidemark._static import static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape
@@ -119,20 +120,26 @@ def strided_slice(
 # --- splitting and joining -----------------------------------------------------------------------
 
 
+def _equal_pieces(value, count, axis):
+    if count < 1:
+        raise ValueError(f"Must be at least 1 piece to split into, got {count}")
+    return call("split", (value,), {"num": int(count), "axis": axis})
+
+
 @export("tf.split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Pieces of equal size along an axis, or of the given sizes; one size may be -1."""
     value = convert_to_tensor(value)
-    sizes = convert_to_tensor(num_or_size_splits)
-    if not sizes.dtype.is_integer:
+    if isinstance(num_or_size_splits, int):
+        return _equal_pieces(value, num_or_size_splits, int(axis))
+    sizes = static_array(num_or_size_splits, "num_or_size_splits")
+    if sizes.dtype.kind not in "iu" and sizes.size:
         raise TypeError(
             f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
         )
-    sizes = sizes.numpy().tolist()
+    sizes = sizes.tolist()
     if isinstance(sizes, int):
-        if sizes < 1:
-            raise ValueError(f"Must be at least 1 piece to split into, got {sizes}")
-        return call("split", (value,), {"num": sizes, "axis": int(axis)})
+        return _equal_pieces(value, sizes, int(axis))
     if num is not None and num != len(sizes):
         raise ValueError(f"num is {num}, but {len(sizes)} sizes are given: {sizes}")
     attrs = {"num": len(sizes), "axis": int(axis), "sizes": sizes}
@@ -224,12 +231,12 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """Rows that are true at the first ``lengths[i]`` places."""
     lengths = convert_to_tensor(lengths)
+    zero = convert(0, lengths._dtype_enum)
     if maxlen is None:
-        longest = call("max", (lengths,), {}) if lengths.shape.num_elements() else convert(0)
-        maxlen = max(0, int(longest))
-    places = call(
-        "range", (convert(0, lengths._dtype_enum), convert(int(maxlen), lengths._dtype_enum), 1), {}
-    )
+        flat = call("reshape", (lengths, [-1]), {})
+        nothing = call("reshape", (zero, [1]), {})
+        maxlen = call("max", (call("concat", (flat, nothing), {"axis": 0}),), {"axis": [0]})
+    places = call("range", (zero, cast(maxlen, lengths.dtype), 1), {})
     mask = call("less", (places, call("expand_dims", (lengths,), {"axis": -1})), {})
     return mask if as_dtype(dtype).is_bool else cast(mask, dtype)
 
@@ -239,11 +246,11 @@ def unravel_index(indices, dims, name=None):
     """The coordinates that flat indices have in a tensor with the given sizes."""
     from tidemark.errors import InvalidArgumentError
 
-    indices, dims = convert_to_tensor(indices), convert_to_tensor(dims)
-    sizes = dims.numpy().tolist()
+    sizes = static_ints(dims, "dims")
+    indices = convert_to_tensor(indices)
     count = TensorShape(sizes).num_elements()
-    flat = indices.numpy()
-    if flat.size and (flat.min() < 0 or flat.max() >= count):
+    flat = get_static_value(indices)  # those of a graph are not known yet
+    if flat is not None and flat.size and (flat.min() < 0 or flat.max() >= count):
         raise InvalidArgumentError(
             None, None, f"[unravel_index] index is out of bound as with dims {sizes}"
         )
@@ -258,8 +265,12 @@ def unravel_index(indices, dims, name=None):
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """The slices of ``data`` sorted into lists by the number each of them has."""
     data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)
-    numbers = partitions.numpy()
-    if numbers.size and not 0 <= numbers.min() <= numbers.max() < num_partitions:
+    numbers = get_static_value(partitions)  # those of a graph are not known yet
+    if (
+        numbers is not None
+        and numbers.size
+        and not 0 <= numbers.min() <= numbers.max() < num_partitions
+    ):
         from tidemark.errors import InvalidArgumentError
 
         raise InvalidArgumentError(

@@ -139,8 +139,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     matrix = cast(ones_where, dtype)
     if batch_shape is None:
         return matrix
-    batch = shape_tensor(batch_shape).numpy().tolist()
-    return call("broadcast_to", (matrix, [*batch, rows, columns]), {})
+    sizes = (shape_tensor(batch_shape), shape_tensor([rows, columns]))
+    return call("broadcast_to", (matrix, call("concat", sizes, {"axis": 0})), {})
 
 
 @export("tf.range")

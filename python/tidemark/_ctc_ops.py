@@ -106,18 +106,19 @@ def collapse_repeated(labels, seq_length, name=None):
         raise InvalidArgumentError(
             None, None, f"[collapse_repeated] labels should be a matrix, got shape {labels.shape}"
         )
-    rows, columns = labels._shape_tuple()
-    first = call("fill", ([rows, 1], convert(True)), {})
+    columns = tidemark.shape(labels)[1]
+    first = call("ones_like", (call("equal", (labels[:, :1], labels[:, :1]), {}),), {})
     differs = call("not_equal", (labels[:, 1:], labels[:, :-1]), {})
     inside = tidemark.sequence_mask(lengths, maxlen=columns)
-    keep = call("logical_and", (call("concat", (first, differs), {"axis": 1})[:, :columns],
-                                inside), {})  # fmt: skip
+    starts = call("concat", (first, differs), {"axis": 1})
+    keep = call("logical_and", (starts, inside), {})
     counts = call("sum", (cast(keep, dtypes.int32),), {"axis": [1]})
-    longest = max([0, *counts.numpy().tolist()])
+    longest = call("max", (call("concat", (counts, convert([0])), {"axis": 0}),), {"axis": [0]})
     kept = tidemark.where(tidemark.sequence_mask(counts, maxlen=longest))
     values = call("boolean_mask", (labels, keep), {"axis": 0})
-    shape = convert([rows, longest], dtypes.int64._enum)
-    return call("scatter_nd", (kept, values, shape), {}), cast(counts, lengths.dtype)
+    shape = call("stack", (tidemark.shape(labels)[0], longest), {"axis": 0})
+    made = call("scatter_nd", (kept, values, cast(shape, dtypes.int64)), {})
+    return made, cast(counts, lengths.dtype)
 
 
 @export("tf.nn.ctc_unique_labels")

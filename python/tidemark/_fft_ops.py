@@ -7,6 +7,7 @@ import math as _math
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._static import static_ints
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -63,7 +64,7 @@ fft3d, ifft3d = _transform("fft3d", 3, False), _transform("ifft3d", 3, True)
 
 
 def _lengths(fft_length, rank, name):
-    lengths = [int(n) for n in convert_to_tensor(fft_length).numpy().ravel()]
+    lengths = static_ints(fft_length, "fft_length")
     if len(lengths) != rank:
         raise InvalidArgumentError(
             None, None, f"[{name}] fft_length must have {rank} elements, got {lengths}"

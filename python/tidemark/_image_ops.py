@@ -7,6 +7,7 @@ import math as _math
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._static import static_ints
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -62,7 +63,7 @@ def resize(
 ):
     """Images of another size."""
     images, was_batch = _batched(images, "resize")
-    wanted = [int(n) for n in convert_to_tensor(size).numpy().ravel()]
+    wanted = static_ints(size, "size")
     if len(wanted) != 2:
         raise ValueError(
             f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width: {size}"
@@ -278,7 +279,7 @@ def crop_and_resize(
         )  # fmt: skip
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"method must be 'bilinear' or 'nearest', got {method!r}")
-    rows, columns = (int(n) for n in convert_to_tensor(crop_size).numpy().ravel())
+    rows, columns = static_ints(crop_size, "crop_size")
     _, height, width, _ = image._shape_tuple()
     y = _sample_places(boxes[:, 0], boxes[:, 2], rows, height)
     x = _sample_places(boxes[:, 1], boxes[:, 3], columns, width)

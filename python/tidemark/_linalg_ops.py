@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._math_ops import norm
+from tidemark._static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark._tidemark import einsum as _einsum
 from tidemark.errors import InvalidArgumentError
@@ -51,12 +52,12 @@ def adjoint(matrix, name=None):
 
 def _band(k):
     """The numbers of the lowest and the highest diagonal."""
-    numbers = [k] if isinstance(k, int) else convert_to_tensor(k).numpy().ravel().tolist()
+    numbers = [k] if isinstance(k, int) else static_ints(k, "k")
     if len(numbers) not in (1, 2):
         raise InvalidArgumentError(
             None, None, f"[diag] k must be a number or a pair of them, got {k}"
         )
-    return int(numbers[0]), int(numbers[-1])
+    return numbers[0], numbers[-1]
 
 
 def _padding(value, like):

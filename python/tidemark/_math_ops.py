@@ -7,6 +7,7 @@ import math as _math
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._static import static_array
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
 
@@ -215,9 +216,10 @@ def confusion_matrix(
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """The bin of each value among ``nbins`` of equal width; those outside go to the ends."""
     values = convert_to_tensor(values)
-    low, high = convert_to_tensor(value_range, values.dtype).numpy().tolist()
+    bounds = cast(convert_to_tensor(value_range, values.dtype), dtypes.float64)
+    low, high = bounds[0], bounds[1]
     wide = cast(values, dtypes.float64)
-    places = call("floor", ((wide - low) * (nbins / (high - low)),), {})
+    places = call("floor", ((wide - low) * (float(nbins) / (high - low)),), {})
     return cast(call("clip_by_value", (places, 0.0, float(nbins - 1)), {}), dtype)
 
 
@@ -337,7 +339,7 @@ def tensordot(a, b, axes, name=None):
 
 def _contraction_axes(a, b, axes):
     if isinstance(axes, Tensor):
-        axes = axes.numpy().tolist()
+        axes = static_array(axes, "axes").tolist()
     if isinstance(axes, int):
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
+from tidemark._static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
@@ -39,7 +40,7 @@ def transform(images, transforms, output_shape, fill_value, interpolation, fill_
 
 def _sources(transforms, output_shape):
     """Input places of all output pixels: x and y, each [maps, height, width]."""
-    rows, columns = (int(n) for n in convert_to_tensor(output_shape).numpy())
+    rows, columns = static_ints(output_shape, "output_shape")
     flat = call("reshape", (transforms, (-1, 8)), {})
     a0, a1, a2, b0, b1, b2, c0, c1 = (
         call("reshape", (flat[:, i], (-1, 1, 1)), {}) for i in range(8)

@@ -8,13 +8,14 @@ from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._fft_ops import _complex, _lengths, _real, _sized, dct
 from tidemark._signal_ops import frame, overlap_and_add, vorbis_window
+from tidemark._static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
 
 def _axes(x, axes, name):
     """The axes to transform, from the first on; without any given, all."""
-    numbers = list(range(x.ndim)) if axes is None else convert_to_tensor(axes).numpy().tolist()
+    numbers = list(range(x.ndim)) if axes is None else static_ints(axes, "axes")
     found = [n + x.ndim if n < 0 else n for n in numbers]
     if any(not 0 <= n < x.ndim for n in found) or len(set(found)) != len(found) or not found:
         raise InvalidArgumentError(

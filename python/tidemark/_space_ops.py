@@ -5,6 +5,7 @@ from __future__ import annotations
 import tidemark
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._static import static_array, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
@@ -82,15 +83,15 @@ def depth_to_space(input, block_size, data_format="NHWC", name=None):
 
 
 def _block_numbers(op, x, block_shape, edges, what):
-    blocks = convert_to_tensor(block_shape, dtype="int32").numpy().ravel().tolist()
-    edges = convert_to_tensor(edges, dtype="int32")
-    if edges.numpy().shape != (len(blocks), 2):
-        _fail(op, f"{what} must have shape [{len(blocks)}, 2], got {edges.shape}")
+    blocks = static_ints(block_shape, "block_shape")
+    array = static_array(edges, what)
+    if array.shape != (len(blocks), 2):
+        _fail(op, f"{what} must have shape [{len(blocks)}, 2], got {list(array.shape)}")
     if x.ndim < 1 + len(blocks):
         _fail(op, f"input must have at least {1 + len(blocks)} dimensions, got shape {x.shape}")
     if any(b < 1 for b in blocks):
         _fail(op, f"block_shape must be positive, got {blocks}")
-    edges = edges.numpy().tolist()
+    edges = [[int(e) for e in pair] for pair in array.tolist()]
     if any(e < 0 for pair in edges for e in pair):
         _fail(op, f"{what} must not be negative, got {edges}")
     return blocks, edges

@@ -21,6 +21,8 @@ def _numpy_text(tensor, is_repr):
 
 
 def _repr(self):
+    if _tidemark.is_symbolic(self):
+        return f"<tf.Tensor shape={self._shape_tuple()} dtype={self.dtype.name}>"
     return (
         f"<tf.Tensor: shape={self._shape_tuple()}, dtype={self.dtype.name}, "
         f"numpy={_numpy_text(self, is_repr=True)}>"
@@ -28,6 +30,8 @@ def _repr(self):
 
 
 def _str(self):
+    if _tidemark.is_symbolic(self):  # of a graph being built: there is no value to show
+        return f"Tensor(shape={self._shape_tuple()}, dtype={self.dtype.name})"
     return (
         f"tf.Tensor({_numpy_text(self, is_repr=False)}, shape={self._shape_tuple()}, "
         f"dtype={self.dtype.name})"
@@ -35,6 +39,8 @@ def _str(self):
 
 
 def _format(self, format_spec):
+    if _tidemark.is_symbolic(self):
+        return format(str(self), format_spec)
     return format(self.numpy(), format_spec)
 
 
