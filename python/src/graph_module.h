@@ -19,5 +19,6 @@ struct FinishedGraph {
 };
 
 void add_graph_functions(nanobind::module_& m);
+void add_session_functions(nanobind::module_& m);
 
 }  // namespace tidemark::python

@@ -64,5 +64,6 @@ NB_MODULE(_tidemark, m) {
   add_memory_functions(m);
   add_runtime_functions(m);
   add_graph_functions(m);
+  add_session_functions(m);
   add_plan_functions(m);
 }

@@ -116,6 +116,9 @@ def __getattr__(name):
     home = _LAZY.get(name)
     if home is None:
         if not name.startswith("_"):
+            v1 = _importlib.import_module("tidemark._v1.names").NAMES
+            if name in v1:
+                return v1[name]
             unsupported = _importlib.import_module("tidemark._unsupported").module_of(f"tf.{name}")
             if unsupported is not None:
                 return unsupported
@@ -126,5 +129,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    own = [name for name in globals() if not name.startswith("_")]
+    own = [name for name in globals() if not name.startswith("_") and name != "cli"]
     return sorted({*own, *_MODULES, *_LAZY, "__version__"})

@@ -89,7 +89,14 @@ def init_scope():
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs):
-    """A context whose ops run after the given ones, as they do here in any case."""
+    """A context whose ops run after the given ones. Only sessions could do otherwise."""
+    if _tidemark.is_tracing():
+        from tidemark._v1.graph import dependencies, is_building
+
+        if is_building():
+            with dependencies(control_inputs):
+                yield
+            return
     for item in control_inputs or ():
         if callable(item):
             item()

@@ -20,9 +20,13 @@ def _numpy_text(tensor, is_repr):
     return "\n" + text if "\n" in text else text
 
 
+def _symbolic_text(self):
+    return f"<tf.Tensor '{_tidemark.name_of(self)}' shape={self.shape} dtype={self.dtype.name}>"
+
+
 def _repr(self):
     if _tidemark.is_symbolic(self):
-        return f"<tf.Tensor shape={self._shape_tuple()} dtype={self.dtype.name}>"
+        return _symbolic_text(self)
     return (
         f"<tf.Tensor: shape={self._shape_tuple()}, dtype={self.dtype.name}, "
         f"numpy={_numpy_text(self, is_repr=True)}>"
@@ -30,8 +34,8 @@ def _repr(self):
 
 
 def _str(self):
-    if _tidemark.is_symbolic(self):  # of a graph being built: there is no value to show
-        return f"Tensor(shape={self._shape_tuple()}, dtype={self.dtype.name})"
+    if _tidemark.is_symbolic(self):
+        return _symbolic_text(self)
     return (
         f"tf.Tensor({_numpy_text(self, is_repr=False)}, shape={self._shape_tuple()}, "
         f"dtype={self.dtype.name})"
@@ -93,10 +97,14 @@ def _ref(self):
 
 
 def _eval(self, feed_dict=None, session=None):
-    raise NotImplementedError(
-        "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
-        "for?"
-    )
+    if session is None and not _tidemark.is_symbolic(self):
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're "
+            "looking for?"
+        )
+    from tidemark._v1.session import default_session
+
+    return (session or default_session()).run(self, feed_dict)
 
 
 def _consumers(self):

@@ -45,10 +45,38 @@ def variable_with_id(number):
     return _by_id.get(number)
 
 
+def _variable_of_graph(args, kwargs):
+    """A variable of the graph that a session will run, where this thread builds one."""
+    from tidemark._v1.graph import is_building
+
+    if not is_building():
+        return None
+    from tidemark._v1.variables import RefVariable
+
+    names = (
+        "initial_value",
+        "trainable",
+        "collections",
+        "validate_shape",
+        "caching_device",
+        "name",
+    )
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    accepted = ("initial_value", "trainable", "collections", "validate_shape", "name", "dtype",
+                "constraint", "shape")  # fmt: skip
+    chosen = {key: value for key, value in given.items() if key in accepted}
+    chosen["trainable"] = chosen.get("trainable") is not False
+    return RefVariable(**chosen)
+
+
 class _VariableType(type):
     """Lets the creators of ``tf.variable_creator_scope`` answer ``tf.Variable(...)``."""
 
     def __call__(cls, *args, **kwargs):
+        if cls is Variable and _tidemark.is_tracing():
+            made = _variable_of_graph(args, kwargs)
+            if made is not None:
+                return made
         stack = creators() if cls is Variable else ()
         if not stack:
             return super().__call__(*args, **kwargs)

@@ -1,5 +1,6 @@
 """tf.config and tf.device: names, defaults and errors of TensorFlow on a machine with a CPU."""
 
+import logging
 import threading
 
 import pytest
@@ -143,7 +144,10 @@ def test_names_and_versions():
     assert tf.get_current_name_scope() == ""
     with pytest.raises(ValueError, match="must be a string"):
         tf.name_scope(3)
+    level = tf.get_logger().level
     tf.get_logger().setLevel("ERROR")
+    assert tf.get_logger().level == logging.ERROR
+    tf.get_logger().setLevel(level)
     assert tf.is_tensor(tf.constant(1)) and not tf.is_tensor(1)
     assert "math" in dir(tf) and "device" in dir(tf)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_thing'"):

@@ -13,7 +13,7 @@ import sys
 
 from tidemark import errors
 
-COMMANDS = ["plan"]
+COMMANDS = ["run", "plan"]
 
 # Exit statuses, as of most programs: 1 a check failed, 2 the call or its input is wrong.
 OK, FAILED, BAD_INPUT = 0, 1, 2
@@ -29,6 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(_overview())
         return OK if arguments else BAD_INPUT
     name, *rest = arguments
+    if name == "-m" or name.endswith(".py"):  # python -m tidemark script.py
+        from tidemark.cli.run import execute
+
+        return execute(rest[0], rest[1:]) if name == "-m" and rest else execute(None, arguments)
     if name not in COMMANDS:
         print(f"tidemark: there is no command {name!r}\n\n{_overview()}", file=sys.stderr)
         return BAD_INPUT

@@ -83,29 +83,43 @@ void Tape::add_outputs(Entry& entry, std::span<const Tensor> outputs, uint32_t k
   }
 }
 
-void Tape::handle(const OpCall& call, std::span<Tensor> outputs) {
-  if (!recording_ || curtains > 0) return next(call, outputs);
+/// False: nothing of it is watched.
+bool Tape::begin_entry(const OpCall& call, size_t num_outputs, Entry& entry) {
   bool is_watched = false;
-  Entry entry;
   const size_t count = call.inputs.size();
-  entry.slots.reserve(count + outputs.size());
+  entry.slots.reserve(count + num_outputs);
   for (const Tensor& t : call.inputs) {
     entry.slots.push_back(slot_of(t));
     is_watched |= entry.slots.back() >= 0;
   }
-  if (!is_watched || options_.only_variables || !call.op.is_differentiable())
-    return next(call, outputs);
+  if (!is_watched || options_.only_variables || !call.op.is_differentiable()) return false;
   entry.op = &call.op;
   entry.num_inputs = static_cast<uint32_t>(count);
   entry.attrs.assign(call.attrs.begin(), call.attrs.end());
-  entry.tensors.reserve(count + outputs.size());
+  entry.tensors.reserve(count + num_outputs);
   const Keep keep = call.op.gradient_keeps();
-  // Before the call: an input that is kept must not be written over, though it was donated.
   for (size_t i = 0; i < count; ++i) entry.tensors.push_back(kept(call.inputs[i], keep.x, i));
-  next(call, outputs);
-  add_outputs(entry, outputs, keep.y);
+  return true;
+}
+
+void Tape::end_entry(Entry&& entry, std::span<const Tensor> outputs) {
+  add_outputs(entry, outputs, entry.op->gradient_keeps().y);
   entry.label();
   entries_.push_back(std::move(entry));
+}
+
+void Tape::handle(const OpCall& call, std::span<Tensor> outputs) {
+  if (!recording_ || curtains > 0) return next(call, outputs);
+  Entry entry;
+  // Before the call: an input that is kept must not be written over, though it was donated.
+  const bool is_watched = begin_entry(call, outputs.size(), entry);
+  next(call, outputs);
+  if (is_watched) end_entry(std::move(entry), outputs);
+}
+
+void Tape::note(const OpCall& call, std::span<const Tensor> outputs) {
+  Entry entry;
+  if (begin_entry(call, outputs.size(), entry)) end_entry(std::move(entry), outputs);
 }
 
 void Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,

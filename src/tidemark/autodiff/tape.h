@@ -45,6 +45,8 @@ class TIDEMARK_API Tape final : public CallHandler {
   bool is_watched(const Tensor& t) const;
 
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
+  /// Records an op called elsewhere, if any of its inputs is watched.
+  void note(const OpCall& call, std::span<const Tensor> outputs);
   /// Records a step made elsewhere, if any of its inputs is watched.
   void record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
               const std::shared_ptr<CustomBackward>& backward);
@@ -114,6 +116,8 @@ class TIDEMARK_API Tape final : public CallHandler {
   int32_t slot_of(const Tensor& t);
   int32_t add_slot(uint64_t id);
   void add_outputs(Entry& entry, std::span<const Tensor> outputs, uint32_t keep);
+  bool begin_entry(const OpCall& call, size_t num_outputs, Entry& entry);
+  void end_entry(Entry&& entry, std::span<const Tensor> outputs);
 
   TapeOptions options_;
   bool recording_ = true;

@@ -182,9 +182,15 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = operand(outputs_[i], slots);
 }
 
+Program::~Program() {
+  for (const Step& step : steps_) {
+    if (step.site) memory::unpin(*step.site);
+  }
+}
+
 size_t Program::bytes() const {
-  size_t bytes = sizeof(Program) + steps_.size() * sizeof(Step) + operands_.size() * 4 +
-                 dead_.size() * 4 + kept_.size() * sizeof(graph::NodeRef);
+  size_t bytes =
+      sizeof(Program) + steps_.size() * sizeof(Step) + operands_.size() * 4 + dead_.size() * 4;
   for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
   return bytes;
 }

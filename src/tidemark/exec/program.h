@@ -37,8 +37,14 @@ class TIDEMARK_API RecordingSpecial : public graph::Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
 };
 
+/// Keeps no node alive.
 class TIDEMARK_API Program {
  public:
+  Program() = default;
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
   static std::shared_ptr<const Program> build(const graph::Graph& graph);
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
@@ -61,7 +67,7 @@ class TIDEMARK_API Program {
     uint32_t first_dead = 0, num_dead = 0;
     uint64_t dying = 0;  // bit i: nobody needs input i after this step
     std::vector<Attr> attrs;
-    memory::Site* site = nullptr;
+    memory::Site* site = nullptr;  // pinned
   };
   struct SpecialStep {
     std::shared_ptr<const graph::Special> special;
@@ -96,7 +102,6 @@ class TIDEMARK_API Program {
   std::vector<Recording> recordings_;
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_;
-  std::vector<graph::NodeRef> kept_;  // whose sites and specials the steps refer to
 };
 
 }  // namespace tidemark::exec

@@ -8,9 +8,9 @@ namespace tidemark::exec {
 /// Turns nodes into steps: numbers the values, finds each one's last use.
 class Program::Builder {
  public:
-  Builder(Program& program, std::span<const Tensor> outputs,
+  Builder(Program& program, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
           std::span<const graph::NodeRef> effects)
-      : program_(program), nodes_(graph::nodes_for(outputs, effects)) {}
+      : program_(program), nodes_(graph::nodes_for(outputs, effects, inputs)) {}
 
   void build(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     program_.num_inputs_ = inputs.size();
@@ -55,7 +55,7 @@ class Program::Builder {
     first_slot_.emplace(&node, next_slot_);
     next_slot_ += step.num_outputs;
     program_.steps_.push_back(std::move(step));
-    program_.kept_.push_back(graph::NodeRef::share(&node));
+    if (node.site) memory::pin(*node.site);
   }
 
   void find_last_uses() {
@@ -165,7 +165,7 @@ std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects) {
   auto program = std::make_shared<Program>();
-  Builder(*program, outputs, effects).build(inputs, outputs);
+  Builder(*program, inputs, outputs, effects).build(inputs, outputs);
   return program;
 }
 

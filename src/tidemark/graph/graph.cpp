@@ -15,12 +15,12 @@ uint64_t next_sequence() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+}  // namespace
+
 std::shared_ptr<const Special> placeholder_special() {
   static const auto shared = std::make_shared<const Placeholder>();
   return shared;
 }
-
-}  // namespace
 
 void Placeholder::run(std::span<Tensor>, std::span<Tensor>) const {
   fail<InvalidArgumentError>("[placeholder] no value was given for an input of the graph");
@@ -52,20 +52,24 @@ Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagine
   return inputs_.back();
 }
 
-std::vector<Node*> nodes_for(std::span<const Tensor> tensors, std::span<const NodeRef> effects) {
+std::vector<Node*> nodes_for(std::span<const Tensor> tensors, std::span<const NodeRef> effects,
+                             std::span<const Tensor> given) {
   std::unordered_set<Node*> seen;
   std::vector<Node*> out;
   const auto visit = [&](Node* node) {
     if (seen.insert(node).second) out.push_back(node);
   };
+  for (const Tensor& t : given) visit(&node_of(t));
+  const size_t num_given = out.size();
   for (const Tensor& t : tensors) {
     if (t.is_symbolic()) visit(&node_of(t));
   }
   for (const NodeRef& effect : effects) visit(effect.get());
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (size_t i = num_given; i < out.size(); ++i) {
     for (const Tensor& t : out[i]->inputs) {
       if (t.is_symbolic()) visit(&node_of(t));
     }
+    for (const NodeRef& before : out[i]->before) visit(before.get());
   }
   std::sort(out.begin(), out.end(),
             [](const Node* a, const Node* b) { return a->sequence < b->sequence; });

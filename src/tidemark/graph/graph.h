@@ -47,9 +47,12 @@ class TIDEMARK_API Placeholder final : public Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
 };
 TIDEMARK_API bool is_placeholder(const Node& node);
+TIDEMARK_API std::shared_ptr<const Special> placeholder_special();
 
 /// The nodes that these tensors and nodes depend on, themselves included, in the program's order.
+/// What `given` needs is left out.
 TIDEMARK_API std::vector<Node*> nodes_for(std::span<const Tensor> tensors,
-                                          std::span<const NodeRef> effects);
+                                          std::span<const NodeRef> effects,
+                                          std::span<const Tensor> given = {});
 
 }  // namespace tidemark::graph

@@ -82,13 +82,15 @@ NodeRef::~NodeRef() {
 
 Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined) {
   auto impl = std::make_unique<SymbolicImpl>();
-  const OutputInfo& info = node.outputs[index];
+  OutputInfo& info = node.outputs[index];
+  if (info.id == 0) info.id = new_tensor_id();
   impl->dtype = info.dtype;
   impl->is_symbolic = true;
   impl->shape = info.shape;
   impl->num_elements = info.shape.is_fully_known() ? info.shape.num_elements() : 0;
   impl->index = index;
   impl->imagined = std::move(imagined);
+  impl->id.store(info.id, std::memory_order_relaxed);
   impl->node = &node;
   node.refs.fetch_add(1, std::memory_order_relaxed);
   return Tensor::adopt(impl.release());

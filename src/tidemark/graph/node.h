@@ -69,24 +69,8 @@ class TIDEMARK_API Special {
 struct OutputInfo {
   DType dtype = DType::invalid;
   Shape shape;
-};
-
-struct Node {
-  std::atomic<uint32_t> refs{1};
-  uint64_t sequence = 0;      // grows with the order of the program, within and across graphs
-  const OpDef* op = nullptr;  // null: special
-  std::shared_ptr<const Special> special;
-  std::vector<Attr> attrs;
-  std::vector<Tensor> inputs;  // symbolic ones of the same graph, or constants
-  std::vector<OutputInfo> outputs;
-  memory::Site* site = nullptr;  // pinned
-  std::weak_ptr<Graph> graph;
-  uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
-  std::string label;      // a name given by the user
-
-  Node() = default;
-  Node(const Node&) = delete;
-  TIDEMARK_API ~Node();
+  /// Who this value is to tapes: all handles on the output share it. 0 until the first is made.
+  uint64_t id = 0;
 };
 
 /// A counted reference.
@@ -110,6 +94,25 @@ class TIDEMARK_API NodeRef {
 
  private:
   Node* node_ = nullptr;
+};
+
+struct Node {
+  std::atomic<uint32_t> refs{1};
+  uint64_t sequence = 0;      // grows with the order of the program, within and across graphs
+  const OpDef* op = nullptr;  // null: special
+  std::shared_ptr<const Special> special;
+  std::vector<Attr> attrs;
+  std::vector<Tensor> inputs;   // symbolic ones of the same graph, or constants
+  std::vector<NodeRef> before;  // run before this one, whether or not it looks at their outputs
+  std::vector<OutputInfo> outputs;
+  memory::Site* site = nullptr;  // pinned
+  std::weak_ptr<Graph> graph;
+  uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
+  std::string label;      // a name given by the user
+
+  Node() = default;
+  Node(const Node&) = delete;
+  TIDEMARK_API ~Node();
 };
 
 inline SymbolicImpl& symbolic(const Tensor& t) { return *static_cast<SymbolicImpl*>(t.impl()); }

@@ -3,6 +3,7 @@
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/tensor/storage.h"
+#include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
 
@@ -21,14 +22,6 @@ Tensor as_constant(const Tensor& t) {
   return t;
 }
 
-/// Tapes cannot look into a special; who asks them for a gradient across it learns that.
-class Opaque final : public autodiff::CustomBackward {
- public:
-  std::vector<autodiff::Adjoint> run(std::span<const Tensor>) override {
-    throw ValueUnknownError("the gradient across this step is known only when the graph runs");
-  }
-};
-
 }  // namespace
 
 GraphBuilder* current_builder() noexcept { return innermost; }
@@ -36,13 +29,30 @@ GraphBuilder* current_builder() noexcept { return innermost; }
 GraphBuilder::GraphBuilder(std::string name)
     : graph_(graph::Graph::create(std::move(name))), around_(innermost) {}
 
+GraphBuilder::GraphBuilder(std::shared_ptr<graph::Graph> shared)
+    : graph_(std::move(shared)), is_shared_(true) {}
+
+graph::NodeRef GraphBuilder::new_node() {
+  graph::NodeRef node = graph_->new_node();
+  node->before = before_;
+  node->label = std::exchange(next_label_, {});
+  return node;
+}
+
+Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape) {
+  const graph::NodeRef node = new_node();
+  node->special = graph::placeholder_special();
+  node->outputs.push_back({dtype, shape});
+  return graph::output_of(*node, 0, imagine(shape));
+}
+
 Tensor GraphBuilder::add_input(DType dtype, const Shape& shape) {
   return graph_->add_input(dtype, shape, imagine(shape));
 }
 
 Tensor GraphBuilder::constant(const Tensor& value) {
   if (value.is_symbolic()) return own(value);
-  const graph::NodeRef node = graph_->new_node();
+  const graph::NodeRef node = new_node();
   node->special = constant_special();
   node->inputs.push_back(as_constant(value));
   node->outputs.push_back({value.dtype(), value.shape()});
@@ -74,7 +84,7 @@ void GraphBuilder::handle(const OpCall& call, std::span<Tensor> outputs) {
   inputs.reserve(call.inputs.size());
   for (const Tensor& t : call.inputs) inputs.push_back(own(t));
   std::vector<Inferred> inferred = infer({call.op, inputs, call.attrs}, outputs.size());
-  const graph::NodeRef node = graph_->new_node();
+  const graph::NodeRef node = new_node();
   node->op = &call.op;
   node->attrs.assign(call.attrs.begin(), call.attrs.end());
   node->inputs = std::move(inputs);
@@ -82,7 +92,22 @@ void GraphBuilder::handle(const OpCall& call, std::span<Tensor> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), std::move(inferred[i].imagined));
   }
-  if (call.op.is_stateful()) graph_->keep(node);
+  if (call.op.is_stateful() && !is_shared_) graph_->keep(node);
+}
+
+graph::NodeRef GraphBuilder::add_special(const std::shared_ptr<const graph::Special>& special,
+                                         std::span<const graph::OutputInfo> infos,
+                                         std::span<const Tensor> inputs,
+                                         std::span<Tensor> outputs) {
+  graph::NodeRef node = new_node();
+  node->special = special;
+  for (const Tensor& t : inputs) node->inputs.push_back(own(t));
+  node->outputs.assign(infos.begin(), infos.end());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), imagine(infos[i].shape));
+  }
+  if (special->has_effect() && !is_shared_) graph_->keep(node);
+  return node;
 }
 
 void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
@@ -92,17 +117,8 @@ void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
     outputs[0] = read(reading->variable());
     return;
   }
-  const graph::NodeRef node = graph_->new_node();
-  node->special = special;
-  for (const Tensor& t : inputs) node->inputs.push_back(own(t));
-  node->outputs.assign(infos.begin(), infos.end());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), imagine(infos[i].shape));
-  }
-  if (special->has_effect()) {
-    graph_->keep(node);
-    readings_.clear();
-  }
+  add_special(special, infos, inputs, outputs);
+  if (special->has_effect()) readings_.clear();
   if (outputs.empty()) return;
   // Variables read inside take part too.
   std::vector<Tensor> seen(inputs.begin(), inputs.end());
@@ -112,8 +128,7 @@ void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
       seen.push_back(read(variable));
     }
   }
-  static const auto opaque = std::make_shared<Opaque>();
-  autodiff::record_custom(seen, outputs, opaque);
+  autodiff::record_custom(seen, outputs, opaque_backward());
 }
 
 void GraphBuilder::note(const Variable& variable) {
@@ -128,23 +143,22 @@ Tensor GraphBuilder::read(const Variable& variable) {
     return known->second;
   }
   note(variable);
-  const graph::NodeRef node = graph_->new_node();
+  const graph::NodeRef node = new_node();
   node->special = std::make_shared<ReadVariable>(variable);
-  node->outputs.push_back({variable.dtype(), variable.shape()});
+  node->outputs.push_back({variable.dtype(), variable.shape(), variable.id()});
   Tensor out = graph::output_of(*node, 0, imagine(variable.shape()));
-  out.impl()->id.store(variable.id(), std::memory_order_relaxed);
-  readings_.emplace(variable.id(), out);
+  if (!is_shared_) readings_.emplace(variable.id(), out);
   return out;
 }
 
 void GraphBuilder::update(const Variable& variable, std::string_view op,
                           std::span<const Tensor> rest, std::span<const Attr> attrs) {
   note(variable);
-  const graph::NodeRef node = graph_->new_node();
+  const graph::NodeRef node = new_node();
   node->special = std::make_shared<UpdateVariable>(variable, std::string(op),
                                                    std::vector<Attr>(attrs.begin(), attrs.end()));
   for (const Tensor& t : rest) node->inputs.push_back(own(t));
-  graph_->keep(node);
+  if (!is_shared_) graph_->keep(node);
   readings_.erase(variable.id());
 }
 

@@ -25,6 +25,9 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
                                         public VariableTracer {
  public:
   explicit GraphBuilder(std::string name);
+  /// Adds to a graph that several builders share and whose parts are run on request: effects wait
+  /// until somebody asks for them.
+  explicit GraphBuilder(std::shared_ptr<graph::Graph> shared);
 
   const std::shared_ptr<graph::Graph>& graph() const { return graph_; }
   Tensor add_input(DType dtype, const Shape& shape);
@@ -33,6 +36,16 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   /// The tensor in this graph: itself, or an input that stands for a tensor of the graph around
   /// this one. Throws for tensors of any other graph.
   Tensor own(const Tensor& t);
+  /// A node that has to be given a value; the graph does not keep it.
+  Tensor add_placeholder(DType dtype, const Shape& shape);
+  /// A node for the special, and its outputs as far as there are any.
+  graph::NodeRef add_special(const std::shared_ptr<const graph::Special>& special,
+                             std::span<const graph::OutputInfo> infos,
+                             std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  /// What nodes made from now on run after.
+  void set_before(std::vector<graph::NodeRef> nodes) { before_ = std::move(nodes); }
+  /// The name of the node made next.
+  void set_next_label(std::string label) { next_label_ = std::move(label); }
   /// Outer tensors that became inputs, in the order of those inputs, which follow the others.
   const std::vector<Tensor>& captures() const { return captures_; }
   /// Variables read or updated, in the order of their first use.
@@ -53,6 +66,7 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
  private:
   friend class TraceScope;
   void note(const Variable& variable);
+  graph::NodeRef new_node();
 
   std::shared_ptr<graph::Graph> graph_;
   GraphBuilder* around_ = nullptr;
@@ -60,6 +74,9 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   std::vector<Tensor> captures_;
   std::vector<Variable> variables_;
   std::map<uint64_t, Tensor> readings_;  // still valid: nothing was updated since
+  std::vector<graph::NodeRef> before_;
+  std::string next_label_;
+  bool is_shared_ = false;
 };
 
 /// The innermost builder of this thread; null: calls compute now.

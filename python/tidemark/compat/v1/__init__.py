@@ -10,9 +10,6 @@ import sys as _sys
 from tidemark.compat.v1 import math, nn
 from tidemark.compat.v1._functions import (
     SummaryMetadata,
-    assign,
-    assign_add,
-    assign_sub,
     boolean_mask,
     cond,
     executing_eagerly_outside_functions,
@@ -20,15 +17,8 @@ from tidemark.compat.v1._functions import (
     foldr,
     gather,
     gather_nd,
-    get_default_graph,
-    gradients,
     map_fn,
     pad,
-    placeholder,
-    placeholder_with_default,
-    random_normal_initializer,
-    random_uniform_initializer,
-    reset_default_graph,
     scan,
     sparse_concat,
     sparse_placeholder,
@@ -41,4 +31,8 @@ from tidemark.tensor_shape import Dimension
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    from tidemark._v1.names import NAMES
+
+    if name in NAMES:
+        return NAMES[name]
     return getattr(_sys.modules["tidemark"], name)

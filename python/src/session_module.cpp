@@ -1,0 +1,253 @@
+// TensorFlow 1's graphs and sessions from Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "tidemark/session/session.h"
+#include "tidemark/tensor/storage.h"
+#include "tidemark/trace/builder.h"
+#include "tidemark/trace/graph_gradient.h"
+
+#include "convert.h"
+#include "frontend.h"
+#include "graph_module.h"
+#include "op_call.h"
+#include "recorder.h"
+#include "tensor_type.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+nb::object object_of(Tensor&& t) {
+  if (!t) return nb::none();
+  return nb::steal(Ref::checked(wrap(std::move(t))).release());
+}
+
+Shape shape_of(nb::handle shape) {
+  if (shape.is_none()) return Shape::unknown();
+  const Ref rank = Ref::steal(PyObject_GetAttrString(shape.ptr(), "rank"));
+  if (!rank) PyErr_Clear();
+  if (rank && rank.get() == Py_None) return Shape::unknown();
+  return shape_from_object(shape.ptr());
+}
+
+/// A graph that any number of threads add to.
+struct SharedGraph {
+  std::shared_ptr<graph::Graph> graph;
+};
+
+/// A node, for Python: tf.Operation.
+struct NodeHandle {
+  graph::NodeRef node;
+};
+
+/// One thread's way of adding to a shared graph.
+class GraphScope {
+ public:
+  explicit GraphScope(const SharedGraph& shared) : builder(shared.graph) {}
+  void enter() {
+    if (scope_) fail("this scope is in use already");
+    scope_ = std::make_unique<trace::TraceScope>(builder);
+  }
+  void exit() { scope_.reset(); }
+
+  trace::GraphBuilder builder;
+
+ private:
+  std::unique_ptr<trace::TraceScope> scope_;
+};
+
+trace::GraphBuilder& builder_in_charge() {
+  trace::GraphBuilder* builder = trace::current_builder();
+  if (!builder) fail("no graph is being built on this thread");
+  return *builder;
+}
+
+std::vector<graph::NodeRef> nodes_of(nb::handle list) {
+  std::vector<graph::NodeRef> out;
+  for (nb::handle item : nb::list(nb::object(nb::borrow(list)))) {
+    if (is_tensor(item.ptr())) {
+      const Tensor& t = tensor_of(item.ptr());
+      if (t.is_symbolic()) out.push_back(graph::NodeRef::share(&graph::node_of(t)));
+    } else {
+      out.push_back(nb::cast<const NodeHandle&>(item).node);
+    }
+  }
+  return out;
+}
+
+nb::object placeholder(nb::handle dtype, nb::handle shape) {
+  const GilHeld held;
+  const SourceLine line;
+  return object_of(
+      builder_in_charge().add_placeholder(dtype_from_object(dtype.ptr()), shape_of(shape)));
+}
+
+/// (node, outputs…)
+nb::tuple special_node(const std::shared_ptr<const graph::Special>& special,
+                       std::vector<graph::OutputInfo> infos, std::span<const Tensor> inputs) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> outputs(infos.size());
+  graph::NodeRef node = builder_in_charge().add_special(special, infos, inputs, outputs);
+  nb::object first = outputs.empty() ? nb::none() : object_of(std::move(outputs[0]));
+  return nb::make_tuple(NodeHandle{std::move(node)}, first);
+}
+
+nb::object read(const session::GraphVariable& v) {
+  return nb::object(special_node(session::read_special(v), {{v.dtype, v.shape}}, {})[1]);
+}
+
+nb::tuple update(const session::GraphVariable& v, const std::string& op, nb::handle inputs,
+                 nb::handle attrs) {
+  std::vector<Attr> values;
+  if (op != "assign") {
+    const OpDef& definition = OpRegistry::instance().get(op);
+    values = default_attrs(definition);
+    size_t i = 0;
+    for (nb::handle given : nb::tuple(nb::object(nb::borrow(attrs)))) {
+      const auto index = static_cast<size_t>(definition.attrs()[i]);
+      values[i++] = attr_from_object(definition, definition.params()[index], given.ptr());
+    }
+  }
+  return special_node(session::update_special(v, op, std::move(values)), {{v.dtype, v.shape}},
+                      tensors_from_list(inputs.ptr()));
+}
+
+class Nothing final : public graph::Special {
+ public:
+  std::string_view name() const override { return "no_op"; }
+  void run(std::span<Tensor>, std::span<Tensor>) const override {}
+};
+
+nb::list run(session::Session& self, const nb::list& fetches, const nb::list& feeds) {
+  const GilHeld held;
+  const SourceLine line;
+  session::Request request;
+  std::vector<bool> is_tensor_fetch;
+  for (nb::handle fetch : fetches) {
+    is_tensor_fetch.push_back(is_tensor(fetch.ptr()));
+    if (is_tensor_fetch.back()) {
+      request.fetches.push_back(tensor_of(fetch.ptr()));
+    } else {
+      request.operations.push_back(nb::cast<const NodeHandle&>(fetch).node);
+    }
+  }
+  for (nb::handle feed : feeds) {
+    request.feeds.emplace_back(tensor_of(nb::object(feed[0]).ptr()),
+                               tensor_of(nb::object(feed[1]).ptr()));
+  }
+  std::vector<Tensor> found = self.run(request);
+  nb::list out;
+  size_t next = 0;
+  for (bool wanted : is_tensor_fetch) {
+    out.append(wanted ? object_of(std::move(found[next++])) : nb::none());
+  }
+  return out;
+}
+
+nb::list gradients(nb::handle ys, nb::handle xs, nb::handle seeds) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> weights;
+  if (!seeds.is_none()) weights = tensors_from_list(seeds.ptr());
+  auto found = trace::gradients(tensors_from_list(ys.ptr()), tensors_from_list(xs.ptr()), weights);
+  nb::list out;
+  for (autodiff::Adjoint& adjoint : found) {
+    out.append(nb::steal(Ref::checked(object_from_adjoint(std::move(adjoint))).release()));
+  }
+  return out;
+}
+
+nb::list depends_on(nb::handle tensor) {
+  nb::list out;
+  const Tensor& t = tensor_of(tensor.ptr());
+  for (graph::Node* node : graph::nodes_for({&t, 1}, {})) {
+    out.append(NodeHandle{graph::NodeRef::share(node)});
+  }
+  return out;
+}
+
+void add_node_type(nb::module_& m) {
+  nb::class_<NodeHandle>(m, "NodeHandle", nb::is_weak_referenceable())
+      .def_prop_ro("kind", [](const NodeHandle& n) { return std::string(graph::kind_of(*n.node)); })
+      .def_prop_ro("sequence", [](const NodeHandle& n) { return n.node->sequence; })
+      .def_prop_ro("graph_id", [](const NodeHandle& n) { return n.node->graph_id; })
+      .def_prop_rw(
+          "label", [](const NodeHandle& n) { return n.node->label; },
+          [](NodeHandle& n, std::string label) { n.node->label = std::move(label); })
+      .def_prop_ro("place",
+                   [](const NodeHandle& n) {
+                     return n.node->site ? memory::describe(*n.node->site) : std::string();
+                   })
+      .def_prop_ro("num_outputs", [](const NodeHandle& n) { return n.node->outputs.size(); })
+      .def("output", [](const NodeHandle& n,
+                        uint32_t index) { return object_of(graph::output_of(*n.node, index)); })
+      .def_prop_ro("inputs",
+                   [](const NodeHandle& n) {
+                     nb::list out;
+                     for (const Tensor& t : n.node->inputs) out.append(object_of(Tensor(t)));
+                     return out;
+                   })
+      .def_prop_ro("before", [](const NodeHandle& n) {
+        nb::list out;
+        for (const graph::NodeRef& b : n.node->before) out.append(NodeHandle{b});
+        return out;
+      });
+}
+
+}  // namespace
+
+void add_session_functions(nb::module_& m) {
+  add_node_type(m);
+  nb::class_<SharedGraph>(m, "SharedGraph")
+      .def("__init__",
+           [](SharedGraph* self, const std::string& name) {
+             new (self) SharedGraph{graph::Graph::create(name)};
+           })
+      .def_prop_ro("id", [](const SharedGraph& self) { return self.graph->id(); });
+  nb::class_<GraphScope>(m, "GraphScope")
+      .def(nb::init<const SharedGraph&>())
+      .def("enter", &GraphScope::enter)
+      .def("exit", &GraphScope::exit)
+      .def("set_before",
+           [](GraphScope& self, nb::handle nodes) { self.builder.set_before(nodes_of(nodes)); });
+  nb::class_<session::GraphVariable>(m, "GraphVariable")
+      .def("__init__",
+           [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
+              nb::handle shape, bool trainable) {
+             new (self) session::GraphVariable{
+                 new_tensor_id(), name, dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
+           })
+      .def("read", read)
+      .def("update", update)
+      .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
+        return nb::object(
+            special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
+      });
+  nb::class_<session::Session>(m, "SessionBase")
+      .def(nb::init<>())
+      .def("run", run)
+      .def("close", &session::Session::close)
+      .def_prop_ro("is_closed", &session::Session::is_closed)
+      .def_prop_ro("num_plans", &session::Session::num_plans)
+      .def_prop_ro("plan_bytes", &session::Session::plan_bytes);
+  m.def("placeholder", placeholder);
+  m.def("no_op", []() -> nb::object {
+    return nb::object(special_node(std::make_shared<Nothing>(), {}, {})[0]);
+  });
+  m.def("graph_gradients", gradients, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("nodes_for", depends_on);
+  m.def("node_of", [](nb::handle t) {
+    return NodeHandle{graph::NodeRef::share(&graph::node_of(tensor_of(t.ptr())))};
+  });
+  m.def("output_index", [](nb::handle t) { return graph::symbolic(tensor_of(t.ptr())).index; });
+  m.def("is_placeholder", [](nb::handle t) {
+    const Tensor& tensor = tensor_of(t.ptr());
+    return tensor.is_symbolic() && graph::is_placeholder(graph::node_of(tensor));
+  });
+}
+
+}  // namespace tidemark::python

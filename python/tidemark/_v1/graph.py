@@ -1,0 +1,371 @@
+"""``tf.Graph``, its operations, and which graph this thread builds."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import weakref
+
+from tidemark import _tidemark
+from tidemark._scopes import get_current_name_scope, name_scope
+from tidemark._tidemark import Tensor
+
+_VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_thread = threading.local()
+
+
+class GraphKeys:
+    """Names of the collections that everybody uses."""
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVERS = "savers"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    GLOBAL_STEP = "global_step"
+    TRAIN_OP = "train_op"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    SUMMARY_OP = "summary_op"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+
+
+_graphs = weakref.WeakValueDictionary()  # id → Graph
+
+
+class Operation:
+    """A node of a graph."""
+
+    __slots__ = ("_node", "__weakref__")
+
+    def __init__(self, node):
+        self._node = node
+
+    name = property(lambda self: self._node.label or f"{self._node.kind}_{self._node.sequence}")
+    type = property(lambda self: self._node.kind)
+    graph = property(lambda self: graph_with_id(self._node.graph_id))
+    inputs = property(lambda self: tuple(t for t in self._node.inputs if _tidemark.is_symbolic(t)))
+    control_inputs = property(lambda self: [Operation(node) for node in self._node.before])
+    device = ""
+
+    @property
+    def outputs(self):
+        return [self._node.output(i) for i in range(self._node.num_outputs)]
+
+    def run(self, feed_dict=None, session=None):
+        """Runs it in the default session."""
+        from tidemark._v1.session import default_session
+
+        (session or default_session()).run(self, feed_dict)
+
+    def __eq__(self, other):
+        return isinstance(other, Operation) and self._node.sequence == other._node.sequence
+
+    def __hash__(self):
+        return hash(self._node.sequence)
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+
+def graph_with_id(number):
+    """The live graph with this id."""
+    return _graphs.get(number)
+
+
+class Graph:
+    """Tensors and operations that sessions run. A node nothing refers to is gone."""
+
+    def __init__(self):
+        self._shared = _tidemark.SharedGraph("graph")
+        self._named = {}  # name given by the user → Operation, which stays
+        self._counts = {}
+        self._collections = {}
+        self._finalized = False
+        self._lock = threading.RLock()
+        self.seed = None
+        _graphs[self._shared.id] = self
+
+    # --- building ----------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """A context in which this thread's calls become nodes of the graph."""
+        with entered(self):
+            yield self
+
+    def finalize(self):
+        """From now on the graph takes no new nodes."""
+        self._finalized = True
+
+    finalized = property(lambda self: self._finalized)
+    building_function = False
+
+    def check_not_finalized(self):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def unique_name(self, name, mark_as_used=True):
+        """The name inside the current scope, with a number where it is taken."""
+        scope = get_current_name_scope()
+        full = f"{scope}/{name}" if scope else name
+        with self._lock:
+            count = self._counts.get(full, 0)
+            if mark_as_used:
+                self._counts[full] = count + 1
+            return full if not count else f"{full}_{count}"
+
+    def name_scope(self, name):
+        """A context whose name stands before the names made inside it."""
+        return name_scope(name or "")
+
+    def label(self, operation, name):
+        """Gives a node the user's name, under which it stays."""
+        if not _VALID_NAME.match(name):
+            raise ValueError(f"'{name}' is not a valid scope name")
+        full = self.unique_name(name)
+        operation._node.label = full
+        with self._lock:
+            self._named[full] = operation
+        return full
+
+    def device(self, device_name_or_function):
+        """A context for ops of a device; there is one."""
+        return contextlib.nullcontext()
+
+    def control_dependencies(self, control_inputs):
+        from tidemark._scopes import control_dependencies
+
+        return control_dependencies(control_inputs)
+
+    # --- looking things up -------------------------------------------------------------------
+
+    def get_operation_by_name(self, name):
+        """The operation with the name a user gave it."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings, not {type(name).__name__}.")
+        found = self._named.get(name)
+        if found is None:
+            raise KeyError(
+                f"The name {name!r} refers to an Operation not in the graph. Named nodes are: "
+                f"{', '.join(sorted(self._named)) or 'none'}"
+            )
+        return found
+
+    def get_tensor_by_name(self, name):
+        """The tensor ``operation:number``."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings, not {type(name).__name__}.")
+        operation, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError(
+                f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of "
+                'the form "<op_name>:<output_index>".'
+            )
+        found = self.get_operation_by_name(operation)
+        if int(index) >= found._node.num_outputs:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                f"{operation!r}, exists but only has {found._node.num_outputs} outputs."
+            )
+        return found._node.output(int(index))
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        """What a fetch or feed means: a tensor, an operation, or the name of one."""
+        if isinstance(obj, str):
+            return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+        as_element = getattr(obj, "_as_graph_element", None)
+        if as_element is not None:
+            obj = as_element()
+        if isinstance(obj, Tensor):
+            if _tidemark.is_symbolic(obj) and _tidemark.graph_id_of(obj) != self._shared.id:
+                raise ValueError(f"Tensor {obj!r} is not an element of this graph.")
+            return obj
+        if isinstance(obj, Operation):
+            if obj._node.graph_id != self._shared.id:
+                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+
+    def get_operations(self):
+        """The operations that have a name of the user's."""
+        with self._lock:
+            return list(self._named.values())
+
+    # --- collections -------------------------------------------------------------------------
+
+    def add_to_collection(self, name, value):
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names, value):
+        for name in [names] if isinstance(names, str) else set(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name):
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name, scope=None):
+        """The values in the collection; with a scope those whose name starts so."""
+        values = list(self._collections.get(name, ()))
+        if scope is None:
+            return values
+        pattern = re.compile(scope)
+        return [v for v in values if hasattr(v, "name") and pattern.match(v.name)]
+
+    def get_all_collection_keys(self):
+        return [name for name in self._collections if isinstance(name, str)]
+
+    def clear_collection(self, name):
+        self._collections.pop(name, None)
+
+    def __repr__(self):
+        return f"<tf.Graph with {len(self._named)} named operations>"
+
+
+# --- the graph of this thread --------------------------------------------------------------------
+
+
+class _Place:
+    """One entry of a thread's stack of graphs."""
+
+    __slots__ = ("graph", "scope", "before")
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.scope = _tidemark.GraphScope(graph._shared)
+        self.before = []
+
+
+def _stack():
+    if not hasattr(_thread, "stack"):
+        _thread.stack = []
+    return _thread.stack
+
+
+@contextlib.contextmanager
+def entered(graph):
+    """This thread builds the graph inside the context."""
+    place = enter(graph)
+    try:
+        yield place
+    finally:
+        leave(place)
+
+
+def enter(graph):
+    place = _Place(graph)
+    place.scope.enter()
+    _stack().append(place)
+    return place
+
+
+def leave(place):
+    stack = _stack()
+    if place in stack:
+        stack.remove(place)
+    place.scope.exit()
+
+
+def current_place():
+    """Where this thread builds a graph of TensorFlow 1's kind; None: it does not."""
+    stack = _stack()
+    if not stack or not _tidemark.is_tracing():
+        return None
+    place = stack[-1]
+    return place if _tidemark.current_graph_id() == place.graph._shared.id else None
+
+
+def is_building():
+    return current_place() is not None
+
+
+class _Global:
+    graph = None
+    lock = threading.Lock()
+
+
+def get_default_graph():
+    """The graph of this thread's context, else the one of the process."""
+    stack = _stack()
+    if stack:
+        return stack[-1].graph
+    with _Global.lock:
+        if _Global.graph is None:
+            _Global.graph = Graph()
+        return _Global.graph
+
+
+def reset_default_graph():
+    """Forgets the process's default graph; the next question makes a new one."""
+    stack = _stack()
+    if stack and not (len(stack) == 1 and stack[0] is getattr(_thread, "lasting", None)):
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
+    with _Global.lock:
+        _Global.graph = Graph()
+    if stack:
+        leave(stack[0])
+        _thread.lasting = enter(_Global.graph)
+
+
+def disable_eager_execution():
+    """From now on this thread's calls become nodes of the default graph."""
+    if getattr(_thread, "lasting", None) is None and not _stack():
+        _thread.lasting = enter(get_default_graph())
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Calls compute at once, as they do unless told otherwise."""
+    lasting = getattr(_thread, "lasting", None)
+    if lasting is not None:
+        leave(lasting)
+        _thread.lasting = None
+
+
+def operation_of(tensor):
+    """The operation that makes a tensor."""
+    return Operation(_tidemark.node_of(tensor))
+
+
+def name_result(result, name):
+    """Gives what a call made the name that the user asked for, where sessions will run it."""
+    place = current_place()
+    if place is None or not name:
+        return
+    first = result[0] if isinstance(result, (list, tuple)) and result else result
+    if isinstance(first, Operation):
+        place.graph.label(first, name)
+    elif isinstance(first, Tensor) and _tidemark.is_symbolic(first):
+        place.graph.label(operation_of(first), name)
+
+
+@contextlib.contextmanager
+def dependencies(control_inputs):
+    """Nodes made inside run after the given tensors and operations."""
+    place = current_place()
+    outer = place.before
+    nodes = []
+    for item in control_inputs or ():
+        item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
+        nodes.append(item._node if isinstance(item, Operation) else _tidemark.node_of(item))
+    place.before = [] if control_inputs is None else [*outer, *nodes]
+    place.scope.set_before(place.before)
+    try:
+        yield
+    finally:
+        place.before = outer
+        place.scope.set_before(outer)

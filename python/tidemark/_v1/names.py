@@ -1,0 +1,188 @@
+"""TensorFlow 1's names: in ``tf.compat.v1``, and at the top level where TensorFlow 2 has none."""
+
+from __future__ import annotations
+
+import tidemark as tf
+from tidemark import _tidemark, dtypes
+from tidemark._creation import convert_to_tensor
+from tidemark._type_specs import CompositeTensor
+from tidemark._v1 import graph as _graph
+from tidemark._v1 import initializers, scopes, session, variables
+from tidemark._v1.config import ConfigProto, GPUOptions, RunMetadata, RunOptions
+from tidemark._v1.graph import Graph, GraphKeys, Operation, current_place, name_result
+
+
+def placeholder(dtype, shape=None, name=None):
+    """A tensor that is given a value when the graph runs."""
+    place = current_place()
+    if place is None:
+        raise RuntimeError("tf.compat.v1.placeholder() is not compatible with eager execution.")
+    place.graph.check_not_finalized()
+    made = _tidemark.placeholder(dtypes.as_dtype(dtype), shape)
+    name_result(made, name or "Placeholder")
+    return made
+
+
+def placeholder_with_default(input, shape, name=None):
+    """A tensor that is ``input`` unless the run gives it another value."""
+    made = tf.identity(convert_to_tensor(input))
+    name_result(made, name)
+    return made
+
+
+def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False,
+              gate_gradients=False, aggregation_method=None, stop_gradients=None,
+              unconnected_gradients="none"):  # fmt: skip
+    """The gradients of the sum of the ``ys`` by each of the ``xs``, as tensors of the graph."""
+    if current_place() is None and not _tidemark.is_tracing():
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+            "instead."
+        )
+    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+    single = not isinstance(xs, (list, tuple))
+    sources = [xs] if single else list(xs)
+    tensors = [_element(x) for x in sources]
+    seeds = None
+    if grad_ys is not None:
+        seeds = list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
+    stopped = [_element(x) for x in stop_gradients or ()]
+    found = _tidemark.graph_gradients([_element(y) for y in ys], [*tensors, *stopped], seeds)
+    out = []
+    for x, grad in zip(tensors, found, strict=False):
+        if isinstance(grad, tuple):
+            grad = tf.IndexedSlices(*grad[:2], tf.constant(grad[2]))
+        if grad is None and str(getattr(unconnected_gradients, "value", "none")) == "zero":
+            grad = tf.zeros_like(x)
+        out.append(grad)
+    return out
+
+
+def _element(x):
+    return x._as_graph_element() if hasattr(x, "_as_graph_element") else convert_to_tensor(x)
+
+
+def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    return tf.random.normal(shape, mean, stddev, dtype, seed)
+
+
+def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+    return tf.random.uniform(shape, minval, maxval, dtype, seed)
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    return tf.random.truncated_normal(shape, mean, stddev, dtype, seed)
+
+
+def set_random_seed(seed):
+    tf.random.set_seed(seed)
+
+
+def get_collection(key, scope=None):
+    return _graph.get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key):
+    return _graph.get_default_graph().get_collection_ref(key)
+
+
+def add_to_collection(name, value):
+    _graph.get_default_graph().add_to_collection(name, value)
+
+
+def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref, value, use_locking=None, name=None):
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref, value, use_locking=None, name=None):
+    return ref.assign_sub(value, name=name)
+
+
+def executing_eagerly():
+    return not _tidemark.is_tracing()
+
+
+def to_float(x, name="ToFloat"):
+    return tf.cast(x, tf.float32)
+
+
+def to_int32(x, name="ToInt32"):
+    return tf.cast(x, tf.int32)
+
+
+def to_int64(x, name="ToInt64"):
+    return tf.cast(x, tf.int64)
+
+
+def enable_v2_behavior():
+    """TensorFlow 2's behaviour is what there is."""
+
+
+NAMES = {
+    "AUTO_REUSE": scopes.AUTO_REUSE,
+    "ConfigProto": ConfigProto,
+    "GPUOptions": GPUOptions,
+    "Graph": Graph,
+    "GraphKeys": GraphKeys,
+    "InteractiveSession": session.InteractiveSession,
+    "Operation": Operation,
+    "RunMetadata": RunMetadata,
+    "RunOptions": RunOptions,
+    "Session": session.Session,
+    "VariableScope": scopes.VariableScope,
+    "add_to_collection": add_to_collection,
+    "assign": assign,
+    "assign_add": assign_add,
+    "assign_sub": assign_sub,
+    "constant_initializer": initializers.constant_initializer,
+    "disable_eager_execution": _graph.disable_eager_execution,
+    "disable_v2_behavior": _graph.disable_eager_execution,
+    "enable_eager_execution": _graph.enable_eager_execution,
+    "enable_v2_behavior": enable_v2_behavior,
+    "executing_eagerly": executing_eagerly,
+    "get_collection": get_collection,
+    "get_collection_ref": get_collection_ref,
+    "get_default_graph": _graph.get_default_graph,
+    "get_default_session": session.get_default_session,
+    "get_variable": scopes.get_variable,
+    "get_variable_scope": scopes.get_variable_scope,
+    "global_variables": variables.global_variables,
+    "global_variables_initializer": variables.global_variables_initializer,
+    "glorot_normal_initializer": initializers.glorot_normal_initializer,
+    "glorot_uniform_initializer": initializers.glorot_uniform_initializer,
+    "gradients": gradients,
+    "group": scopes.group,
+    "initialize_all_variables": variables.global_variables_initializer,
+    "is_variable_initialized": variables.is_variable_initialized,
+    "local_variables": variables.local_variables,
+    "local_variables_initializer": variables.local_variables_initializer,
+    "no_op": scopes.no_op,
+    "ones_initializer": initializers.ones_initializer,
+    "orthogonal_initializer": initializers.orthogonal_initializer,
+    "placeholder": placeholder,
+    "placeholder_with_default": placeholder_with_default,
+    "random_normal": random_normal,
+    "random_normal_initializer": initializers.random_normal_initializer,
+    "random_uniform": random_uniform,
+    "random_uniform_initializer": initializers.random_uniform_initializer,
+    "report_uninitialized_variables": variables.report_uninitialized_variables,
+    "reset_default_graph": _graph.reset_default_graph,
+    "set_random_seed": set_random_seed,
+    "to_float": to_float,
+    "to_int32": to_int32,
+    "to_int64": to_int64,
+    "trainable_variables": variables.trainable_variables,
+    "truncated_normal": truncated_normal,
+    "truncated_normal_initializer": initializers.truncated_normal_initializer,
+    "uniform_unit_scaling_initializer": initializers.variance_scaling_initializer,
+    "variable_scope": scopes.variable_scope,
+    "variables_initializer": variables.variables_initializer,
+    "variance_scaling_initializer": initializers.variance_scaling_initializer,
+    "zeros_initializer": initializers.zeros_initializer,
+}
+
+__all__ = ["NAMES", "CompositeTensor"]

@@ -1,0 +1,255 @@
+"""``tf.Session``: runs the parts of a graph that are asked for."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from tidemark import _tidemark, nest
+from tidemark._tidemark import Tensor
+from tidemark._type_specs import CompositeTensor
+from tidemark._v1.graph import Operation, enter, get_default_graph, leave
+from tidemark._v1.variables import RefVariable
+
+_thread = threading.local()
+
+
+def _sessions():
+    if not hasattr(_thread, "sessions"):
+        _thread.sessions = []
+    return _thread.sessions
+
+
+def get_default_session():
+    """The innermost session of this thread's contexts; None."""
+    sessions = _sessions()
+    return sessions[-1] if sessions else None
+
+
+def default_session():
+    session = get_default_session()
+    if session is None:
+        raise ValueError(
+            "Cannot evaluate tensor using `eval()`: No default session is registered. Use `with "
+            "sess.as_default()` or pass an explicit session to `eval(session=sess)`"
+        )
+    return session
+
+
+class BaseSession:
+    """Values of the graph's variables, and plans of what was run."""
+
+    def __init__(self, target="", graph=None, config=None):
+        self._graph = graph if graph is not None else get_default_graph()
+        self._session = _tidemark.SessionBase()
+        self._config = config
+        self.sess_str = target
+
+    graph = property(lambda self: self._graph)
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """The values of tensors, by the names or structure they are asked for."""
+        if type(fetches) is Tensor and not feed_dict:  # the common case
+            if not _tidemark.is_symbolic(fetches):
+                return fetches.numpy()
+            self._check_open()
+            self._check_fetch(fetches)
+            return self._session.run([fetches], [])[0].numpy()
+        self._check_open()
+        flat, pack = self._taken_apart(fetches)
+        wanted = [self._fetch(item) for item in flat]
+        feeds = self._feeds(feed_dict) if feed_dict else []
+        fed = {_key(what): value for what, value in feeds} if feeds else {}
+        asked, places = [], []
+        for item in wanted:
+            direct = isinstance(item, Tensor) and (
+                not _tidemark.is_symbolic(item) or _key(item) in fed
+            )
+            places.append(None if direct else len(asked))
+            if not direct:
+                asked.append(item._node if isinstance(item, Operation) else item)
+        found = self._session.run(asked, feeds) if asked else []
+        results = []
+        for item, at in zip(wanted, places, strict=True):
+            value = (
+                (fed.get(_key(item), item) if _tidemark.is_symbolic(item) else item)
+                if at is None
+                else found[at]
+            )
+            results.append(None if value is None else value.numpy())
+        return pack(results)
+
+    def _check_open(self):
+        if self._session.is_closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def _check_fetch(self, tensor):
+        if _tidemark.graph_id_of(tensor) != self._graph._shared.id:
+            raise ValueError(
+                f"Fetch argument {tensor!r} cannot be interpreted as a Tensor. (Tensor is not an "
+                "element of this graph.)"
+            )
+
+    def _taken_apart(self, fetches):
+        if isinstance(fetches, (list, tuple, dict)) or nest.is_nested(fetches):
+            flat = nest.flatten(fetches)
+            return flat, lambda values: nest.pack_sequence_as(fetches, values)
+        if isinstance(fetches, CompositeTensor):
+            spec = fetches._type_spec
+            parts = spec._to_components(fetches)
+            flat = nest.flatten(parts)
+            return flat, lambda values: _value_of(fetches, nest.pack_sequence_as(parts, values))
+        return [fetches], lambda values: values[0]
+
+    def _fetch(self, item):
+        if item is None:
+            raise TypeError("Argument `fetch` = None has invalid type 'NoneType'. Cannot be None")
+        try:
+            return self._graph.as_graph_element(item)
+        except TypeError as error:
+            raise TypeError(
+                f"Argument `fetch` = {item!r} has invalid type {type(item).__name__!r} must be a "
+                f"string or Tensor. ({error})"
+            ) from None
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({error})"
+            ) from None
+
+    def _feeds(self, feed_dict):
+        if not hasattr(feed_dict, "items"):
+            raise TypeError(f"Invalid type of feed_dict: {type(feed_dict).__name__}; use a dict")
+        feeds = []
+        for key, value in feed_dict.items():
+            if isinstance(key, CompositeTensor):
+                parts = nest.flatten(key._type_spec._to_components(key))
+                feeds.extend(zip(parts, nest.flatten(_components(value)), strict=True))
+            else:
+                feeds.append((key, value))
+        return [self._feed(key, value) for key, value in feeds]
+
+    def _feed(self, key, value):
+        try:
+            tensor = self._graph.as_graph_element(key)
+        except (TypeError, ValueError, KeyError) as error:
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if isinstance(value, Tensor) and _tidemark.is_symbolic(value):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
+                "Python scalars, strings, lists, numpy ndarrays, or TensorHandles."
+            )
+        given = np.asarray(value.numpy() if isinstance(value, Tensor) else value)
+        if given.dtype.kind not in "OSU" and given.dtype != tensor.dtype.as_numpy_dtype:
+            given = given.astype(tensor.dtype.as_numpy_dtype)
+        if not tensor.shape.is_compatible_with(given.shape):
+            raise ValueError(
+                f"Cannot feed value of shape {given.shape} for Tensor {_name(tensor)!r}, which has "
+                f"shape {tensor.shape}"
+            )
+        return tensor, _tidemark.convert(given, tensor.dtype._enum, None, False)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function of the fed values that runs the fetches."""
+        keys = list(feed_list or ())
+
+        def call(*values):
+            if len(values) != len(keys):
+                raise ValueError(f"{len(keys)} values are fed; {len(values)} were given")
+            return self.run(fetches, dict(zip(keys, values, strict=True)))
+
+        return call
+
+    def partial_run_setup(self, fetches, feeds=None):
+        raise NotImplementedError("partial_run is not offered: run the fetches together")
+
+    def list_devices(self):
+        """The devices: this machine's processor."""
+        import tidemark as tf
+
+        return tf.config.list_logical_devices()
+
+    def as_default(self):
+        """A context in which ``eval`` and ``run`` use this session."""
+        return _AsDefault(self)
+
+    def close(self):
+        """Gives all bytes back."""
+        self._session.close()
+
+    def __del__(self):
+        session = getattr(self, "_session", None)
+        if session is not None:
+            session.close()
+
+
+class _AsDefault:
+    def __init__(self, session):
+        self._session = session
+
+    def __enter__(self):
+        _sessions().append(self._session)
+        return self._session
+
+    def __exit__(self, *error):
+        _sessions().remove(self._session)
+        return False
+
+
+class Session(BaseSession):
+    """As a context: the default session, whose graph is built; closed at the end."""
+
+    def __enter__(self):
+        _sessions().append(self)
+        self._places = [*getattr(self, "_places", ()), enter(self._graph)]
+        return self
+
+    def __exit__(self, *error):
+        leave(self._places.pop())
+        _sessions().remove(self)
+        self.close()
+        return False
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Other machines are not reset from here."""
+
+
+class InteractiveSession(BaseSession):
+    """The default session from its making to ``close``."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        _sessions().append(self)
+        self._place = enter(self._graph)
+
+    def close(self):
+        super().close()
+        if self in _sessions():
+            _sessions().remove(self)
+            leave(self._place)
+
+
+def _key(tensor):
+    return (_tidemark.node_of(tensor).sequence, _tidemark.output_index(tensor))
+
+
+def _name(tensor):
+    return f"{Operation(_tidemark.node_of(tensor)).name}:{_tidemark.output_index(tensor)}"
+
+
+def _components(value):
+    return value._type_spec._to_components(value) if isinstance(value, CompositeTensor) else value
+
+
+def _value_of(tensor, parts):
+    """A composite tensor's value: its parts as arrays, by their names."""
+    import collections
+
+    if hasattr(tensor, "indices") and hasattr(tensor, "dense_shape"):
+        kind = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
+        return kind(*parts)
+    return parts
+
+
+__all__ = ["InteractiveSession", "RefVariable", "Session", "get_default_session"]

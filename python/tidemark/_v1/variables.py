@@ -1,0 +1,233 @@
+"""Variables of a graph: each session has values of its own."""
+
+from __future__ import annotations
+
+from tidemark import _tidemark
+from tidemark._creation import convert_to_tensor
+from tidemark._tidemark import Tensor
+from tidemark._v1.graph import GraphKeys, Operation, current_place, name_result
+from tidemark.dtypes import as_dtype
+from tidemark.tensor_shape import as_shape
+
+
+def _delegated(name):
+    def method(self, *args):
+        return getattr(self._reading, name)(*args)
+
+    method.__name__ = name
+    return method
+
+
+class RefVariable:
+    """A variable in a graph of TensorFlow 1's kind. Stands for its value wherever a tensor does."""
+
+    __array_priority__ = 100
+    __tf_is_tensor__ = True
+
+    def __init__(self, initial_value, trainable=True, collections=None, validate_shape=True,
+                 name=None, dtype=None, constraint=None, shape=None):  # fmt: skip
+        place = current_place()
+        graph = place.graph
+        graph.check_not_finalized()
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        place.scope.set_before([])  # the initializer stands by itself
+        try:
+            value = initial_value() if callable(initial_value) else initial_value
+            value = convert_to_tensor(value, dtype=dtype)
+            full_name = graph.unique_name(name or "Variable")
+            if shape is None:
+                shape = value.shape if validate_shape else None
+            self._graph, self._name = graph, full_name
+            self._trainable, self.constraint = bool(trainable), constraint
+            self._initial_value = value
+            self._handle = _tidemark.GraphVariable(full_name, value.dtype, shape, self._trainable)
+            self._reading = self._handle.read()
+            node, self._initialized = self._handle.update("assign", [value], ())
+            self._initializer = Operation(node)
+        finally:
+            place.scope.set_before(place.before)
+        if collections is None:
+            collections = [GraphKeys.GLOBAL_VARIABLES]
+        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        graph.add_to_collections(collections, self)
+
+    name = property(lambda self: self._name + ":0")
+    dtype = property(lambda self: self._reading.dtype)
+    shape = property(lambda self: self._reading.shape)
+    graph = property(lambda self: self._graph)
+    op = property(lambda self: Operation(_tidemark.node_of(self._reading)))
+    initializer = property(lambda self: self._initializer)
+    initial_value = property(lambda self: self._initial_value)
+    trainable = property(lambda self: self._trainable)
+    device = ""
+
+    def get_shape(self):
+        return self.shape
+
+    def value(self):
+        """The tensor that reads it."""
+        return self._reading
+
+    def read_value(self):
+        """A reading at this place of the graph."""
+        return self._handle.read()
+
+    def initialized_value(self):
+        """The initial value."""
+        return self._initial_value
+
+    def _as_graph_element(self):
+        return self._reading
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        if dtype is not None and as_dtype(dtype) != self.dtype:
+            raise ValueError(
+                f"Incompatible type conversion requested to type {as_dtype(dtype).name!r} for "
+                f"variable of type {self.dtype.name!r}"
+            )
+        return self._reading
+
+    def eval(self, session=None):
+        """The value in the session."""
+        from tidemark._v1.session import default_session
+
+        return (session or default_session()).run(self._reading)
+
+    def load(self, value, session=None):
+        """Gives it a value in the session."""
+        from tidemark._v1.session import default_session
+
+        session = session or default_session()
+        session.run(self._initializer, {self._initial_value: value})
+
+    def _update(self, op, inputs, attrs, name):
+        node, value = self._handle.update(op, inputs, attrs)
+        name_result(value, name)
+        return value
+
+    def _like(self, value):
+        if isinstance(value, Tensor) or hasattr(value, "__tf_tensor__"):
+            return convert_to_tensor(value)
+        return convert_to_tensor(value, dtype=self.dtype)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """An op that gives it a value, and the value then."""
+        value = self._like(value)
+        if not self.shape.is_compatible_with(value.shape):
+            raise ValueError(f"Shapes {self.shape} and {value.shape} are incompatible")
+        return self._update("assign", [value], (), name)
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        return self._update("add", [self._like(delta)], (), name)
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        return self._update("subtract", [self._like(delta)], (), name)
+
+    def set_shape(self, shape):
+        if not self.shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(f"Shapes {self.shape} and {as_shape(shape)} are incompatible")
+
+    def ref(self):
+        return self._reading.ref()
+
+    def __getitem__(self, key):
+        return self._reading[key]
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __bool__(self):
+        raise TypeError("a variable of a graph has no truth: use tf.cond")
+
+    def __repr__(self):
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+for _name in [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "pow",
+    "rpow",
+    "matmul",
+    "rmatmul",
+    "neg",
+    "abs",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "and",
+    "rand",
+    "or",
+    "ror",
+    "xor",
+    "rxor",
+    "invert",
+]:
+    setattr(RefVariable, f"__{_name}__", _delegated(f"__{_name}__"))
+
+
+def variables_initializer(var_list, name="init"):
+    """An operation that gives all variables of the list their initial values."""
+    from tidemark._v1.scopes import group
+
+    return group(*[v.initializer for v in var_list], name=name)
+
+
+def _collection(key, scope=None):
+    from tidemark._v1.graph import get_default_graph
+
+    return get_default_graph().get_collection(key, scope)
+
+
+def global_variables(scope=None):
+    return _collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope=None):
+    return _collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def trainable_variables(scope=None):
+    return _collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def global_variables_initializer():
+    """An operation that gives all variables of the graph their initial values."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    return variables_initializer(local_variables())
+
+
+def is_variable_initialized(variable):
+    """Whether the session has a value for the variable, as a tensor."""
+    return variable._handle.is_initialized()
+
+
+def report_uninitialized_variables(var_list=None, name=None):
+    """The names of the variables without a value, as a tensor of strings."""
+    import tidemark as tf
+
+    variables = global_variables() + local_variables() if var_list is None else var_list
+    names = tf.constant([v.name.partition(":")[0] for v in variables], dtype=tf.string)
+    if not variables:
+        return names
+    missing = tf.stack([tf.logical_not(is_variable_initialized(v)) for v in variables])
+    return tf.boolean_mask(names, missing)

@@ -1,0 +1,74 @@
+"""``tidemark run script.py args…``: a program for TensorFlow, with Tidemark in its place."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
+
+
+def add_arguments(parser):
+    parser.add_argument("--report", action="store_true", help="print the memory report at the end")
+    parser.add_argument(
+        "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
+    )
+    parser.add_argument("program", nargs="...", help="the script and its arguments")
+
+
+def run(arguments) -> int:
+    from tidemark.cli import InputError
+
+    program = list(arguments.program)
+    if arguments.module is None and not program:
+        raise InputError("which program? tidemark run script.py")
+    return execute(arguments.module, program, arguments.report)
+
+
+def execute(module, program, report=False) -> int:
+    """Runs as ``python`` would: ``sys.argv``, ``__main__``, tracebacks and the exit status."""
+    import tidemark
+
+    tidemark.install_as_tensorflow()
+    try:
+        if module is not None:
+            sys.argv = [module, *program]
+            sys.path.insert(0, os.getcwd())
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = program
+            sys.path.insert(0, os.path.dirname(os.path.abspath(program[0])))
+            _run_file(program[0])
+    finally:
+        if report:
+            sys.stdout.flush()
+            print(tidemark.memory.report(), file=sys.stderr)
+    return 0
+
+
+def _run_file(path):
+    """The file as the module ``__main__``, so that pickling and multiprocessing find its names."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        print(f"{sys.executable}: can't open file {path!r}: {error.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
+    main = sys.modules["__main__"]
+    module = type(sys)("__main__")
+    module.__file__ = path
+    module.__builtins__ = __builtins__
+    sys.modules["__main__"] = module
+    try:
+        exec(compile(source, path, "exec"), module.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # The user's program begins below this frame.
+        tb = error.__traceback__
+        while tb is not None and tb.tb_frame.f_code.co_filename != path:
+            tb = tb.tb_next
+        raise error.with_traceback(tb)  # noqa: B904  the very same error
+    finally:
+        sys.modules["__main__"] = main if main.__spec__ is None else module

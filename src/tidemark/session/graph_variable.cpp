@@ -1,0 +1,129 @@
+#include <tidemark/call.h>
+
+#include "tidemark/session/current.h"
+#include "tidemark/tensor/storage.h"
+#include "tidemark/trace/specials.h"
+
+namespace tidemark::session {
+
+namespace {
+
+thread_local constinit Values* current __attribute__((tls_model("initial-exec"))) = nullptr;
+
+Variable initialized(const GraphVariable& variable) {
+  Variable found = current_values().find(variable.id);
+  if (!found) {
+    fail<FailedPreconditionError>(
+        "Attempting to use uninitialized value ", variable.name,
+        ". Run its initializer first: sess.run(tf.global_variables_initializer())");
+  }
+  return found;
+}
+
+class Read final : public graph::Special {
+ public:
+  explicit Read(GraphVariable variable) : variable_(std::move(variable)) {}
+  std::string_view name() const override { return "read_variable"; }
+  std::string describe() const override { return message("read_variable '", variable_.name, "'"); }
+  void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
+    const Tensor value = initialized(variable_).operand();
+    // A header of its own: the session's variable goes on changing.
+    outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
+  }
+
+ private:
+  GraphVariable variable_;
+};
+
+class IsInitialized final : public graph::Special {
+ public:
+  explicit IsInitialized(GraphVariable variable) : variable_(std::move(variable)) {}
+  std::string_view name() const override { return "is_variable_initialized"; }
+  void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
+    outputs[0] = Tensor(static_cast<bool>(current_values().find(variable_.id)));
+  }
+
+ private:
+  GraphVariable variable_;
+};
+
+class Update final : public graph::Special {
+ public:
+  Update(GraphVariable variable, std::string op, std::vector<Attr> attrs)
+      : variable_(std::move(variable)), op_(std::move(op)), attrs_(std::move(attrs)) {}
+  std::string_view name() const override { return "update_variable"; }
+  std::string describe() const override {
+    return message("update_variable '", variable_.name, "' by ", op_);
+  }
+  bool has_effect() const override { return true; }
+
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    Variable found = current_values().find(variable_.id);
+    if (!found && op_ == "assign") {
+      found = Variable(inputs[0], {variable_.name, variable_.trainable, variable_.shape});
+      current_values().set(variable_.id, found);
+    } else {
+      found = initialized(variable_);
+      found.apply(op_, inputs, attrs_);
+    }
+    const Tensor value = found.operand();
+    outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
+  }
+
+ private:
+  GraphVariable variable_;
+  std::string op_;
+  std::vector<Attr> attrs_;
+};
+
+bool depends_on_constants(const graph::Node& node) {
+  if (node.op) return true;
+  return node.special == trace::constant_special();
+}
+
+}  // namespace
+
+CurrentValues::CurrentValues(std::shared_ptr<Values> values)
+    : mine_(std::move(values)), outer_(std::exchange(current, mine_.get())) {}
+CurrentValues::~CurrentValues() { current = outer_; }
+
+Values& current_values() {
+  if (!current) {
+    fail<FailedPreconditionError>("a variable of a graph has a value in a session's run only");
+  }
+  return *current;
+}
+
+std::shared_ptr<const graph::Special> read_special(GraphVariable variable) {
+  return std::make_shared<Read>(std::move(variable));
+}
+
+std::shared_ptr<const graph::Special> is_initialized_special(GraphVariable variable) {
+  return std::make_shared<IsInitialized>(std::move(variable));
+}
+
+std::shared_ptr<const graph::Special> update_special(GraphVariable variable, std::string op,
+                                                     std::vector<Attr> attrs) {
+  return std::make_shared<Update>(std::move(variable), std::move(op), std::move(attrs));
+}
+
+bool is_constant(const Tensor& t) {
+  for (const graph::Node* node : graph::nodes_for({&t, 1}, {})) {
+    if (!depends_on_constants(*node) || !node->before.empty()) return false;
+    if (node->op && node->op->is_stateful()) return false;
+  }
+  return true;
+}
+
+bool fold(const Tensor& t, const Tensor& value) {
+  graph::Node& node = graph::node_of(t);
+  if (node.outputs.size() != 1 || node.special == trace::constant_special()) return false;
+  std::vector<Tensor> past{value};
+  node.op = nullptr;
+  node.special = trace::constant_special();
+  node.attrs.clear();
+  node.inputs.swap(past);
+  return true;
+}
+
+}  // namespace tidemark::session

@@ -1,0 +1,100 @@
+// Session: runs parts of a graph that goes on growing, as TensorFlow 1 did.
+//
+//   session::Session s;
+//   s.run({.fetches = {y}, .feeds = {{x, value}}}, outputs);
+//
+// One plan a set of fetches and feeds, in a cache bounded in bytes. A plan keeps no node alive.
+// What depends on constants alone is computed once and keeps its value instead of its past.
+#pragma once
+
+#include <tidemark/variable.h>
+
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "tidemark/exec/program.h"
+#include "tidemark/memory/cache_registry.h"
+
+namespace tidemark::session {
+
+/// The values of the variables of a graph, in one session. Any number of threads.
+class TIDEMARK_API Values {
+ public:
+  /// Empty: not initialised.
+  Variable find(uint64_t id) const;
+  void set(uint64_t id, const Variable& variable);
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Variable> variables_;
+};
+
+struct Request {
+  std::vector<Tensor> fetches;                   // symbolic
+  std::vector<graph::NodeRef> operations;        // run for their effect
+  std::vector<std::pair<Tensor, Tensor>> feeds;  // what stands for what
+};
+
+class TIDEMARK_API Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+
+  /// One tensor each fetch. Any number of threads at once.
+  std::vector<Tensor> run(const Request& request);
+  /// Releases variables and plans. Later runs throw.
+  void close();
+  bool is_closed() const;
+  size_t num_plans() const;
+  size_t plan_bytes() const;
+
+ private:
+  using Key = std::vector<uint64_t>;
+  struct Plan {
+    std::shared_ptr<const exec::Program> program;
+    std::list<Key>::iterator used;
+    size_t bytes = 0;
+  };
+
+  std::shared_ptr<const exec::Program> known_plan(const Key& key);
+  std::shared_ptr<const exec::Program> new_plan(const Request& request, const Key& key);
+  memory::CacheUse use() const;
+
+  mutable std::mutex mutex_;
+  bool is_closed_ = false;
+  std::map<Key, Plan> plans_;
+  std::list<Key> order_;  // the one used longest ago first
+  size_t bytes_ = 0;
+  int64_t hits_ = 0, misses_ = 0, evictions_ = 0;
+  std::shared_ptr<Values> values_;
+  memory::CacheRegistration listed_{[this] { return use(); }};
+};
+
+/// A variable of a graph: each session has a value of its own.
+struct TIDEMARK_API GraphVariable {
+  uint64_t id = 0;
+  std::string name;
+  DType dtype = DType::invalid;
+  Shape shape;
+  bool trainable = true;
+};
+
+/// Reads the session's value; throws FailedPreconditionError while it has none.
+TIDEMARK_API std::shared_ptr<const graph::Special> read_special(GraphVariable variable);
+/// Input 0: whether the session has a value. No inputs, a bool output.
+TIDEMARK_API std::shared_ptr<const graph::Special> is_initialized_special(GraphVariable variable);
+/// Updates the session's value by "assign" or an op, and gives the new value.
+TIDEMARK_API std::shared_ptr<const graph::Special> update_special(GraphVariable variable,
+                                                                  std::string op,
+                                                                  std::vector<Attr> attrs);
+
+/// Makes a node a constant of this value; what it was made of is let go. True: it was done. Nobody
+/// else may look at the node meanwhile.
+TIDEMARK_API bool fold(const Tensor& t, const Tensor& value);
+/// Whether the tensor depends on nothing but constants.
+TIDEMARK_API bool is_constant(const Tensor& t);
+
+}  // namespace tidemark::session

@@ -1,0 +1,20 @@
+// Gradients between tensors of a graph, without a tape that watched how they came to be.
+#pragma once
+
+#include <tidemark/call.h>
+
+#include "tidemark/autodiff/tape.h"
+
+namespace tidemark::trace {
+
+/// Stands on a tape for a step it cannot look into: asking throws ValueUnknownError, and the
+/// question is left to the run.
+TIDEMARK_API const std::shared_ptr<autodiff::CustomBackward>& opaque_backward();
+
+/// Nodes for the gradients of the sum of the `ys`, weighted with `seeds` (or none), by the `xs`;
+/// one each, empty where nothing connects. The builder of the graph is in charge of this thread.
+TIDEMARK_API std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys,
+                                                      std::span<const Tensor> xs,
+                                                      std::span<const Tensor> seeds);
+
+}  // namespace tidemark::trace
