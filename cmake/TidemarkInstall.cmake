@@ -23,12 +23,12 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/TidemarkConfigVersion.cm
 install(FILES "${PROJECT_BINARY_DIR}/TidemarkConfig.cmake"
   "${PROJECT_BINARY_DIR}/TidemarkConfigVersion.cmake"
   DESTINATION "${package_folder}" COMPONENT dev)
-if(TARGET tidemark_dnnl)
-  install(TARGETS tidemark_dnnl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
-endif()
+foreach(plugin IN LISTS TIDEMARK_PLUGINS)
+  install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+endforeach()
 
 if(TARGET _tidemark)
-  foreach(library tidemark tidemark_dnnl _tidemark)
+  foreach(library tidemark ${TIDEMARK_PLUGINS} _tidemark)
     if(TARGET ${library})
       install(TARGETS ${library} LIBRARY DESTINATION tidemark COMPONENT python EXCLUDE_FROM_ALL)
     endif()

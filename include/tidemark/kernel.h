@@ -45,6 +45,8 @@ class TIDEMARK_API KernelContext {
   void set_shape(int output, const Shape& shape);
   /// For string outputs: characters go to the bytes after the elements.
   char* string_bytes(int output) const;
+  /// How many bytes there are for characters.
+  int64_t string_capacity(int output) const;
 
   template <class... Pieces>
   [[noreturn, gnu::cold]] void fail(const Pieces&... pieces) const {

@@ -17,7 +17,7 @@ import record_tensorflow  # noqa: E402
 DATA = Path(__file__).parent / "data"
 RECORDED = [
     pair
-    for name in ("tf_results.json", "tf_composites.json")
+    for name in ("tf_results.json", "tf_composites.json", "tf_text.json")
     for pair in json.loads((DATA / name).read_text())
 ]
 

@@ -78,4 +78,9 @@ char* KernelContext::string_bytes(int output) const {
   return string_area(outputs_[static_cast<size_t>(output)]);
 }
 
+int64_t KernelContext::string_capacity(int output) const {
+  const Tensor& t = outputs_[static_cast<size_t>(output)];
+  return static_cast<int64_t>(t.impl()->buffer->bytes - t.nbytes());
+}
+
 }  // namespace tidemark

@@ -1,6 +1,5 @@
 #include "tidemark/kernels/cpu/dnnl_library.h"
 
-#include <dlfcn.h>
 #include <tidemark/error.h>
 
 #include <cstdio>
@@ -10,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "tidemark/base/plugin.h"
 #include "tidemark/memory/cache_registry.h"
 
 namespace tidemark::cpu {
@@ -20,29 +20,16 @@ namespace {
 constexpr int64_t kPrimitiveBytes = 64 << 10;
 constexpr int64_t kCacheBytes = 8 << 20;
 
-std::string folder_of_this_library() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&folder_of_this_library), &info) || !info.dli_fname) {
-    return {};
-  }
-  const std::string path = info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
-
 const TidemarkDnnlTable* open_library() {
-  const std::string path = folder_of_this_library() + "libtidemark_dnnl.so";
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* symbol = library ? dlsym(library, "tidemark_dnnl_table") : nullptr;
-  if (!symbol) {
-    std::fprintf(
-        stderr,
-        "tidemark: products and convolutions run on the built-in kernels, several times slower, as "
-        "%s cannot be loaded: %s\n",
-        path.c_str(), dlerror());
-    return nullptr;
+  std::string why;
+  const void* table = open_plugin("libtidemark_dnnl.so", "tidemark_dnnl_table", why);
+  if (!table) {
+    std::fprintf(stderr,
+                 "tidemark: products and convolutions run on the built-in kernels, several times "
+                 "slower, as %s\n",
+                 why.c_str());
   }
-  return reinterpret_cast<const TidemarkDnnlTable* (*)()>(symbol)();
+  return static_cast<const TidemarkDnnlTable*>(table);
 }
 
 struct Hash {

@@ -17,6 +17,30 @@ void StringWriter::put(int64_t index, std::string_view value) {
   next_ += value.size();
 }
 
+StringSink::StringSink(KernelContext& k, int output)
+    : refs_(k.out<StringRef>(output)),
+      base_(static_cast<char*>(k.output(output).impl()->buffer->data)),
+      begin_(k.string_bytes(output)),
+      next_(begin_) {}
+
+void StringSink::append(std::string_view piece) {
+  if (!piece.empty()) std::memcpy(next_, piece.data(), piece.size());
+  next_ += piece.size();
+}
+
+void StringSink::append(char c) { *next_++ = c; }
+
+char* StringSink::extend(size_t size) {
+  char* at = next_;
+  next_ += size;
+  return at;
+}
+
+void StringSink::close() {
+  refs_[index_++] = {static_cast<uint64_t>(begin_ - base_), static_cast<uint64_t>(next_ - begin_)};
+  begin_ = next_;
+}
+
 void own_characters(KernelContext& k, int output, const Tensor& source) {
   const Tensor& out = k.output(output);
   if (out.dtype() != DType::string) return;

@@ -20,6 +20,27 @@ class StringWriter {
   char* next_;
 };
 
+/// Writes the elements of a string output in order, each from pieces: what text::CharacterCount
+/// counted in the shape rule, a kernel writes with this.
+class StringSink {
+ public:
+  StringSink(KernelContext& k, int output);
+  void append(std::string_view piece);
+  void append(char c);
+  /// The next `size` characters, for the caller to write.
+  char* extend(size_t size);
+  /// Ends an element and begins the next.
+  void close();
+  int64_t elements() const { return index_; }
+
+ private:
+  StringRef* refs_;
+  char* base_;  // what offsets count from
+  char* begin_;
+  char* next_;
+  int64_t index_ = 0;
+};
+
 /// For a string output whose elements were moved from `source` and still refer to its characters:
 /// copies those. Does nothing for other dtypes.
 void own_characters(KernelContext& k, int output, const Tensor& source);

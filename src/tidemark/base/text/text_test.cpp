@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "tidemark/base/text/fingerprint.h"
+#include "tidemark/base/text/numbers.h"
+#include "tidemark/base/text/unicode.h"
+
+namespace tidemark::text {
+
+TEST(Fingerprint, IsFarmHashs) {
+  EXPECT_EQ(farm_fingerprint(""), 0x9ae16a3b2f90404fu);
+  EXPECT_EQ(farm_fingerprint("a"), 12917804110809363939u);
+}
+
+TEST(Fingerprint, SipHashOfItsPaper) {
+  std::string message;
+  for (char c = 0; c < 15; ++c) message += c;
+  EXPECT_EQ(sip_hash(0x0706050403020100u, 0x0f0e0d0c0b0a0908u, message), 0xa129ca6149be45e5u);
+}
+
+TEST(Unicode, ReadsBackWhatItWrites) {
+  for (const Encoding encoding : {Encoding::utf8, Encoding::utf16_be, Encoding::utf32_be}) {
+    for (uint32_t value = 0; value <= 0x10FFFF; value += value < 0x900 ? 1 : 97) {
+      if (!is_code_point(value)) continue;
+      char bytes[4];
+      const int size = write_code_point(encoding, value, bytes);
+      const CodePoint point = first_code_point(encoding, {bytes, static_cast<size_t>(size)});
+      ASSERT_TRUE(point.valid) << value;
+      ASSERT_EQ(point.value, value);
+      ASSERT_EQ(static_cast<int>(point.bytes), size);
+    }
+  }
+}
+
+TEST(Unicode, RefusesWhatIsMalformed) {
+  for (const char* text : {"\x80", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                           "\xFF", "\xE2\x82"}) {
+    EXPECT_FALSE(first_code_point(Encoding::utf8, text).valid) << text;
+  }
+  EXPECT_EQ(first_code_point(Encoding::utf8, "\xE2\x82z").bytes, 2u);
+  EXPECT_FALSE(first_code_point(Encoding::utf16_be, std::string_view("\xD8\x00\x00\x41", 4)).valid);
+}
+
+TEST(Numbers, OutOfRangeGivesInfinityOrZero) {
+  double value = 1;
+  EXPECT_TRUE(parse_real("1e400", value));
+  EXPECT_TRUE(std::isinf(value));
+  EXPECT_TRUE(parse_real("-0.0000001e-400", value));
+  EXPECT_EQ(value, 0);
+  EXPECT_TRUE(parse_real("1" + std::string(400, '0') + "e-400", value));
+  EXPECT_EQ(value, 1);
+  for (const char* text :
+       {"", " ", "+", "-", ".", "e5", "1e", "nan(1)", "0x", "0xg", "1 2", "+-1"}) {
+    EXPECT_FALSE(parse_real(text, value)) << text;
+  }
+}
+
+TEST(Numbers, IntegersKnowTheirRange) {
+  int32_t small = 0;
+  EXPECT_TRUE(parse_integer(" -2147483648 ", small));
+  EXPECT_FALSE(parse_integer("2147483648", small));
+  EXPECT_FALSE(parse_integer("+-1", small));
+  uint32_t natural = 0;
+  EXPECT_FALSE(parse_integer("-1", natural));
+}
+
+}  // namespace tidemark::text
