@@ -1,9 +1,11 @@
-// _tidemark.HashTable: what keeps a table alive; everything else goes through the table ops.
+// _tidemark.HashTable: what keeps a table alive; everything else goes through the table ops. And
+// the checksum of record files.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "tidemark/base/text/crc32c.h"
 #include "tidemark/tensor/hash_table.h"
 
 #include "memory_module.h"
@@ -29,6 +31,12 @@ void add_table_type(nb::module_& m) {
       .def("clear", &HashTable::clear);
   m.def("new_table", create, nb::arg("key_dtype"), nb::arg("value_dtype"), nb::arg("value_shape"),
         "An empty table, by the names of its dtypes.");
+  m.def(
+      "crc32c",
+      [](nb::bytes data) {
+        return text::crc32c({data.c_str(), data.size()});
+      },
+      nb::arg("data"), "CRC-32C of bytes.");
 }
 
 }  // namespace tidemark::python
