@@ -21,6 +21,7 @@ STORE = Path(__file__).resolve().parent.parent / "tests" / "python" / "data" / "
 SPACES = (
     "", "math", "linalg", "random", "random.experimental", "nn", "nest", "bitwise", "debugging",
     "config", "config.threading", "config.experimental", "dtypes", "errors", "experimental.dlpack",
+    "strings", "io", "io.gfile", "lookup", "lookup.experimental", "sets", "image",
 )  # fmt: skip
 
 

@@ -14,7 +14,9 @@ from tidemark import dtypes as dtypes
 from tidemark import errors as errors
 from tidemark import experimental as experimental
 from tidemark import image as image
+from tidemark import io as io
 from tidemark import linalg as linalg
+from tidemark import lookup as lookup
 from tidemark import math as math
 from tidemark import memory as memory
 from tidemark import nest as nest
@@ -23,10 +25,13 @@ from tidemark import profiler as profiler
 from tidemark import ragged as ragged
 from tidemark import random as random
 from tidemark import raw_ops as raw_ops
+from tidemark import sets as sets
 from tidemark import signal as signal
 from tidemark import sparse as sparse
+from tidemark import strings as strings
 from tidemark import sysconfig as sysconfig
 from tidemark import tensor_shape as tensor_shape
+from tidemark import train as train
 from tidemark import types as types
 from tidemark import version as version
 from tidemark.dtypes import DType as DType
@@ -155,6 +160,7 @@ def argmax(input: Any, axis: Any = ..., output_type: Any = ..., name: str | None
 def argmin(input: Any, axis: Any = ..., output_type: Any = ..., name: str | None = ...) -> Tensor: ...
 def argsort(values: Any, axis: int = ..., direction: str = ..., stable: bool = ..., name: str | None = ...) -> Tensor: ...
 def as_dtype(type_value: Any) -> DType: ...
+def as_string(input: Any, precision: int = ..., scientific: bool = ..., shortest: bool = ..., width: int = ..., fill: str = ..., name: str | None = ...) -> Tensor: ...
 def asin(x: Any, name: str | None = ...) -> Tensor: ...
 def asinh(x: Any, name: str | None = ...) -> Tensor: ...
 def assert_equal(x: Any, y: Any, message: str | None = ..., summarize: Any = ..., name: str | None = ...) -> None: ...

@@ -1,6 +1,13 @@
 """``tf.image``: sizes, orientation, colours and quality of images."""
 
-from tidemark import _image_color, _image_ops  # noqa: F401  they export what is here
+from tidemark import (  # noqa: F401  they export what is here
+    _image_boxes,
+    _image_color,
+    _image_files,
+    _image_ops,
+    _image_quality,
+    _image_random,
+)
 from tidemark._export import namespace as _namespace
 
 globals().update(_namespace("tf.image"))
