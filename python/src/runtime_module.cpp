@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 #include <tidemark/custom_op.h>
 
+#include "op_watch.h"
 #include "tidemark/base/random_state.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/base/thread_pool.h"
@@ -47,6 +48,7 @@ nb::list settings_table() {
 }  // namespace
 
 void add_runtime_functions(nb::module_& m) {
+  add_op_watch(m);
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");

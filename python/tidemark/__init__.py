@@ -47,6 +47,7 @@ _MODULES = (
     "nest",
     "nn",
     "profiler",
+    "quantization",
     "ragged",
     "random",
     "raw_ops",

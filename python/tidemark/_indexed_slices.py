@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark._export import export
+from tidemark._export import OPS, export
 from tidemark._tidemark import call, convert
 from tidemark.tensor_shape import TensorShape
 
@@ -61,3 +61,14 @@ class IndexedSlices:
     def __str__(self):
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
+
+
+_cast = OPS["tf.cast"]
+
+
+@export("tf.cast", "tf.dtypes.cast")
+def cast(x, dtype, name=None):
+    """The values as another type; of IndexedSlices, the rows that are there."""
+    if x.__class__ is IndexedSlices:
+        return IndexedSlices(_cast(x.values, dtype), x.indices, x.dense_shape)
+    return _cast(x, dtype)

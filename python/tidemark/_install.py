@@ -121,7 +121,7 @@ def _config():
 def _data_structures():
     from tidemark import _tracking
 
-    return {"ListWrapper": _tracking.ListWrapper, "_DictWrapper": _tracking.DictWrapper}
+    return {"ListWrapper": _tracking.ListWrapper, "_DictWrapper": _tracking._DictWrapper}
 
 
 def _sparse_csr():

@@ -46,8 +46,7 @@ class Optional(CompositeTensor):
         return OptionalSpec(self._element_spec)
 
     def __repr__(self):
-        held = f"value={self._structure!r}" if self._has_value else "no value"
-        return f"tf.experimental.Optional({held})"
+        return f"<tf.experimental.Optional of {self._element_spec}>"
 
 
 def _as_tensor(value):

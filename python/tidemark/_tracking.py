@@ -89,7 +89,7 @@ class ListWrapper(list):
     """A list that was wrapped to be tracked; lists need no wrapping here, so none is made."""
 
 
-class DictWrapper(dict):
+class _DictWrapper(dict):
     """A dictionary that was wrapped to be tracked; as ListWrapper."""
 
 

@@ -47,6 +47,8 @@ def test_as_tensorflow(name):
 
 # Functions in Python that stand before an op of the same name, and why.
 SHADOWS = {
+    "tf.cast": "IndexedSlices stay what they are",
+    "tf.dtypes.cast": "IndexedSlices stay what they are",
     "tf.unique": "a named tuple instead of a list",
     "tf.unique_with_counts": "a named tuple instead of a list",
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import value_checks
 
 import tidemark as tf
 
@@ -47,3 +48,4 @@ def test_as_tensorflow(expression, expected):
             np.testing.assert_allclose(numbers(got), numbers(wanted), rtol=rtol, atol=rtol)
         else:
             assert got == wanted
+    value_checks.compared()

@@ -16,7 +16,7 @@ from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
 from tidemark._ragged.row_partition import RowPartition
 from tidemark._tidemark import Tensor, call, convert
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
+from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape, as_shape
@@ -345,6 +345,7 @@ def _length(values):
     return values._rows.static_nrows if isinstance(values, RaggedTensor) else values.shape[0]
 
 
+@register("tf.RaggedTensorSpec")
 @export("tf.RaggedTensorSpec")
 class RaggedTensorSpec(TypeSpec):
     """Shape, dtype and number of ragged dimensions."""

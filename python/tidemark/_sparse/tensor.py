@@ -12,7 +12,7 @@ from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import OPS, export
 from tidemark._tidemark import Tensor, call, convert
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
+from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape
 
@@ -182,6 +182,7 @@ def _with_dense(op, sparse, dense):
     return call(op, (sparse.values, call("gather_nd", (wide, sparse.indices), {})), {})
 
 
+@register("tf.SparseTensorSpec")
 @export("tf.SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
     """Shape and dtype of a sparse tensor."""

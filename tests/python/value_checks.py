@@ -1,0 +1,64 @@
+"""Which ops have been checked by value: run, and then compared with a reference.
+
+While a test runs, the ops it calls are noted. A comparison with NumPy's assertions, or with
+``assert_close`` of arrays.py, or with recorded results, counts for the ops that ran since the one
+before. At the end of a whole run, an op that no passing test has compared fails the run.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from tidemark import _tidemark
+
+# Ops checked elsewhere, and where.
+ELSEWHERE = {}
+
+COMPARISONS = ("assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_equal")
+
+checked: set[str] = set()
+_pending: set[str] = set()  # compared in the test that is running
+
+
+def compared():
+    """Called after a comparison that held."""
+    _pending.update(_tidemark.watched_ops())
+
+
+def _noting(function):
+    @functools.wraps(function)
+    def assertion(*args, **kwargs):
+        # The values may be computed lazily, by the comparison itself.
+        result = function(*args, **kwargs)
+        compared()
+        return result
+
+    return assertion
+
+
+def install():
+    """Lets NumPy's assertions tell what they have compared."""
+    for name in COMPARISONS:
+        setattr(np.testing, name, _noting(getattr(np.testing, name)))
+
+
+def begin():
+    """A test begins."""
+    _pending.clear()
+    _tidemark.watch_ops(True)
+
+
+def end(passed):
+    """A test has ended."""
+    _tidemark.watch_ops(False)
+    if passed:
+        checked.update(_pending)
+    _pending.clear()
+
+
+def unchecked():
+    """The ops without a comparison."""
+    everything = {op["name"] for op in _tidemark.list_ops()}
+    return sorted(everything - checked - set(ELSEWHERE))
