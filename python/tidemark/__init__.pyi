@@ -22,6 +22,7 @@ from tidemark import memory as memory
 from tidemark import nest as nest
 from tidemark import nn as nn
 from tidemark import profiler as profiler
+from tidemark import quantization as quantization
 from tidemark import ragged as ragged
 from tidemark import random as random
 from tidemark import raw_ops as raw_ops

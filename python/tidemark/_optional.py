@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tidemark import nest
+from tidemark import dtypes, nest
+from tidemark._creation import convert_to_tensor, get_static_value, zeros
 from tidemark._export import export
-from tidemark._type_specs import CompositeTensor, TypeSpec, type_spec_from_value
+from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark.errors import InvalidArgumentError
 
 
@@ -37,9 +38,16 @@ class Optional(CompositeTensor):
 
     def get_value(self, name=None):
         """The value; an error if there is none."""
-        if not self._has_value:
+        if not self._is_known_to_hold():
             raise InvalidArgumentError(None, None, "The given optional does not have a value.")
         return self._structure
+
+    def _is_known_to_hold(self):
+        """False only if it is known that there is no value; in a graph that may not be known."""
+        if isinstance(self._has_value, bool):
+            return self._has_value
+        known = get_static_value(self._has_value)
+        return known is None or bool(known)
 
     @property
     def _type_spec(self):
@@ -50,8 +58,6 @@ class Optional(CompositeTensor):
 
 
 def _as_tensor(value):
-    from tidemark._creation import convert_to_tensor
-
     return value if hasattr(value, "_type_spec") else convert_to_tensor(value)
 
 
@@ -76,10 +82,20 @@ class OptionalSpec(TypeSpec):
 
     @property
     def _component_specs(self):
-        return self
+        return (TensorSpec([], dtypes.bool), self._element_spec)
 
     def _to_components(self, value):
-        return value
+        held = value._structure
+        if held is None:  # something of the right type, which nobody looks at
+            held = nest.map_structure(_nothing_of, self._element_spec)
+        return (value.has_value(), held)
 
     def _from_components(self, components):
-        return components
+        return Optional(components[1], self._element_spec, components[0])
+
+
+def _nothing_of(spec):
+    if isinstance(spec, TensorSpec):
+        return zeros([size or 0 for size in spec.shape.as_list()], spec.dtype)
+    parts = nest.map_structure(_nothing_of, spec._component_specs)
+    return spec._from_components(parts)

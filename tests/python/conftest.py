@@ -12,7 +12,8 @@ settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("repeatable")
 
 # Tests of what a call costs see the watch as a handler of calls, so they run without it.
-UNWATCHED = ("bind", "memory", "bench", "failed", "foreign", "threads", "dev", "checks", "function")
+UNWATCHED = ("bind", "memory", "bench", "failed", "foreign", "threads", "dev", "checks", "function",
+             "autograph")  # fmt: skip
 
 
 def pytest_sessionstart(session):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 
 import tidemark as tf
-from tidemark import dtypes
+from tidemark import _scratch_graph, dtypes
 
 
 class SummaryMetadata:
@@ -171,7 +171,10 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
 
 def placeholder(dtype, shape=None, name=None):
     """A tensor of a graph that is given when it runs."""
-    raise _only_in_graphs("placeholder")
+    made = _scratch_graph.placeholder(dtype, shape)
+    if made is None:
+        raise _only_in_graphs("placeholder")
+    return made
 
 
 def placeholder_with_default(input, shape, name=None):
@@ -181,7 +184,10 @@ def placeholder_with_default(input, shape, name=None):
 
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor of a graph that is given when it runs."""
-    raise _only_in_graphs("sparse_placeholder")
+    made = _scratch_graph.sparse_placeholder(dtype, shape)
+    if made is None:
+        raise _only_in_graphs("sparse_placeholder")
+    return made
 
 
 def _only_in_graphs(name):
