@@ -94,6 +94,7 @@ _LAZY = {
     "get_logger": "_scopes",
     "name_scope": "_scopes",
     "init_scope": "_scopes",
+    "inside_function": "_scratch_graph",
     "install_as_tensorflow": "_install",
     "control_dependencies": "_scopes",
     "variable_creator_scope": "_scopes",
@@ -121,6 +122,8 @@ def __getattr__(name):
         return _importlib.import_module("tidemark." + name)
     home = _LAZY.get(name)
     if home is None:
+        if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
+            return _importlib.import_module("tidemark._keras").load(name)
         if not name.startswith("_"):
             v1 = _importlib.import_module("tidemark._v1.names").NAMES
             if name in v1:

@@ -61,7 +61,9 @@ def _inside(at, size, fill_mode):
         at = call("floormod", (at, period), {})
         at = call("select", (at >= float(size), period - at - 1.0, at), {})
     elif fill_mode == "WRAP":
-        at = at - float(size) * call("floor", (at / float(size),), {})
+        turns = call("floor", (at / float(size),), {})
+        # Before the first pixel TensorFlow gives the last one, however far away it is.
+        at = call("select", (at < 0.0, last, at - float(size) * turns), {})
     return call("clip_by_value", (at, 0.0, last), {})
 
 

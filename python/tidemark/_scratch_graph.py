@@ -81,3 +81,10 @@ def sparse_placeholder(dtype, shape):
     made = SparseTensor(*parts)
     made.set_shape(shape)
     return made
+
+
+def inside_function():
+    """Whether ops become nodes of a graph here instead of running."""
+    from tidemark._scopes import executing_eagerly
+
+    return not executing_eagerly()
