@@ -61,9 +61,10 @@ def _inside(at, size, fill_mode):
         at = call("floormod", (at, period), {})
         at = call("select", (at >= float(size), period - at - 1.0, at), {})
     elif fill_mode == "WRAP":
-        turns = call("floor", (at / float(size),), {})
-        # Before the first pixel TensorFlow gives the last one, however far away it is.
-        at = call("select", (at < 0.0, last, at - float(size) * turns), {})
+        # As in TensorFlow, whose turns are counted one pixel shorter than they are.
+        turns = call("floor", (abs(at) / max(last, 1.0),), {})
+        beyond = call("select", (at > last, at - float(size) * turns, at), {})
+        at = call("select", (at < 0.0, at + float(size) * (turns + 1.0), beyond), {})
     return call("clip_by_value", (at, 0.0, last), {})
 
 
