@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
-from tidemark import _tidemark, dtypes
+from tidemark import _scratch_graph, _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._type_specs import CompositeTensor
 from tidemark._v1 import graph as _graph
@@ -14,6 +14,9 @@ from tidemark._v1.graph import Graph, GraphKeys, Operation, current_place, name_
 
 def placeholder(dtype, shape=None, name=None):
     """A tensor that is given a value when the graph runs."""
+    scratch = _scratch_graph.placeholder(dtype, shape)
+    if scratch is not None:
+        return scratch
     place = current_place()
     if place is None:
         raise RuntimeError("tf.compat.v1.placeholder() is not compatible with eager execution.")

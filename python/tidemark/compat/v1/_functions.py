@@ -169,14 +169,6 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
     )
 
 
-def placeholder(dtype, shape=None, name=None):
-    """A tensor of a graph that is given when it runs."""
-    made = _scratch_graph.placeholder(dtype, shape)
-    if made is None:
-        raise _only_in_graphs("placeholder")
-    return made
-
-
 def placeholder_with_default(input, shape, name=None):
     """The default itself: it is known where ops run at once."""
     return tf.identity(input)
