@@ -28,8 +28,8 @@ Offsets stack_in_order(std::span<const Buffer> buffers, std::span<const int> ord
 /// the tightest free block, else the top. Near-linear. Everything lies above the fixed buffers.
 Offsets allocate_in_time(std::span<const Buffer> buffers, bool backward);
 
-/// Orders that tend to pack well: by size, by area, by length, by how crowded the time is, by time.
-/// The first `count` of them.
+/// Orders that tend to pack well: by length, by size, by how crowded the time is (twice), by area,
+/// by time. The first `count` of them.
 std::vector<std::vector<int>> greedy_orders(std::span<const Buffer> buffers, size_t count = 6);
 
 }  // namespace tidemark::plan

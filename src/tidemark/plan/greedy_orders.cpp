@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 #include "tidemark/plan/free_list.h"
@@ -60,34 +59,29 @@ std::vector<double> crowding(std::span<const Buffer> buffers) {
 std::vector<std::vector<int>> greedy_orders(std::span<const Buffer> buffers, size_t count) {
   using Key = std::pair<double, double>;
   std::vector<double> crowded;
-  if (count > 3) crowded = crowding(buffers);
-  const auto size = [&](size_t i) { return static_cast<double>(buffers[i].size); };
-  const auto span = [&](size_t i) { return length(buffers[i]); };
-  const auto area = [&](size_t i) { return size(i) * span(i); };
-  const std::function<Key(size_t)> keys_of[] = {
-      [&](size_t i) {
-        return Key{size(i), span(i)};
-      },
-      [&](size_t i) {
-        return Key{area(i), span(i)};
-      },
-      [&](size_t i) {
-        return Key{span(i), size(i)};
-      },
-      [&](size_t i) {
-        return Key{crowded[i], area(i)};
-      },
-      [&](size_t i) {
-        return Key{crowded[i], span(i)};
-      },
-      [&](size_t i) {
-        return Key{-static_cast<double>(buffers[i].lower), size(i)};
-      },
+  if (count > 2) crowded = crowding(buffers);
+  const auto key_of = [&](size_t order, size_t i) -> Key {
+    const auto size = static_cast<double>(buffers[i].size);
+    const double span = length(buffers[i]);
+    switch (order) {
+      case 0:
+        return {span, size};
+      case 1:
+        return {size, span};
+      case 2:
+        return {crowded[i], size * span};
+      case 3:
+        return {crowded[i], span};
+      case 4:
+        return {size * span, span};
+      default:
+        return {-static_cast<double>(buffers[i].lower), size};
+    }
   };
   std::vector<std::vector<int>> orders;
-  for (const auto& key_of : std::span(keys_of).first(std::min(count, std::size(keys_of)))) {
+  for (size_t number = 0; number < std::min<size_t>(count, 6); ++number) {
     std::vector<Key> keys;
-    for (size_t i = 0; i < buffers.size(); ++i) keys.push_back(key_of(i));
+    for (size_t i = 0; i < buffers.size(); ++i) keys.push_back(key_of(number, i));
     std::vector<int>& order = orders.emplace_back(buffers.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[a] > keys[b]; });

@@ -80,8 +80,8 @@ class Portfolio {
     lowest_ = std::max(lowest_, (enough + unit_ - 1) / unit_);
     while (highest() >= lowest_ && !effort_.spent()) {
       if (attempt(lowest_)) return;
-      // A quarter of the gap at a time where half of it is too much to ask, and so on.
-      for (const int64_t parts : {2, 4, 8}) {
+      // An eighth of the gap at a time where half of it is too much to ask.
+      for (const int64_t parts : {2, 8}) {
         while (highest() > lowest_ && !effort_.spent()) {
           if (!attempt(highest() - (highest() - lowest_) / parts)) break;
         }
@@ -173,7 +173,7 @@ class Portfolio {
   SectionSearch search_;
   int64_t attempt_nodes_;
   std::vector<std::vector<int>> ranks_;
-  size_t ranks_tried_ = 1;
+  size_t ranks_tried_ = 2;
   bool uniform_ = true;
   int64_t lowest_ = 0;
   Random random_;
