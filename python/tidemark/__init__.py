@@ -55,6 +55,7 @@ _MODULES = (
     "signal",
     "sparse",
     "strings",
+    "summary",
     "sysconfig",
     "train",
     "types",

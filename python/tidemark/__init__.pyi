@@ -30,6 +30,7 @@ from tidemark import sets as sets
 from tidemark import signal as signal
 from tidemark import sparse as sparse
 from tidemark import strings as strings
+from tidemark import summary as summary
 from tidemark import sysconfig as sysconfig
 from tidemark import tensor_shape as tensor_shape
 from tidemark import train as train

@@ -11,19 +11,10 @@ from tidemark import _unsupported
 NAMES = (Path(__file__).parent / "data" / "keras_names.txt").read_text().split()
 # Parts of TensorFlow that come with later work; each prefix leaves this list with it.
 LATER = (
-    "tf.as_string",
     "tf.audio",
     "tf.data",
-    "tf.image.decode_image",
-    "tf.image.sobel_edges",
-    "tf.io",
     "tf.keras",
-    "tf.lookup",
-    "tf.sets",
     "tf.sparse.cross_hashed",
-    "tf.strings",
-    "tf.summary",
-    "tf.train",
 )
 
 

@@ -30,6 +30,19 @@ def test_attributes_are_tracked():
         holder._track_trackable(Holder(), "x")
 
 
+def test_what_can_be_reached():
+    class Holder(internal.tracking.AutoTrackable):
+        pass
+
+    root = Holder()
+    root.left, root.variable = Holder(), tf.Variable(1.0)
+    root.left.variable, root.left.root = root.variable, root
+    view = tf.train.TrackableView(root)
+    assert list(view.children(root)) == ["left", "variable"]
+    found = view.descendants()
+    assert [id(x) for x in found] == [id(root), id(root.left), id(root.variable)]
+
+
 def test_a_scratch_graph_tells_shapes():
     assert not tf.inside_function()
     with internal.FuncGraph("scratch").as_default():

@@ -11,6 +11,7 @@ from tidemark.train._example import (
     Int64List,
     SequenceExample,
 )
+from tidemark.train._trackable_view import TrackableView
 
 __all__ = [
     "BytesList",
@@ -22,4 +23,5 @@ __all__ = [
     "FloatList",
     "Int64List",
     "SequenceExample",
+    "TrackableView",
 ]
