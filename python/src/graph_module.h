@@ -20,5 +20,6 @@ struct FinishedGraph {
 
 void add_graph_functions(nanobind::module_& m);
 void add_session_functions(nanobind::module_& m);
+void add_data_functions(nanobind::module_& m);
 
 }  // namespace tidemark::python

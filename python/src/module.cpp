@@ -65,6 +65,7 @@ NB_MODULE(_tidemark, m) {
   add_runtime_functions(m);
   add_graph_functions(m);
   add_session_functions(m);
+  add_data_functions(m);
   add_plan_functions(m);
   add_table_type(m);
 }

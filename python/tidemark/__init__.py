@@ -36,6 +36,7 @@ _MODULES = (
     "bitwise",
     "compat",
     "config",
+    "data",
     "debugging",
     "distribute",
     "experimental",

@@ -8,6 +8,7 @@ from tidemark import autograph as autograph
 from tidemark import bitwise as bitwise
 from tidemark import compat as compat
 from tidemark import config as config
+from tidemark import data as data
 from tidemark import debugging as debugging
 from tidemark import distribute as distribute
 from tidemark import dtypes as dtypes

@@ -124,6 +124,33 @@ def _contracted(structure, like):
     return spec._from_components(_contracted(structure, spec._component_specs))
 
 
+def flatten_up_to(shallow_tree, input_tree, check_types=True):
+    """The parts of ``input_tree`` that stand where ``shallow_tree`` has its leaves."""
+    if not is_nested(shallow_tree):
+        return [input_tree]
+    if not is_nested(input_tree):
+        raise TypeError(
+            f"If shallow structure is a sequence, input must also be a sequence. Input has type: "
+            f"{type(input_tree).__name__!r}."
+        )
+    ours, theirs = _children(shallow_tree), _children(input_tree)
+    if isinstance(shallow_tree, abc.Mapping) and isinstance(input_tree, abc.Mapping):
+        missing = [key for key in shallow_tree if key not in input_tree]
+        if missing:
+            raise ValueError(f"The input is missing the keys {missing}.")
+        theirs = [input_tree[key] for key in _sorted_keys(shallow_tree)]
+    if len(ours) != len(theirs):
+        raise ValueError(
+            f"The two structures don't have the same sequence length. Input structure has length "
+            f"{len(theirs)}, while shallow structure has length {len(ours)}."
+        )
+    return [
+        part
+        for mine, other in zip(ours, theirs, strict=True)
+        for part in flatten_up_to(mine, other, check_types)
+    ]
+
+
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """A structure with the leaves taken in order from a flat sequence."""
     if expand_composites:

@@ -1,0 +1,71 @@
+"""Going over a dataset inside a graph: each run of the graph has an iterator of its own."""
+
+from __future__ import annotations
+
+import itertools
+
+from tidemark import _tidemark, dtypes, nest
+from tidemark._creation import convert_to_tensor
+from tidemark._staged import python_call
+from tidemark.data._dataset import flat_specs, pack
+
+_numbers = itertools.count(1)
+
+
+def _sizes(shape):
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def _nothing(spec):
+    """Stands in the place of an element after the last one."""
+    sizes = [] if spec.shape.rank is None else [d or 0 for d in spec.shape.as_list()]
+    zero = convert_to_tensor("" if spec.dtype == dtypes.string else 0, dtype=spec.dtype)
+    return _tidemark.call("fill", (convert_to_tensor(sizes, dtype=dtypes.int32), zero), {})
+
+
+def staged_reduce(dataset, initial_state, reduce_func):
+    """The state after all elements, computed when the graph runs."""
+    import tidemark as tf
+
+    specs = flat_specs(dataset.element_spec)
+    running = {}
+
+    def start():
+        number = next(_numbers)
+        running[number] = dataset._handle.iterate()
+        return convert_to_tensor(number, dtype=dtypes.int64)
+
+    def following(number):
+        tensors = running[int(number)].next()
+        if tensors is None:
+            del running[int(number)]
+            return (convert_to_tensor(False), *(_nothing(spec) for spec in specs))
+        return (convert_to_tensor(True), *tensors)
+
+    types = [(dtypes.bool, ()), *((s.dtype, _sizes(s.shape)) for s in specs)]
+    (number,) = python_call(start, [], [(dtypes.int64, ())])
+    state = nest.map_structure(convert_to_tensor, initial_state)
+    more, *element = python_call(following, [number], types)
+
+    def body(more, number, state, *element):
+        state = nest.map_structure(
+            convert_to_tensor, reduce_func(state, pack(dataset.element_spec, list(element)))
+        )
+        more, *element = python_call(following, [number], types)
+        return (more, number, state, *element)
+
+    loop = tf.while_loop(
+        lambda more, *_: more, body, (more, number, state, *element),
+        shape_invariants=(
+            as_shape(()), as_shape(()),
+            nest.map_structure(lambda t: t.shape, state),
+            *(s.shape for s in specs),
+        ),
+    )  # fmt: skip
+    return loop[2]
+
+
+def as_shape(sizes):
+    from tidemark.tensor_shape import TensorShape
+
+    return TensorShape(sizes)

@@ -1,0 +1,164 @@
+// Where elements come from.
+#include "tidemark/data/dataset.h"
+
+namespace tidemark::data {
+
+int64_t Iterator::next_block(int64_t, Element&) { return -1; }
+
+int64_t Iterator::skip(int64_t count) {
+  Element unused;
+  int64_t done = 0;
+  while (done < count && next(unused)) ++done;
+  return done;
+}
+
+namespace {
+
+class Single final : public Dataset {
+ public:
+  explicit Single(Element element) : element_(std::move(element)) {}
+  int64_t cardinality() const override { return 1; }
+  std::unique_ptr<Iterator> iterate() const override {
+    class It final : public Iterator {
+     public:
+      explicit It(Element element) : element_(std::move(element)) {}
+      bool next(Element& out) override {
+        if (is_done_) return false;
+        is_done_ = true;
+        out = std::move(element_);
+        return true;
+      }
+
+     private:
+      Element element_;
+      bool is_done_ = false;
+    };
+    return std::make_unique<It>(element_);
+  }
+
+ private:
+  Element element_;
+};
+
+Shape without_first(const Shape& shape) {
+  Shape out = shape;
+  out.erase(0);
+  return out;
+}
+
+class Slices final : public Dataset {
+ public:
+  explicit Slices(Element tensors) : tensors_(std::move(tensors)) {
+    if (tensors_.empty()) fail("[from_tensor_slices] at least one tensor is needed");
+    for (const Tensor& t : tensors_) {
+      if (t.rank() == 0) fail("[from_tensor_slices] a scalar has no rows to go over");
+      if (t.dim(0) != tensors_[0].dim(0)) {
+        fail("[from_tensor_slices] the tensors differ in their first size: ", tensors_[0].dim(0),
+             " and ", t.dim(0));
+      }
+    }
+  }
+  int64_t cardinality() const override { return tensors_[0].dim(0); }
+  std::unique_ptr<Iterator> iterate() const override {
+    class It final : public Iterator {
+     public:
+      explicit It(Element tensors) : tensors_(std::move(tensors)) {}
+      bool next(Element& out) override {
+        if (at_ >= tensors_[0].dim(0)) return false;
+        out.clear();
+        for (const Tensor& t : tensors_) {
+          out.push_back(t.rows(at_, 1).reshaped(without_first(t.shape())));
+        }
+        ++at_;
+        return true;
+      }
+      int64_t next_block(int64_t count, Element& out) override {
+        const int64_t taken = std::min(count, tensors_[0].dim(0) - at_);
+        out.clear();
+        for (const Tensor& t : tensors_) out.push_back(t.rows(at_, taken));
+        at_ += taken;
+        return taken;
+      }
+      int64_t skip(int64_t count) override {
+        const int64_t taken = std::min(count, tensors_[0].dim(0) - at_);
+        at_ += taken;
+        return taken;
+      }
+
+     private:
+      Element tensors_;
+      int64_t at_ = 0;
+    };
+    return std::make_unique<It>(tensors_);
+  }
+
+ private:
+  Element tensors_;
+};
+
+class Range final : public Dataset {
+ public:
+  Range(int64_t start, int64_t stop, int64_t step, DType dtype)
+      : start_(start), stop_(stop), step_(step), dtype_(dtype) {
+    if (step == 0) fail("[range] the step must not be 0");
+  }
+  int64_t cardinality() const override {
+    const int64_t span = step_ > 0 ? stop_ - start_ : start_ - stop_;
+    const int64_t size = step_ > 0 ? step_ : -step_;
+    return span <= 0 ? 0 : (span + size - 1) / size;
+  }
+  std::unique_ptr<Iterator> iterate() const override {
+    class It final : public Iterator {
+     public:
+      It(int64_t start, int64_t step, int64_t count, DType dtype)
+          : at_(start), step_(step), left_(count), dtype_(dtype) {}
+      bool next(Element& out) override {
+        if (left_ == 0) return false;
+        --left_;
+        out.assign(1, dtype_ == DType::int32 ? Tensor(static_cast<int32_t>(at_)) : Tensor(at_));
+        at_ += step_;
+        return true;
+      }
+      int64_t skip(int64_t count) override {
+        const int64_t taken = std::min(count, left_);
+        left_ -= taken;
+        at_ += taken * step_;
+        return taken;
+      }
+
+     private:
+      int64_t at_, step_, left_;
+      DType dtype_;
+    };
+    return std::make_unique<It>(start_, step_, cardinality(), dtype_);
+  }
+
+ private:
+  int64_t start_, stop_, step_;
+  DType dtype_;
+};
+
+class Generated final : public Dataset {
+ public:
+  Generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count)
+      : make_(std::move(make)), count_(count) {}
+  int64_t cardinality() const override { return count_; }
+  std::unique_ptr<Iterator> iterate() const override { return make_(); }
+
+ private:
+  std::function<std::unique_ptr<Iterator>()> make_;
+  int64_t count_;
+};
+
+}  // namespace
+
+DatasetRef single(Element element) { return std::make_shared<Single>(std::move(element)); }
+DatasetRef slices(Element tensors) { return std::make_shared<Slices>(std::move(tensors)); }
+DatasetRef range(int64_t start, int64_t stop, int64_t step, DType dtype) {
+  return std::make_shared<Range>(start, stop, step, dtype);
+}
+DatasetRef generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count) {
+  return std::make_shared<Generated>(std::move(make), count);
+}
+
+}  // namespace tidemark::data
