@@ -28,3 +28,21 @@ def pytest_runtest_call(item):
     value_checks.begin()
     outcome = yield
     value_checks.end(outcome.excinfo is None)
+
+
+def _whole_run(session):
+    """Whether every test file was asked for and none was left out by a filter."""
+    options = session.config.option
+    filtered = options.keyword or options.markexpr != "not fuzz" or options.deselect
+    asked = {str(a).rstrip("/") for a in session.config.args}
+    return not filtered and any(a.endswith("tests/python") for a in asked)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    if not _whole_run(session):
+        return
+    left = value_checks.unchecked()
+    if left:
+        print(f"\nops without a value test: {' '.join(left)}")
+        print("compare their results with a reference; tests/python/value_checks.py says how")
+        session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED

@@ -13,8 +13,22 @@ import numpy as np
 
 from tidemark import _tidemark
 
+_IO = "tests/python/test_io.py, against literal bytes by plain assertions"
+_FILES = "tests/python/test_image_files.py, against recorded files by plain assertions"
+_TABLES = "tests/python/test_lookup.py, against literal values by plain assertions"
+
 # Ops checked elsewhere, and where.
 ELSEWHERE = {
+    "decode_base64": _IO,
+    "decode_compressed": _IO,
+    "encode_base64": _IO,
+    "encode_jpeg": _FILES,
+    "extract_jpeg_shape": _FILES,
+    "parse_example_var": _IO,
+    "read_file": _IO,
+    "split_csv": _IO,
+    "table_export": _TABLES,
+    "table_size": _TABLES,
     "max_pool_take": "tests/cpp/second_order_test.cpp",
     "random_binomial": "tests/python/test_random.py, by the moments of many draws",
     "random_full_int": "tests/python/test_random.py, by the range of many draws",
