@@ -5,6 +5,7 @@
 #include "op_watch.h"
 #include "tidemark/base/random_state.h"
 #include "tidemark/base/settings.h"
+#include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/memory/testing.h"
 
@@ -49,6 +50,9 @@ nb::list settings_table() {
 
 void add_runtime_functions(nb::module_& m) {
   add_op_watch(m);
+  m.def("fingerprint", [](nb::bytes text) {
+    return text::farm_fingerprint({text.c_str(), text.size()});
+  });
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");

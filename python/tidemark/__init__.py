@@ -31,6 +31,7 @@ from tidemark import math  # noqa: E402
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
     "__internal__",
+    "audio",
     "autodiff",
     "autograph",
     "bitwise",

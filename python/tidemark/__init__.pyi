@@ -3,6 +3,7 @@
 
 from typing import Any
 
+from tidemark import audio as audio
 from tidemark import autodiff as autodiff
 from tidemark import autograph as autograph
 from tidemark import bitwise as bitwise

@@ -8,7 +8,7 @@ from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
 from tidemark._sparse.layout import as_sparse, flat_places, places_at, retain
 from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, fingerprint
 from tidemark.errors import InvalidArgumentError
 
 _SPARSE = (SparseTensor, SparseTensorValue)
@@ -128,6 +128,38 @@ def cross(inputs, name=None, separator=None):
         return joiner.join(texts)
 
     return _crossed(inputs, joined, dtypes.string)
+
+
+_MIX = 0xC6A4A7935BD1E995
+_ALL = 2**64 - 1
+
+
+def _shift_mix(value):
+    return value ^ (value >> 47)
+
+
+def _hash_both(first, second):
+    """How TensorFlow joins two 64-bit fingerprints."""
+    out = first ^ _MIX
+    out ^= _shift_mix(second * _MIX & _ALL) * _MIX & _ALL
+    out = out * _MIX & _ALL
+    return _shift_mix(_shift_mix(out) * _MIX & _ALL)
+
+
+@export("tf.sparse.cross_hashed")
+def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """All combinations of one element of each column, row by row, hashed into buckets."""
+    key = 0xDECAFCAFFE if hash_key is None else int(hash_key)
+    bound = int(num_buckets) or 2**63 - 1
+
+    def hashed(parts):
+        out = key
+        for part in parts:
+            number = fingerprint(part) if isinstance(part, bytes) else int(part) & _ALL
+            out = _hash_both(out, number)
+        return out % bound
+
+    return _crossed(inputs, hashed, dtypes.int64)
 
 
 def _crossed(inputs, combine, dtype):

@@ -15,6 +15,14 @@ class AutoShardPolicy(enum.IntEnum):
     HINT = 3
 
 
+class ExternalStatePolicy(enum.Enum):
+    """What saving a pipeline does about state outside of it."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
 class ThreadingOptions:
     """Threads of a pipeline."""
 

@@ -9,6 +9,7 @@ from tidemark.data._options import (
     AutoShardPolicy,
     AutotuneOptions,
     DistributeOptions,
+    ExternalStatePolicy,
     OptimizationOptions,
     ThreadingOptions,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "AutoShardPolicy",
     "AutotuneOptions",
     "DistributeOptions",
+    "ExternalStatePolicy",
     "OptimizationOptions",
     "ThreadingOptions",
 ]
