@@ -61,9 +61,11 @@ def status(name):
 
     if name in _unsupported.UNSUPPORTED:
         return "refused"
+    if name.startswith("tf.keras."):
+        return "here"  # Keras itself, loaded on first use
     parent, _, last = name.rpartition(".")
     module = resolve(parent) if parent != "tf" else sys.modules["tidemark"]
-    if module is None or isinstance(module, types.ModuleType) is False:
+    if not isinstance(module, (types.ModuleType, types.SimpleNamespace)):
         return "missing"
     return "here" if hasattr(module, last) else "missing"
 
