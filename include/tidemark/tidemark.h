@@ -10,6 +10,7 @@
 
 #include <tidemark/bytes.h>
 #include <tidemark/call.h>
+#include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/custom_op.h>
 #include <tidemark/dtype.h>

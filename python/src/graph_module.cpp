@@ -243,11 +243,13 @@ void add_graph_functions(nb::module_& m) {
       .def(nb::init<std::string>())
       .def("enter", &Building::enter)
       .def("exit", &Building::exit)
-      .def("add_input",
-           [](Building& self, nb::handle dtype, nb::handle shape) {
-             return object_of(
-                 self.builder.add_input(dtype_from_object(dtype.ptr()), shape_of(shape)));
-           })
+      .def(
+          "add_input",
+          [](Building& self, nb::handle dtype, nb::handle shape) {
+            return object_of(
+                self.builder.add_input(dtype_from_object(dtype.ptr()), shape_of(shape)));
+          },
+          nb::arg(), nb::arg().none())
       .def("own", [](Building& self,
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
       .def("finish", finish)
@@ -293,6 +295,10 @@ void add_graph_functions(nb::module_& m) {
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
   m.def("evaluate", evaluate);
+  m.def(
+      "narrow_shape",
+      [](nb::handle t, nb::handle shape) { trace::narrow(tensor_of(t.ptr()), shape_of(shape)); },
+      nb::arg(), nb::arg().none());
   m.def("common_shape", common, nb::arg().none(), nb::arg().none());
   m.def("graph_id_of", [](nb::handle t) {
     const Tensor& tensor = tensor_of(t.ptr());

@@ -75,6 +75,7 @@ _LAZY = {
     "TypeSpec": "_type_specs",
     "VariableSpec": "_type_specs",
     "TensorArray": "_tensor_array",
+    "TensorArraySpec": "_tensor_array",
     "DeviceSpec": "_device",
     "Module": "_module",
     "assert_equal": "_debugging_ops",

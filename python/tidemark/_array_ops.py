@@ -8,7 +8,7 @@ from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, get_static_value, shape_tensor
 from tidemark._export import dispatching, export
 from tidemark._static import static_array, static_ints
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape
 
@@ -45,7 +45,10 @@ def ensure_shape(x, shape, name=None):
             f"[ensure_shape] Shape of tensor input {_brackets(x.shape)} is not compatible with "
             f"expected shape {_brackets(as_shape(shape))}.",
         )
-    return x
+    shape = as_shape(shape)
+    if not is_symbolic(x) or shape.rank is None:
+        return x
+    return call("ensure_shape", (x,), {"shape": [-1 if d is None else d for d in shape]})
 
 
 def _brackets(shape):

@@ -1,6 +1,7 @@
 """Conditions, loops and functions over elements: ``tf.cond``, ``tf.while_loop``, ``tf.map_fn``, …
 
-Computed at once: a condition is a Python decision, a loop a Python loop.
+Computed at once a condition is a Python decision, a loop a Python loop; while a graph is built they
+become nodes of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ def _staged():
     from tidemark import _staged
 
     return _staged
+
+
+def _staged_maps():
+    from tidemark import _staged_maps
+
+    return _staged_maps
 
 
 def _truth(pred, what="pred"):
@@ -225,6 +232,8 @@ def map_fn(
     """``fn`` of every element along the first axis, stacked."""
     _check_callable(fn, "fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
+    if is_tracing():
+        return _staged_maps().map_fn(fn, elems, signature, _check_row)
     leaves, count = _elements(elems, "map_fn")
     structure, rows = signature, []
     for index in range(count):
@@ -269,6 +278,8 @@ def _nothing(signature):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """``fn`` of every element along the first axis, stacked; elements of size 1 are repeated."""
     _check_callable(fn, "fn")
+    if is_tracing():
+        return _staged_maps().vectorized_map(fn, elems)
     leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
     counts = {leaf._shape_tuple()[0] for leaf in leaves}
     count = max(counts) if counts - {1} else 1
@@ -310,6 +321,8 @@ def foldl(
     name=None,
 ):
     """``fn(fn(fn(initializer, elems[0]), elems[1]), …)``."""
+    if is_tracing():
+        return _staged_maps().fold(fn, elems, initializer, "foldl", reverse=False)
     leaves, value, indices = _fold(fn, elems, initializer, iter, "foldl")
     for index in indices:
         value = fn(value, _at(elems, leaves, index))
@@ -327,6 +340,8 @@ def foldr(
     name=None,
 ):
     """As ``foldl``, from the last element on."""
+    if is_tracing():
+        return _staged_maps().fold(fn, elems, initializer, "foldr", reverse=True)
     leaves, value, indices = _fold(fn, elems, initializer, reversed, "foldr")
     for index in indices:
         value = fn(value, _at(elems, leaves, index))
@@ -346,6 +361,9 @@ def scan(
     name=None,
 ):
     """All intermediate values of a fold, stacked in the order of the elements."""
+    if is_tracing():
+        _check_callable(fn, "fn")
+        return _staged_maps().scan(fn, elems, initializer, reverse)
     leaves, value, indices = _fold(fn, elems, initializer, reversed if reverse else iter, "scan")
     rows = []
     if initializer is None:

@@ -53,6 +53,8 @@ def branch(index, functions, names, what):
     graphs = [builder.finish(tensors) for builder, _, tensors in traced]
     builders = [builder for builder, _, _ in traced]
     results = _tidemark.branch(index, builders, graphs, specs)
+    for _, structure, _ in traced[1:]:
+        first = first.joined(structure)
     return first.pack(results)
 
 
@@ -155,7 +157,7 @@ def while_loop(cond, body, loop_vars, shape_invariants, maximum_iterations):
     results = _tidemark.loop(
         loop.values, most, condition, condition_graph, builder, body_graph, loop.specs
     )
-    return loop.structure.pack(results)
+    return loop.structure.joined(structure).pack(results)
 
 
 def python_call(function, inputs, types, has_effect=True):

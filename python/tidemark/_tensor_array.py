@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import call
+from tidemark._tidemark import call, is_symbolic, is_tracing
+from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError, OutOfRangeError
-from tidemark.tensor_shape import TensorShape
+from tidemark.tensor_shape import TensorShape, as_shape
 
 
 @export("tf.TensorArray")
-class TensorArray:
+class TensorArray(CompositeTensor):
     """Tensors of one type by number; each is dropped when it is read unless told otherwise."""
 
     _is_tensor_array = True
+
+    def __new__(cls, *args, **kwargs):
+        if cls is TensorArray and is_tracing():
+            from tidemark._staged_array import StagedTensorArray as cls
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -46,6 +53,41 @@ class TensorArray:
     dynamic_size = property(lambda self: self._dynamic_size)
     flow = property(lambda self: convert_to_tensor(0.0))
     handle = property(lambda self: None)
+
+    @property
+    def _type_spec(self):
+        return TensorArraySpec(
+            self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
+        )
+
+    def _as_tensor(self):
+        """All places as one tensor; of no width while nobody knows the shape of an element."""
+        if any(tensor is not None for tensor in self._tensors):
+            return self._stacked([self._written(i) for i in range(len(self._tensors))])
+        known = self._element_shape.is_fully_defined()
+        sizes = self._element_shape.as_list() if known else [0]
+        return call("fill", ([len(self._tensors), *sizes], zero_of(self._dtype)), {})
+
+    @classmethod
+    def _from_tensor(cls, spec, tensor):
+        """An array over the rows of a tensor; a staged one if that is symbolic."""
+        if is_symbolic(tensor):
+            from tidemark._staged_array import StagedTensorArray
+
+            return StagedTensorArray.over(spec, tensor)
+        count, *sizes = tensor._shape_tuple()
+        made = TensorArray.__new__(TensorArray) if not is_tracing() else object.__new__(TensorArray)
+        TensorArray.__init__(
+            made,
+            spec._dtype,
+            size=count,
+            dynamic_size=spec._dynamic_size,
+            infer_shape=spec._infer_shape,
+            element_shape=spec._element_shape,
+        )
+        if sizes != [0]:
+            made.unstack(tensor)
+        return made
 
     def __repr__(self):
         return f"<tf.TensorArray of {len(self._tensors)} {self._dtype.name}>"
@@ -131,8 +173,7 @@ class TensorArray:
                 f"Could not read from TensorArray index {index} before it was written, and its "
                 "shape is not known",
             )
-        zero = convert_to_tensor(0, dtype=self._dtype)
-        return call("fill", (self._element_shape.as_list(), zero), {})
+        return call("fill", (self._element_shape.as_list(), zero_of(self._dtype)), {})
 
     def stack(self, name=None):
         """All tensors as one, along a new first axis."""
@@ -147,6 +188,10 @@ class TensorArray:
         self._after_reading(places)
         return self._stacked(tensors)
 
+    def _first(self, count):
+        """The first tensors, stacked."""
+        return self.gather(list(range(int(count))))
+
     def concat(self, name=None):
         """All tensors as one, along their first axis."""
         tensors = [self._written(i) for i in range(len(self._tensors))]
@@ -160,7 +205,7 @@ class TensorArray:
             return call("stack", (tensors,), {"axis": 0})
         known = self._element_shape.is_fully_defined()
         shape = [0, *(self._element_shape.as_list() if known else [])]
-        return call("fill", (shape, convert_to_tensor(0, dtype=self._dtype)), {})
+        return call("fill", (shape, zero_of(self._dtype)), {})
 
     def _after_reading(self, places):
         if self._clear_after_read:
@@ -196,3 +241,78 @@ class TensorArray:
             self.write(index, value[begin : begin + length])
             begin += length
         return self
+
+
+def zero_of(dtype):
+    """What an element is that nobody wrote."""
+    return convert_to_tensor("" if dtype == dtypes.string else 0, dtype=dtype)
+
+
+@export("tf.TensorArraySpec")
+class TensorArraySpec(TypeSpec):
+    """The type of a tensor array: that of its elements, and whether it may grow."""
+
+    __slots__ = ("_element_shape", "_dtype", "_dynamic_size", "_infer_shape", "_rows")
+
+    # Its contents are one tensor, whose shape may change from round to round of a loop.
+    has_open_shape = True
+
+    def __init__(
+        self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True
+    ):
+        self._element_shape = as_shape(element_shape)
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = bool(infer_shape)
+        self._rows = None  # the number of places, if it is fixed; not a part of the type
+
+    value_type = property(lambda self: TensorArray)
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an array."""
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
+        return value._type_spec
+
+    def _serialize(self):
+        return (self._element_shape, self._dtype, self._dynamic_size, self._infer_shape)
+
+    def is_compatible_with(self, other):
+        """Whether the array, or one of the given spec, has such elements and grows alike."""
+        if isinstance(other, TensorArray):
+            other = other._type_spec
+        return (
+            isinstance(other, TensorArraySpec)
+            and self._dtype == other._dtype
+            and self._dynamic_size == other._dynamic_size
+            and self._element_shape.is_compatible_with(other._element_shape)
+        )
+
+    def joined(self, other):
+        """The spec of what is one or the other: the elements of an array all have one shape."""
+        if not isinstance(other, TensorArraySpec):
+            return self
+        try:
+            shape = self._element_shape.merge_with(other._element_shape)
+        except ValueError:
+            shape = None
+        made = TensorArraySpec(shape, self._dtype, self._dynamic_size, self._infer_shape)
+        made._rows = self._rows if self._rows == other._rows else None
+        return made
+
+    @property
+    def _component_specs(self):
+        return [TensorSpec(None, self._dtype)]
+
+    def _to_components(self, value):
+        return [value._as_tensor()]
+
+    def _from_components(self, components):
+        return TensorArray._from_tensor(self, components[0])
+
+    def __repr__(self):
+        return (
+            f"TensorArraySpec({self._element_shape!r}, {self._dtype!r}, {self._dynamic_size}, "
+            f"{self._infer_shape})"
+        )

@@ -61,11 +61,14 @@ def _get_shape(self):
 
 
 def _set_shape(self, shape):
-    """Checks that the shape of the tensor is compatible with the given one."""
+    """Checks that the shape is compatible with the given one; a symbolic tensor has it from now."""
+    shape = as_shape(shape)
     if not self.shape.is_compatible_with(shape):
         raise ValueError(
-            f"Tensor's shape {self.shape} is not compatible with supplied shape {as_shape(shape)}."
+            f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
         )
+    if _tidemark.is_symbolic(self) and shape.rank is not None:
+        _tidemark.narrow_shape(self, tuple(shape.as_list()))
 
 
 class Reference:

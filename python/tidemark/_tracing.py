@@ -84,6 +84,14 @@ class Structure:
             at += count
         return nest.pack_sequence_as(self._value, leaves)
 
+    def joined(self, other):
+        """The structure of what is of this one or, after another branch or round, of another."""
+        parts = [
+            (spec.joined(others[0]), *rest) if hasattr(spec, "joined") else (spec, *rest)
+            for (spec, *rest), others in zip(self._parts, other._parts, strict=True)
+        ]
+        return Structure(self._value, parts)
+
     @property
     def is_one_tensor(self):
         return self._value is None and self._parts == [(None, None, 1)]

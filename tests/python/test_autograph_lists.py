@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from staged import run as run_once
 from staged import run_both as run
 from tidemark.autograph._impl import converted
 
@@ -181,7 +182,7 @@ def test_lists_of_python_loops_stay_lists():
             outside.append(i)
         return inside
 
-    result = run(program, 2)
+    result = run_once(program, 2)
     assert result == [0, 2, 4] and isinstance(result, list)
     assert outside == [0, 1, 2]
 

@@ -215,7 +215,7 @@ class StagedList:
         return nest.pack_sequence_as(self._spec.structure, stacked)
 
     def _stacked(self, array):
-        return array.gather(tf.range(self._size)) if self._shorter else array.stack()
+        return array._first(self._size) if self._shorter else array.stack()
 
     def concat(self):
         """The elements joined along their first axis."""

@@ -3,6 +3,7 @@
 
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/graph/node.h"
+#include "tidemark/ops/arrays.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::autodiff {
@@ -11,13 +12,25 @@ namespace {
 
 using Entry = Tape::Entry;
 
-/// gather along the first axis: its gradient stays rows.
+bool is_array_read(const Entry& entry) {
+  static const OpDef* const array_read = OpRegistry::instance().find("array_read");
+  return entry.op == array_read;
+}
+
+/// gather along the first axis and array_read: their gradient stays rows.
 bool gives_rows(const Entry& entry) {
   static const OpDef* const gather = OpRegistry::instance().find("gather");
+  if (is_array_read(entry)) return entry.inputs()[0].shape().num_elements() > 0;
   if (entry.op != gather) return false;
   const Attr& axis = entry.attrs[static_cast<size_t>(gather->attr_index("axis"))];
   const Attr& batch_dims = entry.attrs[static_cast<size_t>(gather->attr_index("batch_dims"))];
   return (axis.is_none() || axis.as_int() == 0) && batch_dims.as_int() == 0;
+}
+
+/// Its gradient, unlike a definition's, may be written over what comes in.
+bool is_array_write(const Entry& entry) {
+  static const OpDef* const array_write = OpRegistry::instance().find("array_write");
+  return entry.op == array_write;
 }
 
 std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
@@ -29,6 +42,7 @@ std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
   out[0].values = call("reshape", {dy, rows});
   out[0].indices = call("reshape", {entry.inputs()[1], Tensor::of<int64_t>({-1})});
   out[0].shape = shape;
+  out[0].becomes_dense = is_array_read(entry);
   return out;
 }
 
@@ -92,7 +106,7 @@ class Walk {
     for (size_t k = 0; k < entry.num_inputs && k < 64; ++k) {
       wanted |= uint64_t{is_reached(entry.input_slots()[k])} << k;
     }
-    std::vector<Adjoint> dx = run_backward(entry, dy, wanted);
+    std::vector<Adjoint> dx = run_backward(entry, dy, wanted, true);
     dy.clear();
     for (size_t k = 0; k < dx.size() && k < entry.num_inputs; ++k) {
       const int32_t slot = entry.input_slots()[k];
@@ -164,13 +178,21 @@ std::vector<bool> connections(const std::deque<Entry>& entries, size_t count, in
 
 void set_deferrer(Deferrer function) noexcept { deferrer = function; }
 
-std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy, uint64_t wanted) {
+std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy, uint64_t wanted,
+                                  bool gives_up_dy) {
   if (entry.custom) return entry.custom->run(dy);
   if (gives_rows(entry)) return gathered_rows(entry, dy[0]);
   std::vector<Tensor> dx(entry.num_inputs);
-  const OpCall call{*entry.op, entry.inputs(), entry.attrs};
-  Grad grad(call, entry.outputs(), dy, dx, wanted);
-  entry.op->gradient_rule()(grad);
+  if (is_array_write(entry)) {
+    std::vector<Tensor> cut =
+        arrays::write_gradient(entry.inputs()[0].shape(), entry.inputs()[1], dy[0], gives_up_dy);
+    dx[0] = std::move(cut[0]);
+    dx[2] = std::move(cut[1]);
+  } else {
+    const OpCall call{*entry.op, entry.inputs(), entry.attrs};
+    Grad grad(call, entry.outputs(), dy, dx, wanted);
+    entry.op->gradient_rule()(grad);
+  }
   std::vector<Adjoint> out(dx.size());
   for (size_t i = 0; i < dx.size(); ++i) out[i].values = std::move(dx[i]);
   return out;
@@ -235,7 +257,13 @@ std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
   if (used_up_) entries_.clear();
   std::vector<Adjoint> out(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
-    if (slots[i] >= 0) out[i] = walk.at(slots[i]);
+    if (slots[i] < 0) continue;
+    out[i] = walk.at(slots[i]);
+    if (out[i].becomes_dense) {
+      out[i] = {dense(std::move(out[i])), {}, {}};
+    } else {
+      join(out[i]);
+    }
   }
   return out;
 }

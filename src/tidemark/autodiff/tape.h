@@ -156,7 +156,8 @@ TIDEMARK_API void record_custom(std::span<const Tensor> inputs, std::span<const 
                                 const std::shared_ptr<CustomBackward>& backward);
 
 /// Runs the gradient of one recorded step: one adjoint each input. Bit i of `wanted`: input i.
+/// `gives_up_dy`: it may be written over where nobody else shares it.
 TIDEMARK_API std::vector<Adjoint> run_backward(const Tape::Entry& entry, std::span<const Tensor> dy,
-                                               uint64_t wanted);
+                                               uint64_t wanted, bool gives_up_dy = false);
 
 }  // namespace tidemark::autodiff

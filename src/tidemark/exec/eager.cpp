@@ -6,6 +6,8 @@
 
 #include "tidemark/graph/node.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/memory/grow.h"
+#include "tidemark/ops/arrays.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/tensor/storage.h"
 
@@ -109,6 +111,21 @@ Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
   return {};
 }
 
+/// A new handle on a dying input's buffer, made larger where that needs no copy. The input's own
+/// handle still tells how many rows it had.
+Tensor resize_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
+  const Tensor& t = call.inputs[0];
+  if (!arrays::is_resizing(call.op) || t.shape() == shape || t.dtype() != dtype ||
+      t.num_elements() == 0 || !t.is_unique()) {
+    return {};
+  }
+  memory::Buffer* buffer = t.impl()->buffer;
+  if (t.raw_data() != buffer->data) return {};  // rows before it belong to nobody
+  if (!memory::grow(buffer, bytes_for(dtype, shape.num_elements()))) return {};
+  t.impl()->data = buffer->data;
+  return view_of(t, buffer->data, dtype, shape);
+}
+
 Tensor make_output(const OpCall& call, DType dtype, const Shape& shape, int64_t string_bytes = 0) {
   if (call.donated) {
     if (dtype != DType::string) {  // whose characters lie after the elements
@@ -202,7 +219,12 @@ void run_general(const OpCall& call, std::span<Tensor> outputs) {
   std::vector<Shape> shapes;
   for (int i = 0; i < infer.num_outputs(); ++i) {
     const auto& spec = infer.output(i);
-    results.push_back(make_output(call, spec.dtype, spec.shape, spec.string_bytes));
+    Tensor resized;
+    if (i == 0 && (call.donated & 1u) && spec.dtype != DType::string) {
+      resized = resize_dying_input(call, spec.dtype, spec.shape);
+    }
+    results.push_back(resized ? std::move(resized)
+                              : make_output(call, spec.dtype, spec.shape, spec.string_bytes));
     shapes.push_back(spec.shape);
   }
   const size_t workspace = kernel.workspace ? kernel.workspace(call, shapes) : 0;

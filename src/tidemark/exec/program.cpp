@@ -154,7 +154,7 @@ void Program::run_step(const Step& step, std::span<Tensor> slots, Recorders* rec
   if (straight) {
     run_eager({*step.op, inputs, step.attrs, step.dying}, outputs);
   } else {
-    dispatch({*step.op, inputs, step.attrs, 0}, outputs);
+    dispatch({*step.op, inputs, step.attrs, step.dying}, outputs);
   }
 }
 

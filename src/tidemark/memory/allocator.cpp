@@ -1,7 +1,8 @@
-// allocate, borrow, release, shrink: the road every tensor byte takes.
+// allocate, borrow, release, shrink, grow: the road every tensor byte takes.
 
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/grow.h"
 #include "tidemark/memory/os.h"
 #include "tidemark/memory/poison.h"
 
@@ -289,6 +290,54 @@ void shrink(Buffer* buffer, size_t bytes) noexcept {
     core.mapped_bytes -= static_cast<int64_t>(fewer);
   }
   if (fewer > 0) os::unmap(static_cast<char*>(buffer->data) + charged - kHeaderSize, fewer);
+}
+
+namespace {
+
+/// Bytes of a mapping for `bytes` that is going to grow on.
+size_t roomy(size_t bytes) noexcept {
+  const size_t page = bytes < 16 * os::kHugePage ? kPageSize : os::kHugePage;
+  return (bytes + bytes / 16 + page - 1) & ~(page - 1);
+}
+
+/// Asks the budgets and the limit for `more` bytes and promises them. The lock is held.
+bool promise(CoreLock& hold, const Budget* budget, int64_t more) noexcept {
+  if (budget != nullptr && budget->without_room(more) != nullptr) return false;
+  if (core.room() < more && !make_room(hold, more)) return false;
+  core.promised_bytes += more;
+  return true;
+}
+
+bool grow_mapped(Buffer* buffer, size_t bytes) noexcept {
+  if (bytes > kAbsurd) return false;
+  const size_t old_size = buffer->charged - kHeaderSize;
+  const size_t size = roomy(bytes);
+  const auto more = static_cast<int64_t>(size - old_size);
+  CoreLock hold(core.lock);
+  if (!promise(hold, buffer->budget, more)) return false;
+  hold.unlock();
+  void* data = os::remap_buffer(buffer->data, old_size, size);
+  hold.lock();
+  core.promised_bytes -= more;
+  if (data == nullptr) return false;
+  core.mapped_bytes += more;
+  buffer->data = data;
+  if (buffer->budget != nullptr) buffer->budget->increase(more);
+  core.ledger.grow(buffer, bytes, size + kHeaderSize);
+  return true;
+}
+
+}  // namespace
+
+bool grow(Buffer* buffer, size_t bytes) noexcept {
+  if (bytes <= buffer->bytes) return true;
+  if (buffer->origin == kBorrowedOrigin) return false;
+  const bool is_mapped = buffer->origin == kMappedOrigin;
+  if (bytes > buffer->charged - kHeaderSize) return is_mapped && grow_mapped(buffer, bytes);
+  ASAN_UNPOISON_MEMORY_REGION(buffer->data, bytes);
+  std::lock_guard hold(core.lock);
+  core.ledger.grow(buffer, bytes, buffer->charged);
+  return true;
 }
 
 void set_holder(Buffer* buffer, Holder holder) noexcept {

@@ -1,6 +1,7 @@
 #include "tidemark/memory/budget.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/memory/grow.h"
 #include "tidemark/memory/size_classes.h"
 
 #include <tidemark/error.h>
@@ -221,6 +222,43 @@ TEST(Shrink, OfASmallBufferOnlyCountsLess) {
   EXPECT_EQ(b->bytes, 10u);
   release(b);
   EXPECT_EQ(stats().live, before.live);
+}
+
+TEST(Grow, KeepsWhatIsThereAndCountsTheRest) {
+  const Stats before = stats();
+  Buffer* b = allocate({.bytes = 200000});
+  std::memset(b->data, 7, b->bytes);
+  for (size_t bytes = 200000; bytes < (40 << 20); bytes += bytes / 3) {
+    ASSERT_TRUE(grow(b, bytes));
+    EXPECT_EQ(b->bytes, bytes);
+    EXPECT_LE(b->charged, bytes + bytes / 16 + (2 << 20) + 128);
+    EXPECT_EQ(stats().live - before.live, static_cast<int64_t>(b->charged));
+    static_cast<char*>(b->data)[bytes - 1] = 1;
+    EXPECT_EQ(static_cast<char*>(b->data)[199998], 7);
+  }
+  release(b);
+  EXPECT_EQ(stats().live, before.live);
+}
+
+TEST(Grow, OfASmallBufferGoesAsFarAsItsBlock) {
+  Buffer* b = allocate({.bytes = 100});
+  EXPECT_TRUE(grow(b, 120));
+  EXPECT_EQ(b->bytes, 120u);
+  EXPECT_FALSE(grow(b, 1000));
+  EXPECT_EQ(b->bytes, 120u);
+  EXPECT_TRUE(grow(b, 50));  // it has more
+  EXPECT_EQ(b->bytes, 120u);
+  release(b);
+}
+
+TEST(Grow, StopsAtALimit) {
+  const LimitScope scope(MiB(1));
+  Buffer* b = allocate({.bytes = 300000});
+  EXPECT_FALSE(grow(b, 2 << 20));
+  EXPECT_EQ(b->bytes, 300000u);
+  EXPECT_TRUE(grow(b, 600000));
+  EXPECT_EQ(scope.used(), static_cast<int64_t>(b->charged));
+  release(b);
 }
 
 TEST(SetHolder, MovesBytesBetweenAccounts) {

@@ -44,6 +44,10 @@ class TIDEMARK_API Budget {
   }
   void charge(int64_t bytes) noexcept {
     ++references_;
+    increase(bytes);
+  }
+  /// A buffer became larger.
+  void increase(int64_t bytes) noexcept {
     for (Budget* b = this; b != nullptr; b = b->parent_) {
       b->used_ += bytes;
       if (b->used_ > b->peak_) b->peak_ = b->used_;

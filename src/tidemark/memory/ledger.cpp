@@ -57,6 +57,17 @@ void Ledger::shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept {
   buffer->charged = charged;
 }
 
+void Ledger::grow(Buffer* buffer, size_t bytes, size_t charged) noexcept {
+  const auto more = static_cast<int64_t>(charged - buffer->charged);
+  buffer->site->live_bytes += more;
+  holders_[static_cast<int>(buffer->holder)].live_bytes += more;
+  (buffer->idle ? planned_ : live_) += more;
+  tensor_bytes_ += static_cast<int64_t>(bytes - buffer->bytes);
+  buffer->bytes = bytes;
+  buffer->charged = charged;
+  note_peak();
+}
+
 int64_t Ledger::reset_peak() noexcept {
   const int64_t old = peak_;
   peak_ = live_;

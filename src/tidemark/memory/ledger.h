@@ -60,6 +60,7 @@ class Ledger {
   void set_idle(Buffer* buffer, bool idle) noexcept;
   /// The buffer now has `bytes` and is charged `charged`, both at most as much as before.
   void shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept;
+  void grow(Buffer* buffer, size_t bytes, size_t charged) noexcept;
 
   /// What the account had when the process was at its peak.
   int64_t at_peak(const Account& account) const noexcept {

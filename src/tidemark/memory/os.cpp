@@ -71,6 +71,25 @@ void* map_buffer(size_t size) noexcept {
   return start;
 }
 
+void* remap_buffer(void* start, size_t size, size_t new_size) noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(start, size);
+#endif
+  if (new_size < kHugePage) {
+    void* moved = mremap(start, size, new_size, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? nullptr : moved;
+  }
+  // Huge pages move as they are only between places that are aligned for them.
+  void* target = map(new_size, kHugePage);
+  if (target == nullptr) return nullptr;
+  if (mremap(start, size, new_size, MREMAP_MAYMOVE | MREMAP_FIXED, target) == MAP_FAILED) {
+    munmap(target, new_size);
+    return nullptr;
+  }
+  madvise(target, new_size, MADV_HUGEPAGE);
+  return target;
+}
+
 void unmap(void* start, size_t size) noexcept {
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_UNPOISON_MEMORY_REGION(start, size);  // whoever maps the addresses next may use them

@@ -15,6 +15,9 @@ inline constexpr size_t kHugePage = size_t{2} << 20;
 /// to huge pages and asks for them; what no huge page covers is made present in one go. A page
 /// fault on 4 KiB costs more than the work on its data.
 void* map_buffer(size_t size) noexcept;
+/// The same pages and more behind them, at an address that may be another. Null when the system
+/// refuses; the old pages are as they were.
+void* remap_buffer(void* start, size_t size, size_t new_size) noexcept;
 void unmap(void* start, size_t size) noexcept;
 /// The pages stay mapped, their contents go; reading them gives zeros.
 void discard(void* start, size_t size) noexcept;

@@ -111,6 +111,25 @@ void broadcast_to_rule(InferContext& c) {
   c.set_string_bytes(0, checked_multiply(characters_of(c.input(0)), copies, "characters"));
 }
 
+void ensure_shape_rule(InferContext& c) {
+  const Shape wanted(c.attr("shape").as_ints());
+  const Shape& given = c.shape(0);
+  Shape both = wanted;
+  bool fits = given.rank() == wanted.rank();
+  for (int i = 0; fits && i < wanted.rank(); ++i) {
+    fits = wanted[i] < 0 || wanted[i] == given[i];
+    if (wanted[i] < 0) both[i] = given[i];
+  }
+  // Before the run the shape asked for holds, whatever was supposed of the input.
+  if (!holds_values(c.input(0))) return c.set(0, fits ? both : wanted);
+  if (!fits) {
+    c.fail("Shape of tensor input ", given.to_brackets(), " is not compatible with expected shape ",
+           wanted.to_brackets(), ".");
+  }
+  c.set(0, given);
+  c.alias(0, 0);
+}
+
 }  // namespace
 
 TIDEMARK_OP(reshape)
@@ -171,6 +190,14 @@ TIDEMARK_OP(size)
     .shape([](InferContext& c) { c.set(0, Shape{}); })
     .tells_shape()
     .no_gradient();
+
+TIDEMARK_OP(ensure_shape)
+    .doc("x itself, whose shape must be the given one; -1 stands for any size.")
+    .input("x", kAny)
+    .attr("shape", AttrKind::ints)
+    .output("output", like("x"))
+    .shape(ensure_shape_rule)
+    .gradient([](Grad& g) { g.dx(0) = g.dy(); });
 
 TIDEMARK_OP(broadcast_to)
     .doc("Repeats dimensions of size 1, and adds leading ones, until the shape is reached.")

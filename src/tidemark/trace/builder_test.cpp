@@ -17,19 +17,6 @@ std::vector<Tensor> run(const std::shared_ptr<graph::Graph>& graph, std::vector<
   return outputs;
 }
 
-Body body_of(GraphBuilder& builder, std::span<const Tensor> outputs,
-             std::vector<Tensor>& special_inputs) {
-  Body body;
-  body.graph = builder.finish(outputs);
-  body.program = exec::Program::build(*body.graph);
-  for (const Tensor& t : builder.captures()) {
-    body.captured.push_back(static_cast<uint32_t>(special_inputs.size()));
-    special_inputs.push_back(t);
-  }
-  body.variables = builder.variables();
-  return body;
-}
-
 /// while (i < n) { i += 1; x *= v }: a loop over a variable read inside.
 Tensor power(const Tensor& x, const Variable& v, int32_t n) {
   std::vector<Tensor> inputs{Tensor(int32_t{0}), x, Tensor(int64_t{-1})};
@@ -48,8 +35,8 @@ Tensor power(const Tensor& x, const Variable& v, int32_t n) {
     next_i = i + Tensor(int32_t{1});
     next_x = value * v;
   }
-  Body first = body_of(condition, std::vector{more}, inputs);
-  Body second = body_of(body, std::vector{next_i, next_x}, inputs);
+  Body first = finish_body(condition, std::vector{more}, inputs);
+  Body second = finish_body(body, std::vector{next_i, next_x}, inputs);
   const auto loop = std::make_shared<Loop>(std::move(first), std::move(second), 2);
   std::vector<Tensor> outputs(2);
   const std::vector<graph::OutputInfo> infos{{DType::int32, {}}, {x.dtype(), x.shape()}};

@@ -234,6 +234,34 @@ std::unique_ptr<Imagined> imagine(const Shape& shape) {
   return out;
 }
 
+void narrow(const Tensor& t, const Shape& shape) {
+  if (!shape.has_rank()) return;
+  detail::TensorImpl& impl = *t.impl();
+  Shape both = impl.shape.has_rank() ? impl.shape : Shape::filled(shape.rank(), kUnknownDim);
+  bool fits = both.rank() == shape.rank();
+  for (int i = 0; fits && i < shape.rank(); ++i) {
+    fits = both[i] < 0 || shape[i] < 0 || both[i] == shape[i];
+    if (both[i] < 0) both[i] = shape[i];
+  }
+  if (!fits) fail("a tensor of shape ", impl.shape, " cannot have shape ", shape);
+  if (!impl.is_symbolic || both == impl.shape) return;
+  graph::SymbolicImpl& symbolic = graph::symbolic(t);
+  const bool had_rank = impl.shape.has_rank();
+  impl.shape = both;
+  if (both.is_fully_known()) impl.num_elements = both.num_elements();
+  if (!symbolic.imagined) return;
+  for (int w = 0; w < kWorlds; ++w) {
+    Shape& world = symbolic.imagined->shape[w];
+    if (!had_rank || !world.has_rank()) world = in_world(both, w);
+    for (int i = 0; i < both.rank(); ++i) {
+      if (both[i] >= 0) world[i] = both[i];
+    }
+    if (symbolic.imagined->value[w] && !(symbolic.imagined->value[w].shape() == world)) {
+      symbolic.imagined->value[w] = Tensor();
+    }
+  }
+}
+
 std::unique_ptr<Imagined> imagine_value(const Tensor& value) {
   if (!(is_integer(value.dtype()) || value.dtype() == DType::bool_) ||
       value.num_elements() > kMostKnownElements) {

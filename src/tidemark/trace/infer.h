@@ -26,4 +26,8 @@ TIDEMARK_API Shape common_shape(const Shape& a, const Shape& b);
 /// True iff every tensor of shape `given` is one of shape `declared`.
 TIDEMARK_API bool is_within(const Shape& given, const Shape& declared);
 
+/// Says of a symbolic tensor what its user knows: sizes that were unknown are the given ones from
+/// now on. Throws where the two shapes cannot both hold.
+TIDEMARK_API void narrow(const Tensor& t, const Shape& shape);
+
 }  // namespace tidemark::trace

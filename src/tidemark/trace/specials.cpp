@@ -1,5 +1,9 @@
 #include "tidemark/trace/specials.h"
 
+#include <algorithm>
+
+#include "tidemark/trace/builder.h"
+
 namespace tidemark::trace {
 
 namespace {
@@ -40,11 +44,24 @@ void UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
   variable.apply(op_, inputs, attrs_);
 }
 
-void Body::run(std::vector<Tensor>&& own, std::span<const Tensor> special_inputs,
+void Body::run(std::span<Tensor> arguments, std::span<const Tensor> special_inputs,
                std::span<Tensor> outputs) const {
-  own.reserve(own.size() + captured.size());
-  for (uint32_t index : captured) own.push_back(special_inputs[index]);
-  program->run(own, outputs);
+  Tensor* next = arguments.data() + arguments.size() - captured.size();
+  for (uint32_t index : captured) *next++ = special_inputs[index];
+  program->run(arguments, outputs);
+}
+
+Body finish_body(GraphBuilder& builder, std::span<const Tensor> outputs,
+                 std::vector<Tensor>& special_inputs) {
+  Body body;
+  body.graph = builder.finish(outputs);
+  body.program = exec::Program::build(*body.graph);
+  body.variables = builder.variables();
+  for (const Tensor& t : builder.captures()) {
+    body.captured.push_back(static_cast<uint32_t>(special_inputs.size()));
+    special_inputs.push_back(t);
+  }
+  return body;
 }
 
 Branch::Branch(std::vector<Body> bodies) : bodies_(std::move(bodies)) {
@@ -62,7 +79,8 @@ void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t wanted = which.to_ints()[0];
   const auto last = static_cast<int64_t>(bodies_.size()) - 1;
   const auto chosen = static_cast<size_t>(wanted < 0 || wanted > last ? last : wanted);
-  bodies_[chosen].run({}, inputs, outputs);
+  std::vector<Tensor> arguments(bodies_[chosen].num_inputs());
+  bodies_[chosen].run(arguments, inputs, outputs);
 }
 
 size_t Branch::bytes() const {
@@ -76,23 +94,29 @@ Loop::Loop(Body condition, Body body, size_t num_variables)
   has_effect_ = any_effect(condition_) || any_effect(body_);
 }
 
+bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
+                   std::span<const Tensor> inputs) const {
+  std::copy(values.begin(), values.end(), arguments.begin());
+  Tensor answer;
+  condition_.run(arguments, inputs, {&answer, 1});
+  if (answer.num_elements() != 1) {
+    fail("[while] the condition must be a scalar; its shape is ", answer.shape());
+  }
+  return answer.dtype() == DType::bool_ ? *answer.data<bool>() : answer.to_ints()[0] != 0;
+}
+
 void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t most = inputs[num_variables_].to_ints()[0];
-  std::vector<Tensor> values;
-  for (size_t i = 0; i < num_variables_; ++i) values.push_back(std::move(inputs[i]));
+  // All that a round needs beside its tensors: made once.
+  std::vector<Tensor> asked(condition_.num_inputs()), arguments(body_.num_inputs());
+  const std::span<Tensor> values = outputs;
+  for (size_t i = 0; i < num_variables_; ++i) values[i] = std::move(inputs[i]);
   for (int64_t round = 0; most < 0 || round < most; ++round) {
-    Tensor goes_on;
-    condition_.run(std::vector<Tensor>(values), inputs, {&goes_on, 1});
-    if (goes_on.num_elements() != 1) {
-      fail("[while] the condition must be a scalar; its shape is ", goes_on.shape());
-    }
-    if (goes_on.to_ints()[0] == 0) break;
-    std::vector<Tensor> next(num_variables_);
+    if (!goes_on(asked, values, inputs)) break;
     // Moved in: what the body updates it may write in place.
-    body_.run(std::move(values), inputs, next);
-    values = std::move(next);
+    for (size_t i = 0; i < num_variables_; ++i) arguments[i] = std::move(values[i]);
+    body_.run(arguments, inputs, values);
   }
-  for (size_t i = 0; i < num_variables_; ++i) outputs[i] = std::move(values[i]);
 }
 
 size_t Loop::bytes() const { return sizeof(*this) + bytes_of(condition_) + bytes_of(body_); }

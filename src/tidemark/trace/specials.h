@@ -53,9 +53,17 @@ struct TIDEMARK_API Body {
   std::vector<uint32_t> captured;
   std::vector<Variable> variables;
 
-  void run(std::vector<Tensor>&& own, std::span<const Tensor> special_inputs,
+  size_t num_inputs() const { return program->num_inputs(); }
+  /// `arguments`: room for all inputs of the graph, its own filled in. They are moved from.
+  void run(std::span<Tensor> arguments, std::span<const Tensor> special_inputs,
            std::span<Tensor> outputs) const;
 };
+
+class GraphBuilder;
+
+/// The body that a finished trace is; what it captured joins the inputs of the special.
+TIDEMARK_API Body finish_body(GraphBuilder& builder, std::span<const Tensor> outputs,
+                              std::vector<Tensor>& special_inputs);
 
 /// Input 0 chooses which body runs; a number outside picks the last. A bool chooses 1 or 0.
 class TIDEMARK_API Branch final : public graph::Special, public UsesVariables {
@@ -85,6 +93,9 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
   const std::vector<Variable>& variables() const override { return body_.variables; }
 
  private:
+  bool goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
+               std::span<const Tensor> inputs) const;
+
   Body condition_, body_;
   size_t num_variables_;
   bool has_effect_ = false;
