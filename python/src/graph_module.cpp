@@ -290,7 +290,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("loop", loop);
   m.def("python_call", call_python);
   m.def("with_gradient", with_gradient);
-  m.def("is_symbolic", is_symbolic_object);
+  m.def("is_symbolic", is_symbolic_object, nb::arg().none());
   m.def("is_tracing", [] { return trace::current_builder() != nullptr; });
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);

@@ -70,8 +70,9 @@ def _sizes(shape, first):
             return shape
         order = [0, *range(2, shape._shape_tuple()[0]), 1]
         return call("gather", (shape, order), {"axis": 0})
-    sizes = [int(v) for v in shape]
-    return [sizes[0], *sizes[2:], sizes[1]] if first else sizes
+    sizes = [v if isinstance(v, Tensor) else int(v) for v in shape]
+    sizes = [sizes[0], *sizes[2:], sizes[1]] if first else sizes
+    return convert_to_tensor(sizes) if any(isinstance(v, Tensor) for v in sizes) else sizes
 
 
 def _transposed(x, filters, shape, strides, padding, data_format, dilations, spatial):

@@ -6,14 +6,40 @@ tf.debugging.check_numerics(loss, "the loss")        # InvalidArgumentError on N
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
+
+
+def checked_when_run(check):
+    """In a graph the check is made each time the graph runs, on the values of that run."""
+
+    @functools.wraps(check)
+    def stage(*args, **kwargs):
+        leaves = nest.flatten((args, kwargs))
+        at = [i for i, leaf in enumerate(leaves) if _tidemark.is_symbolic(leaf)]
+        if not at:
+            return check(*args, **kwargs)
+        from tidemark._staged import effect
+
+        def run(*values):
+            known = list(leaves)
+            for i, value in zip(at, values, strict=True):
+                known[i] = value
+            run_args, run_kwargs = nest.pack_sequence_as((args, kwargs), known)
+            check(*run_args, **run_kwargs)
+
+        effect(run, *(leaves[i] for i in at))
+        return None
+
+    return stage
 
 
 def _fail(text):
@@ -49,42 +75,49 @@ def _compare(symbol, op, x, y, message, summarize):
 
 
 @export("tf.debugging.assert_equal", "tf.assert_equal")
+@checked_when_run
 def assert_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x == y`` everywhere."""
     _compare("==", "equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_none_equal")
+@checked_when_run
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Raises unless ``x != y`` everywhere."""
     _compare("!=", "not_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less", "tf.assert_less")
+@checked_when_run
 def assert_less(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x < y`` everywhere."""
     _compare("<", "less", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less_equal")
+@checked_when_run
 def assert_less_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x <= y`` everywhere."""
     _compare("<=", "less_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater", "tf.assert_greater")
+@checked_when_run
 def assert_greater(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x > y`` everywhere."""
     _compare(">", "greater", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater_equal")
+@checked_when_run
 def assert_greater_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x >= y`` everywhere."""
     _compare(">=", "greater_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_near")
+@checked_when_run
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Raises unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
     x, y = convert_to_tensor(x), convert_to_tensor(y)
@@ -120,30 +153,35 @@ def _shown(name, tensor, summarize):
 
 
 @export("tf.debugging.assert_positive")
+@checked_when_run
 def assert_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x > 0`` everywhere."""
     _sign(">", "greater", x, message, summarize)
 
 
 @export("tf.debugging.assert_negative")
+@checked_when_run
 def assert_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x < 0`` everywhere."""
     _sign("<", "less", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_negative")
+@checked_when_run
 def assert_non_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x >= 0`` everywhere."""
     _sign(">=", "greater_equal", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_positive")
+@checked_when_run
 def assert_non_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x <= 0`` everywhere."""
     _sign("<=", "less_equal", x, message, summarize)
 
 
 @export("tf.debugging.Assert", "tf.Assert")
+@checked_when_run
 def Assert(condition, data, summarize=None, name=None):
     """Raises with the data unless the condition is true."""
     if not bool(condition):

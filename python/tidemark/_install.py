@@ -13,8 +13,11 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 import types
+
+from tidemark import _tidemark
 
 _ROOTS = ("tensorflow", "tensorflow_core")
 
@@ -72,6 +75,14 @@ def install_as_tensorflow():
         )
     sys.meta_path.insert(0, _Finder())
     sys.modules["tensorflow"] = own
+    _keep_out_of_reports("keras")
+
+
+def _keep_out_of_reports(package):
+    """A tensor made inside the package was made by the line of the program that called it."""
+    spec = importlib.util.find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        _tidemark.add_internal_path(folder)
 
 
 # --- modules that exist under TensorFlow's inner names alone -------------------------------------

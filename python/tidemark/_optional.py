@@ -81,17 +81,26 @@ class OptionalSpec(TypeSpec):
         return (self._element_spec,)
 
     @property
+    def is_incomplete(self):
+        """Of an empty optional whose type is not known yet; a loop finds out what it becomes."""
+        return self._element_spec is None
+
+    @property
     def _component_specs(self):
-        return (TensorSpec([], dtypes.bool), self._element_spec)
+        held = () if self.is_incomplete else self._element_spec
+        return (TensorSpec([], dtypes.bool), held)
 
     def _to_components(self, value):
         held = value._structure
-        if held is None:  # something of the right type, which nobody looks at
+        if self.is_incomplete:
+            held = ()
+        elif held is None:  # something of the right type, which nobody looks at
             held = nest.map_structure(_nothing_of, self._element_spec)
         return (value.has_value(), held)
 
     def _from_components(self, components):
-        return Optional(components[1], self._element_spec, components[0])
+        held = None if self.is_incomplete else components[1]
+        return Optional(held, self._element_spec, components[0])
 
 
 def _nothing_of(spec):

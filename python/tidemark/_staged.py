@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
+from tidemark._optional import Optional, OptionalSpec
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building
+from tidemark._type_specs import TensorSpec
 from tidemark.tensor_shape import as_shape
 
 
@@ -26,9 +28,14 @@ def _trace_branch(function, name):
     return builder, structure, outputs
 
 
-def branch(index, functions, names, what):
-    """The result of the function that ``index``, a tensor, picks."""
-    traced = [_trace_branch(f, name) for f, name in zip(functions, names, strict=True)]
+def branch(index, functions, names, what, last_first=False):
+    """The result of the function that ``index``, a tensor, picks. ``last_first``: the order in
+    which the functions are traced, which shows in what they do in Python."""
+    order = list(zip(functions, names, strict=True))
+    if last_first:
+        traced = [_trace_branch(f, name) for f, name in reversed(order)][::-1]
+    else:
+        traced = [_trace_branch(f, name) for f, name in order]
     _, first, outputs = traced[0]
     specs = [(t.dtype, _sizes(t.shape)) for t in outputs]
     for (_, structure, others), name in zip(traced[1:], names[1:], strict=True):
@@ -66,8 +73,7 @@ def cond(pred, true_fn, false_fn):
     if pred.dtype.name != "bool":
         raise TypeError(f"pred must be a bool tensor, got {pred.dtype.name}")
     index = _tidemark.call("cast", (pred,), {"dtype": "int32"})
-    results = branch(index, [false_fn, true_fn], ["false_fn", "true_fn"], "tf.cond")
-    return results
+    return branch(index, [false_fn, true_fn], ["false_fn", "true_fn"], "tf.cond", last_first=True)
 
 
 class _Loop:
@@ -86,6 +92,8 @@ class _Loop:
                     self.specs[at] = (self.specs[at][0], sizes)
                     self.is_declared[at] = True
                 at += part[2]
+        for at, shape in _optional_shapes(self.structure):
+            self.specs[at] = (self.specs[at][0], shape)
         for at, leaf in _open_ended(self.structure):
             self.specs[at] = (self.specs[at][0], None)
             self.is_declared[at] = leaf
@@ -133,8 +141,37 @@ def _open_ended(structure):
         at += count
 
 
+def _optional_shapes(structure):
+    """Positions and shapes of what optionals may hold: an empty one says nothing by its tensors."""
+    at = 0
+    for spec, _, count in structure._parts:
+        if isinstance(spec, OptionalSpec):
+            for k, part in enumerate(nest.flatten(spec._component_specs)):
+                if isinstance(part, TensorSpec):
+                    yield at + k, _sizes(part.shape)
+        at += count
+
+
+def _completed(body, loop_vars):
+    """The loop variables with optionals of no known type made of the type that a round gives."""
+    flat = nest.flatten(loop_vars)
+    unknown = [at for at, leaf in enumerate(flat) if isinstance(leaf, Optional)]
+    unknown = [at for at in unknown if flat[at]._type_spec.is_incomplete]
+    if not unknown:
+        return loop_vars
+    structure, values = Structure.of(loop_vars, _tensor)
+    with building("while_probe") as builder:
+        inputs = [builder.add_input(t.dtype, _sizes(t.shape)) for t in values]
+        after = nest.flatten(body(*structure.pack(inputs)))
+    if len(after) == len(flat):  # else the check of the loop itself says what is wrong
+        for at in unknown:
+            flat[at] = Optional.empty(after[at].element_spec)
+    return nest.pack_sequence_as(loop_vars, flat)
+
+
 def while_loop(cond, body, loop_vars, shape_invariants, maximum_iterations):
     """As ``tf.while_loop``, over a list or tuple of loop variables."""
+    loop_vars = _completed(body, loop_vars)
     loop = _Loop(loop_vars, shape_invariants)
     with building("while_cond") as condition:
         goes_on = convert_to_tensor(cond(*loop.structure.pack(loop.inputs(condition))))

@@ -31,6 +31,7 @@ def execute(module, program, report=False) -> int:
     import tidemark
 
     tidemark.install_as_tensorflow()
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")  # for programs that import keras alone
     try:
         if module is not None:
             sys.argv = [module, *program]
