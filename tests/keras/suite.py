@@ -65,6 +65,7 @@ def run_file(python, package, file) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "results.jsonl"
         environ = dict(os.environ, KERAS_BACKEND="tensorflow", PYTHONDONTWRITEBYTECODE="1")
+        environ.setdefault("TIDEMARK_NUM_THREADS", "1")  # files run side by side instead
         environ.update(TIDEMARK_KERAS_RESULTS=str(lines), KERAS_HOME=folder)
         plugins = ("-p", "tidemark_for_keras", "-p", "no:cacheprovider")
         command = [str(python), "-m", "pytest", "-q", *plugins, str(package / file)]
