@@ -10,6 +10,7 @@ under ``tensorflow.python`` that libraries import are made here from public thin
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -76,6 +77,7 @@ def install_as_tensorflow():
     sys.meta_path.insert(0, _Finder())
     sys.modules["tensorflow"] = own
     _keep_out_of_reports("keras")
+    _take_module_names()
 
 
 def _keep_out_of_reports(package):
@@ -83,6 +85,29 @@ def _keep_out_of_reports(package):
     spec = importlib.util.find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
         _tidemark.add_internal_path(folder)
+
+
+# Where TensorFlow defines what libraries recognise by the name of its module alone.
+_DEFINED_IN = {
+    "python.framework.tensor": ("Tensor",),
+    "python.framework.sparse_tensor": ("SparseTensor",),
+    "python.ops.ragged.ragged_tensor": ("RaggedTensor",),
+}
+
+
+def _take_module_names():
+    for module, names in _DEFINED_IN.items():
+        for cls in _found(names):
+            cls.__module__ = f"tensorflow.{module}"
+
+
+def _found(names):
+    tidemark = sys.modules["tidemark"]
+    return [functools.reduce(getattr, name.split("."), tidemark) for name in names]
+
+
+def _defining(module):
+    return lambda: {cls.__name__: cls for cls in _found(_DEFINED_IN[module])}
 
 
 # --- modules that exist under TensorFlow's inner names alone -------------------------------------
@@ -176,6 +201,8 @@ _EXTRA = {
     "python.ops.math_ops": _math_ops,
     "python.trackable.data_structures": _data_structures,
 }
+
+_EXTRA.update((module, _defining(module)) for module in _DEFINED_IN)
 
 
 def _extra(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._creation import cast, convert_to_tensor, get_static_value
 from tidemark._export import export
 from tidemark._static import static_array
 from tidemark._tidemark import Tensor, call, convert
@@ -176,22 +176,46 @@ def bincount(
 ):  # fmt: skip
     """How often each number comes up, or the sum of its weights; rows apart with ``axis=-1``."""
     arr = convert_to_tensor(arr)
+    if arr.dtype not in (dtypes.int32, dtypes.int64):
+        arr = cast(arr, dtypes.int32)
     if axis not in (None, 0, -1):
         raise ValueError(f"Argument `axis` must be one of 0 or -1. Received {axis}.")
     if axis == -1 and arr.ndim == 1:
         arr = call("reshape", (arr, (1, -1)), {})
     flat = arr if axis == -1 else call("reshape", (arr, (-1,)), {})
-    largest = int(call("max", (arr,), {})) if arr.shape.num_elements() else -1
-    size = largest + 1
-    if minlength is not None:
-        size = max(size, int(minlength))
-    if maxlength is not None:
-        size = min(size, int(maxlength))
+    size = _bins(arr, minlength, maxlength)
     if weights is None:
         weights = call("fill", ((0,), convert(0, as_dtype(dtype)._enum)), {})
     elif axis != -1:
         weights = call("reshape", (weights, (-1,)), {})
     return call("bincount", (flat, size, weights), {"binary_output": bool(binary_output)})
+
+
+def _bins(arr, minlength, maxlength):
+    """How many numbers are counted: up to the largest one there is, between the two limits."""
+    least = get_static_value(minlength)
+    most = get_static_value(maxlength)
+    if least is not None and most is not None and int(least) >= int(most):
+        return int(most)
+    if (
+        _tidemark.is_symbolic(arr)
+        or _tidemark.is_symbolic(minlength)
+        or (_tidemark.is_symbolic(maxlength))
+    ):
+        flat = cast(call("reshape", (arr, (-1,)), {}), dtypes.int32)
+        none = convert([-1], dtypes.int32._enum)
+        size = call("max", (call("concat", ([flat, none],), {"axis": 0}),), {}) + 1
+        if minlength is not None:
+            size = call("maximum", (size, cast(minlength, dtypes.int32)), {})
+        if maxlength is not None:
+            size = call("minimum", (size, cast(maxlength, dtypes.int32)), {})
+        return size
+    size = int(call("max", (arr,), {})) + 1 if arr.shape.num_elements() else 0
+    if minlength is not None:
+        size = max(size, int(minlength))
+    if maxlength is not None:
+        size = min(size, int(maxlength))
+    return size
 
 
 @export("tf.math.confusion_matrix")
@@ -318,23 +342,38 @@ def tensordot(a, b, axes, name=None):
     """The product summed over the axes of ``a`` and of ``b`` that are given as pairs."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     a_axes, b_axes = _contraction_axes(a, b, axes)
-    a_shape, b_shape = a._shape_tuple(), b._shape_tuple()
     a_free = [i for i in range(a.ndim) if i not in a_axes]
     b_free = [i for i in range(b.ndim) if i not in b_axes]
-    inner = _math.prod(a_shape[i] for i in a_axes)
     left = call("transpose", (a,), {"perm": a_free + a_axes})
     right = call("transpose", (b,), {"perm": b_axes + b_free})
-    rows = _math.prod(a_shape[i] for i in a_free)
-    columns = _math.prod(b_shape[i] for i in b_free)
-    left = call("reshape", (left, (rows, inner)), {})
-    right = call("reshape", (right, (_math.prod(b_shape[i] for i in b_axes), columns)), {})
+    left = _folded(left, [_extents(a, a_free), _extents(a, a_axes)])
+    right = _folded(right, [_extents(b, b_axes), _extents(b, b_free)])
     product = call("matmul", (left, right), {})
-    shape = [a_shape[i] for i in a_free] + [b_shape[i] for i in b_free]
-    return (
-        call("reshape", (product, shape), {})
-        if shape
-        else call("reshape", (product, convert((), 3)), {})
-    )
+    shape = [[size] for size in _extents(a, a_free) + _extents(b, b_free)]
+    return _folded(product, shape) if shape else call("reshape", (product, convert((), 3)), {})
+
+
+def _extents(t, axes):
+    """The sizes along the axes: numbers where they are known, else scalars of the graph."""
+    sizes = t._shape_tuple()
+    return [call("shape", (t,), {})[i] if sizes[i] is None else sizes[i] for i in axes]
+
+
+def _folded(t, groups):
+    """The tensor with an axis a group of sizes."""
+    unknown = [any(isinstance(size, Tensor) for size in group) for group in groups]
+    if unknown.count(True) == 1 and 0 not in (s for g in groups for s in g if type(s) is int):
+        groups = [[-1] if is_unknown else group for is_unknown, group in zip(unknown, groups)]
+    sizes = [_product(group) for group in groups]
+    has_unknown = any(isinstance(size, Tensor) for size in sizes)
+    return call("reshape", (t, convert_to_tensor(sizes) if has_unknown else sizes), {})
+
+
+def _product(sizes):
+    out = 1
+    for size in sizes:
+        out = size * out
+    return out
 
 
 def _contraction_axes(a, b, axes):

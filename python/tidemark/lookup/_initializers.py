@@ -8,7 +8,18 @@ from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError, NotFoundError
 
 
-class KeyValueTensorInitializer:
+class TableInitializerBase:
+    """What fills a static table; one of another kind overrides ``initialize``."""
+
+    def __init__(self, key_dtype, value_dtype):
+        self.key_dtype, self.value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+
+    def initialize(self, table):
+        """Puts the contents into a new table."""
+        table._fill(*self.contents())
+
+
+class KeyValueTensorInitializer(TableInitializerBase):
     """Keys and values given as tensors."""
 
     def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
@@ -32,7 +43,7 @@ class TextFileIndex:
     LINE_NUMBER = -1
 
 
-class TextFileInitializer:
+class TextFileInitializer(TableInitializerBase):
     """Keys and values from the columns of a text file's lines."""
 
     def __init__(

@@ -89,7 +89,10 @@ class StaticHashTable(_Table):
         if self._default_value.ndim != 0:
             raise ValueError(f"default_value must be a scalar, got {self._default_value.shape}")
         self._initializer = initializer
-        call("table_insert", initializer.contents(), {**self._attrs, "overwrite": False})
+        initializer.initialize(self)
+
+    def _fill(self, keys, values):
+        call("table_insert", (keys, values), {**self._attrs, "overwrite": False})
 
     def export(self, name=None):
         """All keys and their values."""
