@@ -92,6 +92,7 @@ _DEFINED_IN = {
     "python.framework.tensor": ("Tensor",),
     "python.framework.sparse_tensor": ("SparseTensor",),
     "python.ops.ragged.ragged_tensor": ("RaggedTensor",),
+    "python.data.ops.dataset_ops": ("data.Dataset",),
 }
 
 

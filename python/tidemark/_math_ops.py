@@ -363,7 +363,7 @@ def _folded(t, groups):
     """The tensor with an axis a group of sizes."""
     unknown = [any(isinstance(size, Tensor) for size in group) for group in groups]
     if unknown.count(True) == 1 and 0 not in (s for g in groups for s in g if type(s) is int):
-        groups = [[-1] if is_unknown else group for is_unknown, group in zip(unknown, groups)]
+        groups = [[-1] if open_ else g for open_, g in zip(unknown, groups, strict=True)]
     sizes = [_product(group) for group in groups]
     has_unknown = any(isinstance(size, Tensor) for size in sizes)
     return call("reshape", (t, convert_to_tensor(sizes) if has_unknown else sizes), {})

@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed

@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
+
+import tidemark as tf
 
 if importlib.util.find_spec("keras") is None:
     pytest.skip("Keras is not installed", allow_module_level=True)
@@ -54,3 +57,55 @@ def test_memory_belongs_to_the_lines_of_the_program(tmp_path):
     """
     report = run_program(tmp_path, source)
     assert "program.py:4" in report and "keras/src" not in report
+
+
+def make_model(**compile_arguments):
+    keras = tf.keras
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential(
+        [
+            keras.layers.Input((8, 8, 1)),
+            keras.layers.Conv2D(4, 3, activation="relu"),
+            keras.layers.BatchNormalization(),
+            keras.layers.Dropout(0.1),
+            keras.layers.Flatten(),
+            keras.layers.Dense(3, activation="softmax"),
+        ]
+    )
+    model.compile(
+        keras.optimizers.Adam(0.02),
+        "sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+        **compile_arguments,
+    )
+    return model
+
+
+def make_data(count=48):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, count)
+    x = rng.normal(size=(count, 8, 8, 1)).astype("float32") * 0.3 + y[:, None, None, None]
+    return x, y
+
+
+def test_batches_train_a_model_through_a_traced_function():
+    x, y = make_data()
+    model = make_model()
+    first = model.train_on_batch(x, y)
+    for _ in range(40):
+        last = model.train_on_batch(x, y)
+    assert last[0] < 0.3 * first[0] and last[1] > 0.9
+    # Another batch size, and what is no training, give the same model's results.
+    assert model.test_on_batch(x[:7], y[:7])[0] < first[0]
+    together = model.predict_on_batch(x)
+    apart = np.concatenate([model.predict_on_batch(x[:5]), model.predict_on_batch(x[5:])])
+    np.testing.assert_allclose(together, apart, rtol=1e-4, atol=1e-6)
+
+
+def test_the_traced_function_does_what_eager_code_does():
+    x, y = make_data()
+    losses = []
+    for eagerly in (True, False):
+        model = make_model(run_eagerly=eagerly)
+        losses.append([model.train_on_batch(x, y)[0] for _ in range(4)])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
