@@ -124,7 +124,8 @@ def report(found, expected, excuses, arguments, number, count) -> list[str]:
     failed = kinds.count("failed") + kinds.count("error")
     mark = "ok  " if not bad else "okay" if not unexplained else "BAD "
     print(
-        f"[{number:3}/{count}] {mark} {found.file}: {kinds.count('passed')} passed, {failed} failed, "
+        f"[{number:3}/{count}] {mark} {found.file}: "
+        f"{kinds.count('passed')} passed, {failed} failed, "
         f"{kinds.count('skipped')} skipped; {len(wanted) - len(bad)} of the {len(wanted)} that "
         f"TensorFlow passes ({found.seconds:.0f} s)",
         flush=True,

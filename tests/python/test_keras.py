@@ -109,3 +109,36 @@ def test_the_traced_function_does_what_eager_code_does():
         model = make_model(run_eagerly=eagerly)
         losses.append([model.train_on_batch(x, y)[0] for _ in range(4)])
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_fit_evaluate_and_predict_go_through_datasets(steps):
+    x, y = make_data(50)
+    model = make_model(steps_per_execution=steps)
+    history = model.fit(x, y, batch_size=16, epochs=12, validation_data=(x, y), verbose=0)
+    losses = history.history["val_loss"]
+    assert len(losses) == 12 and losses[-1] < 0.5 * losses[0]
+    loss, accuracy = model.evaluate(x, y, batch_size=7, verbose=0)
+    np.testing.assert_allclose(loss, losses[-1], rtol=1e-4)
+    assert accuracy > 0.9
+    predicted = model.predict(x, batch_size=7, verbose=0)
+    assert predicted.shape == (50, 3)
+    np.testing.assert_allclose(predicted, model(x, training=False), rtol=1e-4, atol=1e-6)
+
+
+def test_a_new_epoch_is_no_new_trace():
+    x, y = make_data(32)
+    model = make_model()
+    traced = []
+
+    class Counting(tf.keras.layers.Layer):
+        def call(self, inputs):
+            traced.append(inputs.shape)
+            return inputs
+
+    model = tf.keras.Sequential([Counting(), tf.keras.layers.Flatten(), tf.keras.layers.Dense(3)])
+    model.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(x, y, batch_size=16, epochs=1, verbose=0)
+    count = len(traced)
+    model.fit(x, y, batch_size=16, epochs=4, verbose=0)
+    assert len(traced) == count

@@ -229,7 +229,7 @@ class Call:
             else:
                 leaves.append(leaf)
         self._structure, self._specs, self.leaves = values, specs, leaves
-        self.token = (_token(values), tuple((at, type(spec)) for at, spec, _ in specs))
+        self.token = (_token(values), tuple((at, _key(spec)) for at, spec, _ in specs))
         self.args = tuple(describe_leaf(leaf) for leaf in leaves)
 
     def packed(self, leaves):
@@ -241,6 +241,11 @@ class Call:
                 parts = nest.pack_sequence_as(shape, leaves[at : at + count])
                 leaves[at : at + count] = [spec._from_components(parts)]
         return nest.pack_sequence_as(self._structure, leaves)
+
+
+def _key(spec):
+    """What of a spec its tensors do not tell."""
+    return getattr(spec, "trace_key", type(spec))
 
 
 def _token(value):

@@ -9,6 +9,7 @@ from tidemark._creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building, lifted
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
+from tidemark.data._elements import flat_specs, pack
 from tidemark.data._iterator import Iterator, NumpyIterator
 from tidemark.data._options import Options
 from tidemark.dtypes import as_dtype
@@ -52,29 +53,6 @@ def flat(structure):
         else:
             out.append(leaf)
     return out
-
-
-def flat_specs(spec):
-    """The TensorSpecs of the tensors of an element."""
-    out = []
-    for leaf in nest.flatten(spec):
-        out.extend([leaf] if isinstance(leaf, TensorSpec) else nest.flatten(leaf._component_specs))
-    return out
-
-
-def pack(spec, tensors):
-    """An element of the spec from its tensors."""
-    leaves, at = [], 0
-    for leaf in nest.flatten(spec):
-        if isinstance(leaf, TensorSpec):
-            leaves.append(tensors[at])
-            at += 1
-            continue
-        parts = nest.flatten(leaf._component_specs)
-        packed = nest.pack_sequence_as(leaf._component_specs, tensors[at : at + len(parts)])
-        leaves.append(leaf._from_components(packed))
-        at += len(parts)
-    return nest.pack_sequence_as(spec, leaves)
 
 
 def _sizes(shape):

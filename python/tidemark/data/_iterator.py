@@ -2,39 +2,94 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
+
 import numpy as np
 
-from tidemark import _tidemark, nest
-from tidemark._tracing import is_tracing
+from tidemark import dtypes, nest
+from tidemark._creation import convert_to_tensor, zeros
+from tidemark._optional import Optional
+from tidemark._staged import python_call
+from tidemark._tracing import is_tracing, lifted
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
+from tidemark.data._elements import flat_specs, pack
 from tidemark.errors import OutOfRangeError
 
 
+def _types(spec):
+    def sizes(shape):
+        return None if shape.rank is None else tuple(shape.as_list())
+
+    return [(s.dtype, sizes(s.shape)) for s in flat_specs(spec)]
+
+
+def _take(iterator):
+    tensors = iterator.next()
+    if tensors is None:
+        raise OutOfRangeError(None, None, "End of sequence")
+    return tuple(tensors)
+
+
+def _take_if_any(iterator, specs):
+    """Whether there was one, and its tensors; empty ones if there was none."""
+    tensors = iterator.next()
+    if tensors is not None:
+        return (convert_to_tensor(True), *tensors)
+    empty = [zeros([size or 0 for size in s.shape.as_list() or ()], s.dtype) for s in specs]
+    return (convert_to_tensor(False), *empty)
+
+
+# Iterators by the number that stands for them in graphs, as long as somebody holds them.
+_by_number = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+
+
 class IteratorSpec(TypeSpec):
-    """The type of an iterator over elements of a spec."""
+    """The type of an iterator over elements of a spec. A function is traced for the type, not for
+    each iterator: the graph is given a number that stands for one."""
 
     def __init__(self, element_spec):
         self._element_spec = element_spec
 
     element_spec = property(lambda self: self._element_spec)
     value_type = property(lambda self: Iterator)
+    trace_key = property(lambda self: ("iterator", repr(self._element_spec)))
+    _component_specs = property(lambda self: (TensorSpec([], dtypes.int64),))
 
     def _serialize(self):
         return (self._element_spec,)
 
+    def _to_components(self, value):
+        return (value._number(),)
 
-class Iterator:
+    def _from_components(self, components):
+        return Iterator(None, self._element_spec, components[0])
+
+
+class Iterator(CompositeTensor):
     """The elements of a dataset, one after the other. Its buffers go with it."""
 
-    def __init__(self, dataset):
+    def __init__(self, dataset, spec=None, number=None):
         self._dataset = dataset
-        self._spec = dataset.element_spec
+        self._spec = dataset.element_spec if spec is None else spec
         self._iterator = None
+        self._handle = number
 
     element_spec = property(lambda self: self._spec)
     _type_spec = property(lambda self: IteratorSpec(self._spec))
 
+    def _number(self):
+        if self._handle is None:
+            number = next(_numbers)
+            _by_number[number] = self
+            with lifted():
+                self._handle = convert_to_tensor(number, dtype=dtypes.int64)
+        return self._handle
+
     def _started(self):
+        if self._dataset is None:
+            return _by_number[int(self._handle)]._started()
         if self._iterator is None:
             self._iterator = self._dataset._handle.iterate()
         return self._iterator
@@ -53,44 +108,31 @@ class Iterator:
     next = __next__
 
     def _packed(self, tensors):
-        from tidemark.data._dataset import pack
-
         return pack(self._spec, tensors)
 
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError after the last."""
         if is_tracing():
-            return self._staged_next()
-        tensors = self._started().next()
-        if tensors is None:
-            raise OutOfRangeError(None, None, "End of sequence")
-        return self._packed(tensors)
-
-    def _staged_next(self):
-        """A node that takes the next element whenever the graph runs."""
-        from tidemark._staged import python_call
-        from tidemark.data._dataset import flat_specs
-
-        specs = flat_specs(self._spec)
-        types = [(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list()))
-                 for s in specs]  # fmt: skip
-
-        def run():
-            tensors = self._started().next()
-            if tensors is None:
-                raise OutOfRangeError(None, None, "End of sequence")
-            return tuple(tensors)
-
-        return self._packed(python_call(run, [], types))
+            return self._packed(self._staged(_take, _types(self._spec)))
+        return self._packed(_take(self._started()))
 
     def get_next_as_optional(self):
         """The next element, or an optional without a value after the last."""
-        import tidemark as tf
-
+        if is_tracing():
+            specs = flat_specs(self._spec)
+            types = [(dtypes.bool, ()), *_types(self._spec)]
+            found, *tensors = self._staged(lambda taken: _take_if_any(taken, specs), types)
+            return Optional(self._packed(tensors), self._spec, found)
         tensors = self._started().next()
         if tensors is None:
-            return tf.experimental.Optional.empty(self._spec)
-        return tf.experimental.Optional.from_value(self._packed(tensors))
+            return Optional.empty(self._spec)
+        return Optional.from_value(self._packed(tensors))
+
+    def _staged(self, take, types):
+        """A node that takes from the iterator whenever the graph runs."""
+        if self._dataset is not None:  # this very iterator, which the function closes over
+            return python_call(lambda: take(self._started()), [], types)
+        return python_call(lambda n: take(_by_number[int(n)]._started()), [self._handle], types)
 
     def save(self):
         """How many elements were taken: what ``restore`` needs."""
@@ -125,4 +167,4 @@ class NumpyIterator:
         return nest.map_structure(to_numpy, next(self._iterator))
 
 
-__all__ = ["Iterator", "IteratorSpec", "NumpyIterator", "TensorSpec", "_tidemark"]
+__all__ = ["Iterator", "IteratorSpec", "NumpyIterator"]

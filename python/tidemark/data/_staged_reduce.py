@@ -7,7 +7,7 @@ import itertools
 from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import python_call
-from tidemark.data._dataset import flat_specs, pack
+from tidemark.data._elements import flat_specs, pack
 
 _numbers = itertools.count(1)
 

@@ -1,0 +1,29 @@
+"""Elements of datasets taken apart into tensors, and put together again."""
+
+from __future__ import annotations
+
+from tidemark import nest
+from tidemark._type_specs import TensorSpec
+
+
+def flat_specs(spec):
+    """The TensorSpecs of the tensors of an element."""
+    out = []
+    for leaf in nest.flatten(spec):
+        out.extend([leaf] if isinstance(leaf, TensorSpec) else nest.flatten(leaf._component_specs))
+    return out
+
+
+def pack(spec, tensors):
+    """An element of the spec from its tensors."""
+    leaves, at = [], 0
+    for leaf in nest.flatten(spec):
+        if isinstance(leaf, TensorSpec):
+            leaves.append(tensors[at])
+            at += 1
+            continue
+        parts = nest.flatten(leaf._component_specs)
+        packed = nest.pack_sequence_as(leaf._component_specs, tensors[at : at + len(parts)])
+        leaves.append(leaf._from_components(packed))
+        at += len(parts)
+    return nest.pack_sequence_as(spec, leaves)
