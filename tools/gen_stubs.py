@@ -158,6 +158,8 @@ def stub(module_name: str) -> str:
         thing = getattr(module, name)
         if name.startswith("_"):
             continue
+        if inspect.ismodule(thing) and thing.__name__.startswith("tensorflow."):
+            continue  # left by somebody who imported it under TensorFlow's name
         (submodules if inspect.ismodule(thing) else names).append((name, thing))
     is_root = module_name == "tidemark"
     if is_root:
