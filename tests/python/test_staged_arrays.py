@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from flat import assert_flat
 
 import tidemark as tf
 
@@ -249,3 +250,30 @@ def test_lists_in_loops_cost_a_row_a_round():
     for _ in range(20):
         accumulate(x, tf.constant(2000))
     assert tf.memory.stats().live <= live
+
+
+def test_loops_stay_flat():
+    @tf.function
+    def step(x, n):
+        rows = []
+        for i in tf.range(n):
+            x = x * 0.5 + tf.cast(i, tf.float32)
+            rows.append(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.scan(lambda a, v: a * v, x)
+        return tf.stack(rows), tape.gradient(y, x)
+
+    x, n = tf.ones([40]), tf.constant(50)
+    assert_flat(lambda: step(x, n), 2000)
+
+
+def test_many_rounds_stay_flat():
+    @tf.function
+    def count(x, n):
+        for _ in tf.range(n):
+            x = tf.sin(x) + 1.0
+        return x
+
+    x = tf.ones([1000])
+    assert_flat(lambda: count(x, tf.constant(2000)), 40)

@@ -52,6 +52,8 @@ class TIDEMARK_API Program {
 
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }
+  /// Inputs that no step and no output needs.
+  std::span<const uint32_t> unused_inputs() const { return unused_inputs_; }
   size_t num_steps() const { return steps_.size(); }
   size_t bytes() const;
 

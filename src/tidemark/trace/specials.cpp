@@ -92,11 +92,15 @@ size_t Branch::bytes() const {
 Loop::Loop(Body condition, Body body, size_t num_variables)
     : condition_(std::move(condition)), body_(std::move(body)), num_variables_(num_variables) {
   has_effect_ = any_effect(condition_) || any_effect(body_);
+  const std::span<const uint32_t> unused = condition_.program->unused_inputs();
+  for (uint32_t i = 0; i < num_variables_; ++i) {
+    if (std::find(unused.begin(), unused.end(), i) == unused.end()) asked_.push_back(i);
+  }
 }
 
 bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
                    std::span<const Tensor> inputs) const {
-  std::copy(values.begin(), values.end(), arguments.begin());
+  for (uint32_t i : asked_) arguments[i] = values[i];
   Tensor answer;
   condition_.run(arguments, inputs, {&answer, 1});
   if (answer.num_elements() != 1) {

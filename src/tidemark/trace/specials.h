@@ -98,6 +98,7 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
 
   Body condition_, body_;
   size_t num_variables_;
+  std::vector<uint32_t> asked_;  // the variables that the condition looks at
   bool has_effect_ = false;
 };
 
