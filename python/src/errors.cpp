@@ -5,15 +5,21 @@
 #include <new>
 #include <string>
 
+#include "tidemark/trace/builder.h"
+
 namespace tidemark::python {
 
 namespace {
 
-constexpr int kCodes = 17;
+/// A bad argument found while a graph is being built: TensorFlow raises a ValueError there.
+constexpr int kBadArgumentInTrace = 17;
+constexpr int kOperatorNotAllowed = 18;
+constexpr int kCodes = 19;
 PyObject* error_classes[kCodes] = {};  // strong, null until registered
 
 void set_error(Code code, const char* text) noexcept {
-  const int number = static_cast<int>(code);
+  int number = static_cast<int>(code);
+  if (code == Code::invalid_argument && trace::current_builder()) number = kBadArgumentInTrace;
   PyObject* type = number > 0 && number < kCodes ? error_classes[number] : nullptr;
   if (!type) {
     PyErr_SetString(PyExc_RuntimeError, text);
@@ -35,6 +41,8 @@ void set_error_from_exception() noexcept {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error without a cause");
+  } catch (const OutOfScopeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const Error& e) {
     set_error(e.code(), e.what());
   } catch (const std::bad_alloc&) {
@@ -44,6 +52,11 @@ void set_error_from_exception() noexcept {
   } catch (...) {
     set_error(Code::unknown, "an exception of unknown type");
   }
+}
+
+PyObject* operator_not_allowed() noexcept {
+  PyObject* type = error_classes[kOperatorNotAllowed];
+  return type ? type : PyExc_TypeError;
 }
 
 PyObject* set_error_classes(PyObject*, PyObject* classes) {
@@ -56,7 +69,7 @@ PyObject* set_error_classes(PyObject*, PyObject* classes) {
     const long code = PyLong_AsLong(key);
     if (code == -1 && PyErr_Occurred()) return nullptr;
     if (code <= 0 || code >= kCodes || !PyCallable_Check(value)) {
-      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 16", code);
+      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 18", code);
       return nullptr;
     }
     PyObject* old = std::exchange(error_classes[code], Py_NewRef(value));

@@ -24,7 +24,11 @@ auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
   }
 }
 
-/// set_error_classes({code: class}): classes are called with (node_def, op, message).
+/// The class for Python uses of a tensor that has no value yet. Borrowed.
+PyObject* operator_not_allowed() noexcept;
+
+/// set_error_classes({code: class}): classes are called with (node_def, op, message). Two classes
+/// have codes of their own: kBadArgumentInTrace and kOperatorNotAllowed.
 PyObject* set_error_classes(PyObject* module, PyObject* classes);
 
 }  // namespace tidemark::python

@@ -22,10 +22,11 @@ bool run_eagerly = false;  // guarded by the GIL
 
 /// What an argument has to be for a trace to fit.
 struct QuickArg {
-  enum Kind : uint8_t { tensor, number, value } kind = value;
+  enum Kind : uint8_t { tensor, number, value, identity } kind = value;
   DType dtype = DType::invalid;
   Shape shape;
-  Ref object;  // the type of a number; the value
+  Ref object;    // the type of a number; the value; a weak reference to the object meant
+  Ref function;  // of a bound method of that object
 };
 
 struct Entry {
@@ -68,6 +69,12 @@ bool fits(const QuickArg& arg, PyObject* value) {
   }
   if (arg.kind == QuickArg::number) {
     return reinterpret_cast<PyObject*>(Py_TYPE(value)) == arg.object.get();
+  }
+  if (arg.kind == QuickArg::identity) {
+    const bool is_method = PyMethod_Check(value);
+    if (is_method != bool(arg.function)) return false;
+    if (is_method && PyMethod_GET_FUNCTION(value) != arg.function.get()) return false;
+    return PyWeakref_GetObject(arg.object.get()) == (is_method ? PyMethod_GET_SELF(value) : value);
   }
   if (value == arg.object.get()) return true;
   if (Py_TYPE(value) != Py_TYPE(arg.object.get()) || !is_plain(value)) return false;
@@ -154,8 +161,13 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyOb
 QuickArg quick_arg(PyObject* said) {
   QuickArg arg;
   const long kind = PyLong_AsLong(PyTuple_GET_ITEM(said, 0));
-  if (kind == 2) {
+  if (kind >= 2) {
     arg.object = Ref::borrow(PyTuple_GET_ITEM(said, 1));
+    if (kind == 3) {
+      arg.kind = QuickArg::identity;
+      PyObject* function = PyTuple_GET_ITEM(said, 2);
+      if (function != Py_None) arg.function = Ref::borrow(function);
+    }
     return arg;
   }
   PyObject* dtype = PyTuple_GET_ITEM(said, kind == 0 ? 1 : 2);
@@ -231,7 +243,10 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     if (entry.use_count() > 1) continue;  // a call is under way
     Py_VISIT(entry->trace.get());
     Py_VISIT(entry->pack.get());
-    for (const QuickArg& a : entry->args) Py_VISIT(a.object.get());
+    for (const QuickArg& a : entry->args) {
+      Py_VISIT(a.object.get());
+      Py_VISIT(a.function.get());
+    }
   }
   return 0;
 }

@@ -236,7 +236,90 @@ nb::object evaluate(nb::handle value) {
   return object_of(std::move(out));
 }
 
+PyObject* name_scope = nullptr;  // gives the name of the scope that Python code is in
+
+nb::object symbolic_tensor(Tensor t) { return object_of(std::move(t)); }
+
+void set_symbolic_shape(nb::handle t, nb::handle shape) {
+  const Tensor& tensor = tensor_of(t.ptr());
+  const Shape sizes = shape_of(shape);
+  graph::set_shape(tensor, sizes, trace::imagine(sizes));
+}
+
+std::string node_name(nb::handle t) { return graph::name_of(graph::node_of(tensor_of(t.ptr()))); }
+
+nb::list node_inputs(nb::handle t) {
+  nb::list out;
+  for (const Tensor& input : graph::node_of(tensor_of(t.ptr())).inputs) {
+    out.append(symbolic_tensor(input));
+  }
+  return out;
+}
+
+nb::list node_outputs(nb::handle t) {
+  graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+  nb::list out;
+  for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+    out.append(symbolic_tensor(graph::output_of(node, i, trace::imagine(node.outputs[i].shape))));
+  }
+  return out;
+}
+
+nb::dict node_attrs(nb::handle t) {
+  const graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+  nb::dict out;
+  if (!node.op) return out;
+  for (size_t i = 0; i < node.attrs.size(); ++i) {
+    const Param& param = node.op->params()[static_cast<size_t>(node.op->attrs()[i])];
+    out[param.name.c_str()] = nb::steal(Ref::checked(object_from_attr(node.attrs[i])).release());
+  }
+  return out;
+}
+
+void add_node_functions(nb::module_& m) {
+  m.def("set_name_scope",
+        [](nb::handle function) { Py_XSETREF(name_scope, Py_NewRef(function.ptr())); });
+  m.def("set_symbolic_shape", set_symbolic_shape, nb::arg(), nb::arg().none());
+  m.def("node_name", node_name);
+  m.def("set_node_name", [](nb::handle t, const std::string& name) {
+    const Ref text = Ref::checked(PyUnicode_FromString(name.c_str()));
+    name_result(t.ptr(), text.get());
+  });
+  m.def("node_inputs", node_inputs);
+  m.def("node_outputs", node_outputs);
+  m.def("node_attrs", node_attrs);
+  m.def("node_kind", [](nb::handle t) {
+    return std::string(graph::kind_of(graph::node_of(tensor_of(t.ptr()))));
+  });
+  m.def("node_line", [](nb::handle t) {
+    const graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+    return node.site ? memory::describe(*node.site) : std::string();
+  });
+  m.def("value_index", [](nb::handle t) { return graph::symbolic(tensor_of(t.ptr())).index; });
+}
+
 }  // namespace
+
+void name_result(PyObject* result, PyObject* name) {
+  if (PyList_Check(result)) {
+    if (PyList_GET_SIZE(result) == 0) return;
+    result = PyList_GET_ITEM(result, 0);
+  }
+  if (!is_tensor(result) || !tensor_of(result).is_symbolic() || !PyUnicode_Check(name)) return;
+  graph::Node& node = graph::node_of(tensor_of(result));
+  const std::shared_ptr<graph::Graph> graph = node.graph.lock();
+  if (!graph) return;
+  std::string full;
+  if (name_scope) {
+    const Ref scope = Ref::checked(PyObject_CallNoArgs(name_scope));
+    const char* text = PyUnicode_AsUTF8(scope.get());
+    if (!text) throw PythonError{};
+    full = *text ? std::string(text) + "/" : "";
+  }
+  const char* text = PyUnicode_AsUTF8(name);
+  if (!text) throw PythonError{};
+  node.label = graph->unique_name(full + text);
+}
 
 void add_graph_functions(nb::module_& m) {
   nb::class_<Building>(m, "GraphBuilder")
@@ -304,12 +387,7 @@ void add_graph_functions(nb::module_& m) {
     const Tensor& tensor = tensor_of(t.ptr());
     return tensor.is_symbolic() ? graph::node_of(tensor).graph_id : 0;
   });
-  m.def("name_of", [](nb::handle t) {
-    const Tensor& tensor = tensor_of(t.ptr());
-    const graph::Node& node = graph::node_of(tensor);
-    return message(node.label.empty() ? std::string(graph::kind_of(node)) : node.label, ":",
-                   graph::symbolic(tensor).index);
-  });
+  add_node_functions(m);
 }
 
 }  // namespace tidemark::python

@@ -8,6 +8,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
+#include "graph_module.h"
 #include "op_call.h"
 #include "tensor_type.h"
 
@@ -129,7 +130,11 @@ PyObject* run_with(const OpFunction& f, PyObject** values) {
   }
   Inputs inputs;
   convert_inputs(op, inputs_given, inputs);
-  return run_op(op, inputs.span(), attrs.span(), 0, line.place());
+  Ref result = Ref::checked(run_op(op, inputs.span(), attrs.span(), 0, line.place()));
+  PyObject* name = values[op.params().size()];
+  if (name && name != Py_None) [[unlikely]]
+    name_result(result.get(), name);
+  return result.release();
 }
 
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {

@@ -17,7 +17,7 @@ namespace {
 
 const Tensor& scalar_of(PyObject* self, const char* what) {
   const Tensor& t = tensor_of(self);
-  check_has_value(t, what);
+  check_has_value(t, what, PyExc_TypeError);
   if (t.rank() != 0) raise_not_scalar();
   return t;
 }
@@ -62,7 +62,7 @@ int as_bool(PyObject* self) {
   return guarded([&]() -> int {
     const Tensor& t = tensor_of(self);
     if (is_symbolic(t)) {
-      raise(PyExc_TypeError,
+      raise(operator_not_allowed(),
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the "
             "following resolutions to the problem: If you are running in Graph mode, use Eager "
             "execution mode or decorate this function with @tf.function.");
@@ -94,7 +94,7 @@ PyObject* as_float(PyObject* self) {
 PyObject* as_index(PyObject* self) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
-    check_has_value(t, "an index");
+    check_has_value(t, "an index", PyExc_TypeError);
     if (t.rank() != 0 || !is_integer(t.dtype())) {
       raise(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
     }
@@ -154,7 +154,7 @@ PyObject* iterate(PyObject* self) {
       raise(PyExc_TypeError, "Cannot iterate over a scalar tensor.");
     }
     if (shape[0] < 0) {
-      raise(PyExc_TypeError, "Cannot iterate over a tensor with unknown first dimension.");
+      raise(operator_not_allowed(), "Cannot iterate over a tensor with unknown first dimension.");
     }
     PyObject* object = Ref::checked(iterator_type->tp_alloc(iterator_type, 0)).release();
     iterator_of(object)->tensor = Py_NewRef(self);

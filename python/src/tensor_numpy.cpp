@@ -69,7 +69,7 @@ PyObject* array_of_strings(const Tensor& t) {
 PyObject* as_numpy(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
-    check_has_value(t, "numpy()");
+    check_has_value(t, "numpy()", PyExc_AttributeError);
     if (t.rank() == 0 && t.dtype() == DType::string) return bytes_at(t, 0);
     const Ref array = Ref::steal(array_of_tensor(self));
     // A copy, as in TensorFlow: tensors do not change, and callers write into what they get here.

@@ -115,7 +115,9 @@ PyObject* get_ndim(PyObject* self, void*) {
 }
 PyObject* get_nbytes(PyObject* self, void*) { return PyLong_FromSize_t(tensor_of(self).nbytes()); }
 PyObject* get_size(PyObject* self, void*) {
-  return PyLong_FromLongLong(tensor_of(self).num_elements());
+  const Tensor& t = tensor_of(self);
+  if (is_symbolic(t) && !t.shape().is_fully_known()) Py_RETURN_NONE;
+  return PyLong_FromLongLong(t.num_elements());
 }
 PyObject* get_device(PyObject* self, void*) {
   if (is_symbolic(tensor_of(self))) return PyUnicode_FromString("");
@@ -204,9 +206,9 @@ PyObject* wrap_list(std::span<Tensor> values) {
   return list.release();
 }
 
-void check_has_value(const Tensor& t, const char* what) {
+void check_has_value(const Tensor& t, const char* what, PyObject* error) {
   if (!is_symbolic(t)) return;
-  raise(PyExc_NotImplementedError,
+  raise(error,
         "%s needs a value, and a tensor of a graph that is being built has none yet: run the graph "
         "first, or use TensorFlow operations instead",
         what);

@@ -34,7 +34,8 @@ PyObject* wrap(Tensor&& value) noexcept;
 PyObject* wrap_list(std::span<Tensor> values);
 
 /// Throws PythonError with TensorFlow's error when the tensor has no value yet.
-void check_has_value(const Tensor& t, const char* what);
+void check_has_value(const Tensor& t, const char* what,
+                     PyObject* error = PyExc_NotImplementedError);
 
 /// Make the types; throw PythonError.
 void initialize_iterator();

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import collections
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor, get_static_value, shape_tensor
 from tidemark._export import dispatching, export
 from tidemark._static import static_array, static_ints
@@ -69,6 +70,7 @@ def broadcast_static_shape(shape_x, shape_y):
 
 
 @export("tf.broadcast_dynamic_shape")
+@sized_when_run
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape two shapes, given as tensors, broadcast together to, as a tensor."""
     x, y = shape_tensor(shape_x), shape_tensor(shape_y)
@@ -135,11 +137,15 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     value = convert_to_tensor(value)
     if isinstance(num_or_size_splits, int):
         return _equal_pieces(value, num_or_size_splits, int(axis))
+    if _tidemark.is_symbolic(num_or_size_splits) and get_static_value(num_or_size_splits) is None:
+        return _split_by_tensor(value, num_or_size_splits, int(axis), num)
     sizes = static_array(num_or_size_splits, "num_or_size_splits")
     if sizes.dtype.kind not in "iu" and sizes.size:
         raise TypeError(
             f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
         )
+    if sizes.ndim == 1 and value.shape.rank and value.shape[int(axis)] is None:
+        return _split_by_tensor(value, convert_to_tensor(sizes), int(axis), num)
     sizes = sizes.tolist()
     if isinstance(sizes, int):
         return _equal_pieces(value, sizes, int(axis))
@@ -147,6 +153,26 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         raise ValueError(f"num is {num}, but {len(sizes)} sizes are given: {sizes}")
     attrs = {"num": len(sizes), "axis": int(axis), "sizes": sizes}
     return call("split", (value,), attrs) if sizes else []
+
+
+def _split_by_tensor(value, sizes, axis, num):
+    """Pieces whose sizes only the run of the graph tells."""
+    count = num if num is not None else sizes.shape[0] if sizes.ndim == 1 else None
+    if count is None:
+        raise ValueError(
+            "the number of pieces must be known while the function is traced: pass num"
+        )
+    axis = axis + value.ndim if axis < 0 else axis
+    ends = call("cumsum", (sizes,), {"axis": 0})
+    pieces = []
+    for i in range(count):
+        size = sizes[i]
+        begin = call("pad", (call("reshape", (ends[i] - size, (1,)), {}),
+                             [[axis, value.ndim - axis - 1]], 0), {})  # fmt: skip
+        lengths = [-1] * value.ndim
+        lengths[axis] = size
+        pieces.append(call("slice", (value, begin, convert_to_tensor(lengths)), {}))
+    return pieces
 
 
 @export("tf.unstack")
@@ -183,6 +209,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 
 @export("tf.meshgrid")
+@sized_when_run
 def meshgrid(*args, **kwargs):
     """Coordinate matrices of coordinate vectors; ``indexing="xy"`` swaps the first two axes."""
     indexing = kwargs.pop("indexing", "xy")
@@ -231,6 +258,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 
 
 @export("tf.sequence_mask")
+@sized_when_run
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """Rows that are true at the first ``lengths[i]`` places."""
     lengths = convert_to_tensor(lengths)
@@ -245,6 +273,7 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 
 
 @export("tf.unravel_index")
+@sized_when_run
 def unravel_index(indices, dims, name=None):
     """The coordinates that flat indices have in a tensor with the given sizes."""
     from tidemark.errors import InvalidArgumentError
@@ -265,6 +294,7 @@ def unravel_index(indices, dims, name=None):
 
 
 @export("tf.dynamic_partition")
+@sized_when_run
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """The slices of ``data`` sorted into lists by the number each of them has."""
     data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)

@@ -123,9 +123,25 @@ def ones_like(input, dtype=None, name=None, layout=None):
     return call("ones_like", (input,), {"dtype": dtype})
 
 
+def _eye_of_tensors(num_rows, num_columns, batch_shape, dtype):
+    """Of sizes that only the run of the graph tells."""
+    rows, columns = num_rows, num_rows if num_columns is None else num_columns
+    down = call("reshape", (call("range", (0, rows, 1), {}), (-1, 1)), {})
+    matrix = call("equal", (down, call("range", (0, columns, 1), {})), {})
+    matrix = call("cast", (matrix,), {"dtype": as_dtype(dtype)._enum})
+    if batch_shape is None:
+        return matrix
+    shape = call(
+        "concat", ([shape_tensor(batch_shape), call("shape", (matrix,), {})],), {"axis": 0}
+    )
+    return call("broadcast_to", (matrix, shape), {})
+
+
 @export("tf.eye", "tf.linalg.eye")
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Ones on the diagonal, zeros elsewhere; one such matrix for each batch."""
+    if _tidemark.is_symbolic(num_rows) or _tidemark.is_symbolic(num_columns):
+        return _eye_of_tensors(num_rows, num_columns, batch_shape, dtype)
     rows = int(num_rows)
     columns = rows if num_columns is None else int(num_columns)
     if rows < 0 or columns < 0:

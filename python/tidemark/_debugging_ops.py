@@ -6,48 +6,45 @@ tf.debugging.check_numerics(loss, "the loss")        # InvalidArgumentError on N
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
-from tidemark import _tidemark, dtypes, nest
+from tidemark import _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import Tensor, call
+from tidemark._tracing import is_symbolic, lifted
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
-
-
-def checked_when_run(check):
-    """In a graph the check is made each time the graph runs, on the values of that run."""
-
-    @functools.wraps(check)
-    def stage(*args, **kwargs):
-        leaves = nest.flatten((args, kwargs))
-        at = [i for i, leaf in enumerate(leaves) if _tidemark.is_symbolic(leaf)]
-        if not at:
-            return check(*args, **kwargs)
-        from tidemark._staged import effect
-
-        def run(*values):
-            known = list(leaves)
-            for i, value in zip(at, values, strict=True):
-                known[i] = value
-            run_args, run_kwargs = nest.pack_sequence_as((args, kwargs), known)
-            check(*run_args, **run_kwargs)
-
-        effect(run, *(leaves[i] for i in at))
-        return None
-
-    return stage
 
 
 def _fail(text):
     raise InvalidArgumentError(None, None, text)
 
 
-def _holds(condition):
-    return bool(call("all", (condition,), {}))
+def _require(condition, explain, *tensors):
+    """Fails with ``explain(*tensors)`` unless all of the condition holds: now, or when the graph
+    runs; where its value is known while the graph is being built, then."""
+    holds = call("all", (condition,), {})
+    if not is_symbolic(holds):
+        if not bool(holds):
+            _fail(explain(*tensors))
+        return
+    known = _tidemark.static_value(holds)
+    if known is not None:
+        if bool(known):
+            return
+        values = [_tidemark.static_value(t) if is_symbolic(t) else t for t in tensors]
+        if all(value is not None for value in values):
+            with lifted():
+                text = explain(*values)
+            _fail(text)
+    from tidemark import _staged
+
+    def report():
+        _staged.effect(lambda *values: _fail(explain(*values)), *tensors)
+        return ()
+
+    _staged.cond(holds, lambda: (), report)
 
 
 # --- comparing two -------------------------------------------------------------------------------
@@ -56,8 +53,14 @@ def _holds(condition):
 def _compare(symbol, op, x, y, message, summarize):
     x, y = convert_to_tensor(x), convert_to_tensor(y)
     condition = call(op, (x, y), {})
-    if _holds(condition):
-        return
+    _require(
+        condition,
+        lambda x, y, condition: _comparison(symbol, x, y, condition, message, summarize),
+        x, y, condition,
+    )  # fmt: skip
+
+
+def _comparison(symbol, x, y, condition, message, summarize):
     shown = 3 if summarize is None else summarize
     shown = None if shown < 0 else shown
     lines = [message] if message else []
@@ -71,53 +74,46 @@ def _compare(symbol, op, x, y, message, summarize):
     for name, tensor in (("x", x), ("y", y)):
         first = np.ravel(tensor.numpy())[:shown]
         lines += [f"First {len(first)} elements of {name}:", str(first)]
-    _fail("\n".join(lines))
+    return "\n".join(lines)
 
 
 @export("tf.debugging.assert_equal", "tf.assert_equal")
-@checked_when_run
 def assert_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x == y`` everywhere."""
     _compare("==", "equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_none_equal")
-@checked_when_run
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Raises unless ``x != y`` everywhere."""
     _compare("!=", "not_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less", "tf.assert_less")
-@checked_when_run
 def assert_less(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x < y`` everywhere."""
     _compare("<", "less", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less_equal")
-@checked_when_run
 def assert_less_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x <= y`` everywhere."""
     _compare("<=", "less_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater", "tf.assert_greater")
-@checked_when_run
 def assert_greater(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x > y`` everywhere."""
     _compare(">", "greater", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater_equal")
-@checked_when_run
 def assert_greater_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x >= y`` everywhere."""
     _compare(">=", "greater_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_near")
-@checked_when_run
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Raises unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
     x, y = convert_to_tensor(x), convert_to_tensor(y)
@@ -127,11 +123,14 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     atol = 10 * step if atol is None else atol
     distance = call("abs", (x - y,), {})
     allowed = call("abs", (y,), {}) * rtol + atol
-    if not _holds(call("less_equal", (distance, allowed), {})):
-        _fail(
+    _require(
+        call("less_equal", (distance, allowed), {}),
+        lambda x, y: (
             f"{message or ''}\nx and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
             f"{_shown('x', x, summarize)}\n{_shown('y', y, summarize)}"
-        )
+        ),
+        x, y,
+    )  # fmt: skip
 
 
 # --- signs ---------------------------------------------------------------------------------------
@@ -139,11 +138,14 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
 
 def _sign(symbol, op, x, message, summarize):
     x = convert_to_tensor(x)
-    if not _holds(call(op, (x, 0), {})):
-        _fail(
+    _require(
+        call(op, (x, 0), {}),
+        lambda x: (
             f"{message or ''}\nCondition x {symbol} 0 did not hold element-wise:\n"
             f"{_shown('x', x, summarize)}"
-        )
+        ),
+        x,
+    )
 
 
 def _shown(name, tensor, summarize):
@@ -153,45 +155,45 @@ def _shown(name, tensor, summarize):
 
 
 @export("tf.debugging.assert_positive")
-@checked_when_run
 def assert_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x > 0`` everywhere."""
     _sign(">", "greater", x, message, summarize)
 
 
 @export("tf.debugging.assert_negative")
-@checked_when_run
 def assert_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x < 0`` everywhere."""
     _sign("<", "less", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_negative")
-@checked_when_run
 def assert_non_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x >= 0`` everywhere."""
     _sign(">=", "greater_equal", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_positive")
-@checked_when_run
 def assert_non_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x <= 0`` everywhere."""
     _sign("<=", "less_equal", x, message, summarize)
 
 
 @export("tf.debugging.Assert", "tf.Assert")
-@checked_when_run
 def Assert(condition, data, summarize=None, name=None):
     """Raises with the data unless the condition is true."""
-    if not bool(condition):
-        count = 3 if summarize is None else summarize
-        parts = []
-        for item in data:
-            values = np.ravel(np.asarray(item.numpy() if isinstance(item, Tensor) else item))
-            values = [v.encode() if isinstance(v, str) else v for v in values.tolist()]
-            parts.append(" ".join(map(str, values[: None if count < 0 else count])))
-        _fail(f"Expected '{condition}' to be true. Summarized data: " + "\n".join(parts))
+    if not isinstance(condition, Tensor):
+        condition = convert_to_tensor(bool(condition))
+    _require(condition, lambda *data: _assertion(data, summarize), *map(convert_to_tensor, data))
+
+
+def _assertion(data, summarize):
+    count = 3 if summarize is None else summarize
+    parts = []
+    for item in data:
+        values = np.ravel(np.asarray(item.numpy() if isinstance(item, Tensor) else item))
+        values = [v.encode() if isinstance(v, str) else v for v in values.tolist()]
+        parts.append(" ".join(map(str, values[: None if count < 0 else count])))
+    return "Expected 'False' to be true. Summarized data: " + "\n".join(parts)
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -203,11 +205,14 @@ def check_numerics(tensor, message, name=None):
     tensor = convert_to_tensor(tensor)
     if not tensor.dtype.is_floating:
         _fail(f"[check_numerics] takes floating types, got {tensor.dtype.name}")
-    if not _holds(call("is_finite", (tensor,), {})):
+
+    def explain(tensor):
         has_nan = bool(call("any", (call("is_nan", (tensor,), {}),), {}))
         has_inf = bool(call("any", (call("is_inf", (tensor,), {}),), {}))
         kinds = " and ".join(["Inf"] * has_inf + ["NaN"] * has_nan)
-        _fail(f"{message} : Tensor had {kinds} values")
+        return f"{message} : Tensor had {kinds} values"
+
+    _require(call("is_finite", (tensor,), {}), explain, tensor)
     return tensor
 
 
@@ -220,6 +225,13 @@ def assert_all_finite(x, message, name=None):
 # --- shapes and types ----------------------------------------------------------------------------
 
 
+def _when_run(check, tensor, *rest):
+    """Checks a tensor whose shape only the run of the graph tells."""
+    from tidemark import _staged
+
+    _staged.effect(lambda value: check(value, *rest), tensor)
+
+
 def _prefix(message):
     return f"{message} " if message else ""
 
@@ -228,6 +240,8 @@ def _prefix(message):
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank."""
     x, rank = convert_to_tensor(x), int(rank)
+    if x.ndim is None:
+        return _when_run(assert_rank, x, rank, message)
     if x.ndim != rank:
         raise ValueError(
             f"{_prefix(message)}Tensor  must have rank {rank}.  Received rank {x.ndim}, "
@@ -239,6 +253,8 @@ def assert_rank(x, rank, message=None, name=None):
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank or more."""
     x, rank = convert_to_tensor(x), int(rank)
+    if x.ndim is None:
+        return _when_run(assert_rank_at_least, x, rank, message)
     if x.ndim < rank:
         raise ValueError(
             f"{_prefix(message)}Tensor  must have rank at least {rank}.  Received rank {x.ndim}, "
@@ -250,6 +266,8 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless ``x`` has one of the ranks."""
     x, ranks = convert_to_tensor(x), [int(r) for r in ranks]
+    if x.ndim is None:
+        return _when_run(assert_rank_in, x, ranks, message)
     if x.ndim not in ranks:
         raise ValueError(
             f"{_prefix(message)}Tensor  must have rank in {tuple(ranks)}.  Received rank "
@@ -261,7 +279,9 @@ def assert_rank_in(x, ranks, message=None, name=None):
 def assert_scalar(tensor, message=None, name=None):
     """The tensor itself, if it is a scalar."""
     tensor = convert_to_tensor(tensor)
-    if tensor.ndim:
+    if tensor.ndim is None:
+        _when_run(assert_scalar, tensor, message)
+    elif tensor.ndim:
         raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.shape}.")
     return tensor
 
@@ -271,8 +291,19 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """Checks tensors against shapes whose letters stand for sizes alike: ``(x, ("N", 3))``."""
     sizes = {}
     items = shapes.items() if isinstance(shapes, dict) else shapes
+    items = [(convert_to_tensor(tensor), symbols) for tensor, symbols in items]
+    if not all(tensor.shape.is_fully_defined() for tensor, _ in items):
+        from tidemark import _staged
+
+        symbols = [part[1] for part in items]
+        _staged.effect(
+            lambda *values: assert_shapes(
+                list(zip(values, symbols, strict=True)), data, summarize, message
+            ),
+            *(part[0] for part in items),
+        )
+        return
     for tensor, symbols in items:
-        tensor = convert_to_tensor(tensor)
         _check_symbols(tensor, _symbols_of(symbols), sizes, _prefix(message))
 
 

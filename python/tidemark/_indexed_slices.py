@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tidemark._export import OPS, export
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_symbolic, static_value
 from tidemark.tensor_shape import TensorShape
+
+
+class SlicesParts(NamedTuple):
+    """How IndexedSlices are made of tensors: what functions take and give."""
+
+    has_shape: bool
+
+    @property
+    def _component_specs(self):
+        return (None,) * (3 if self.has_shape else 2)
+
+    def _to_components(self, value):
+        parts = (value.values, value.indices)
+        return (*parts, convert(value.dense_shape)) if self.has_shape else parts
+
+    def _from_components(self, parts):
+        return IndexedSlices(*parts)
 
 
 @export("tf.IndexedSlices")
@@ -32,7 +51,14 @@ class IndexedSlices:
         """The shape of the whole tensor; unknown unless it was given."""
         if self._dense_shape is None:
             return TensorShape(None)
-        return TensorShape(convert(self._dense_shape).numpy().tolist())
+        sizes = convert(self._dense_shape)
+        if is_symbolic(sizes):
+            sizes = static_value(sizes)
+        return TensorShape(None if sizes is None else sizes.numpy().tolist())
+
+    @property
+    def _type_spec(self):
+        return SlicesParts(self._dense_shape is not None)
 
     def get_shape(self):
         return self.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import _tidemark, dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor, get_static_value
 from tidemark._export import export
 from tidemark._static import static_array
@@ -219,6 +220,7 @@ def _bins(arr, minlength, maxlength):
 
 
 @export("tf.math.confusion_matrix")
+@sized_when_run
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
@@ -237,6 +239,7 @@ def confusion_matrix(
 
 
 @export("tf.histogram_fixed_width_bins")
+@sized_when_run
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """The bin of each value among ``nbins`` of equal width; those outside go to the ends."""
     values = convert_to_tensor(values)
@@ -338,6 +341,7 @@ def matmul(
 
 
 @export("tf.tensordot", "tf.linalg.tensordot")
+@sized_when_run
 def tensordot(a, b, axes, name=None):
     """The product summed over the axes of ``a`` and of ``b`` that are given as pairs."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)

@@ -71,6 +71,9 @@ def get_current_name_scope():
     return names[-1] if names else ""
 
 
+_tidemark.set_name_scope(get_current_name_scope)
+
+
 def get_logger():
     """The logger of the package."""
     return logging.getLogger("tidemark")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark import _tidemark
+from tidemark import _symbolic, _tidemark
 from tidemark._indexing import getitem
 from tidemark.tensor_shape import as_shape
 
@@ -20,13 +20,12 @@ def _numpy_text(tensor, is_repr):
     return "\n" + text if "\n" in text else text
 
 
-def _symbolic_text(self):
-    return f"<tf.Tensor '{_tidemark.name_of(self)}' shape={self.shape} dtype={self.dtype.name}>"
-
-
 def _repr(self):
-    if _tidemark.is_symbolic(self):
-        return _symbolic_text(self)
+    if self._is_symbolic:
+        return (
+            f"<tf.Tensor {_symbolic.name_of(self)!r} shape={_symbolic.shape_text(self)} "
+            f"dtype={self.dtype.name}>"
+        )
     return (
         f"<tf.Tensor: shape={self._shape_tuple()}, dtype={self.dtype.name}, "
         f"numpy={_numpy_text(self, is_repr=True)}>"
@@ -34,8 +33,11 @@ def _repr(self):
 
 
 def _str(self):
-    if _tidemark.is_symbolic(self):
-        return _symbolic_text(self)
+    if self._is_symbolic:
+        return (
+            f'Tensor("{_symbolic.name_of(self)}", shape={_symbolic.shape_text(self)}, '
+            f"dtype={self.dtype.name})"
+        )
     return (
         f"tf.Tensor({_numpy_text(self, is_repr=False)}, shape={self._shape_tuple()}, "
         f"dtype={self.dtype.name})"
@@ -43,9 +45,7 @@ def _str(self):
 
 
 def _format(self, format_spec):
-    if _tidemark.is_symbolic(self):
-        return format(str(self), format_spec)
-    return format(self.numpy(), format_spec)
+    return format(str(self) if self._is_symbolic else self.numpy(), format_spec)
 
 
 def _round(self, ndigits=None):
@@ -117,12 +117,14 @@ def _consumers(self):
 class _OnlyInGraphs:
     """An attribute that tensors of graphs have. Subclasses may set one of their own."""
 
-    def __init__(self, name):
-        self._name = name
+    def __init__(self, name, symbolic):
+        self._name, self._symbolic = name, symbolic
 
     def __get__(self, tensor, owner=None):
         if tensor is None:
             return self
+        if tensor._is_symbolic:
+            return self._symbolic(tensor)
         raise AttributeError(f"Tensor.{self._name} is undefined when eager execution is enabled.")
 
 
@@ -144,8 +146,14 @@ def install():
         "is_packed": property(lambda self: False),
         "__tf_tensor__": lambda self, dtype=None, name=None: self,
     }
-    for name in ("op", "graph", "name", "value_index"):
-        methods[name] = _OnlyInGraphs(name)
+    in_graphs = {
+        "op": _symbolic.Operation,
+        "graph": _symbolic.graph_of,
+        "name": _symbolic.name_of,
+        "value_index": _tidemark.value_index,
+    }
+    for name, symbolic in in_graphs.items():
+        methods[name] = _OnlyInGraphs(name, symbolic)
     for name, method in methods.items():
         if hasattr(method, "__qualname__"):
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
+from tidemark._indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._type_specs import CompositeTensor
+
+COMPOSITES = (CompositeTensor, IndexedSlices)  # made of several tensors
 
 is_tracing = _tidemark.is_tracing
 is_symbolic = _tidemark.is_symbolic
@@ -56,7 +59,7 @@ class Structure:
         """The structure, and the tensors ``to_tensor(leaf)`` gives; None: the leaf is kept."""
         tensors, parts = [], []
         for leaf in nest.flatten(value):
-            if isinstance(leaf, CompositeTensor):
+            if isinstance(leaf, COMPOSITES):
                 spec = leaf._type_spec
                 components = nest.flatten(spec._to_components(leaf))
                 shape = spec._to_components(leaf)

@@ -128,4 +128,17 @@ def error_code_from_exception_type(cls):
     raise KeyError(cls)
 
 
-_tidemark.set_error_classes(_BY_CODE)
+class _BadArgumentInTrace(ValueError, InvalidArgumentError):
+    """Found while a graph is being built, where TensorFlow raises a ValueError."""
+
+    def __init__(self, node_def, op, message, *args):
+        InvalidArgumentError.__init__(self, node_def, op, message, *args)
+
+    __str__ = OpError.__str__
+    __reduce__ = InvalidArgumentError.__reduce__
+
+
+_BadArgumentInTrace.__name__ = _BadArgumentInTrace.__qualname__ = "InvalidArgumentError"
+_tidemark.set_error_classes(
+    {**_BY_CODE, 17: _BadArgumentInTrace, 18: OperatorNotAllowedInGraphError}
+)

@@ -13,7 +13,8 @@ import numpy as np
 
 from tidemark import _tidemark, nest
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
+from tidemark._tracing import COMPOSITES
+from tidemark._type_specs import TensorSpec, TypeSpec
 
 _BY_VALUE = (bool, str, bytes, type(None), type, np.dtype)
 _NUMBERS = (int, float, complex)
@@ -59,6 +60,11 @@ class ById:
     @property
     def is_gone(self):
         return self._ref() is None
+
+    @property
+    def parts(self):
+        """(weak reference to the object, the function of a bound method or None)."""
+        return self._ref, self._extra
 
 
 class TensorArg:
@@ -183,6 +189,8 @@ def describe_leaf(leaf):
     """What a trace depends on of one leaf of the arguments."""
     if isinstance(leaf, Tensor):
         return TensorArg.of(leaf)
+    if isinstance(leaf, _tidemark.VariableBase):
+        return ValueArg(ById(leaf))  # its value is read when the graph runs
     if isinstance(leaf, TensorSpec):
         shape = leaf.shape
         sizes = None if shape.rank is None else tuple(shape.as_list())
@@ -201,7 +209,8 @@ def describe_leaf(leaf):
 
 def _is_array(leaf):
     return isinstance(leaf, (np.ndarray, np.generic)) or (
-        hasattr(leaf, "__tf_tensor__") and not isinstance(leaf, CompositeTensor)
+        hasattr(leaf, "__tf_tensor__")
+        and not isinstance(leaf, (Tensor, *COMPOSITES, _tidemark.VariableBase, type))
     )
 
 
@@ -215,7 +224,7 @@ class Call:
         leaves, specs = [], []
         flat = nest.flatten(values)
         for leaf in flat:
-            if isinstance(leaf, CompositeTensor) or (
+            if isinstance(leaf, COMPOSITES) or (
                 isinstance(leaf, TypeSpec) and not isinstance(leaf, TensorSpec)
             ):
                 spec = leaf if isinstance(leaf, TypeSpec) else leaf._type_spec

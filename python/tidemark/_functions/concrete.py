@@ -7,6 +7,7 @@ from tidemark._export import export
 from tidemark._functions import arguments
 from tidemark._functions.arguments import Call, NumberArg, TensorArg
 from tidemark._functions.numbers import wide_dtype
+from tidemark._symbolic import operation_type
 from tidemark._tidemark import Tensor
 
 
@@ -85,18 +86,27 @@ class Operation:
     __slots__ = ("type", "name", "outputs", "place")
 
     def __init__(self, kind, at, outputs, place):
-        self.type, self.outputs, self.place = kind, outputs, place
+        self.type, self.outputs, self.place = operation_type(kind), outputs, place
         self.name = f"{kind}_{at}"
 
     def __repr__(self):
         return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
+def _shape(spec):
+    return getattr(spec, "shape", None)
+
+
+def _dtype(spec):
+    return getattr(spec, "dtype", None)
+
+
 @export("tf.types.experimental.ConcreteFunction")
 class ConcreteFunction:
     """A function traced for one signature; called with tensors, or as the function was."""
 
-    def __init__(self, trace, signature, variables):
+    def __init__(self, function, trace, signature, variables):
+        self._function = function  # its traces and variables live as long as this does
         self._trace, self._signature = trace, signature
         self._variables = variables
         self.name = trace.name
@@ -123,10 +133,8 @@ class ConcreteFunction:
         """The leaves that are inputs, from a call by signature or by flat tensors and names."""
         trace, count = self._trace, len(self._trace.inputs)
         if kwargs and not args:
-            names = [
-                trace.args[at].name for at, _ in trace.inputs if hasattr(trace.args[at], "name")
-            ]
-            if sorted(kwargs) == sorted(filter(None, names)):
+            names = [getattr(trace.args[at], "name", None) for at, _ in trace.inputs]
+            if None not in names and sorted(kwargs) == sorted(names):
                 return [kwargs[name] for name in names]
         try:
             call = Call(self._signature.bind(*args, **kwargs))
@@ -146,6 +154,8 @@ class ConcreteFunction:
         )
 
     graph = property(lambda self: FuncGraph(self._trace))
+    output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
+    output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
     function_type = property(lambda self: self.structured_input_signature)
     outputs = property(lambda self: self._trace.graph.outputs)
     captured_inputs = property(lambda self: list(self._variables))

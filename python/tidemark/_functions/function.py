@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import threading
 import weakref
 
 from tidemark import _tidemark, nest
 from tidemark._export import export
-from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
+from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.concrete import ConcreteFunction, Trace
 from tidemark._functions.numbers import TracedNumber, wide_dtype
+from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
 from tidemark._scopes import get_logger
@@ -25,44 +25,11 @@ _TRACES_BEFORE_WARNING = 5
 _thread = threading.local()
 
 
-@export("tf.config.run_functions_eagerly")
 def run_functions_eagerly(run_eagerly):
     """Whether tf.functions run as the Python functions they are made of."""
     global _eagerly
     _eagerly = bool(run_eagerly)
     _tidemark.set_functions_run_eagerly(_eagerly)
-
-
-@export("tf.config.functions_run_eagerly")
-def functions_run_eagerly():
-    return _eagerly
-
-
-class Signature:
-    """How calls bind to the parameters of a Python function."""
-
-    __slots__ = ("_signature", "_count", "_plain")
-
-    def __init__(self, function, skip_first):
-        signature = inspect.signature(function)
-        parameters = list(signature.parameters.values())
-        if skip_first:
-            parameters = parameters[1:]
-        self._signature = signature.replace(parameters=parameters)
-        kinds = {p.kind for p in parameters}
-        self._plain = kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self._count = len(parameters)
-
-    def bind(self, *args, **kwargs):
-        """(positional values, keyword values), defaults filled in."""
-        if self._plain and not kwargs and len(args) == self._count:
-            return args, {}
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.args, bound.kwargs
-
-    def __str__(self):
-        return str(self._signature)
 
 
 def _caller():
@@ -95,7 +62,9 @@ class Function(_tidemark.FunctionBase):
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, _instance is not None)
-        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._declared = None
+        if input_signature is not None:
+            self._declared = DeclaredInputs(input_signature, self._name, self._signature)
         self._lock = threading.RLock()
         self._traces: list[Trace] = []
         self._needs = set()  # positions of leaves whose exact value or shape traces need
@@ -123,24 +92,14 @@ class Function(_tidemark.FunctionBase):
 
     def _bind(self, args, kwargs):
         args, kwargs = self._signature.bind(*args, **kwargs)
-        if self.input_signature is None:
+        if self._declared is None:
             return args, kwargs
-        values = [*args, *kwargs.values()]
-        if len(values) < len(self.input_signature):
-            raise TypeError(
-                f"{self._name} takes {len(self.input_signature)} arguments by its input_signature; "
-                f"given were {len(values)}"
-            )
-        head = values[: len(self.input_signature)]
-        flat_specs = nest.flatten(list(self.input_signature))
-        flat = nest.flatten(head)
-        if len(flat) != len(flat_specs):
-            raise TypeError(
-                f"{self._name}: the arguments do not have the structure of the input_signature "
-                f"{self.input_signature}"
-            )
-        fitted = [_fit(value, spec) for value, spec in zip(flat, flat_specs, strict=True)]
-        return (*nest.pack_sequence_as(head, fitted), *values[len(head) :]), {}
+        return self._declared.fit(self._signature, args, kwargs)
+
+    @property
+    def input_signature(self):
+        """What was declared, a tuple of specs; None."""
+        return None if self._declared is None else self._declared.specs
 
     def _find(self, call):
         for trace in reversed(self._traces):
@@ -164,15 +123,13 @@ class Function(_tidemark.FunctionBase):
             trace = self._find(call)  # another thread may have been faster
             if trace is None:
                 trace = self._new_trace(call)
-        if trace.captures:  # belongs to the graph around it, and to that alone
-            return trace, trace.run(call.leaves)
         return trace, trace.run(call.leaves)
 
     def _new_trace(self, call):
         reason = self._reason(call)
         args = self._general_args(call)
         trace = None
-        if args != call.args:
+        if args != call.args and self._declared is None:
             try:
                 trace = self._trace(call, args)
             except Exception:
@@ -234,7 +191,7 @@ class Function(_tidemark.FunctionBase):
     def _trace(self, call, args):
         first = not self._made
         outer = getattr(_thread, "creating", None)
-        _thread.creating = (self._name, first)
+        creating = _thread.creating = Creating(self._name, first)
         try:
             with building(self._name) as builder:
                 leaves = list(call.leaves)
@@ -250,6 +207,10 @@ class Function(_tidemark.FunctionBase):
                 graph = builder.finish(outputs)
         finally:
             _thread.creating = outer
+        if creating.count:
+            # Again, with the variables there: code that makes new ones each time shows itself.
+            self._made += 1
+            return self._trace(call, args)
         return Trace(self._name, graph, call, args, builder.captures, structure)
 
     def _traceable(self):
@@ -379,7 +340,9 @@ class Function(_tidemark.FunctionBase):
                     self._traces.append(trace)
                     self._add_quick(trace)
                     CACHE.add(self, trace)
-        return ConcreteFunction(trace, self._signature, _alive_variables(trace.graph.variable_ids))
+        return ConcreteFunction(
+            self, trace, self._signature, _alive_variables(trace.graph.variable_ids)
+        )
 
     python_function = property(lambda self: self._python())
     function_spec = property(lambda self: self._signature)
@@ -436,6 +399,8 @@ def _quick_arg(arg):
         return (0, arg.dtype._enum, arg.shape)
     if isinstance(arg, NumberArg):
         return (1, arg.type, wide_dtype(arg.type)._enum)
+    if isinstance(arg.value, ById):
+        return (3, *arg.value.parts)
     return (2, arg.value)
 
 
@@ -445,19 +410,13 @@ def _is_flat(trace):
     return not kwargs and not trace.call._specs and all(value is None for value in args)
 
 
-def _fit(value, spec):
-    if not isinstance(spec, TensorSpec):
-        return value
-    if isinstance(value, TensorSpec):
-        return value
-    if not isinstance(value, Tensor):
-        value = _tidemark.convert(value, spec.dtype._enum)
-    if not spec.is_compatible_with(value):
-        raise TypeError(
-            f"Binding inputs to tf.function failed due to `Can not cast {TensorArg.of(value)!r} to "
-            f"{spec!r}`."
-        )
-    return value
+class Creating:
+    """A function being traced, and the variables made meanwhile."""
+
+    __slots__ = ("name", "is_first", "count")
+
+    def __init__(self, name, is_first):
+        self.name, self.is_first, self.count = name, is_first, 0
 
 
 class TraceInfo:
@@ -485,10 +444,14 @@ def _alive_variables(ids):
 def check_may_create_variable():
     """Raises where a function that was traced before makes a variable."""
     creating = getattr(_thread, "creating", None)
-    if creating is not None and not creating[1]:
+    if creating is None:
+        return
+    creating.count += 1
+    if not creating.is_first:
         raise ValueError(
-            f"tf.function {creating[0]} only supports singleton tf.Variables created on the first "
-            "call. Make sure the tf.Variable is only created once or created outside tf.function."
+            f"tf.function {creating.name} only supports singleton tf.Variables created on the "
+            "first call. Make sure the tf.Variable is only created once or created outside "
+            "tf.function."
         )
 
 
@@ -507,10 +470,6 @@ def function(
     experimental_follow_type_hints=None,
 ):
     """Makes a Python function run as a graph: ``@tf.function``, with or without arguments."""
-    if input_signature is not None and not isinstance(input_signature, (list, tuple)):
-        raise TypeError(
-            f"input_signature must be either a tuple or a list, got {input_signature!r}"
-        )
 
     def decorate(inner):
         if isinstance(inner, (staticmethod, classmethod)):

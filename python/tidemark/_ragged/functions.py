@@ -9,7 +9,7 @@ import numpy as np
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._ragged.row_partition import RowPartition, as_splits
+from tidemark._ragged.row_partition import RowPartition, as_splits, check_that
 from tidemark._ragged.tensor import RaggedTensor, _length, as_values
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
@@ -122,8 +122,8 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None,
         (starts.dtype, limits.dtype, deltas.dtype), key=lambda d: (d.is_floating, d.size)
     )  # fmt: skip
     starts, limits, deltas = (cast(v, kind) for v in (starts, limits, deltas))
-    if not call("all", (call("not_equal", (deltas, convert(0, kind._enum)), {}),), {}):
-        raise InvalidArgumentError(None, None, "[ragged.range] Requires delta != 0")
+    nonzero = call("all", (call("not_equal", (deltas, convert(0, kind._enum)), {}),), {})
+    check_that(nonzero, "[ragged.range] Requires delta != 0")
     one = starts * 0 + limits * 0 + deltas * 0
     one = call("reshape", (one, (-1,)), {})
     starts, limits, deltas = (v + one for v in (starts, limits, deltas))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, is_symbolic, static_value
 from tidemark._type_specs import CompositeTensor
 from tidemark.errors import InvalidArgumentError
 
@@ -29,9 +29,9 @@ class RowPartition(CompositeTensor):
         if validate:
             if splits.shape[0] == 0:
                 raise InvalidArgumentError(None, None, "row_splits may not be empty")
-            _check(int(splits[0]) == 0, "Arguments to from_row_splits do not form a valid "
+            check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
                    "RaggedTensor: row_splits must start with 0")  # fmt: skip
-            _check(call("all", (splits[1:] >= splits[:-1],), {}), "Arguments to from_row_splits "
+            check_that(call("all", (splits[1:] >= splits[:-1],), {}), "Arguments to from_row_splits "
                    "do not form a valid RaggedTensor: row_splits must not fall")  # fmt: skip
         return cls(splits)
 
@@ -40,7 +40,7 @@ class RowPartition(CompositeTensor):
         """By how many values each row has."""
         lengths = as_splits(row_lengths, dtype)
         if validate:
-            _check(call("all", (lengths >= 0,), {}), "row_lengths must be non-negative")
+            check_that(call("all", (lengths >= 0,), {}), "row_lengths must be non-negative")
         return cls(call("pad", (call("cumsum", (lengths,), {"axis": 0}), [[1, 0]], 0), {}))
 
     @classmethod
@@ -49,14 +49,15 @@ class RowPartition(CompositeTensor):
         """By the row of each value."""
         rowids = as_splits(value_rowids, dtype)
         if nrows is None:
-            nrows = int(rowids[-1]) + 1 if rowids.shape[0] else 0
-        nrows = int(nrows)
+            nrows = rowids[-1] + 1 if rowids.shape[0] != 0 else 0
+        if not is_symbolic(nrows):
+            nrows = int(nrows)
         if validate:
-            _check(nrows >= 0, "nrows must be non-negative")
-            _check(call("all", (rowids[1:] >= rowids[:-1],), {}), "value_rowids must not fall")
+            check_that(nrows >= 0, "nrows must be non-negative")
+            check_that(call("all", (rowids[1:] >= rowids[:-1],), {}), "value_rowids must not fall")
             if rowids.shape[0]:
-                _check(int(rowids[0]) >= 0 and int(rowids[-1]) < nrows,
-                       f"value_rowids must be in [0, {nrows})")  # fmt: skip
+                inside = call("logical_and", (rowids[0] >= 0, rowids[-1] < nrows), {})
+                check_that(inside, f"value_rowids must be in [0, {nrows})")
         ones = call("ones_like", (rowids,), {"dtype": None})
         lengths = call("unsorted_segment_sum", (ones, rowids, nrows), {})
         return cls.from_row_lengths(lengths, validate=False)
@@ -65,7 +66,7 @@ class RowPartition(CompositeTensor):
     def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
         """By where each row begins, and the number of values."""
         starts = as_splits(row_starts, dtype)
-        end = call("reshape", (convert(int(nvals), starts.dtype._enum), (1,)), {})
+        end = call("reshape", (_count(nvals, starts.dtype), (1,)), {})
         return cls.from_row_splits(call("concat", ([starts, end],), {"axis": 0}), validate)
 
     @classmethod
@@ -82,20 +83,32 @@ class RowPartition(CompositeTensor):
         if nrows is None:
             if not length and nvals:
                 raise ValueError("nrows must be given when uniform_row_length is 0")
-            nrows = int(nvals) // length if length else 0
-        nrows = int(nrows)
-        if validate and nvals is not None:
-            _check(nrows * length == int(nvals),
+            nrows = nvals // length if length else 0
+        if not is_symbolic(nrows):
+            nrows = int(nrows)
+        if validate and nvals is not None and not is_symbolic(nrows):
+            check_that(nrows * length == int(nvals),
                    f"{nvals} values do not form rows of length {length}")  # fmt: skip
         number = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
-        steps = call("range", (convert(0, number._enum), nrows + 1, 1), {})
+        steps = call("range", (convert(0, number._enum), _count(nrows, number) + 1, 1), {})
         return cls(steps * length, length)
 
     # --- what it says ----------------------------------------------------------------------------
 
     dtype = property(lambda self: self._row_splits.dtype)
-    static_nrows = property(lambda self: self._row_splits.shape[0] - 1)
-    static_nvals = property(lambda self: int(self.nvals()))
+
+    @property
+    def static_nrows(self):
+        size = self._row_splits.shape[0]
+        return None if size is None else size - 1
+
+    @property
+    def static_nvals(self):
+        count = self.nvals()
+        if is_symbolic(count):
+            count = static_value(count)
+        return None if count is None else int(count)
+
     static_uniform_row_length = property(lambda self: self._uniform)
 
     @property
@@ -165,6 +178,18 @@ def _is_int32_array(value):
     return str(getattr(value, "dtype", "")) == "int32"
 
 
-def _check(holds, message):
-    if not holds:
+def _count(number, dtype):
+    """A number, or a tensor with one, as a tensor of the type."""
+    if is_symbolic(number):
+        return cast(number, dtype)
+    return convert(int(number), dtype._enum)
+
+
+def check_that(holds, message):
+    """Raises now, or when the graph that is being built runs."""
+    if is_symbolic(holds):
+        from tidemark._debugging_ops import _require
+
+        _require(holds, lambda: message)
+    elif not holds:
         raise InvalidArgumentError(None, None, message)

@@ -54,8 +54,8 @@ class RaggedTensor(CompositeTensor):
         values = as_values(values)
         if values.shape.rank == 0:
             raise ValueError(f"values must have at least one dimension, got {values}")
-        have, said = values.shape[0], int(row_partition.nvals())
-        if validate and have is not None and have != said:
+        have, said = values.shape[0], row_partition.static_nvals
+        if validate and None not in (have, said) and have != said:
             raise InvalidArgumentError(
                 None,
                 None,

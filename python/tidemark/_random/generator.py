@@ -9,7 +9,7 @@ from tidemark import dtypes
 from tidemark._export import export
 from tidemark._random import draws
 from tidemark._random.state import as_int64, fresh_seed, mixed
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, is_tracing, python_call
 
 
 @export("tf.random.Algorithm", "tf.random.experimental.Algorithm")
@@ -137,6 +137,8 @@ class Generator:
         return [mixed(key, high), low]
 
     def _next_seed(self):
+        if is_tracing():  # a new one whenever the graph runs
+            return python_call(lambda: self._advance(1), [], [(dtypes.int64, (2,))], True)[0]
         return self._advance(1)
 
     # --- drawing ---------------------------------------------------------------------------------

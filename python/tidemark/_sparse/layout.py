@@ -6,6 +6,7 @@ import operator
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
+from tidemark._debugging_ops import _require
 from tidemark._export import export
 from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
 from tidemark._tidemark import call, convert
@@ -97,20 +98,20 @@ def _check_order(sparse):
     flat = flat_places(sparse.indices, sparse.dense_shape)
     rows = call("greater_equal", (sparse.indices, 0), {})
     rows = call("logical_and", (rows, sparse.indices < sparse.dense_shape), {})
-    if not call("all", (rows,), {}):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"[sparse.to_dense] an index is out of bounds: the shape is "
-            f"{sparse.dense_shape.numpy().tolist()}",
-        )
-    if not call("all", (flat[1:] > flat[:-1],), {}):
-        raise InvalidArgumentError(
-            None,
-            None,
+    _require(
+        rows,
+        lambda shape: (
+            f"[sparse.to_dense] an index is out of bounds: the shape is {shape.numpy().tolist()}"
+        ),
+        sparse.dense_shape,
+    )
+    _require(
+        flat[1:] > flat[:-1],
+        lambda: (
             "[sparse.to_dense] an index is repeated or out of order: sort them with "
-            "tf.sparse.reorder, or pass validate_indices=False",
-        )
+            "tf.sparse.reorder, or pass validate_indices=False"
+        ),
+    )
 
 
 @export("tf.sparse.reorder")

@@ -7,7 +7,7 @@ from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
 from tidemark._sparse.layout import as_sparse
 from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_symbolic, static_value
 from tidemark.errors import InvalidArgumentError
 
 _SPARSE = (SparseTensor, SparseTensorValue)
@@ -43,6 +43,10 @@ def _check_sizes(sizes, b):
         raise InvalidArgumentError(
             None, None, f"[sparse_dense_matmul] b must be a matrix, got shape {b.shape}"
         )
+    if is_symbolic(sizes):
+        sizes = static_value(sizes)
+        if sizes is None:
+            return  # the op checks when it runs
     inner = sizes.numpy().tolist()[1]
     if b.shape[0] not in (None, inner):
         raise InvalidArgumentError(

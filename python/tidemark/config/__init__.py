@@ -35,7 +35,10 @@ def set_soft_device_placement(enabled):
 
 def run_functions_eagerly(run_eagerly):
     """Says whether functions run as plain Python instead of being traced."""
+    from tidemark._functions.function import run_functions_eagerly as switch
+
     _switches["run_functions_eagerly"] = bool(run_eagerly)
+    switch(run_eagerly)
 
 
 def functions_run_eagerly():

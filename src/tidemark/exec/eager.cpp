@@ -83,7 +83,7 @@ class Workspace {
 }
 
 [[noreturn, gnu::cold]] void fail_symbolic(const OpCall& call, const Tensor& t) {
-  fail(
+  fail<OutOfScopeError>(
       "[", call.op.name(), "] the tensor ", graph::describe(t),
       " is out of scope: it belongs to a graph that was being built, and has no value here. Return "
       "it from the function that made it");

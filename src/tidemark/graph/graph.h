@@ -1,6 +1,8 @@
 // Graph: the inputs, the outputs and the effects of a computation that can be run many times.
 #pragma once
 
+#include <map>
+
 #include "tidemark/graph/node.h"
 
 namespace tidemark::graph {
@@ -16,6 +18,8 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   uint64_t id() const { return id_; }
 
   NodeRef new_node();
+  /// The name, with a number behind it where it is taken: "add", "add_1", …
+  std::string unique_name(std::string name);
   /// Keeps the node: it runs though nobody looks at its outputs.
   void keep(const NodeRef& node) { effects_.push_back(node); }
   Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {});
@@ -35,6 +39,7 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
 
  private:
   std::string name_;
+  std::map<std::string, int, std::less<>> names_;  // how often each was asked for
   uint64_t id_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<NodeRef> effects_;

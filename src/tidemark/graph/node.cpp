@@ -121,4 +121,21 @@ std::string describe(const Tensor& t) {
   return out;
 }
 
+const std::string& name_of(Node& node) {
+  if (node.label.empty()) {
+    std::string kind(kind_of(node));
+    const std::shared_ptr<Graph> graph = node.graph.lock();
+    node.label = graph ? graph->unique_name(std::move(kind)) : std::move(kind);
+  }
+  return node.label;
+}
+
+void set_shape(const Tensor& t, const Shape& shape, std::unique_ptr<Imagined> imagined) {
+  SymbolicImpl& impl = symbolic(t);
+  impl.shape = shape;
+  impl.num_elements = shape.is_fully_known() ? shape.num_elements() : 0;
+  if (!impl.imagined || !impl.imagined->value[0]) impl.imagined = std::move(imagined);
+  if (impl.node) impl.node->outputs[impl.index].shape = shape;
+}
+
 }  // namespace tidemark::graph

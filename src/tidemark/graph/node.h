@@ -24,6 +24,12 @@ class TIDEMARK_API ValueUnknownError : public FailedPreconditionError {
   using FailedPreconditionError::FailedPreconditionError;
 };
 
+/// A tensor of a graph was used where that graph is not being built.
+class TIDEMARK_API OutOfScopeError : public InvalidArgumentError {
+ public:
+  using InvalidArgumentError::InvalidArgumentError;
+};
+
 }  // namespace tidemark
 
 namespace tidemark::graph {
@@ -128,5 +134,11 @@ TIDEMARK_API Tensor known_value(const Tensor& t);
 TIDEMARK_API std::string describe(const Tensor& t);
 /// The op's name or the special's.
 TIDEMARK_API std::string_view kind_of(const Node& node);
+
+/// The node's name, made up where it has none: "add", "add_1", … within its graph.
+TIDEMARK_API const std::string& name_of(Node& node);
+/// More is known of the shape than the op tells.
+TIDEMARK_API void set_shape(const Tensor& t, const Shape& shape,
+                            std::unique_ptr<Imagined> imagined);
 
 }  // namespace tidemark::graph

@@ -66,9 +66,10 @@ Tensor GraphBuilder::own(const Tensor& t) {
   const std::pair key(&node, graph::symbolic(t).index);
   if (const auto known = inner_of_.find(key); known != inner_of_.end()) return known->second;
   if (!around_) {
-    fail("the tensor ", graph::describe(t),
-         " belongs to another graph and cannot be used here: return it from the function that made "
-         "it, or compute it again");
+    fail<OutOfScopeError>("the tensor ", graph::describe(t),
+                          " is out of scope and cannot be used here: it belongs to another graph. "
+                          "Return it from the function that made "
+                          "it, or compute it again");
   }
   const Tensor outer = around_->own(t);
   const graph::Imagined* imagined = graph::symbolic(outer).imagined.get();

@@ -12,8 +12,9 @@ namespace {
 using graph::Imagined;
 using graph::kWorlds;
 
-/// Sizes with many divisors, so that splitting and folding dimensions works out.
-constexpr int64_t kSizes[kWorlds] = {720, 1680, 12};
+/// Sizes with many divisors, so that splitting and folding dimensions works out; the last is below
+/// every limit that a program may set (`x[:5]`), and much is impossible in its world.
+constexpr int64_t kSizes[kWorlds] = {720, 1680, 1};
 constexpr int64_t kMostKnownElements = 32;
 
 struct Output {
@@ -115,17 +116,33 @@ World enter(const OpCall& call, int world, size_t count) {
 
 bool has_worlds(const Tensor& t) { return t.is_symbolic() && graph::symbolic(t).imagined; }
 
+/// Sizes that an unknown one may have for the call to make sense: 1, those of other dimensions, and
+/// what small integer inputs say (a shape to reshape to), their product too.
+Ints sizes_seen(const OpCall& call) {
+  Ints out{1};
+  const auto add = [&](int64_t d) {
+    if (d > 1 && std::find(out.begin(), out.end(), d) == out.end()) out.push_back(d);
+  };
+  for (const Tensor& t : call.inputs) {
+    for (int64_t d : t.shape()) add(d);
+    if (!is_integer(t.dtype()) || t.num_elements() > kMostKnownElements) continue;
+    const Tensor known = t.is_symbolic() ? graph::known_value(t) : t;
+    if (!known || known.num_elements() == 0) continue;
+    int64_t product = 1;
+    for (int64_t d : known.to_ints()) {
+      add(d);
+      product *= std::clamp<int64_t>(d, 1, 1 << 20);
+      if (product > (int64_t{1} << 40)) break;
+    }
+    add(product);
+  }
+  return out;
+}
+
 /// The unknown sizes of the inputs replaced one by one by sizes that others have: [None] + [5] is
 /// [5]. What the rule then says holds, but for the sizes that came from nowhere.
 bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
-  Ints candidates{1};
-  for (const Tensor& t : call.inputs) {
-    for (int64_t d : t.shape()) {
-      if (d > 1 && std::find(candidates.begin(), candidates.end(), d) == candidates.end()) {
-        candidates.push_back(d);
-      }
-    }
-  }
+  const Ints candidates = sizes_seen(call);
   std::vector<Tensor> inputs;
   for (const Tensor& t : call.inputs) inputs.push_back(input_in_world(t, 0));
   const auto attempt = [&] {
@@ -185,7 +202,15 @@ std::vector<Inferred> infer_plain(const OpCall& call, size_t count) {
   return out;
 }
 
-std::vector<Inferred> join(World (&worlds)[kWorlds], size_t count) {
+/// Whether something that depends on unknown sizes goes into the call as elements.
+bool has_sizes_as_values(const OpCall& call) {
+  return std::any_of(call.inputs.begin(), call.inputs.end(), [](const Tensor& t) {
+    return has_worlds(t) && graph::symbolic(t).imagined->value[0] && !graph::known_value(t);
+  });
+}
+
+/// `truth_varies`: that a question about sizes is answered alike in all worlds proves nothing.
+std::vector<Inferred> join(World (&worlds)[kWorlds], size_t count, bool truth_varies) {
   std::vector<Inferred> out(count);
   for (size_t i = 0; i < count; ++i) {
     Inferred& joined = out[i];
@@ -199,6 +224,7 @@ std::vector<Inferred> join(World (&worlds)[kWorlds], size_t count) {
       joined.imagined->shape[w] = worlds[w].exists ? shape : Shape::unknown();
       has_value &= !worlds[w].values.empty();
     }
+    if (truth_varies && joined.dtype == DType::bool_) has_value = false;
     for (int w = 0; has_value && w < kWorlds; ++w) {
       joined.imagined->value[w] = std::move(worlds[w].values[i]);
     }
@@ -293,7 +319,7 @@ std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
       }
     }
     if (!worlds[0].exists || !worlds[1].exists) return unknown_outputs(call, num_outputs);
-    return join(worlds, num_outputs);
+    return join(worlds, num_outputs, has_sizes_as_values(call));
   } catch (const ValueUnknownError&) {
     return unknown_outputs(call, num_outputs);
   }

@@ -17,7 +17,7 @@ struct Inferred {
 std::vector<Inferred> infer(const OpCall& call, size_t num_outputs);
 
 /// The worlds of a tensor whose shape alone is known; null where it is fully known.
-std::unique_ptr<graph::Imagined> imagine(const Shape& shape);
+TIDEMARK_API std::unique_ptr<graph::Imagined> imagine(const Shape& shape);
 /// The worlds of a tensor whose value is known; null where it is too large to be of use.
 std::unique_ptr<graph::Imagined> imagine_value(const Tensor& value);
 

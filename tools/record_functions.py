@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Writes down what TensorFlow makes of tests/python/function_programs*.py.
+
+    <python with TensorFlow> tools/record_functions.py [program ...]
+
+Run by hand when programs are added; the tests compare with tests/python/data/tf_functions.json.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1] / "tests" / "python"
+RECORDED = HERE / "data" / "tf_functions.json"
+
+
+def plain(value):
+    """A value as JSON can hold it; floats rounded, tensors as lists."""
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def main():
+    os.environ["FUNCTION_PROGRAMS_ON"] = "tensorflow"
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    sys.path.insert(0, str(HERE))
+    import function_programs
+    import function_programs_more  # noqa: F401
+
+    told = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
+    for name in sys.argv[1:] or function_programs.PROGRAMS:
+        try:
+            told[name] = plain(function_programs.PROGRAMS[name]())
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+            told.pop(name, None)
+    RECORDED.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
