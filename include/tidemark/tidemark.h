@@ -16,6 +16,7 @@
 #include <tidemark/dtype.h>
 #include <tidemark/einsum.h>
 #include <tidemark/error.h>
+#include <tidemark/function.h>
 #include <tidemark/gradient.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>

@@ -5,10 +5,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "tidemark/graph/compare.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
+#include "tidemark/trace/trace_cache.h"
 
 #include "convert.h"
 #include "frontend.h"
@@ -343,6 +345,10 @@ void add_graph_functions(nb::module_& m) {
   nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
       .def("run", run)
       .def("nodes", nodes_of)
+      .def("is_same",
+           [](const FinishedGraph& self, const FinishedGraph& other) {
+             return graph::are_same(*self.graph, *other.graph);
+           })
       .def("to_dot", [](const FinishedGraph& self) { return self.graph->to_dot(); })
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
       .def_prop_ro("num_inputs",
@@ -366,8 +372,12 @@ void add_graph_functions(nb::module_& m) {
     const GraphBuilder* builder = trace::current_builder();
     return builder ? builder->graph()->id() : 0;
   });
-  m.def("trace_cache_changed", trace::note_traces);
-  m.def("trace_cache_evicted", trace::note_eviction);
+  m.def("trace_cache_add", [](int64_t bytes, nb::handle drop) {
+    return trace::TraceCache::instance().add(bytes, python_callback(drop.ptr()));
+  });
+  m.def("trace_cache_touch", [](uint64_t key) { trace::TraceCache::instance().touch(key); });
+  m.def("trace_cache_remove", [](uint64_t key) { trace::TraceCache::instance().remove(key); });
+  m.def("trace_cache_bytes", [] { return trace::TraceCache::instance().bytes(); });
   m.def("trace_cache_limit", trace::trace_cache_limit);
   m.def("branch", branch);
   m.def("loop", loop);

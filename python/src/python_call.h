@@ -1,6 +1,7 @@
 // A node that calls a Python function when the graph runs.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "tidemark/graph/node.h"
@@ -14,5 +15,8 @@ namespace tidemark::python {
 std::shared_ptr<const graph::Special> python_call(PyObject* function,
                                                   const std::vector<graph::OutputInfo>& infos,
                                                   bool has_effect);
+
+/// The function as something that any thread may call and drop; its errors are reported and lost.
+std::function<void()> python_callback(PyObject* function);
 
 }  // namespace tidemark::python

@@ -29,7 +29,7 @@ def _number(value):
     if isinstance(value, bytes):
         return '"' + value.decode(errors="backslashreplace") + '"'
     if isinstance(value, np.generic) and value.dtype.kind not in "iu":
-        return "%.6g" % float(value)
+        return f"{float(value):.6g}"
     return str(value)
 
 

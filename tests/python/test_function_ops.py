@@ -43,7 +43,7 @@ def first_argument(expression):
 NEEDS_SIZES = (
     "tf.constant(", "tf.math.polyval(x", "tf.ragged.constant(", "tf.ragged.boolean_mask(",
     "tf.RaggedTensor.from_", "tf.sparse.bincount(", "tf.sparse.sparse_dense_matmul(",
-    "tf.unstack(", "tf.scatter_nd(x",
+    "tf.unstack(", "tf.scatter_nd(x", "tf.dynamic_stitch(", "tf.parallel_stack(",
 )  # fmt: skip
 NEEDS_ALL_SIZES = (*NEEDS_SIZES, "tf.linalg.inv(", "tf.linalg.solve(", "tf.nn.conv2d_transpose(",
                    "tf.image.hsv_to_rgb(")  # fmt: skip
@@ -162,6 +162,7 @@ MORE = [
     ("x[..., tf.newaxis, ::2]", [(3, 4)]),
     ("x[-1], x[1:], x[:, -2:], x[::-1]", [(3, 4)]),
     ("tf.transpose(x)", [(3, 4, 2)]),
+    ("x + tf.ones([3, 4]), tf.maximum(tf.zeros([3, 4]), x)", [(3, 4)]),
     ("tf.where(x > 0.5, x, y)", [(3, 4), (3, 4)]),
     ("tf.zeros_like(x), tf.ones_like(x), tf.fill(tf.shape(x), 2.0)", [(3, 4)]),
     ("tf.zeros([tf.shape(x)[0], 2]), tf.ones(tf.shape(x)[:1]), tf.range(tf.size(x))", [(3, 4)]),

@@ -16,7 +16,7 @@ class Trace:
 
     __slots__ = (
         "graph", "token", "args", "call", "inputs", "captures", "structure", "reason", "line",
-        "calls", "nbytes", "state", "name", "__weakref__",
+        "calls", "nbytes", "state", "name", "key", "__weakref__",
     )  # fmt: skip
 
     def __init__(self, name, graph, call, args, captures, structure):
@@ -34,6 +34,7 @@ class Trace:
         self.calls = 0
         self.nbytes = graph.nbytes + 512 + 128 * len(args)
         self.reason = self.line = self.state = None
+        self.key = 0
 
     def accepts(self, call):
         """Whether the call's arguments fit."""

@@ -211,6 +211,10 @@ class Function(_tidemark.FunctionBase):
             # Again, with the variables there: code that makes new ones each time shows itself.
             self._made += 1
             return self._trace(call, args)
+        for other in self._traces:  # arguments that make no difference share a graph
+            if other.graph.is_same(graph):
+                graph = other.graph
+                break
         return Trace(self._name, graph, call, args, builder.captures, structure)
 
     def _traceable(self):

@@ -31,8 +31,9 @@ class RowPartition(CompositeTensor):
                 raise InvalidArgumentError(None, None, "row_splits may not be empty")
             check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
                    "RaggedTensor: row_splits must start with 0")  # fmt: skip
-            check_that(call("all", (splits[1:] >= splits[:-1],), {}), "Arguments to from_row_splits "
-                   "do not form a valid RaggedTensor: row_splits must not fall")  # fmt: skip
+            rising = call("all", (splits[1:] >= splits[:-1],), {})
+            check_that(rising, "Arguments to from_row_splits do not form a valid RaggedTensor: "
+                       "row_splits must not fall")  # fmt: skip
         return cls(splits)
 
     @classmethod

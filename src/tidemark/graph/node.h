@@ -68,6 +68,8 @@ class TIDEMARK_API Special {
   /// True: done even if nobody looks at the outputs, in the order of the program.
   virtual bool has_effect() const { return false; }
   virtual std::string describe() const { return std::string(name()); }
+  /// Whether it does the same as the other.
+  virtual bool is_same(const Special& other) const { return this == &other; }
   /// Bytes kept beside the node itself.
   virtual size_t bytes() const { return 0; }
 };

@@ -139,6 +139,31 @@ Ints sizes_seen(const OpCall& call) {
   return out;
 }
 
+/// The size that a tensor which broadcasts with input `k` has at its dimension `i`; 0: none says.
+int64_t aligned_size(const OpCall& call, size_t k, int i) {
+  const int from_last = call.inputs[k].rank() - i;
+  for (const Tensor& other : call.inputs) {
+    if (!other.shape().has_rank() || other.rank() < from_last) continue;
+    const int64_t size = other.shape()[other.rank() - from_last];
+    if (size > 1) return size;
+  }
+  return 0;
+}
+
+/// All unknown sizes replaced by those they have to have if the inputs broadcast.
+std::vector<Tensor> aligned_inputs(const OpCall& call, std::vector<Tensor> inputs) {
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!has_worlds(call.inputs[k]) || !call.inputs[k].shape().has_rank()) continue;
+    Shape shape = inputs[k].shape();
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (call.inputs[k].shape()[i] >= 0) continue;
+      if (const int64_t size = aligned_size(call, k, i)) shape[i] = size;
+    }
+    if (shape != inputs[k].shape()) inputs[k] = stand_in(inputs[k].dtype(), shape);
+  }
+  return inputs;
+}
+
 /// The unknown sizes of the inputs replaced one by one by sizes that others have: [None] + [5] is
 /// [5]. What the rule then says holds, but for the sizes that came from nowhere.
 bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
@@ -158,6 +183,10 @@ bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
     }
     return true;
   };
+  const std::vector<Tensor> plain = inputs;
+  inputs = aligned_inputs(call, plain);
+  if (attempt()) return true;
+  inputs = plain;
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!has_worlds(call.inputs[k]) || !call.inputs[k].shape().has_rank()) continue;
     for (int i = 0; i < call.inputs[k].rank(); ++i) {

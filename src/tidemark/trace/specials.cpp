@@ -39,6 +39,16 @@ std::string UpdateVariable::describe() const {
   return message("update_variable '", variable_.name(), "' by ", op_);
 }
 
+bool ReadVariable::is_same(const Special& other) const {
+  const auto* reading = dynamic_cast<const ReadVariable*>(&other);
+  return reading && reading->variable_ == variable_;
+}
+
+bool UpdateVariable::is_same(const Special& other) const {
+  const auto* update = dynamic_cast<const UpdateVariable*>(&other);
+  return update && update->variable_ == variable_ && update->op_ == op_ && update->attrs_ == attrs_;
+}
+
 void UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
   Variable variable = variable_;
   variable.apply(op_, inputs, attrs_);

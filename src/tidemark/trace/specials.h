@@ -23,6 +23,7 @@ class TIDEMARK_API ReadVariable final : public graph::Special {
   std::string_view name() const override { return "read_variable"; }
   std::string describe() const override;
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const Special& other) const override;
   const Variable& variable() const { return variable_; }
 
  private:
@@ -37,6 +38,7 @@ class TIDEMARK_API UpdateVariable final : public graph::Special {
   std::string describe() const override;
   bool has_effect() const override { return true; }
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const Special& other) const override;
   const Variable& variable() const { return variable_; }
 
  private:

@@ -1,0 +1,151 @@
+// function: C++ code traced once into a graph, then run without it.
+//
+//   tm::Variable w(tm::ones({3}));
+//   auto step = tm::function([&](tm::Tensor x, tm::Tensor rate) {
+//     w.assign_sub(rate * x);
+//     return tm::sum(w * x);
+//   });
+//   tm::Tensor y = step(x, 0.1f);          // traces
+//   y = step(x, 0.2f);                     // runs the graph
+//   std::cout << step.traces()[0];         // what it was traced for, why, bytes, calls
+//
+// Arguments are tensors, or what converts to one. The result is a Tensor, a std::vector,
+// std::array, std::pair or std::tuple of them, or nothing. A call of another dtype or rank is
+// traced anew; a dimension seen with two sizes is traced once more, for any size. Variables are
+// read and updated by every run. What all traces of the process keep is bounded by
+// TIDEMARK_TRACE_CACHE; the one used longest ago goes first. A function may be called by several
+// threads at once.
+#pragma once
+
+#include <tidemark/call.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <tuple>
+
+namespace tidemark {
+
+/// What `traces()` tells of one trace.
+struct TIDEMARK_API TraceInfo {
+  std::string signature;  // "step(float32 (None, 3), float32 ())"
+  std::string reason;     // "first call", or which argument differed, from what to what
+  size_t bytes = 0;
+  uint64_t calls = 0;
+};
+TIDEMARK_API std::ostream& operator<<(std::ostream& out, const TraceInfo& info);
+
+/// A graph to look at.
+struct TracedGraph {
+  std::string text, dot;
+  /// One line a node.
+  const std::string& to_string() const { return text; }
+  /// In Graphviz's language.
+  const std::string& to_dot() const { return dot; }
+};
+
+namespace detail {
+
+/// The traces of one function; knows its code only while it is called.
+class TIDEMARK_API FunctionTraces {
+ public:
+  using Code = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+  explicit FunctionTraces(std::string name);
+  ~FunctionTraces();
+  FunctionTraces(const FunctionTraces&) = delete;
+  FunctionTraces& operator=(const FunctionTraces&) = delete;
+
+  std::vector<Tensor> call(std::span<Tensor> inputs, const Code& code);
+  TracedGraph graph(std::span<const Tensor> inputs, const Code& code);
+  std::vector<TraceInfo> traces() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// A result taken apart into tensors, and put together again.
+template <class Result>
+struct Flat;
+template <>
+struct Flat<Tensor> {
+  static std::vector<Tensor> apart(Tensor t) { return {std::move(t)}; }
+  static Tensor together(std::vector<Tensor>&& all) { return std::move(all[0]); }
+};
+template <>
+struct Flat<std::vector<Tensor>> {
+  static std::vector<Tensor> apart(std::vector<Tensor> all) { return all; }
+  static std::vector<Tensor> together(std::vector<Tensor>&& all) { return std::move(all); }
+};
+template <class Result>
+struct Flat {
+  static std::vector<Tensor> apart(Result result) {
+    return std::apply([](auto&&... part) { return std::vector<Tensor>{Tensor(part)...}; }, result);
+  }
+  static Result together(std::vector<Tensor>&& all) {
+    return [&]<size_t... i>(std::index_sequence<i...>) { return Result{std::move(all[i])...}; }
+    (std::make_index_sequence<std::tuple_size_v<Result>>());
+  }
+};
+
+}  // namespace detail
+
+/// Made by `function`; copies share the traces.
+template <class Fn>
+class Function {
+ public:
+  Function(Fn fn, std::string name)
+      : fn_(std::move(fn)), traces_(std::make_shared<detail::FunctionTraces>(std::move(name))) {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) {
+    using Result = ResultOf<Args...>;
+    Tensor inputs[sizeof...(Args) + 1] = {Tensor(args)...};
+    std::vector<Tensor> outputs = traces_->call({inputs, sizeof...(Args)}, code<sizeof...(Args)>());
+    if constexpr (!std::is_void_v<Result>) {
+      return detail::Flat<Result>::together(std::move(outputs));
+    }
+  }
+
+  /// The graph for arguments like these, traced if need be.
+  template <class... Args>
+  TracedGraph graph(const Args&... args) {
+    const Tensor inputs[sizeof...(Args) + 1] = {Tensor(args)...};
+    return traces_->graph({inputs, sizeof...(Args)}, code<sizeof...(Args)>());
+  }
+
+  /// One entry a trace kept, the newest last.
+  std::vector<TraceInfo> traces() const { return traces_->traces(); }
+
+ private:
+  template <class>
+  using AsTensor = Tensor;
+  template <class... Args>
+  using ResultOf = std::decay_t<std::invoke_result_t<Fn&, AsTensor<Args>...>>;
+
+  template <size_t count>
+  detail::FunctionTraces::Code code() {
+    return [this](std::span<const Tensor> inputs) {
+      return [&]<size_t... i>(std::index_sequence<i...>)->std::vector<Tensor> {
+        using Result = std::decay_t<decltype(fn_(inputs[i]...))>;
+        if constexpr (std::is_void_v<Result>) {
+          fn_(inputs[i]...);
+          return {};
+        } else {
+          return detail::Flat<Result>::apart(fn_(inputs[i]...));
+        }
+      }
+      (std::make_index_sequence<count>());
+    };
+  }
+
+  Fn fn_;
+  std::shared_ptr<detail::FunctionTraces> traces_;
+};
+
+template <class Fn>
+Function<std::decay_t<Fn>> function(Fn&& fn, std::string name = "function") {
+  return {std::forward<Fn>(fn), std::move(name)};
+}
+
+}  // namespace tidemark
