@@ -49,7 +49,9 @@ def ensure_shape(x, shape, name=None):
     shape = as_shape(shape)
     if not is_symbolic(x) or shape.rank is None:
         return x
-    return call("ensure_shape", (x,), {"shape": [-1 if d is None else d for d in shape]})
+    checked = call("ensure_shape", (x,), {"shape": [-1 if d is None else d for d in shape]})
+    checked.set_shape(x.shape.merge_with(shape))
+    return checked
 
 
 def _brackets(shape):
@@ -144,7 +146,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         raise TypeError(
             f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
         )
-    if sizes.ndim == 1 and value.shape.rank and value.shape[int(axis)] is None:
+    if sizes.ndim == 1 and value._is_symbolic and value.shape[int(axis)] is None:
         return _split_by_tensor(value, convert_to_tensor(sizes), int(axis), num)
     sizes = sizes.tolist()
     if isinstance(sizes, int):

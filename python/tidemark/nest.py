@@ -85,22 +85,6 @@ def flatten(structure, expand_composites=False):
     return leaves
 
 
-def flatten_up_to(shallow_structure, structure):
-    """What stands in ``structure`` at the leaves of the shallow one."""
-    if not is_nested(shallow_structure):
-        return [structure]
-    shallow, parts = _children(shallow_structure), _children(structure)
-    if len(shallow) != len(parts):
-        raise ValueError(
-            f"The two structures don't have the same number of elements: {shallow_structure} and "
-            f"{structure}"
-        )
-    found = []
-    for one, part in zip(shallow, parts, strict=True):
-        found += flatten_up_to(one, part)
-    return found
-
-
 def _append_leaves(structure, leaves):
     for child in _children(structure):
         if is_nested(child):

@@ -43,9 +43,12 @@ def test_traced_as_eager(function, argument):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-def test_what_is_not_known_is_named():
-    with pytest.raises(ValueError, match="size must be known when the function is traced"):
-        tf.function(lambda n: tf.image.resize(PICTURE, n))(tf.constant([2, 2]))
+def test_what_is_not_known_waits_for_the_run_or_is_named():
+    sizes = tf.constant([2, 2])
+    resized = tf.function(lambda n: tf.image.resize(PICTURE, n))(sizes)
+    np.testing.assert_array_equal(resized, tf.image.resize(PICTURE, sizes))
+    with pytest.raises(ValueError, match="must be known while the function is traced"):
+        tf.function(lambda n: tf.split(X, n))(tf.constant(2))
 
 
 def test_tensors_without_a_value_can_be_shown():
