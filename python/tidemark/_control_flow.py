@@ -6,6 +6,8 @@ become nodes of it.
 
 from __future__ import annotations
 
+import functools
+
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
@@ -60,29 +62,46 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if not isinstance(pred_fn_pairs, (list, tuple)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict, got {pred_fn_pairs!r}")
     if is_tracing() and pred_fn_pairs:
-        return _staged_case([tuple(pair) for pair in pred_fn_pairs], default, exclusive)
+        pairs = [_checked_pair(pair) for pair in pred_fn_pairs]
+        if exclusive or default is None:
+            _staged().effect(functools.partial(_check_conditions, exclusive, default is not None),
+                             *[pred for pred, _ in pairs])  # fmt: skip
+        return _staged_case(pairs, default)
     chosen = None
     for pair in pred_fn_pairs:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(f"each pair must be (condition, function), got {pair!r}")
-        pred, function = pair
-        _check_callable(function, "pred_fn_pairs")
+        pred, function = _checked_pair(pair)
         if chosen is not None and not exclusive:
             break
         if _truth(pred):
             if chosen is not None:
-                raise InvalidArgumentError(
-                    None, None, "[case] exclusive=True, but more than one condition holds"
-                )
+                _fail_case("exclusive=True, but more than one condition holds")
             chosen = function
     if chosen is None:
         chosen = default
     if chosen is None:
-        raise InvalidArgumentError(
-            None, None, "[case] None of the conditions evaluated as True, and there is no default"
-        )
+        _fail_case("None of the conditions evaluated as True, and there is no default")
     _check_callable(chosen, "default")
     return chosen()
+
+
+def _checked_pair(pair):
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise TypeError(f"each pair must be (condition, function), got {pair!r}")
+    _check_callable(pair[1], "pred_fn_pairs")
+    return tuple(pair)
+
+
+def _fail_case(why):
+    raise InvalidArgumentError(None, None, f"[case] {why}")
+
+
+def _check_conditions(exclusive, has_default, *preds):
+    """Raises when the graph runs and the conditions are not what they were said to be."""
+    count = sum(bool(pred) for pred in preds)
+    if exclusive and count > 1:
+        _fail_case("exclusive=True, but more than one condition holds")
+    if count == 0 and not has_default:
+        _fail_case("None of the conditions evaluated as True, and there is no default")
 
 
 @export("tf.switch_case")
@@ -118,12 +137,12 @@ def _staged_switch(index, numbered, default):
     return _staged().branch(index, functions, names, "tf.switch_case")
 
 
-def _staged_case(pairs, default, exclusive):
+def _staged_case(pairs, default):
     """Nested conditions, the first one outermost."""
     (pred, function), *rest = pairs
     if not rest and default is None:
         default = function
-    other = default if not rest else lambda: _staged_case(rest, default, exclusive)
+    other = default if not rest else lambda: _staged_case(rest, default)
     return cond(pred, function, other)
 
 

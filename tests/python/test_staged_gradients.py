@@ -202,3 +202,32 @@ def test_gradients_of_long_loops_cost_a_row_a_round():
 
     got = gradient(tf.ones(256), tf.constant(4000))
     np.testing.assert_allclose(got, np.full(256, 4000 * 3999 / 2), rtol=1e-4)
+
+
+@pytest.mark.parametrize("conditions", [(True, True), (False, False)])
+def test_conditions_of_case_are_checked_when_the_graph_runs(conditions):
+    @tf.function
+    def pick(a, b):
+        return tf.case([(a, lambda: 1), (b, lambda: 2)], exclusive=True)
+
+    assert int(pick(tf.constant(False), tf.constant(True))) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="condition"):
+        pick(*map(tf.constant, conditions))
+
+
+def test_forward_mode_through_loops():
+    @tf.function
+    def f(x):
+        for _ in tf.range(4):
+            x = tf.sin(x) * x + 1.0
+        rows = tf.scan(lambda a, v: a * v + v, x)
+        return tf.exp(rows * 0.1) + rows
+
+    x = tf.constant(X)
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+        y = f(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = tf.reduce_sum(f(x))
+    forward = float(tf.reduce_sum(accumulator.jvp(y)))
+    assert forward == pytest.approx(float(tf.reduce_sum(tape.gradient(total, x))))
