@@ -32,7 +32,8 @@ class Program::Builder {
   }
 
   int32_t reference(const Tensor& t) {
-    if (t.is_symbolic() && is_constant(graph::node_of(t))) {
+    if (t.is_symbolic() && is_constant(graph::node_of(t)) &&
+        !first_slot_.contains(&graph::node_of(t))) {
       return reference(graph::node_of(t).inputs[0]);
     }
     if (t.is_symbolic()) {

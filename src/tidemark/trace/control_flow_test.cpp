@@ -121,6 +121,41 @@ TEST(ControlFlow, ArraysInLoops) {
   }
 }
 
+TEST(ControlFlow, ComputesWhatIsAlikeInEveryRoundOnce) {
+  const auto f = [](const Tensor& x) {
+    return while_loop([](Inputs v) { return less(v[0], Tensor(200)); },
+                      [&](Inputs v) {
+                        const Tensor square = matmul(x, x);  // of what is outside
+                        return std::vector{v[0] + Tensor(1), v[1] + square};
+                      },
+                      {Tensor(0), x}, {.shapes = {Shape{}, x.shape()}})[1];
+  };
+  const Tensor x = Tensor::of({1.f, 1.f, 0.f, 1.f}, {2, 2});
+  trace::GraphBuilder builder("f");
+  const Tensor input = builder.add_input(DType::float32, {2, 2});
+  Tensor y;
+  {
+    const trace::TraceScope scope(builder);
+    y = f(input);
+  }
+  const auto program = exec::Program::build(*builder.finish(std::vector{y}));
+  const int64_t before = memory::stats().allocations;
+  std::vector<Tensor> inputs{x}, outputs(1);
+  program->run(inputs, outputs);
+  EXPECT_LT(memory::stats().allocations - before, 220);  // the answer of the condition, and little
+  expect({outputs[0]}, {201, 401, 0, 201});
+}
+
+TEST(ControlFlow, ComputesNothingForNoRounds) {
+  const auto f = [](const Tensor& x) {
+    return while_loop(
+        [](Inputs) { return Tensor(false); },
+        [&](Inputs v) { return std::vector{v[0] + reshape(x, Tensor::of<int32_t>({1}))}; },
+        {Tensor::of({1.f})}, {.shapes = {Shape{1}}})[0];
+  };
+  expect(both_ways(f, Tensor::of({1.f, 2.f})), {1});
+}
+
 TEST(ControlFlow, ReportsWhatDoesNotFit) {
   const auto wrong_count = [](const Tensor& x) {
     return while_loop([](Inputs) { return Tensor(true); },

@@ -102,6 +102,7 @@ size_t Branch::bytes() const {
 Loop::Loop(Body condition, Body body, size_t num_variables)
     : condition_(std::move(condition)), body_(std::move(body)), num_variables_(num_variables) {
   has_effect_ = any_effect(condition_) || any_effect(body_);
+  hoisted_ = hoist(*body_.graph, num_variables_);
   const std::span<const uint32_t> unused = condition_.program->unused_inputs();
   for (uint32_t i = 0; i < num_variables_; ++i) {
     if (std::find(unused.begin(), unused.end(), i) == unused.end()) asked_.push_back(i);
@@ -119,20 +120,36 @@ bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
   return answer.dtype() == DType::bool_ ? *answer.data<bool>() : answer.to_ints()[0] != 0;
 }
 
+std::vector<Tensor> Loop::fixed_values(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> fixed;
+  for (uint32_t index : body_.captured) fixed.push_back(inputs[index]);
+  if (!hoisted_.before) return fixed;
+  std::vector<Tensor> captured = fixed;
+  fixed.resize(captured.size() + hoisted_.before->num_outputs());
+  hoisted_.before->run(captured, std::span(fixed).subspan(captured.size()));
+  return fixed;
+}
+
 void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t most = inputs[num_variables_].to_ints()[0];
+  const exec::Program& body = hoisted_.rest ? *hoisted_.rest : *body_.program;
   // All that a round needs beside its tensors: made once.
-  std::vector<Tensor> asked(condition_.num_inputs()), arguments(body_.num_inputs());
+  std::vector<Tensor> asked(condition_.num_inputs()), arguments(body.num_inputs()), fixed;
   const std::span<Tensor> values = outputs;
   for (size_t i = 0; i < num_variables_; ++i) values[i] = std::move(inputs[i]);
   for (int64_t round = 0; most < 0 || round < most; ++round) {
     if (!goes_on(asked, values, inputs)) break;
+    if (round == 0) fixed = fixed_values(inputs);
     // Moved in: what the body updates it may write in place.
     for (size_t i = 0; i < num_variables_; ++i) arguments[i] = std::move(values[i]);
-    body_.run(arguments, inputs, values);
+    std::copy(fixed.begin(), fixed.end(), arguments.begin() + static_cast<long>(num_variables_));
+    body.run(arguments, values);
   }
 }
 
-size_t Loop::bytes() const { return sizeof(*this) + bytes_of(condition_) + bytes_of(body_); }
+size_t Loop::bytes() const {
+  const size_t hoisted = hoisted_.before ? hoisted_.before->bytes() + hoisted_.rest->bytes() : 0;
+  return sizeof(*this) + bytes_of(condition_) + bytes_of(body_) + hoisted;
+}
 
 }  // namespace tidemark::trace

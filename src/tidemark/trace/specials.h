@@ -4,6 +4,7 @@
 #include <tidemark/variable.h>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/trace/hoisting.h"
 
 namespace tidemark::trace {
 
@@ -100,6 +101,10 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
 
   Body condition_, body_;
   size_t num_variables_;
+  /// What the body gets beside the variables, alike in every round.
+  std::vector<Tensor> fixed_values(std::span<const Tensor> inputs) const;
+
+  Hoisted hoisted_;
   std::vector<uint32_t> asked_;  // the variables that the condition looks at
   bool has_effect_ = false;
 };
