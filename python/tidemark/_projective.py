@@ -68,9 +68,15 @@ def _inside(at, size, fill_mode):
     return call("clip_by_value", (at, 0.0, last), {})
 
 
+def _extents(images):
+    """Number, height and width of the images: what is not known is a scalar of the graph."""
+    sizes = call("shape", (images,), {})
+    return [sizes[i] if images.shape[i] is None else images.shape[i] for i in range(3)]
+
+
 def _read(images, y, x, fill):
     """Pixels at whole coordinates, the fill value outside; as float32."""
-    count, height, width = images.shape[0], images.shape[1], images.shape[2]
+    count, height, width = _extents(images)
     inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
     y, x = (
         call("clip_by_value", (y, 0, height - 1), {}),

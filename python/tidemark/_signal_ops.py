@@ -87,6 +87,10 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
 # --- frames ---------------------------------------------------------------------------------------
 
 
+def _maximum(a, b):
+    return call("maximum", (a, b), {})
+
+
 @export("tf.signal.frame")
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
     """Pieces of ``frame_length`` along an axis, one every ``frame_step``, as a new axis."""
@@ -99,13 +103,16 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     axis = int(axis)
     axis = axis + signal.ndim if axis < 0 else axis
     size = signal._shape_tuple()[axis]
+    at_most = max
+    if size is None:  # known when the graph runs
+        size, at_most = call("shape", (signal,), {})[axis], _maximum
     if pad_end:
         count = -(-size // step)
-        missing = max(0, length + step * (count - 1) - size)
+        missing = at_most(0, length + step * (count - 1) - size)
         pads = [[0, missing if a == axis else 0] for a in range(signal.ndim)]
         signal = call("pad", (signal, pads, convert_to_tensor(pad_value, dtype=signal.dtype)), {})
     else:
-        count = max(0, 1 + (size - length) // step)
+        count = at_most(0, 1 + (size - length) // step)
     starts = call("range", (0, count * step, step), {})
     inside = call("range", (0, length, 1), {})
     positions = call("expand_dims", (starts,), {"axis": 1}) + inside

@@ -9,7 +9,7 @@ from tidemark._creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building, lifted
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
-from tidemark.data._elements import flat_specs, pack
+from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
 from tidemark.data._iterator import Iterator, NumpyIterator
 from tidemark.data._options import Options
 from tidemark.dtypes import as_dtype
@@ -28,7 +28,7 @@ def _tensors(element):
         return tuple(_tensors(part) for part in element)
     if isinstance(element, dict):
         return type(element)((key, _tensors(value)) for key, value in element.items())
-    if isinstance(element, (CompositeTensor, Tensor, DatasetV2)):
+    if element is None or isinstance(element, (CompositeTensor, Tensor, DatasetV2)):
         return element
     return convert_to_tensor(element)
 
@@ -37,6 +37,8 @@ def spec_of(value):
     """The spec of one leaf."""
     if isinstance(value, TypeSpec):
         return value
+    if value is None:
+        return NoneTensorSpec()
     if isinstance(value, DatasetV2):
         return DatasetSpec(value.element_spec)
     if isinstance(value, Tensor):
@@ -50,7 +52,7 @@ def flat(structure):
     for leaf in nest.flatten(structure):
         if isinstance(leaf, CompositeTensor):
             out.extend(nest.flatten(leaf._type_spec._to_components(leaf)))
-        else:
+        elif leaf is not None:
             out.append(leaf)
     return out
 

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from tidemark import nest
-from tidemark._type_specs import TensorSpec
+from tidemark._type_specs import TensorSpec, TypeSpec
+
+
+class NoneTensorSpec(TypeSpec):
+    """The spec of None, which an element may have in the place of a tensor."""
+
+    value_type = property(lambda self: type(None))
+    _component_specs = ()
+
+    def _serialize(self):
+        return ()
+
+    def _to_components(self, value):
+        return ()
+
+    def _from_components(self, components):
+        return None
 
 
 def flat_specs(spec):

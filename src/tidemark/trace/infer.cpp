@@ -204,6 +204,32 @@ bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
   return false;
 }
 
+/// The unknown sizes larger than any limit a rule may have (a padding by reflection takes no more
+/// than the size). What both attempts agree in holds.
+bool found_when_large(const OpCall& call, size_t count, std::vector<Output>& out) {
+  for (const int64_t size : {kSizes[0] * 5040, kSizes[1] * 5040}) {
+    std::vector<Tensor> inputs;
+    for (const Tensor& t : call.inputs) {
+      inputs.push_back(t);
+      if (!has_worlds(t) || graph::symbolic(t).imagined->value[0]) continue;
+      if (!t.shape().has_rank()) return false;
+      Shape shape = t.shape();
+      for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? size : shape[i];
+      inputs.back() = stand_in(t.dtype(), shape);
+    }
+    try {
+      std::vector<Output> found = run_rule(call, inputs, count);
+      for (size_t i = 0; i < count && !out.empty(); ++i) {
+        found[i].shape = common_shape(out[i].shape, found[i].shape);
+      }
+      out = std::move(found);
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Inferred> from_outputs(std::vector<Output>&& outputs) {
   std::vector<Inferred> out;
   for (Output& o : outputs) {
@@ -343,7 +369,10 @@ std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
       } catch (const Error&) {
         if (w == 2) continue;
         std::vector<Output> found;
-        if (!repaired(call, num_outputs, found)) throw;
+        if (!repaired(call, num_outputs, found)) {
+          found.clear();
+          if (!found_when_large(call, num_outputs, found)) throw;
+        }
         return from_outputs(std::move(found));
       }
     }
