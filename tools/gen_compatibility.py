@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ROOT / "tests" / "python" / "data" / "tf_names.txt"
 KERAS = ROOT / "tests" / "python" / "data" / "keras_names.txt"
+KERAS_TESTS = ROOT / "tests" / "keras" / "allowed.tsv"
 PAGE = ROOT / "docs" / "compatibility.md"
 
 INTRO = """\
@@ -161,6 +162,27 @@ def module_part(module, found):
     return lines
 
 
+def keras_tests_part():
+    """Tests of Keras itself that TensorFlow passes and Tidemark does not, by reason."""
+    reasons = {}
+    for line in KERAS_TESTS.read_text().splitlines():
+        if line and not line.startswith("#"):
+            test, _, why = line.partition("\t")
+            reasons.setdefault(why, []).append(test.removeprefix("src/").replace("[[]", "["))
+    lines = [
+        "## Keras's own tests",
+        "",
+        "`tests/keras/run` runs them against the results of TensorFlow 2.21. Of the folders layers,",
+        "losses and models, these pass there and fail here:",
+        "",
+        "| why | tests |",
+        "| --- | --- |",
+    ]
+    for why, tests in sorted(reasons.items()):
+        lines.append(f"| {why} | {', '.join(f'`{test}`' for test in tests)} |")
+    return [*lines, ""]
+
+
 def own_part():
     """What Tidemark adds."""
     return [
@@ -199,7 +221,14 @@ def page():
     import tidemark  # noqa: F401  the package that is described
 
     table = {module: by_status(module, names) for module, names in recorded().items()}
-    lines = [*summary(table), "", *keras_part(), *differences_part(), *own_part()]
+    lines = [
+        *summary(table),
+        "",
+        *keras_part(),
+        *keras_tests_part(),
+        *differences_part(),
+        *own_part(),
+    ]
     lines += ["## Names by module", ""]
     for module in sorted(table):
         if any(table[module].values()):
