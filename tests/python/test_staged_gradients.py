@@ -159,6 +159,23 @@ def test_scan(reverse):
     check(lambda x: tf.scan(lambda a, v: a * v, x, initializer=start, reverse=reverse), X)
 
 
+def test_for_over_a_tensor():
+    def f(x):
+        total = tf.constant(1.0, tf.float64)
+        for v in x:
+            total = total * v + v
+        return total
+
+    graph = tf.function(f)
+    x = tf.constant(X)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = graph(x)
+    got = tape.gradient(y, x)
+    assert isinstance(got, tf.Tensor)
+    np.testing.assert_allclose(got, _numeric(f, X), rtol=1e-6)
+
+
 def test_case_and_switch_case():
     def f(x):
         total = tf.reduce_sum(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
+from tidemark._tidemark import call
 from tidemark.autograph import _staging
 from tidemark.autograph._lists import StagedList
 from tidemark.autograph._staged_loop import staged_for, staged_for_dataset
@@ -55,7 +56,10 @@ def _rows(tensor):
         raise ValueError("cannot iterate over a scalar tensor; use tf.range of it")
     known = None if shape.rank is None else shape.as_list()[0]
     length = tf.shape(tensor)[0] if known is None else known
-    return StagedSequence(length, lambda index: tf.gather(tensor, index))
+    # Views: nobody writes to the tensor meanwhile.
+    return StagedSequence(
+        length, lambda index: call("array_read", (tensor, index), {"share": True})
+    )
 
 
 def counting(function):
