@@ -210,6 +210,21 @@ bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor>
   return true;
 }
 
+/// The outputs of a call while it runs; few of them take no heap.
+class Results {
+ public:
+  explicit Results(int count) : count_(static_cast<size_t>(count)) {
+    if (count_ > kFew) many_.resize(count_);
+  }
+  std::span<Tensor> all() { return {count_ > kFew ? many_.data() : few_, count_}; }
+
+ private:
+  static constexpr size_t kFew = 4;
+  size_t count_;
+  Tensor few_[kFew];
+  std::vector<Tensor> many_;
+};
+
 void run_general(const OpCall& call, std::span<Tensor> outputs) {
   InferContext infer(call, static_cast<int>(outputs.size()));
   call.op.shape_rule()(infer);
@@ -219,23 +234,23 @@ void run_general(const OpCall& call, std::span<Tensor> outputs) {
   if (make_views(call, infer, outputs)) return;
   const DType key = call.inputs.empty() ? infer.output(0).dtype : call.inputs[0].dtype();
   const Kernel& kernel = kernel_for(call, key);
-  std::vector<Tensor> results;
+  Results results(infer.num_outputs());
   std::vector<Shape> shapes;
   for (int i = 0; i < infer.num_outputs(); ++i) {
     const auto& spec = infer.output(i);
-    Tensor resized;
+    Tensor& result = results.all()[static_cast<size_t>(i)];
     if (i == 0 && (call.donated & 1u) && spec.dtype != DType::string) {
-      resized = resize_dying_input(call, spec.dtype, spec.shape);
+      result = resize_dying_input(call, spec.dtype, spec.shape);
     }
-    results.push_back(resized ? std::move(resized)
-                              : make_output(call, spec.dtype, spec.shape, spec.string_bytes));
-    shapes.push_back(spec.shape);
+    if (!result) result = make_output(call, spec.dtype, spec.shape, spec.string_bytes);
+    if (kernel.workspace) shapes.push_back(spec.shape);
   }
   const size_t workspace = kernel.workspace ? kernel.workspace(call, shapes) : 0;
-  run_kernel(call, kernel, results, workspace);
-  for (size_t i = 0; i < results.size(); ++i) {
-    give_back_unused(infer.output(static_cast<int>(i)), results[i]);
-    outputs[i] = std::move(results[i]);
+  run_kernel(call, kernel, results.all(), workspace);
+  for (int i = 0; i < infer.num_outputs(); ++i) {
+    Tensor& result = results.all()[static_cast<size_t>(i)];
+    give_back_unused(infer.output(i), result);
+    outputs[static_cast<size_t>(i)] = std::move(result);
   }
 }
 

@@ -179,7 +179,17 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     if (recorders) recorders->after(static_cast<uint32_t>(i), slots);
     for (uint32_t k = 0; k < step.num_dead; ++k) slots[dead_[step.first_dead + k]] = Tensor();
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = operand(outputs_[i], slots);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const int32_t ref = outputs_[i];
+    const auto later = outputs_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    // Moved where no later output is the same value: counting references costs as much as a step.
+    if (ref >= 0 && outputs_.size() <= kFewOperands &&
+        std::find(later, outputs_.end(), ref) == outputs_.end()) {
+      outputs[i] = std::move(slots[static_cast<size_t>(ref)]);
+    } else {
+      outputs[i] = operand(ref, slots);
+    }
+  }
 }
 
 Program::~Program() {

@@ -6,6 +6,8 @@
 #include <tidemark/call.h>
 #include <tidemark/op.h>
 
+#include <algorithm>
+
 #include "tidemark/ops/arrays.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/ops/movement.h"
@@ -18,8 +20,8 @@ namespace {
 
 Shape with_rows(int64_t rows, const Shape& element) {
   if (!element.has_rank()) return Shape::unknown();
-  Shape out = element;
-  out.insert(0, rows);
+  Shape out{rows};
+  for (int64_t size : element) out.push_back(size);
   return out;
 }
 
@@ -27,6 +29,11 @@ Shape element_of(const Shape& array) {
   Shape out = array;
   out.erase(0);
   return out;
+}
+
+bool is_element(const Shape& shape, const Shape& array) {
+  return shape.rank() + 1 == array.rank() &&
+         std::equal(shape.begin(), shape.end(), array.begin() + 1);
 }
 
 /// The announced shape of an element, where there is one; -1 stands for an unknown size.
@@ -75,11 +82,12 @@ void write_rule(InferContext& c) {
   if (index < 0 || (index >= array[0] && !grows)) {
     c.fail("Trying to modify element ", index, " in a list with ", array[0], " elements.");
   }
-  if (!arrays::is_blank(array) && !(element_of(array) == c.shape(2))) {
+  if (!arrays::is_blank(array) && !is_element(c.shape(2), array)) {
     c.fail("the elements of the array have shape ", element_of(array), ", one of shape ",
            c.shape(2), " was given; elements of an array in a graph have one shape");
   }
   c.set(0, with_rows(std::max(array[0], index + 1), c.shape(2)));
+  if (c.dtype(0) != DType::string) return;
   c.set_string_bytes(0, characters_of(c.input(0)) + characters_of(c.input(2)));
 }
 
