@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "tidemark/graph/graph.h"
 #include "tidemark/trace/builder.h"
 
 namespace tidemark::python {
@@ -45,6 +46,8 @@ void set_error_from_exception() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const Error& e) {
     set_error(e.code(), e.what());
+  } catch (const graph::FinalizedError& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
     set_error(Code::resource_exhausted, "no memory left in the process for a small object");
   } catch (const std::exception& e) {

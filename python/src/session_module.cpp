@@ -85,6 +85,15 @@ nb::object placeholder(nb::handle dtype, nb::handle shape) {
       builder_in_charge().add_placeholder(dtype_from_object(dtype.ptr()), shape_of(shape)));
 }
 
+/// Gives its input on, unless the run gives it another value: nothing is known of it before.
+class Default final : public graph::Special {
+ public:
+  std::string_view name() const override { return "placeholder_with_default"; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    outputs[0] = inputs[0];
+  }
+};
+
 /// (node, outputs…)
 nb::tuple special_node(const std::shared_ptr<const graph::Special>& special,
                        std::vector<graph::OutputInfo> infos, std::span<const Tensor> inputs) {
@@ -94,6 +103,12 @@ nb::tuple special_node(const std::shared_ptr<const graph::Special>& special,
   graph::NodeRef node = builder_in_charge().add_special(special, infos, inputs, outputs);
   nb::object first = outputs.empty() ? nb::none() : object_of(std::move(outputs[0]));
   return nb::make_tuple(NodeHandle{std::move(node)}, first);
+}
+
+nb::object placeholder_with_default(nb::handle value, nb::handle shape) {
+  const Tensor& given = tensor_of(value.ptr());
+  const graph::OutputInfo info{given.dtype(), shape_of(shape)};
+  return nb::object(special_node(std::make_shared<Default>(), {info}, {&given, 1})[1]);
 }
 
 nb::object read(const session::GraphVariable& v) {
@@ -146,6 +161,94 @@ nb::list run(session::Session& self, const nb::list& fetches, const nb::list& fe
     out.append(wanted ? object_of(std::move(found[next++])) : nb::none());
   }
   return out;
+}
+
+/// A fetch that needs no looking up: a tensor of the graph, or an operation.
+bool add_fetch(session::Request& request, std::vector<bool>& is_value, uint64_t graph_id,
+               PyObject* fetch) {
+  if (is_tensor(fetch)) {
+    const Tensor& t = tensor_of(fetch);
+    if (!t.is_symbolic() || graph::node_of(t).graph_id != graph_id) return false;
+    request.fetches.push_back(t);
+    is_value.push_back(true);
+    return true;
+  }
+  const Ref inner = Ref::steal(PyObject_GetAttrString(fetch, "_node"));
+  NodeHandle* node = nullptr;
+  if (!inner || !nb::try_cast(nb::handle(inner.get()), node)) {
+    PyErr_Clear();
+    return false;
+  }
+  if (node->node->graph_id != graph_id) return false;
+  request.operations.push_back(node->node);
+  is_value.push_back(false);
+  return true;
+}
+
+bool fits(const Shape& given, const Shape& declared) {
+  if (!declared.has_rank()) return true;
+  if (given.rank() != declared.rank()) return false;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (declared[i] >= 0 && declared[i] != given[i]) return false;
+  }
+  return true;
+}
+
+bool add_feeds(session::Request& request, uint64_t graph_id, PyObject* feeds) {
+  PyObject *key = nullptr, *value = nullptr;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(feeds, &at, &key, &value)) {
+    if (!is_tensor(key) || is_tensor(value)) return false;
+    const Tensor& what = tensor_of(key);
+    if (!what.is_symbolic() || graph::node_of(what).graph_id != graph_id) return false;
+    for (const Tensor& fetch : request.fetches) {
+      if (&graph::node_of(fetch) == &graph::node_of(what)) return false;
+    }
+    Tensor given;
+    try {
+      given = to_tensor(value, {.dtype = what.dtype(), .copy = false});
+    } catch (const std::exception&) {
+      PyErr_Clear();
+      return false;
+    }
+    if (given.is_symbolic() || !fits(given.shape(), what.shape())) return false;
+    request.feeds.emplace_back(what, std::move(given));
+  }
+  return true;
+}
+
+/// The run of a tensor, an operation or a list of them, fed by a dict of values. NotImplemented:
+/// something about the request is unusual, or wrong; the long way will say what.
+nb::object run_quickly(session::Session& self, uint64_t graph_id, nb::handle fetches,
+                       nb::handle feeds) {
+  const GilHeld held;
+  const SourceLine line;
+  session::Request request;
+  std::vector<bool> is_value;
+  const bool is_list = PyList_CheckExact(fetches.ptr());
+  bool usual = feeds.is_none() || PyDict_CheckExact(feeds.ptr());
+  if (is_list) {
+    for (Py_ssize_t i = 0; usual && i < PyList_GET_SIZE(fetches.ptr()); ++i) {
+      usual = add_fetch(request, is_value, graph_id, PyList_GET_ITEM(fetches.ptr(), i));
+    }
+  } else {
+    usual = usual && add_fetch(request, is_value, graph_id, fetches.ptr());
+  }
+  if (usual && !feeds.is_none()) usual = add_feeds(request, graph_id, feeds.ptr());
+  if (!usual) return nb::borrow(Py_NotImplemented);
+  std::vector<Tensor> found = self.run(request);
+  static PyObject* const numpy = PyUnicode_InternFromString("numpy");
+  nb::list out;
+  size_t next = 0;
+  for (bool wanted : is_value) {
+    if (!wanted) {
+      out.append(nb::none());
+      continue;
+    }
+    const Ref tensor = Ref::checked(wrap(std::move(found[next++])));
+    out.append(nb::steal(Ref::checked(PyObject_CallMethodNoArgs(tensor.get(), numpy)).release()));
+  }
+  return is_list ? nb::object(out) : nb::object(out[0]);
 }
 
 nb::list gradients(nb::handle ys, nb::handle xs, nb::handle seeds) {
@@ -207,6 +310,9 @@ void add_session_functions(nb::module_& m) {
            [](SharedGraph* self, const std::string& name) {
              new (self) SharedGraph{graph::Graph::create(name)};
            })
+      .def("finalize", [](const SharedGraph& self) { self.graph->finalize(); })
+      .def_prop_ro("is_finalized",
+                   [](const SharedGraph& self) { return self.graph->is_finalized(); })
       .def_prop_ro("id", [](const SharedGraph& self) { return self.graph->id(); });
   nb::class_<GraphScope>(m, "GraphScope")
       .def(nb::init<const SharedGraph&>())
@@ -230,11 +336,13 @@ void add_session_functions(nb::module_& m) {
   nb::class_<session::Session>(m, "SessionBase")
       .def(nb::init<>())
       .def("run", run)
+      .def("run_quickly", run_quickly, nb::arg(), nb::arg(), nb::arg().none())
       .def("close", &session::Session::close)
       .def_prop_ro("is_closed", &session::Session::is_closed)
       .def_prop_ro("num_plans", &session::Session::num_plans)
       .def_prop_ro("plan_bytes", &session::Session::plan_bytes);
   m.def("placeholder", placeholder);
+  m.def("placeholder_with_default", placeholder_with_default);
   m.def("no_op", []() -> nb::object {
     return nb::object(special_node(std::make_shared<Nothing>(), {}, {})[0]);
   });

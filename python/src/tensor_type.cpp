@@ -98,7 +98,9 @@ PyObject* new_tensor_object(PyTypeObject* type, PyObject* args, PyObject* keywor
 
 /// A tensor of a graph can be a key, as what sessions are fed is given in a dict.
 Py_hash_t hash(PyObject* self) {
-  if (tensor_of(self).is_symbolic()) return static_cast<Py_hash_t>(id_of(tensor_of(self)) >> 1);
+  if (tensor_of(self).is_symbolic()) {
+    return static_cast<Py_hash_t>(id_of(tensor_of(self)) & static_cast<uint64_t>(PY_SSIZE_T_MAX));
+  }
   PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
   return -1;
 }

@@ -132,9 +132,9 @@ def __getattr__(name):
         if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
             return _importlib.import_module("tidemark._keras").load(name)
         if not name.startswith("_"):
-            v1 = _importlib.import_module("tidemark._v1.names").NAMES
-            if name in v1:
-                return v1[name]
+            found = _importlib.import_module("tidemark._v1.names").find(name)
+            if found is not None:
+                return found
             unsupported = _importlib.import_module("tidemark._unsupported").module_of(f"tf.{name}")
             if unsupported is not None:
                 return unsupported

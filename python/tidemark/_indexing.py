@@ -168,9 +168,16 @@ def _is_scalar_integer(index):
 
 
 def _bound(value):
-    """An index as an int."""
+    """An index as an int, or as a tensor of the graph being built."""
     if value.__class__ is int:
         return value
+    if isinstance(value, Tensor) and _tidemark.is_symbolic(value):
+        known = _tidemark.static_value(value)
+        if known is None:
+            if not value.dtype.is_integer or value.shape.rank not in (0, None):
+                raise _not_an_index(value)
+            return value
+        value = known
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise _not_an_index(value)
     try:

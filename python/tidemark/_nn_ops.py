@@ -87,6 +87,8 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     if not isinstance(rate, Tensor) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in [0, 1). Received: {rate}")
     shape = x._shape_tuple() if noise_shape is None else noise_shape
+    if noise_shape is None and not x.shape.is_fully_defined():
+        shape = call("shape", (x,))
     keep = uniform(shape, seed=seed, dtype=x.dtype) >= cast(rate, x.dtype)
     zero = convert(0, x._dtype_enum)
     return call("select", (keep, x / (1 - cast(rate, x.dtype)), zero), {})

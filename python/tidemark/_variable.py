@@ -72,6 +72,12 @@ def _variable_of_graph(args, kwargs):
 class _VariableType(type):
     """Lets the creators of ``tf.variable_creator_scope`` answer ``tf.Variable(...)``."""
 
+    def __instancecheck__(cls, instance):
+        # A variable of a graph for sessions is a tf.Variable, too.
+        return type.__instancecheck__(cls, instance) or (
+            cls is Variable and getattr(type(instance), "is_graph_variable", False)
+        )
+
     def __call__(cls, *args, **kwargs):
         if cls is Variable and _tidemark.is_tracing():
             made = _variable_of_graph(args, kwargs)

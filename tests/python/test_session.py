@@ -143,3 +143,87 @@ def test_runs_programs_for_tensorflow(tmp_path):
     )
     assert done.stdout == "[2. 4.] ['a', '-b'] __main__\n"
     assert done.returncode == 3
+
+
+def test_a_constant_that_somebody_holds_can_be_fed(graph):
+    a = tf.add(2, 5)
+    b = tf.multiply(a, 3)
+    with v1.Session() as sess:
+        assert sess.run(b) == 21
+        assert sess.run(b, {a: 15}) == 45
+        assert sess.run(b) == 21
+
+
+def test_a_default_is_known_when_the_graph_runs(graph):
+    x = v1.placeholder_with_default(tf.constant([1.0, 2.0]), [None], name="x")
+    y = x * 2.0
+    with v1.Session() as sess:
+        np.testing.assert_array_equal(sess.run(y), [2, 4])
+        np.testing.assert_array_equal(sess.run(y, {x: [5.0]}), [10])
+        np.testing.assert_array_equal(sess.run("x:0"), [1, 2])
+
+
+def test_names_stay_and_are_found(graph):
+    x = v1.placeholder(tf.float32, [2], name="x")
+    with tf.name_scope("inner"):
+        tf.add(x, 1.0, name="sum")
+    tf.multiply(x, 2.0, name="twice")
+    tf.multiply(x, 3.0, name="twice")
+    with v1.Session() as sess:
+        found = sess.run(["inner/sum:0", "twice:0", "twice_1:0"], {"x:0": [1, 2]})
+    np.testing.assert_array_equal(found, [[2, 3], [2, 4], [3, 6]])
+    v = v1.get_variable("v", initializer=[1.0])
+    assert graph.get_tensor_by_name("v:0").shape == v.shape
+    assert isinstance(v, tf.Variable)
+
+
+def test_a_finalized_graph_says_which_line_tried(graph):
+    x = v1.placeholder(tf.float32, [2])
+    y = x + 1.0
+    graph.finalize()
+    with pytest.raises(RuntimeError, match=r"finalized.*test_session\.py"):
+        tf.add(x, y)
+    with v1.Session() as sess:
+        np.testing.assert_array_equal(sess.run(y, {x: [1, 2]}), [2, 3])
+
+
+def test_new_threads_build_the_graph_too():
+    program = (
+        "import threading\n"
+        "import tidemark as tf\n"
+        "tf.compat.v1.disable_eager_execution()\n"
+        "seen = []\n"
+        "class Mine(threading.Thread):\n"
+        "    def run(self):\n"
+        "        seen.append((tf.executing_eagerly(), tf.compat.v1.get_default_graph()))\n"
+        "threads = [Mine(), threading.Thread(target=Mine.run, args=(None,))]\n"
+        "[t.start() for t in threads], [t.join() for t in threads]\n"
+        "assert seen == [(False, tf.compat.v1.get_default_graph())] * 2, seen\n"
+        "tf.compat.v1.enable_eager_execution()\n"
+        "t = Mine(); t.start(); t.join()\n"
+        "assert seen[-1][0] is True\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_dropped_session_gives_everything_back():
+    def live():
+        return tf.memory.stats().live
+
+    gc.disable()
+    try:
+        before = live()
+        with tf.Graph().as_default():
+            v = v1.get_variable("v", initializer=tf.zeros([1000, 1000]))
+            sess = v1.Session()
+            sess.run(v.initializer)
+            sess.run(v * 2.0)
+            assert live() - before >= 4_000_000
+            del sess
+            assert live() - before < 10_000
+            sess = v1.Session()
+            sess.run(v.initializer)
+            sess.close()
+            assert live() - before < 10_000
+    finally:
+        gc.enable()

@@ -96,7 +96,6 @@ class Graph:
         self._named = {}  # name given by the user → Operation, which stays
         self._counts = {}
         self._collections = {}
-        self._finalized = False
         self._lock = threading.RLock()
         self.seed = None
         _graphs[self._shared.id] = self
@@ -111,13 +110,13 @@ class Graph:
 
     def finalize(self):
         """From now on the graph takes no new nodes."""
-        self._finalized = True
+        self._shared.finalize()
 
-    finalized = property(lambda self: self._finalized)
+    finalized = property(lambda self: self._shared.is_finalized)
     building_function = False
 
     def check_not_finalized(self):
-        if self._finalized:
+        if self.finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
     def unique_name(self, name, mark_as_used=True):
@@ -143,6 +142,13 @@ class Graph:
         with self._lock:
             self._named[full] = operation
         return full
+
+    def know(self, full_name, tensor):
+        """Makes a tensor's operation be found under a name that is its own already."""
+        operation = operation_of(tensor)
+        operation._node.label = full_name
+        with self._lock:
+            self._named[full_name] = operation
 
     def device(self, device_name_or_function):
         """A context for ops of a device; there is one."""
@@ -296,6 +302,7 @@ def is_building():
 
 class _Global:
     graph = None
+    is_eager_off = False
     lock = threading.Lock()
 
 
@@ -323,13 +330,31 @@ def reset_default_graph():
 
 
 def disable_eager_execution():
-    """From now on this thread's calls become nodes of the default graph."""
+    """From now on calls become nodes of the default graph: on this thread and on new ones."""
+    _Global.is_eager_off = True
+    _enter_for_good()
+    if threading.Thread._bootstrap_inner is not _run_thread:
+        threading.Thread._bootstrap_inner = _run_thread
+
+
+def _enter_for_good():
     if getattr(_thread, "lasting", None) is None and not _stack():
         _thread.lasting = enter(get_default_graph())
 
 
+_run_plainly = threading.Thread._bootstrap_inner  # also for subclasses with a run of their own
+
+
+def _run_thread(self):
+    """A thread's work; it starts in the default graph while eager execution is off."""
+    if _Global.is_eager_off:
+        _enter_for_good()
+    _run_plainly(self)
+
+
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
     """Calls compute at once, as they do unless told otherwise."""
+    _Global.is_eager_off = False
     lasting = getattr(_thread, "lasting", None)
     if lasting is not None:
         leave(lasting)

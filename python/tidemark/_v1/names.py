@@ -5,10 +5,17 @@ from __future__ import annotations
 import tidemark as tf
 from tidemark import _scratch_graph, _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
-from tidemark._type_specs import CompositeTensor
 from tidemark._v1 import graph as _graph
-from tidemark._v1 import initializers, scopes, session, variables
+from tidemark._v1 import (
+    initializers,
+    old_functions,
+    old_names,
+    scopes,
+    session,
+    variables,
+)
 from tidemark._v1.config import ConfigProto, GPUOptions, RunMetadata, RunOptions
+from tidemark._v1.gradients import AggregationMethod, gradients, hessians
 from tidemark._v1.graph import Graph, GraphKeys, Operation, current_place, name_result
 
 
@@ -28,41 +35,14 @@ def placeholder(dtype, shape=None, name=None):
 
 def placeholder_with_default(input, shape, name=None):
     """A tensor that is ``input`` unless the run gives it another value."""
-    made = tf.identity(convert_to_tensor(input))
-    name_result(made, name)
+    value = convert_to_tensor(input)
+    if current_place() is None:
+        return tf.identity(value)
+    made = _tidemark.placeholder_with_default(value, tf.TensorShape(shape))
+    if not made.shape.is_compatible_with(value.shape):
+        raise ValueError(f"Shapes {made.shape} and {value.shape} are incompatible")
+    name_result(made, name or "PlaceholderWithDefault")
     return made
-
-
-def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False,
-              gate_gradients=False, aggregation_method=None, stop_gradients=None,
-              unconnected_gradients="none"):  # fmt: skip
-    """The gradients of the sum of the ``ys`` by each of the ``xs``, as tensors of the graph."""
-    if current_place() is None and not _tidemark.is_tracing():
-        raise RuntimeError(
-            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
-            "instead."
-        )
-    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
-    single = not isinstance(xs, (list, tuple))
-    sources = [xs] if single else list(xs)
-    tensors = [_element(x) for x in sources]
-    seeds = None
-    if grad_ys is not None:
-        seeds = list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
-    stopped = [_element(x) for x in stop_gradients or ()]
-    found = _tidemark.graph_gradients([_element(y) for y in ys], [*tensors, *stopped], seeds)
-    out = []
-    for x, grad in zip(tensors, found, strict=False):
-        if isinstance(grad, tuple):
-            grad = tf.IndexedSlices(*grad[:2], tf.constant(grad[2]))
-        if grad is None and str(getattr(unconnected_gradients, "value", "none")) == "zero":
-            grad = tf.zeros_like(x)
-        out.append(grad)
-    return out
-
-
-def _element(x):
-    return x._as_graph_element() if hasattr(x, "_as_graph_element") else convert_to_tensor(x)
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -127,6 +107,7 @@ def enable_v2_behavior():
 
 NAMES = {
     "AUTO_REUSE": scopes.AUTO_REUSE,
+    "AggregationMethod": AggregationMethod,
     "ConfigProto": ConfigProto,
     "GPUOptions": GPUOptions,
     "Graph": Graph,
@@ -159,6 +140,7 @@ NAMES = {
     "glorot_uniform_initializer": initializers.glorot_uniform_initializer,
     "gradients": gradients,
     "group": scopes.group,
+    "hessians": hessians,
     "initialize_all_variables": variables.global_variables_initializer,
     "is_variable_initialized": variables.is_variable_initialized,
     "local_variables": variables.local_variables,
@@ -188,4 +170,10 @@ NAMES = {
     "zeros_initializer": initializers.zeros_initializer,
 }
 
-__all__ = ["NAMES", "CompositeTensor"]
+NAMES.update(old_functions.NAMES)
+
+
+def find(name):
+    """What a name of TensorFlow 1 stands for; None."""
+    found = NAMES.get(name)
+    return old_names.find(name) if found is None else found

@@ -151,7 +151,7 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
         )
     dtype = as_dtype(dtype or scope.dtype)
     sizes = None if shape is None else as_shape(shape).as_list()
-    initializer = initializer or scope.initializer
+    initializer = scope.initializer if initializer is None else initializer
     if sizes is None and (initializer is None or callable(initializer)):
         raise ValueError(
             f"Shape of a new variable ({full}) must be fully defined, but instead was <unknown>."

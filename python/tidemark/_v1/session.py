@@ -42,6 +42,7 @@ class BaseSession:
 
     def __init__(self, target="", graph=None, config=None):
         self._graph = graph if graph is not None else get_default_graph()
+        self._graph_id = self._graph._shared.id
         self._session = _tidemark.SessionBase()
         self._config = config
         self.sess_str = target
@@ -50,12 +51,10 @@ class BaseSession:
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """The values of tensors, by the names or structure they are asked for."""
-        if type(fetches) is Tensor and not feed_dict:  # the common case
-            if not _tidemark.is_symbolic(fetches):
-                return fetches.numpy()
-            self._check_open()
-            self._check_fetch(fetches)
-            return self._session.run([fetches], [])[0].numpy()
+        if not self._session.is_closed:  # what most programs ask for needs no looking up
+            found = self._session.run_quickly(self._graph_id, fetches, feed_dict)
+            if found is not NotImplemented:
+                return found
         self._check_open()
         flat, pack = self._taken_apart(fetches)
         wanted = [self._fetch(item) for item in flat]
@@ -83,13 +82,6 @@ class BaseSession:
     def _check_open(self):
         if self._session.is_closed:
             raise RuntimeError("Attempted to use a closed Session.")
-
-    def _check_fetch(self, tensor):
-        if _tidemark.graph_id_of(tensor) != self._graph._shared.id:
-            raise ValueError(
-                f"Fetch argument {tensor!r} cannot be interpreted as a Tensor. (Tensor is not an "
-                "element of this graph.)"
-            )
 
     def _taken_apart(self, fetches):
         if isinstance(fetches, (list, tuple, dict)) or nest.is_nested(fetches):

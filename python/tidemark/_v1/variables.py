@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import _tidemark
 from tidemark._creation import convert_to_tensor
+from tidemark._indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph import GraphKeys, Operation, current_place, name_result
 from tidemark.dtypes import as_dtype
@@ -23,6 +24,7 @@ class RefVariable:
 
     __array_priority__ = 100
     __tf_is_tensor__ = True
+    is_graph_variable = True
 
     def __init__(self, initial_value, trainable=True, collections=None, validate_shape=True,
                  name=None, dtype=None, constraint=None, shape=None):  # fmt: skip
@@ -52,6 +54,7 @@ class RefVariable:
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
             collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
         graph.add_to_collections(collections, self)
+        graph.know(full_name, self._reading)
 
     name = property(lambda self: self._name + ":0")
     dtype = property(lambda self: self._reading.dtype)
@@ -124,6 +127,70 @@ class RefVariable:
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
         return self._update("subtract", [self._like(delta)], (), name)
+
+    def _rows(self, sparse_delta):
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received: {sparse_delta}"
+            )
+        indices = convert_to_tensor(sparse_delta.indices)
+        rank = indices.shape.rank
+        at = _tidemark.call("expand_dims", (indices,), {"axis": -1})
+        updates = self._like(sparse_delta.values)
+        if updates.shape.rank == 0 and rank is not None:
+            size = _tidemark.call("shape", (_tidemark.call("gather_nd", (self._reading, at)),))
+            updates = _tidemark.call("broadcast_to", (updates, size))
+        return at, updates
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """An op that replaces rows."""
+        return self.scatter_nd_update(*self._rows(sparse_delta), name)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """An op that adds to rows."""
+        return self.scatter_nd_add(*self._rows(sparse_delta), name)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """An op that subtracts from rows."""
+        return self.scatter_nd_sub(*self._rows(sparse_delta), name)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        """An op after which rows are the larger of themselves and the given ones."""
+        inputs = [*self._rows(sparse_delta)]
+        return self._update("tensor_scatter_nd_max", inputs, (), name)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        """An op after which rows are the smaller of themselves and the given ones."""
+        inputs = [*self._rows(sparse_delta)]
+        return self._update("tensor_scatter_nd_min", inputs, (), name)
+
+    def _scaled(self, op, sparse_delta, name):
+        at, updates = self._rows(sparse_delta)
+        rows = _tidemark.call(op, (_tidemark.call("gather_nd", (self._reading, at)), updates))
+        return self.scatter_nd_update(at, rows, name)
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        """An op that multiplies rows; each index once."""
+        return self._scaled("multiply", sparse_delta, name)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        """An op that divides rows; each index once."""
+        return self._scaled("truediv", sparse_delta, name)
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        """An op that replaces slices."""
+        inputs = [convert_to_tensor(indices), self._like(updates)]
+        return self._update("tensor_scatter_nd_update", inputs, (), name)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """An op that adds to slices."""
+        inputs = [convert_to_tensor(indices), self._like(updates)]
+        return self._update("tensor_scatter_nd_add", inputs, (), name)
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """An op that subtracts from slices."""
+        inputs = [convert_to_tensor(indices), self._like(updates)]
+        return self._update("tensor_scatter_nd_sub", inputs, (), name)
 
     def set_shape(self, shape):
         if not self.shape.is_compatible_with(as_shape(shape)):

@@ -66,10 +66,13 @@ def _run_file(path):
     except SystemExit:
         raise
     except BaseException as error:
-        # The user's program begins below this frame.
+        # The user's program begins below this frame; what stands above is none of its business.
         tb = error.__traceback__
         while tb is not None and tb.tb_frame.f_code.co_filename != path:
             tb = tb.tb_next
-        raise error.with_traceback(tb)  # noqa: B904  the very same error
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        sys.excepthook(type(error), error.with_traceback(tb), tb)
+        raise SystemExit(1) from None
     finally:
         sys.modules["__main__"] = main if main.__spec__ is None else module

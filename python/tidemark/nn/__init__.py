@@ -17,3 +17,14 @@ from tidemark._export import namespace as _namespace
 from tidemark.nn import experimental as experimental
 
 globals().update(_namespace("tf.nn"))
+
+
+def __getattr__(name):
+    """Recurrent networks of TensorFlow 1."""
+    if not name.startswith("_"):
+        from tidemark._v1.nn_names import find
+
+        found = find(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'tidemark.nn' has no attribute {name!r}")

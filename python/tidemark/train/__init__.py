@@ -25,3 +25,14 @@ __all__ = [
     "SequenceExample",
     "TrackableView",
 ]
+
+
+def __getattr__(name):
+    """TensorFlow 1's optimizers, savers, coordinators."""
+    if not name.startswith("_"):
+        from tidemark._v1.train import find
+
+        found = find(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'tidemark.train' has no attribute {name!r}")

@@ -35,6 +35,12 @@ std::shared_ptr<Graph> Graph::create(std::string name) {
 }
 
 NodeRef Graph::new_node() {
+  if (is_finalized()) {
+    const memory::Site* site = memory::thread_context.site;
+    throw FinalizedError(message("Graph is finalized and cannot be modified.",
+                                 site ? " A node was to be added at " : "",
+                                 site ? memory::describe(*site) : std::string()));
+  }
   auto node = std::make_unique<Node>();
   node->sequence = next_sequence();
   node->graph = weak_from_this();

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 
 #include "tidemark/graph/node.h"
 
 namespace tidemark::graph {
+
+/// A graph takes no new nodes any more; Python's RuntimeError.
+class TIDEMARK_API FinalizedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Built by one thread, then never changed: run by any number of threads.
 class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
@@ -17,6 +24,9 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   /// Never used twice.
   uint64_t id() const { return id_; }
 
+  /// From now on new_node throws.
+  void finalize() { is_finalized_.store(true, std::memory_order_relaxed); }
+  bool is_finalized() const { return is_finalized_.load(std::memory_order_relaxed); }
   NodeRef new_node();
   /// The name, with a number behind it where it is taken: "add", "add_1", …
   std::string unique_name(std::string name);
@@ -41,6 +51,7 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   std::string name_;
   std::map<std::string, int, std::less<>> names_;  // how often each was asked for
   uint64_t id_;
+  std::atomic<bool> is_finalized_{false};
   std::vector<Tensor> inputs_, outputs_;
   std::vector<NodeRef> effects_;
 };

@@ -115,6 +115,26 @@ bool is_constant(const Tensor& t) {
   return true;
 }
 
+bool may_forget_past(const Tensor& t) {
+  constexpr size_t kMostRemembered = 32;
+  const std::vector<graph::Node*> past = graph::nodes_for({&t, 1}, {});
+  if (past.size() > kMostRemembered) return true;
+  std::map<const detail::TensorImpl*, uint32_t> handles;  // and how many the past itself has
+  std::map<const graph::Node*, uint32_t> outputs;
+  for (const graph::Node* node : past) {
+    for (const Tensor& input : node->inputs) {
+      if (input.is_symbolic() && handles[input.impl()]++ == 0) ++outputs[&graph::node_of(input)];
+    }
+  }
+  for (const auto& [impl, count] : handles) {
+    if (impl->refs.load(std::memory_order_relaxed) > count) return false;
+  }
+  for (const auto& [node, count] : outputs) {
+    if (node->refs.load(std::memory_order_relaxed) > count) return false;
+  }
+  return true;
+}
+
 bool fold(const Tensor& t, const Tensor& value) {
   graph::Node& node = graph::node_of(t);
   if (node.outputs.size() != 1 || node.special == trace::constant_special()) return false;

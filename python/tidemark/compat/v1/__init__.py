@@ -8,6 +8,30 @@ from __future__ import annotations
 import sys as _sys
 
 from tidemark.compat.v1 import math, nn
+from tidemark.compat.v1._arguments import (
+    argmax,
+    argmin,
+    constant,
+    convert_to_tensor,
+    count_nonzero,
+    expand_dims,
+    name_scope,
+    norm,
+    ones_like,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+    shape,
+    size,
+    squeeze,
+    transpose,
+    zeros_like,
+)
 from tidemark.compat.v1._functions import (
     SummaryMetadata,
     boolean_mask,
@@ -31,8 +55,7 @@ from tidemark.tensor_shape import Dimension
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    from tidemark._v1.names import NAMES
+    from tidemark._v1.names import find
 
-    if name in NAMES:
-        return NAMES[name]
-    return getattr(_sys.modules["tidemark"], name)
+    found = find(name)
+    return found if found is not None else getattr(_sys.modules["tidemark"], name)

@@ -1,0 +1,112 @@
+"""Names that TensorFlow 2 moved elsewhere: what TensorFlow 1 called ``tf.log`` is ``tf.math.log``.
+
+At the top level they are found where TensorFlow 2 has nothing of that name.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+# old name → new name without "tf."
+MOVED = {
+    **{
+        name: f"math.{name}"
+        for name in (
+            "angle", "betainc", "bincount", "ceil", "conj", "count_nonzero", "digamma", "erf",
+            "erfc", "igamma", "igammac", "imag", "invert_permutation", "is_finite", "is_inf",
+            "is_nan", "is_non_decreasing", "is_strictly_increasing", "lbeta", "lgamma", "log",
+            "log1p", "log_sigmoid", "logical_xor", "polygamma", "real", "reciprocal", "rint",
+            "rsqrt", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
+            "squared_difference", "unsorted_segment_max", "unsorted_segment_mean",
+            "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n",
+            "unsorted_segment_sum", "zeta", "confusion_matrix", "accumulate_n", "expm1",
+            "floormod", "xdivy", "xlogy", "cumulative_logsumexp", "polyval", "reduce_logsumexp",
+        )
+    },
+    **{
+        name: f"linalg.{name}"
+        for name in ("cholesky", "cholesky_solve", "cross", "qr", "svd", "trace", "tensordot",
+                     "norm")
+    },
+    **{
+        f"matrix_{name}": f"linalg.{new}"
+        for name, new in {
+            "band_part": "band_part", "determinant": "det", "diag": "diag",
+            "diag_part": "diag_part", "inverse": "inv", "set_diag": "set_diag", "solve": "solve",
+            "solve_ls": "lstsq", "square_root": "sqrtm", "transpose": "matrix_transpose",
+            "triangular_solve": "triangular_solve",
+        }.items()
+    },
+    "self_adjoint_eig": "linalg.eigh",
+    "self_adjoint_eigvals": "linalg.eigvalsh",
+    "diag": "linalg.tensor_diag",
+    "diag_part": "linalg.tensor_diag_part",
+    "global_norm": "linalg.global_norm",
+    "fft": "signal.fft", "ifft": "signal.ifft", "fft2d": "signal.fft2d",
+    "ifft2d": "signal.ifft2d", "fft3d": "signal.fft3d", "ifft3d": "signal.ifft3d",
+    "depth_to_space": "nn.depth_to_space", "space_to_depth": "nn.space_to_depth",
+    "lin_space": "linspace", "floor_div": "math.floordiv", "realdiv": "divide",
+    "truncatediv": "truncatediv", "truncatemod": "truncatemod", "mod": "math.floormod",
+    "random_shuffle": "random.shuffle", "random_gamma": "random.gamma",
+    "random_poisson": "random.poisson", "random_crop": "image.random_crop",
+    "reverse_v2": "reverse", "where_v2": "where", "batch_to_space_nd": "batch_to_space",
+    "is_symbolic_tensor": "is_symbolic_tensor", "batch_gather": "gather",
+    "tensor_scatter_add": "tensor_scatter_nd_add", "tensor_scatter_sub": "tensor_scatter_nd_sub",
+    "tensor_scatter_update": "tensor_scatter_nd_update",
+    "check_numerics": "debugging.check_numerics", "assert_type": "debugging.assert_type",
+    **{
+        f"assert_{name}": f"debugging.assert_{name}"
+        for name in ("greater_equal", "integer", "less_equal", "near", "negative",
+                     "non_negative", "non_positive", "none_equal", "positive",
+                     "proper_iterable", "rank_at_least", "rank_in", "same_float_dtype", "scalar")
+    },
+    "is_numeric_tensor": "debugging.is_numeric_tensor",
+    "decode_base64": "io.decode_base64", "encode_base64": "io.encode_base64",
+    "decode_csv": "io.decode_csv", "decode_raw": "io.decode_raw", "read_file": "io.read_file",
+    "write_file": "io.write_file", "matching_files": "io.matching_files",
+    "parse_example": "io.parse_example", "parse_single_example": "io.parse_single_example",
+    "parse_tensor": "io.parse_tensor", "serialize_tensor": "io.serialize_tensor",
+    "FixedLenFeature": "io.FixedLenFeature", "VarLenFeature": "io.VarLenFeature",
+    "SparseFeature": "io.SparseFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
+    "python_io": "io", "gfile": "io.gfile",
+    "regex_replace": "strings.regex_replace", "reduce_join": "strings.reduce_join",
+    "string_join": "strings.join", "string_strip": "strings.strip", "substr": "strings.substr",
+    "string_to_hash_bucket_fast": "strings.to_hash_bucket_fast",
+    "string_to_hash_bucket_strong": "strings.to_hash_bucket_strong",
+    "string_to_number": "strings.to_number",
+    "sparse_add": "sparse.add", "sparse_mask": "sparse.mask", "sparse_maximum": "sparse.maximum",
+    "sparse_minimum": "sparse.minimum", "sparse_reorder": "sparse.reorder",
+    "sparse_reset_shape": "sparse.reset_shape", "sparse_reshape": "sparse.reshape",
+    "sparse_retain": "sparse.retain", "sparse_slice": "sparse.slice",
+    "sparse_softmax": "sparse.softmax", "sparse_transpose": "sparse.transpose",
+    "sparse_reduce_sum": "sparse.reduce_sum", "sparse_reduce_max": "sparse.reduce_max",
+    "sparse_tensor_dense_matmul": "sparse.sparse_dense_matmul",
+    "sparse_tensor_to_dense": "sparse.to_dense", "sparse_to_indicator": "sparse.to_indicator",
+    "sparse_fill_empty_rows": "sparse.fill_empty_rows", "sparse_split": "sparse.split",
+    "sparse_segment_mean": "sparse.segment_mean", "sparse_segment_sum": "sparse.segment_sum",
+    "sparse_segment_sqrt_n": "sparse.segment_sqrt_n",
+    "FIFOQueue": "_v1.train.queues.FIFOQueue", "QueueBase": "_v1.train.queues.QueueBase",
+    "RandomShuffleQueue": "_v1.train.queues.RandomShuffleQueue",
+    "layers": "_v1.layers", "losses": "_v1.losses", "metrics": "_v1.metrics",
+}  # fmt: skip
+
+
+def find(name):
+    """What an old name stands for; None."""
+    new = MOVED.get(name)
+    if new is None:
+        return None
+    found = importlib.import_module("tidemark")
+    path = "tidemark"
+    for part in new.split("."):
+        path += "." + part
+        inner = getattr(found, part, None)
+        if inner is None and part.startswith("_") or path.startswith("tidemark._v1."):
+            try:
+                inner = importlib.import_module(path)
+            except ImportError:
+                inner = getattr(found, part, None)
+        if inner is None:
+            return None
+        found = inner
+    return found

@@ -1,0 +1,29 @@
+"""What ``tf.train`` has in TensorFlow 1 beyond TensorFlow 2; loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES = {
+    "optimizer": ["Optimizer"],
+    "optimizers": [
+        "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer",
+        "GradientDescentOptimizer", "MomentumOptimizer", "RMSPropOptimizer",
+    ],
+    "steps": [
+        "ExponentialMovingAverage", "assert_global_step", "cosine_decay", "create_global_step",
+        "exponential_decay", "get_global_step", "get_or_create_global_step", "global_step",
+        "inverse_time_decay", "natural_exp_decay", "piecewise_constant", "polynomial_decay",
+    ],
+}  # fmt: skip
+HOMES = {name: module for module, names in _HOMES.items() for name in names}
+HOMES["piecewise_constant_decay"] = "steps"
+
+
+def find(name):
+    """What ``tf.train.<name>`` stands for; None."""
+    home = HOMES.get(name)
+    if home is None:
+        return None
+    module = importlib.import_module(f"tidemark._v1.train.{home}")
+    return getattr(module, "piecewise_constant" if name == "piecewise_constant_decay" else name)

@@ -1,0 +1,89 @@
+"""The programs of the articles run to their end, unchanged; flat and fast.
+
+They are read from the folder TIDEMARK_SEEDS or from ../shared/seeds/examples beside the project.
+Where neither is there, the programs of the same shape in examples/gallery stand for them.
+"""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GALLERY = ROOT / "examples" / "gallery"
+MIB = 1 << 20
+
+# program → (seconds, peak in MiB over the import) it may take on an idle machine; None: no bar.
+BARS = {
+    "000_1.py": (5, None),
+    "001_1.py": (10, 20),
+    "004_1.py": (60, 400),
+    "004_2.py": (60, 400),
+    "004_3.py": (60, 300),
+}
+LARGE = {"002_1.py"}  # two tensors of 4 GB
+SLOW = {"004_1.py", "004_2.py", "004_3.py"}
+KEEPS_RESULTS = {"004_3.py", "growing_chain.py"}  # in a list of its own
+
+
+def _seeds():
+    folders = [os.environ.get("TIDEMARK_SEEDS"), ROOT.parent / "shared/seeds/examples"]
+    found = next((Path(f) for f in folders if f and Path(f).is_dir()), GALLERY)
+    return [p for p in sorted(found.glob("*.py")) if p.name != "run.py"]
+
+
+def _marked(program):
+    slow = [pytest.mark.slow] if program.name in SLOW or program.name in LARGE else []
+    return pytest.param(program, id=program.name, marks=slow)
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    spec = importlib.util.spec_from_file_location("gallery_run", GALLERY / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def base(gallery):
+    return gallery.cost_of_import()
+
+
+def _free_bytes():
+    with open("/proc/meminfo") as lines:
+        found = next(line for line in lines if line.startswith("MemAvailable"))
+    return int(found.split()[1]) * 1024
+
+
+@pytest.mark.parametrize("program", [_marked(p) for p in _seeds()])
+def test_runs_to_its_end(program, gallery, base):
+    if "keras" in program.read_text() and not importlib.util.find_spec("keras"):
+        pytest.skip("Keras is not installed")
+    if program.name in LARGE and _free_bytes() < 12 << 30:
+        pytest.skip("needs 12 GB of free memory")
+    if os.environ.get("TIDEMARK_MEMORY_LIMIT") or os.environ.get("TIDEMARK_POISON"):
+        pytest.skip("measures an ordinary process")
+    seen = gallery.measure(program, base)
+    assert seen.status == 0, seen.output[-2000:]
+    if program.name not in KEEPS_RESULTS | LARGE:
+        assert seen.growth <= 1 * MIB, f"grew by {seen.growth} bytes"
+    seconds, peak = BARS.get(program.name, (None, None))
+    if seconds is not None:
+        assert seen.seconds < 3 * seconds  # the machine may be busy with other tests
+    if peak is not None:
+        assert seen.peak < peak * MIB
+
+
+def test_what_is_measured(gallery, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import time\nkept = []\nfor i in range(40):\n"
+        "    kept.append(bytearray(1 << 20))\n    time.sleep(0.02)\n"
+    )
+    seen = gallery.measure(program, gallery.cost_of_import())
+    assert seen.verdict == "grows" and 30 * MIB < seen.peak < 60 * MIB
+    program.write_text("import sys\nsys.exit(3)\n")
+    assert gallery.measure(program, 0).verdict == "exit 3"
+    assert "exit 3" in gallery.table([gallery.measure(program, 0)])
