@@ -1,4 +1,4 @@
-"""A chain that grows by a node a run. TensorFlow computes it anew each time: its cost is squared."""
+"""A chain that grows by a node a run. TensorFlow computes it anew each time: quadratic."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Named and unnamed intermediate results. TensorFlow's graph is the same for both: so is its peak."""
+"""Named and unnamed steps. TensorFlow's graph is the same for both: so is its peak."""
 
 import tensorflow as tf
 

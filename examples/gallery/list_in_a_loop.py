@@ -1,4 +1,4 @@
-"""A list filled in a staged loop, then stacked. TensorFlow raises: its loops cannot carry a list."""
+"""A list filled in a staged loop, then stacked. TensorFlow raises: loops carry no lists."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""A module called in a loop, noise drawn in each call. TensorFlow runs it; half a gigabyte idles."""
+"""A module called in a loop, noise drawn in each call. TensorFlow runs it; half a GB idles."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Ten threads share a session. Names of TensorFlow 1, which TensorFlow 2 does not know: it raises."""
+"""Ten threads share a session. The names are TensorFlow 1's; on TensorFlow 2 it raises."""
 
 import threading
 

@@ -85,18 +85,6 @@ def flatten(structure, expand_composites=False):
     return leaves
 
 
-def flatten_up_to(shallow, structure):
-    """The parts of a structure that stand where the shallow one has its leaves."""
-    if not is_nested(shallow):
-        return [structure]
-    if not is_nested(structure):
-        raise TypeError(f"the structure has {structure!r} where {shallow!r} has several parts")
-    parts, inner = _children(shallow), _children(structure)
-    if len(parts) != len(inner):
-        raise ValueError(f"the structures have {len(parts)} and {len(inner)} parts")
-    return [leaf for one, two in zip(parts, inner, strict=True) for leaf in flatten_up_to(one, two)]
-
-
 def _append_leaves(structure, leaves):
     for child in _children(structure):
         if is_nested(child):

@@ -157,8 +157,8 @@ false_negatives = _counting("false_negatives", lambda y, p: tf.logical_and(y, tf
 true_negatives = _counting("true_negatives", lambda y, p: tf.logical_not(tf.logical_or(y, p)))
 
 
-def _ratio(kind, what, wrong, labels, predictions, weights, metrics_collections, updates_collections,
-           name):  # fmt: skip
+def _ratio(kind, what, wrong, labels, predictions, weights, metrics_collections,
+           updates_collections, name):  # fmt: skip
     with variable_scope(name, kind):
         labels, predictions = _yes(labels, predictions)
         hits, more_hits = _count(
@@ -174,8 +174,8 @@ def precision(labels, predictions, weights=None, metrics_collections=None,
               updates_collections=None, name=None):  # fmt: skip
     """The part of what was predicted that was right."""
     return _ratio(
-        "precision", "false_positives", lambda y, p: tf.logical_and(tf.logical_not(y), p), labels, predictions,
-        weights, metrics_collections, updates_collections, name,
+        "precision", "false_positives", lambda y, p: tf.logical_and(tf.logical_not(y), p),
+        labels, predictions, weights, metrics_collections, updates_collections, name,
     )  # fmt: skip
 
 
@@ -183,8 +183,8 @@ def recall(labels, predictions, weights=None, metrics_collections=None,
            updates_collections=None, name=None):  # fmt: skip
     """The part of what is there that was predicted."""
     return _ratio(
-        "recall", "false_negatives", lambda y, p: tf.logical_and(y, tf.logical_not(p)), labels, predictions,
-        weights, metrics_collections, updates_collections, name,
+        "recall", "false_negatives", lambda y, p: tf.logical_and(y, tf.logical_not(p)),
+        labels, predictions, weights, metrics_collections, updates_collections, name,
     )  # fmt: skip
 
 

@@ -107,7 +107,8 @@ class Conv2DTranspose(_Conv):
     rank = 2
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid",
-                 data_format="channels_last", activation=None, use_bias=True, **kwargs):  # fmt: skip
+                 data_format="channels_last", activation=None, use_bias=True,
+                 **kwargs):  # fmt: skip
         super().__init__(filters, kernel_size, strides, padding, data_format, 1, activation,
                          use_bias, **kwargs)  # fmt: skip
 
