@@ -96,8 +96,8 @@ TIDEMARK_API std::shared_ptr<const graph::Special> update_special(GraphVariable 
 TIDEMARK_API bool fold(const Tensor& t, const Tensor& value);
 /// Whether the tensor depends on nothing but constants.
 TIDEMARK_API bool is_constant(const Tensor& t);
-/// Whether what a constant was made of is of no more use: nobody else holds any of it and could feed
-/// it, or it has grown long.
+/// Whether what a constant was made of is of no more use: nobody else holds any of it and could
+/// feed it, or it has grown long.
 TIDEMARK_API bool may_forget_past(const Tensor& t);
 
 }  // namespace tidemark::session

@@ -10,6 +10,21 @@ _HOMES = {
         "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer",
         "GradientDescentOptimizer", "MomentumOptimizer", "RMSPropOptimizer",
     ],
+    "coordinator": ["Coordinator", "LooperThread"],
+    "hooks": [
+        "CheckpointSaverHook", "FinalOpsHook", "LoggingTensorHook", "NanLossDuringTrainingError",
+        "NanTensorHook", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
+        "SessionRunValues", "StopAtStepHook",
+    ],
+    "monitored": [
+        "ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold",
+        "SingularMonitoredSession",
+    ],
+    "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
+    "saver": [
+        "Saver", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
+        "list_variables", "load_checkpoint", "load_variable", "update_checkpoint_state",
+    ],
     "steps": [
         "ExponentialMovingAverage", "assert_global_step", "cosine_decay", "create_global_step",
         "exponential_decay", "get_global_step", "get_or_create_global_step", "global_step",

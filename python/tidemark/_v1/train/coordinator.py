@@ -70,9 +70,7 @@ class Coordinator:
         if error is not None:
             raise error
         if left and not ignore_live_threads:
-            raise RuntimeError(
-                f"Coordinator stopped with threads still running: {' '.join(left)}"
-            )
+            raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(left)}")
 
     def raise_requested_exception(self):
         with self._lock:
@@ -109,5 +107,3 @@ class LooperThread(threading.Thread):
     def run_loop(self):
         if self._work:
             self._work(*self._given[0], **self._given[1])
-
-

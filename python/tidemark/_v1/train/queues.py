@@ -35,9 +35,7 @@ class _Store:
 
     def take(self, count, name, keep=0, up_to=False):
         with self.changed:
-            self.changed.wait_for(
-                lambda: self.is_closed or len(self.items) >= count + keep
-            )
+            self.changed.wait_for(lambda: self.is_closed or len(self.items) >= count + keep)
             there = len(self.items)
             if there < count:
                 if not (up_to and there):
@@ -91,9 +89,7 @@ class QueueBase:
 
     name = property(lambda self: self._name)
     dtypes = property(lambda self: list(self._dtypes))
-    shapes = property(
-        lambda self: self._shapes or [tf.TensorShape(None) for _ in self._dtypes]
-    )
+    shapes = property(lambda self: self._shapes or [tf.TensorShape(None) for _ in self._dtypes])
     names = property(lambda self: self._names)
 
     def _given(self, vals):
@@ -165,9 +161,7 @@ class QueueBase:
             return [*(tf.stack(column) for column in zip(*taken, strict=True)), tf.constant(True)]
 
         known = n if isinstance(n, int) and not up_to else None
-        return self._packed(
-            self._operation(take, [tf.convert_to_tensor(n)], self._types([known]))
-        )
+        return self._packed(self._operation(take, [tf.convert_to_tensor(n)], self._types([known])))
 
     def dequeue_many(self, n, name=None):
         """So many elements, as rows."""
