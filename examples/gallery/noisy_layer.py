@@ -14,6 +14,6 @@ class Noisy(tf.Module):
 
 layer = Noisy()
 x = tf.random.normal((1, 5))
-for _ in range(1000):
+for _ in range(20000):
     y = layer(x)
 print(y.shape)

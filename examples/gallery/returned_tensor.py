@@ -11,6 +11,6 @@ def predicted(x):
 
 
 x = tf.random.normal((1, 5))
-for _ in range(1000):
+for _ in range(20000):
     y = predicted(x)
 print(y.shape)

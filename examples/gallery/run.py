@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import select
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -47,38 +49,45 @@ def _resident(pid):
         return 0
 
 
-def _sampled(command, timeout, interval=0.02):
-    """(process, output, seconds, samples of resident memory)."""
-    with open(os.devnull) as nothing:
+# Runs a program; says on a pipe when it begins, importing done, and when it has ended.
+_START = """
+import os, sys, tidemark, numpy
+from tidemark.cli.run import execute
+tidemark.install_as_tensorflow(); tidemark.constant([1.0]); tidemark.Session
+if "tf.keras" in open(sys.argv[2]).read(): tidemark.keras.layers
+pipe = int(sys.argv.pop(1)); os.write(pipe, b".")
+try:
+    status = execute(None, sys.argv[1:])
+finally:
+    os.write(pipe, b".")
+sys.exit(status)
+"""
+
+
+def _sampled(program, arguments, timeout, interval=0.005):
+    """(exit status, output, seconds, samples of resident memory) from where the program begins."""
+    ours, theirs = os.pipe()
+    command = [sys.executable, "-c", _START, str(theirs), str(program), *arguments]
+    environment = {k: v for k, v in os.environ.items() if k != "TIDEMARK_SEEDS"}
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            command, stdin=nothing, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-    started, samples, lines = time.monotonic(), [], []
-    import threading
-
-    reader = threading.Thread(target=lambda: lines.extend(process.stdout), daemon=True)
-    reader.start()
-    while process.poll() is None:
-        samples.append(_resident(process.pid))
-        if time.monotonic() - started > timeout:
-            process.kill()
-            process.wait()
-            break
-        time.sleep(interval)
-    seconds = time.monotonic() - started
-    reader.join()
-    process.stdout.close()
-    return process, "".join(lines), seconds, [s for s in samples if s]
-
-
-def cost_of_import():
-    """Resident memory of a process that has imported what every program imports."""
-    code = (
-        "import sys, tidemark, numpy; tidemark.install_as_tensorflow(); tidemark.constant([1.0]);"
-        "tidemark.Session; print(open('/proc/self/statm').read().split()[1])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(done.stdout) * PAGE
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            pass_fds=[theirs], env=environment,
+        )  # fmt: skip
+        os.close(theirs)
+        os.read(ours, 1)  # also returns when the process ends
+        started, samples = time.monotonic(), []
+        # The interpreter's own end, which frees everything, is not looked at.
+        while not select.select([ours], [], [], interval)[0]:
+            samples.append(_resident(process.pid))
+            if time.monotonic() - started > timeout:
+                process.kill()
+        seconds = time.monotonic() - started
+        process.wait()
+        os.close(ours)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    return process.returncode, text, seconds, [s for s in samples if s]
 
 
 def level(samples):
@@ -87,18 +96,17 @@ def level(samples):
     return ordered[len(ordered) // 10]
 
 
-def measure(program, base, arguments=(), timeout=600):
+def measure(program, arguments=(), timeout=600):
     """Runs a program and says what it took."""
-    command = [sys.executable, "-m", "tidemark", str(program), *arguments]
-    process, output, seconds, samples = _sampled(command, timeout)
-    peak = max(samples, default=base) - base
-    # The first quarter is warming up, the very last sample may be the interpreter's end.
-    steady = samples[len(samples) // 4 : -1]
+    status, output, seconds, samples = _sampled(program, arguments, timeout)
+    peak = max(samples) - samples[0] if samples else 0
+    # The first quarter of the rounds is warming up: of a short program half of the time.
+    steady = samples[len(samples) // (4 if seconds > 0.5 else 2) :]
     growth = 0
     if len(steady) >= 8:
         quarter = len(steady) // 4
         growth = level(steady[-quarter:]) - level(steady[:quarter])
-    return Measured(Path(program).name, process.returncode, seconds, peak, growth, output)
+    return Measured(Path(program).name, status, seconds, peak, growth, output)
 
 
 def _bar(done, count, name):
@@ -123,10 +131,10 @@ def main(programs):
     chosen = [Path(p) for p in programs] or [
         p for p in sorted(HERE.glob("*.py")) if p.name != "run.py"
     ]
-    base, results = cost_of_import(), []
+    results = []
     for number, program in enumerate(chosen):
         _bar(number, len(chosen), program.name)
-        results.append(measure(program, base))
+        results.append(measure(program))
     _bar(len(chosen), len(chosen), "")
     print(table(results))
     for result in results:
