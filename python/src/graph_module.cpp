@@ -321,6 +321,11 @@ void name_result(PyObject* result, PyObject* name) {
   const char* text = PyUnicode_AsUTF8(name);
   if (!text) throw PythonError{};
   node.label = graph->unique_name(full + text);
+  const trace::GraphBuilder* builder = trace::current_builder();
+  if (!builder || !builder->is_shared()) return;
+  // Sessions find it by its name: the graph keeps it.
+  const Ref module = Ref::checked(PyImport_ImportModule("tidemark._v1.graph"));
+  Ref::checked(PyObject_CallMethod(module.get(), "keep_named", "O", result));
 }
 
 void add_graph_functions(nb::module_& m) {

@@ -4,8 +4,6 @@
 
 #include <map>
 
-#include "tidemark/trace/builder.h"
-
 #include "composites.h"
 #include "convert.h"
 #include "errors.h"
@@ -139,24 +137,12 @@ PyObject* run_with(const OpFunction& f, PyObject** values) {
   return result.release();
 }
 
-/// Gives the node that the call made the name that was asked for, where a graph is being built that
-/// sessions will run.
-void name_result(PyObject* result, PyObject* name) {
-  const Ref module = Ref::checked(PyImport_ImportModule("tidemark._v1.graph"));
-  Ref::checked(PyObject_CallMethod(module.get(), "name_result", "OO", result, name));
-}
-
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   PyObject* result = guarded([&]() -> PyObject* {
     const OpFunction& f = *function_of(self);
     PyObject* values[kMostParams + 1] = {};
     sort_arguments(f, args, PyVectorcall_NARGS(flags), keywords, values);
-    Ref made = Ref::steal(run_with(f, values));
-    PyObject* name = values[f.op->params().size()];
-    if (name && name != Py_None && made && trace::current_builder()) [[unlikely]] {
-      name_result(made.get(), name);
-    }
-    return made.release();
+    return run_with(f, values);
   });
   if (result) [[likely]]
     return result;

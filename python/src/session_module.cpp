@@ -310,6 +310,8 @@ void add_session_functions(nb::module_& m) {
            [](SharedGraph* self, const std::string& name) {
              new (self) SharedGraph{graph::Graph::create(name)};
            })
+      .def("unique_name", [](const SharedGraph& self,
+                             std::string name) { return self.graph->unique_name(std::move(name)); })
       .def("finalize", [](const SharedGraph& self) { self.graph->finalize(); })
       .def_prop_ro("is_finalized",
                    [](const SharedGraph& self) { return self.graph->is_finalized(); })

@@ -94,7 +94,6 @@ class Graph:
     def __init__(self):
         self._shared = _tidemark.SharedGraph("graph")
         self._named = {}  # name given by the user → Operation, which stays
-        self._counts = {}
         self._collections = {}
         self._lock = threading.RLock()
         self.seed = None
@@ -124,10 +123,12 @@ class Graph:
         scope = get_current_name_scope()
         full = f"{scope}/{name}" if scope else name
         with self._lock:
-            count = self._counts.get(full, 0)
             if mark_as_used:
-                self._counts[full] = count + 1
-            return full if not count else f"{full}_{count}"
+                return self._shared.unique_name(full)
+            count = 0
+            while (name := f"{full}_{count}" if count else full) in self._named:
+                count += 1
+            return name
 
     def name_scope(self, name):
         """A context whose name stands before the names made inside it."""
@@ -376,6 +377,15 @@ def name_result(result, name):
         place.graph.label(first, name)
     elif isinstance(first, Tensor) and _tidemark.is_symbolic(first):
         place.graph.label(operation_of(first), name)
+
+
+def keep_named(tensor):
+    """The graph keeps the operation that makes the tensor, which has a name of the user's."""
+    place = current_place()
+    if place is not None:
+        operation = operation_of(tensor)
+        with place.graph._lock:
+            place.graph._named[operation._node.label] = operation
 
 
 @contextlib.contextmanager

@@ -30,6 +30,8 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   explicit GraphBuilder(std::shared_ptr<graph::Graph> shared);
 
   const std::shared_ptr<graph::Graph>& graph() const { return graph_; }
+  /// Whether several builders add to the graph, whose parts are run on request.
+  bool is_shared() const { return is_shared_; }
   Tensor add_input(DType dtype, const Shape& shape);
   /// A node that gives the value: constants in traced code are symbolic like everything else.
   Tensor constant(const Tensor& value);
