@@ -28,8 +28,8 @@ DIFFERENCES = {
 # module → why names of it are missing; for modules inside of it as well.
 MISSING = {
     "tf": "not written yet",
-    "tf.compat.v1": "TensorFlow 1's graphs and sessions are not written yet; what runs at once is "
-    "here under its old arguments where Keras asks for them",
+    "tf.compat.v1": "graphs, sessions, layers, losses, metrics, optimizers, savers and queues are "
+    "here; readers of files, GraphDefs and summaries are not written yet",
     "tf.data": "input pipelines are not written yet",
     "tf.distribute": "there is one device and one process",
     "tf.experimental.dtensor": "tensors spread over several devices are not part of Tidemark",
