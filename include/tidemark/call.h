@@ -81,7 +81,8 @@ TIDEMARK_API std::vector<Tensor> call_all(const OpDef& op, std::span<const Tenso
 TIDEMARK_API Tensor call(const OpDef& op, std::span<const Tensor> inputs,
                          std::span<const Attr> attrs = {});
 
-/// By name, attributes by name, defaults filled in. For gradient definitions and rare calls.
+/// By name, attributes by name, defaults filled in. For gradient definitions and rare calls. Inputs
+/// given up (temporaries, std::move) are written in place, as by the operators below.
 struct NamedAttr {
   std::string_view name;
   Attr value;

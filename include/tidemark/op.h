@@ -137,13 +137,15 @@ using ShapeRule = void (*)(InferContext&);
 class TIDEMARK_API Grad {
  public:
   /// `wanted`: bit i for input i; bits beyond the 64th are taken as set.
-  Grad(const OpCall& call, std::span<const Tensor> outputs, std::span<const Tensor> dy,
+  Grad(const OpCall& call, std::span<const Tensor> outputs, std::span<Tensor> dy,
        std::span<Tensor> dx, uint64_t wanted = ~uint64_t{0})
       : call_(call), outputs_(outputs), dy_(dy), dx_(dx), wanted_(wanted) {}
 
   const Tensor& x(int i = 0) const { return call_.inputs[i]; }
   const Tensor& y(int i = 0) const { return outputs_[i]; }
   const Tensor& dy(int i = 0) const { return dy_[i]; }  // empty: nothing flows from output i
+  /// dy(i), given up: an op it goes into may write its result there. dy(i) is empty from then on.
+  Tensor take_dy(int i = 0) { return std::move(dy_[i]); }
   int num_inputs() const { return static_cast<int>(call_.inputs.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const Shape& shape(int i) const { return call_.inputs[i].shape(); }
@@ -158,8 +160,8 @@ class TIDEMARK_API Grad {
 
  private:
   const OpCall& call_;
-  std::span<const Tensor> outputs_, dy_;
-  std::span<Tensor> dx_;
+  std::span<const Tensor> outputs_;
+  std::span<Tensor> dy_, dx_;
   uint64_t wanted_;
 };
 using GradientRule = void (*)(Grad&);

@@ -178,7 +178,7 @@ std::vector<bool> connections(const std::deque<Entry>& entries, size_t count, in
 
 void set_deferrer(Deferrer function) noexcept { deferrer = function; }
 
-std::vector<Adjoint> run_backward(const Entry& entry, std::span<const Tensor> dy, uint64_t wanted,
+std::vector<Adjoint> run_backward(const Entry& entry, std::span<Tensor> dy, uint64_t wanted,
                                   bool gives_up_dy) {
   if (entry.custom) return entry.custom->run(dy);
   if (gives_rows(entry)) return gathered_rows(entry, dy[0]);

@@ -30,7 +30,8 @@ std::vector<Tensor> pulled_back(const Tape::Entry& entry, std::span<const Tensor
     return dx;
   }
   const OpCall call{*entry.op, entry.inputs(), entry.attrs};
-  Grad grad(call, entry.outputs(), dy, dx);
+  std::vector<Tensor> own(dy.begin(), dy.end());
+  Grad grad(call, entry.outputs(), own, dx);
   entry.op->gradient_rule()(grad);
   return dx;
 }

@@ -155,9 +155,10 @@ bool is_behind_curtain() noexcept;
 TIDEMARK_API void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                                 const std::shared_ptr<CustomBackward>& backward);
 
-/// Runs the gradient of one recorded step: one adjoint each input. Bit i of `wanted`: input i.
-/// `gives_up_dy`: it may be written over where nobody else shares it.
-TIDEMARK_API std::vector<Adjoint> run_backward(const Tape::Entry& entry, std::span<const Tensor> dy,
+/// Runs the gradient of one recorded step: one adjoint each input. Bit i of `wanted`: input i. The
+/// step may take what it likes out of `dy`. `gives_up_dy`: it may be written over where nobody else
+/// shares it.
+TIDEMARK_API std::vector<Adjoint> run_backward(const Tape::Entry& entry, std::span<Tensor> dy,
                                                uint64_t wanted, bool gives_up_dy = false);
 
 }  // namespace tidemark::autodiff

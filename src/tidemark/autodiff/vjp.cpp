@@ -17,7 +17,8 @@ std::vector<Tensor> vjp(const OpDef& op, std::span<const Tensor> inputs,
   for (size_t i = 0; i < outputs.size(); ++i) kept_outputs.push_back(kept(outputs[i], keep.y, i));
   std::vector<Tensor> dx(inputs.size());
   const OpCall call{op, kept_inputs, attrs};
-  Grad grad(call, kept_outputs, dy, dx);
+  std::vector<Tensor> own(dy.begin(), dy.end());
+  Grad grad(call, kept_outputs, own, dx);
   op.gradient_rule()(grad);
   return dx;
 }

@@ -153,6 +153,18 @@ TEST(Eager, TemporariesOfOperatorsAreReused) {
   EXPECT_EQ(a.data<float>()[1], 2.f);
 }
 
+TEST(Eager, InputsGivenUpToACallByNameAreReused) {
+  Tensor a = Tensor::of({1.f, 2.f});
+  const Tensor held = Tensor::of({3.f, 4.f});
+  const void* address = a.raw_data();
+  const Tensor y = call("square", {std::move(a)});
+  EXPECT_EQ(y.raw_data(), address);
+  EXPECT_EQ(y.data<float>()[1], 4.f);
+  const Tensor z = call("square", {held});
+  EXPECT_NE(z.raw_data(), held.raw_data());
+  EXPECT_EQ(held.data<float>()[1], 4.f);
+}
+
 TEST(Eager, PromotesInputsOfOneTypeVariable) {
   const Tensor y = Tensor::of({1, 2}) + Tensor::of({0.5f, 0.5f});
   EXPECT_EQ(y.dtype(), DType::float32);

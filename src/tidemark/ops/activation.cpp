@@ -9,20 +9,18 @@ namespace {
 Tensor is_positive(const Tensor& t) { return call("greater", {t, scalar_like(0, t)}); }
 Tensor one_like(const Tensor& t) { return scalar_like(1, t); }
 
-/// x times the slope of the normal distribution function, by whichever form of it gelu takes.
-Tensor gelu_slope(const Tensor& x, bool approximate) {
+/// The second derivative of gelu, by whichever form of it was taken.
+Tensor gelu_curvature(const Tensor& x, bool approximate) {
   const Tensor half = scalar_like(0.5, x), one = one_like(x), square = call("square", {x});
   if (!approximate) {
-    const Tensor cdf = half * call("erfc", {x * scalar_like(-0.70710678118654752440, x)});
-    const Tensor pdf =
-        scalar_like(0.39894228040143267794, x) * call("exp", {square * scalar_like(-0.5, x)});
-    return cdf + x * pdf;
+    const Tensor bell = call("exp", {square * scalar_like(-0.5, x)});
+    return scalar_like(0.39894228040143267794, x) * bell * (scalar_like(2, x) - square);
   }
   const Tensor root = scalar_like(0.79788456080286535588, x);
-  const Tensor inner = root * x * (one + scalar_like(0.044715, x) * square);
-  const Tensor t = call("tanh", {inner});
-  const Tensor inner_slope = root * (one + scalar_like(0.134145, x) * square);
-  return half * (one + t) + half * x * (one - call("square", {t})) * inner_slope;
+  const Tensor t = call("tanh", {root * x * (one + scalar_like(0.044715, x) * square)});
+  const Tensor slope = root * (one + scalar_like(0.134145, x) * square);  // of tanh's argument
+  const Tensor bend = root * scalar_like(0.26829, x) * x;
+  return (one - call("square", {t})) * (slope - x * t * call("square", {slope}) + half * x * bend);
 }
 
 }  // namespace
@@ -33,7 +31,23 @@ TIDEMARK_OP(relu)
     .input("features", kReal)
     .output("activations", like("features"))
     .elementwise()
-    .gradient([](Grad& g) { g.dx(0) = zero_unless(is_positive(g.y()), g.dy()); }, keep_y(0));
+    .gradient(
+        [](Grad& g) {
+          g.dx(0) = call("relu_grad", {g.take_dy(), g.y()});
+        },
+        keep_y(0));
+
+TIDEMARK_OP(relu_grad)
+    .doc("dy where the activations are positive, else 0.")
+    .input("dy", kReal)
+    .input("activations", kReal)
+    .output("dx", like("dy"))
+    .elementwise()
+    .gradient(
+        [](Grad& g) {
+          g.dx(0) = g.unbroadcast(call("relu_grad", {g.take_dy(), g.x(1)}), 0);
+        },
+        keep_x(1));
 
 TIDEMARK_OP(relu6)
     .doc("features held between 0 and 6.")
@@ -100,8 +114,30 @@ TIDEMARK_OP(gelu)
     .output("activations", like("features"))
     .elementwise()
     .gradient(
-        [](Grad& g) { g.dx(0) = g.dy() * gelu_slope(g.x(0), g.attr("approximate").as_bool()); },
+        [](Grad& g) {
+          g.dx(0) =
+              call("gelu_grad", {g.take_dy(), g.x(0)}, {{"approximate", g.attr("approximate")}});
+        },
         keep_x(0));
+
+TIDEMARK_OP(gelu_grad)
+    .doc("dy times the slope of gelu at features.")
+    .input("dy", kFloats)
+    .input("features", kFloats)
+    .attr("approximate", AttrKind::boolean, false)
+    .output("dx", like("dy"))
+    .elementwise()
+    .gradient(
+        [](Grad& g) {
+          const Attr& approximate = g.attr("approximate");
+          if (g.wants(1)) {
+            const Tensor bent = g.x(0) * gelu_curvature(g.x(1), approximate.as_bool());
+            g.dx(1) = g.unbroadcast(g.dy() * bent, 1);
+          }
+          const Tensor slope = call("gelu_grad", {g.dy(), g.x(1)}, {{"approximate", approximate}});
+          g.dx(0) = g.unbroadcast(slope, 0);
+        },
+        keep_x(0, 1));
 
 TIDEMARK_OP(swish)
     .doc("features * sigmoid(beta * features).")

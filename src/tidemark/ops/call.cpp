@@ -197,8 +197,10 @@ std::vector<Tensor> call_all(const OpDef& op, std::span<const Tensor> inputs,
   return out;
 }
 
-std::vector<Tensor> call_all(std::string_view name, std::span<const Tensor> inputs,
-                             std::initializer_list<NamedAttr> named) {
+namespace {
+
+std::vector<Tensor> call_by_name(std::string_view name, std::span<const Tensor> inputs,
+                                 std::initializer_list<NamedAttr> named, uint64_t donated) {
   const OpDef& op = OpRegistry::instance().get(name);
   std::vector<Attr> attrs;
   for (int index : op.attrs()) attrs.push_back(op.params()[static_cast<size_t>(index)].fallback);
@@ -212,12 +214,23 @@ std::vector<Tensor> call_all(std::string_view name, std::span<const Tensor> inpu
     const Param& p = op.params()[static_cast<size_t>(op.attrs()[i])];
     if (p.required && attrs[i].is_none()) fail("[", name, "] '", p.name, "' must be given");
   }
-  return call_all(op, inputs, attrs);
+  std::vector<Tensor> out(static_cast<size_t>(op.num_outputs(attrs)));
+  dispatch({op, inputs, attrs, donated}, out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> call_all(std::string_view name, std::span<const Tensor> inputs,
+                             std::initializer_list<NamedAttr> named) {
+  return call_by_name(name, inputs, named, 0);
 }
 
 Tensor call(std::string_view name, std::initializer_list<Tensor> inputs,
             std::initializer_list<NamedAttr> named) {
-  return std::move(call_all(name, std::span(inputs.begin(), inputs.size()), named).at(0));
+  // The list holds handles of its own: one that nobody shares was a temporary or moved in.
+  constexpr uint64_t kAll = ~uint64_t{0};
+  return std::move(call_by_name(name, {inputs.begin(), inputs.size()}, named, kAll).at(0));
 }
 
 // Given-up operands are moved out, so that the caller's temporary no longer shares the result.

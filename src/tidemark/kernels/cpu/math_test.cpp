@@ -195,6 +195,44 @@ TEST(Math, AnElementsResultDoesNotDependOnItsPlace) {
   });
 }
 
+/// Distance in units of the last place of the float nearest to `expected`.
+double ulps_off(float got, double expected) {
+  const float near = std::abs(static_cast<float>(expected));
+  return std::abs(got - expected) / (std::nextafter(near, INFINITY) - near);
+}
+
+TEST(Math, GeluOfFloatsAndItsSlopeAreAccurateEverywhere) {
+  std::vector<double> x;
+  for (double v = -12.9; v < 12.9; v += 1e-4) x.push_back(static_cast<float>(v));
+  for (float tiny = 0x1p-100f; tiny < 0.1f; tiny *= 1.07f) {
+    x.push_back(tiny);
+    x.push_back(-tiny);
+  }
+  const Tensor floats = tensor(DType::float32, x);
+  for_each_level([&] {
+    const Tensor y = call("gelu", {floats}), slope = call("gelu_grad", {Tensor(1.f), floats});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double tail = 0.5 * std::erfc(std::abs(x[i]) * std::sqrt(0.5));
+      const double bell = std::exp(-0.5 * x[i] * x[i]) / std::sqrt(2 * std::acos(-1.0));
+      const double expected = x[i] > 0 ? x[i] - x[i] * tail : x[i] * tail;
+      // The tail's relative error grows by a few roundings of its exponent.
+      const double room = 4.5 + (x[i] < -5 ? 0.8 * (-x[i] - 5) : 0);
+      ASSERT_LE(ulps_off(y.data<float>()[i], expected), room) << x[i];
+      const double drop = std::abs(x[i]) * bell, below = tail - drop;
+      ASSERT_NEAR(slope.data<float>()[i], x[i] > 0 ? 1 - below : below,
+                  (x[i] > 0 ? 2e-7 : 0) + room * 1.2e-7 * (tail + drop))
+          << x[i];
+    }
+  });
+  const Tensor far = tensor(DType::float32, {INFINITY, -INFINITY, NAN, -14, 14});
+  const Tensor ends = call("gelu_grad", {Tensor(1.f), far});
+  EXPECT_EQ(ends.data<float>()[0], 1);
+  EXPECT_EQ(ends.data<float>()[1], 0);
+  EXPECT_TRUE(std::isnan(ends.data<float>()[2]));
+  EXPECT_EQ(ends.data<float>()[3], 0);
+  EXPECT_EQ(ends.data<float>()[4], 1);
+}
+
 TEST(Math, GeluAndSwishStayRelativelyAccurateFarBelowZero) {
   // An error of half an ulp in x / sqrt(2) alone changes gelu by about x^2 of its ulps.
   const std::vector<double> x = trying_values<double>();

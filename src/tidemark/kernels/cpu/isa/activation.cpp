@@ -1,6 +1,8 @@
 // Activation functions made of exponentials. No branches: a vector function has none to be in.
 
 #include "tidemark/kernels/cpu/isa/loops.h"
+#include "tidemark/kernels/cpu/isa/normal_lanes.h"
+#include "tidemark/kernels/cpu/isa/stores.h"
 #include "tidemark/kernels/cpu/isa/vector_math.h"
 
 namespace tidemark::cpu::TIDEMARK_ISA {
@@ -44,6 +46,44 @@ TIDEMARK_UNARY_MATH(selu, T(1.05070098735548049342) * positive_part(x) +
                               T(1.75809934084737685994) * math::expm1(negative_part(x)))
 TIDEMARK_UNARY_MATH(swish, x* logistic(static_cast<T>(p.values[0]) * x))
 
+template <class T>
+[[gnu::always_inline]] inline T gelu_exact_slope(T x) {
+  const T bell = T(0.39894228040143267794) * math::exp(x * x * T(-0.5));
+  return T(0.5) * math::erfc(x * T(-0.70710678118654752440)) + x * bell;
+}
+template <class T>
+[[gnu::always_inline]] inline T gelu_tanh_slope(T x) {
+  const T root = T(0.79788456080286535588);
+  const T t = math::tanh(root * (x + T(0.044715) * x * x * x));
+  return T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * root * (T(1) + T(0.134145) * x * x);
+}
+
+// Of floats, by vectors: the tail is 0 from kFarOut on.
+[[gnu::always_inline]] inline Vec<float> gelu_lanes(Vec<float> x) {
+  const Vec<float> t = distance_lanes(x);
+  const Vec<float> below = t * bell_lanes(t) * tail_over_bell_lanes(t);
+  return greater_of(x, Vec<float>{}) - (t == kFarOut ? Vec<float>{} : below);
+}
+[[gnu::always_inline]] inline Vec<float> gelu_slope_lanes(Vec<float> x) {
+  const Vec<float> t = distance_lanes(x);
+  const Vec<float> near = bell_lanes(t) * (tail_over_bell_lanes(t) - t * 0.39894228f);
+  const Vec<float> below = t == kFarOut ? Vec<float>{} : near;
+  return x > 0.f ? 1.f - below : below;
+}
+
+/// Calls of(i) for every vector of n elements, a multiple of the longest vector; two at a time, so
+/// that one waits while the other computes.
+template <class Of>
+[[gnu::always_inline]] inline void for_two_vectors(int64_t n, Of of) {
+  constexpr int64_t kLane = kLanes<float>;
+  int64_t i = 0;
+  for (; i + 2 * kLane <= n; i += 2 * kLane) {
+    of(i);
+    of(i + kLane);
+  }
+  for (; i < n; i += kLane) of(i);
+}
+
 /// Two functions behind one op: its attribute chooses once, not an element at a time.
 struct gelu_op {
   using Over = Floats;
@@ -60,6 +100,11 @@ struct gelu_op {
     if (params.values[0] != 0) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < count; ++i) y[i] = gelu_tanh(x[i]);
+    } else if constexpr (sizeof(T) == sizeof(float)) {
+      for_two_vectors(
+          count, [&](int64_t i) __attribute__((always_inline)) {
+            store<float>(y + i, gelu_lanes(load<float>(x + i)));
+          });
     } else {
 #pragma GCC ivdep
       for (int64_t i = 0; i < count; ++i) y[i] = gelu_exact(x[i]);
@@ -68,7 +113,35 @@ struct gelu_op {
   }
 };
 
+struct gelu_grad_op {
+  using Over = Floats;
+  static constexpr const char* name = "gelu_grad";
+  static constexpr uint8_t arity = 2;
+  static constexpr bool whole_vectors = true, heavy = true;
+  template <class T>
+  static T of(T dy, T x, LoopParams);
+  template <class T>
+  static LoopStatus loop(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+    const T *dy = static_cast<const T*>(in[0]), *x = static_cast<const T*>(in[1]);
+    T* dx = static_cast<T*>(out);
+    const int64_t count = count_of<gelu_grad_op>(n);
+    if (params.values[0] != 0) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) dx[i] = dy[i] * gelu_tanh_slope(x[i]);
+    } else if constexpr (sizeof(T) == sizeof(float)) {
+      for_two_vectors(
+          count, [&](int64_t i) __attribute__((always_inline)) {
+            store<float>(dx + i, load<float>(dy + i) * gelu_slope_lanes(load<float>(x + i)));
+          });
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) dx[i] = dy[i] * gelu_exact_slope(x[i]);
+    }
+    return LoopStatus::ok;
+  }
+};
+
 TIDEMARK_LOOPS(activation, sigmoid_op, log_sigmoid_op, softplus_op, elu_op, selu_op, swish_op,
-               gelu_op);
+               gelu_op, gelu_grad_op);
 
 }  // namespace tidemark::cpu::TIDEMARK_ISA

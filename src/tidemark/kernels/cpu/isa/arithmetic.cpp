@@ -32,9 +32,11 @@ TIDEMARK_BINARY(minimum, Real, smaller(x, y))
 TIDEMARK_TERNARY(clip_by_value, Real, larger(smaller(x, z), y))
 
 TIDEMARK_UNARY(relu, Real, x < T(0) ? T(0) : x)
+TIDEMARK_BINARY(relu_grad, Real, y > T(0) ? x : T(0))
 TIDEMARK_UNARY(relu6, Real, x<T(0) ? T(0) : x> T(6) ? T(6) : x)
 
 TIDEMARK_LOOPS(arithmetic, add_op, subtract_op, multiply_op, truediv_op, negative_op, square_op,
-               squared_difference_op, maximum_op, minimum_op, clip_by_value_op, relu_op, relu6_op);
+               squared_difference_op, maximum_op, minimum_op, clip_by_value_op, relu_op,
+               relu_grad_op, relu6_op);
 
 }  // namespace tidemark::cpu::TIDEMARK_ISA

@@ -4,6 +4,10 @@
 
 #include <tidemark/dtype.h>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 namespace tidemark::cpu::TIDEMARK_ISA {
 
 #if defined(__AVX512F__)
@@ -41,6 +45,31 @@ template <class To, class From>
 template <class A>
 [[gnu::always_inline]] inline Vec<A> broadcast(A value) {
   return value - Vec<A>{};  // subtraction of zero keeps NaN, infinities and -0
+}
+
+/// a where it is less than b, else b: where b is NaN, NaN.
+[[gnu::always_inline]] inline Vec<float> lesser_of(Vec<float> a, Vec<float> b) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_min_ps(0xffff, a, b);  // the plain form warns in g++ 12
+#elif defined(__AVX__)
+  return _mm256_min_ps(a, b);
+#elif defined(__SSE2__)
+  return _mm_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+/// a where it is greater than b, else b.
+[[gnu::always_inline]] inline Vec<float> greater_of(Vec<float> a, Vec<float> b) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_max_ps(0xffff, a, b);
+#elif defined(__AVX__)
+  return _mm256_max_ps(a, b);
+#elif defined(__SSE2__)
+  return _mm_max_ps(a, b);
+#else
+  return a > b ? a : b;
+#endif
 }
 
 /// float16 bits in the low halves of 32-bit lanes to float: scaling by 2^112 renormalises
