@@ -33,29 +33,61 @@ int default_threads() {
 }
 
 /// Pieces of one parallel_for. Lives on the caller's stack until `helpers` is zero.
-struct Job {
-  detail::PieceFn fn;
-  void* context;
-  int64_t pieces;
-  std::atomic<int64_t> next{0};
+///
+/// Every thread begins with a stretch of pieces of its own and helps with the others' after it:
+/// one op after the other over the same memory then finds its part in the same core's cache.
+class Job {
+ public:
+  Job(detail::PieceFn fn, void* context, int64_t pieces, int threads)
+      : fn_(fn), context_(context), stretches_(std::min(threads, kMostStretches)) {
+    for (int i = 0; i < stretches_; ++i) {
+      stretch_[i].next.store(pieces * i / stretches_, std::memory_order_relaxed);
+      stretch_[i].end = pieces * (i + 1) / stretches_;
+    }
+  }
+
+  /// `thread`: 0 for the caller, 1 and up for the workers.
+  void work(int thread) {
+    for (int i = 0; i < stretches_; ++i) work_on(stretch_[(thread + i) % stretches_]);
+  }
+  bool has_pieces() const {
+    for (int i = 0; i < stretches_; ++i) {
+      if (stretch_[i].next.load(std::memory_order_relaxed) < stretch_[i].end) return true;
+    }
+    return false;
+  }
+
   std::atomic<int> helpers{0};  // workers inside; raised under Pool::mutex
-  std::mutex error_mutex;
   std::exception_ptr error;
 
-  void work() {
+ private:
+  static constexpr int kMostStretches = 16;
+  struct alignas(64) Stretch {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+
+  void work_on(Stretch& stretch) {
     for (;;) {
-      const int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
-      if (piece >= pieces) return;
+      const int64_t piece = stretch.next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= stretch.end) return;
       try {
-        fn(context, piece);
+        fn_(context_, piece);
       } catch (...) {
-        std::lock_guard lock(error_mutex);
+        std::lock_guard lock(error_mutex_);
         if (!error) error = std::current_exception();
-        next.store(pieces, std::memory_order_relaxed);  // no new pieces
+        for (int i = 0; i < stretches_; ++i) {  // no new pieces
+          stretch_[i].next.store(stretch_[i].end, std::memory_order_relaxed);
+        }
       }
     }
   }
-  bool has_pieces() const { return next.load(std::memory_order_relaxed) < pieces; }
+
+  detail::PieceFn fn_;
+  void* context_;
+  int stretches_;
+  std::mutex error_mutex_;
+  Stretch stretch_[kMostStretches];
 };
 
 thread_local bool inside_parallel = false;
@@ -77,7 +109,7 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       while (static_cast<int>(workers_.size()) < threads - 1) {
-        workers_.emplace_back([this] { serve(); });
+        workers_.emplace_back([this, n = static_cast<int>(workers_.size()) + 1] { serve(n); });
       }
       jobs_.push_back(&job);
       posted_.fetch_add(1, std::memory_order_release);
@@ -91,7 +123,7 @@ class Pool {
       }
     }
     inside_parallel = true;
-    job.work();
+    job.work(0);
     inside_parallel = false;
     {
       std::lock_guard lock(mutex_);
@@ -133,7 +165,7 @@ class Pool {
 #endif
   }
 
-  void serve() {
+  void serve(int thread) {
     inside_parallel = true;
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -145,7 +177,7 @@ class Pool {
       }
       job->helpers.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      job->work();
+      job->work(thread);
       lock.lock();
       // The job may be gone as soon as this is zero.
       if (job->helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify_all();
@@ -234,7 +266,7 @@ void run_pieces(int64_t pieces, PieceFn fn, void* context, bool brief) {
     for (int64_t piece = 0; piece < pieces; ++piece) fn(context, piece);
     return;
   }
-  Job job{.fn = fn, .context = context, .pieces = pieces, .error_mutex = {}, .error = nullptr};
+  Job job(fn, context, pieces, threads);
   pool().run(job, threads, brief);
   if (job.error) std::rethrow_exception(job.error);
 }
