@@ -105,8 +105,14 @@ TIDEMARK_OP(convolution)
     .heavy()
     .gradient(
         [](Grad& g) {
-          g.dx(0) = with_attrs_of(g, "convolution_input_grad", shape_tensor(g, 0), g.x(1), g.dy());
-          g.dx(1) = with_attrs_of(g, "convolution_filter_grad", g.x(0), shape_tensor(g, 1), g.dy());
+          if (g.wants(0)) {
+            g.dx(0) =
+                with_attrs_of(g, "convolution_input_grad", shape_tensor(g, 0), g.x(1), g.dy());
+          }
+          if (g.wants(1)) {
+            g.dx(1) =
+                with_attrs_of(g, "convolution_filter_grad", g.x(0), shape_tensor(g, 1), g.dy());
+          }
         },
         keep_x(0, 1));
 

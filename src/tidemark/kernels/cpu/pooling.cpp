@@ -122,23 +122,46 @@ void argmax_run(KernelContext& k) {
                     }));
 }
 
+/// Windows that share no pixel may be done at the same time.
+bool rows_meet(const ConvolutionSizes& s) {
+  for (int d = 0; d < 2; ++d) {
+    if (s.stride[d] < (s.kernel[d] - 1) * s.dilation[d] + 1) return true;
+  }
+  return false;
+}
+
+void clear(const Tensor& t) {
+  parallel_for(static_cast<int64_t>(t.nbytes()), 256 << 10, [&](int64_t begin, int64_t end) {
+    std::memset(static_cast<char*>(t.mutable_raw_data()) + begin, 0,
+                static_cast<size_t>(end - begin));
+  });
+}
+
 template <bool kBack>
 void max_pool_grad_run(KernelContext& k) {
-  std::memset(k.out<void>(0), 0, k.output(0).nbytes());
   const Tensor& x = k.input(0);
+  clear(k.output(0));
   if (x.num_elements() == 0 || k.output(0).num_elements() == 0) return;
   const ConvolutionSizes s = sizes_of(k.call(), x.shape());
   const PoolingLoops& loops = loops_for(x.dtype());
-  const int64_t size = static_cast<int64_t>(size_of(x.dtype()));
-  const int64_t image_elements = x.num_elements() / s.batch;
-  const char* third = k.in<char>(2);
-  char* out = k.out<char>(0);
-  for_each_greatest(s, loops, k.in<void>(0), k.in<void>(1),
-                    with_size(x, [=](int64_t image, int64_t window, int64_t at) {
-                      const int64_t in = image * image_elements + at;
-                      loops.add(third + (kBack ? window : in) * size,
-                                out + (kBack ? in : window) * size);
-                    }));
+  const auto row = kBack ? loops.max_gradient : loops.max_take;
+  const int64_t rows = s.out[0] * s.out[1], channels = s.out_channels;
+  const auto run = [&](int64_t r, int64_t begin, int64_t end) {
+    row(s, r, k.in<void>(0), k.in<void>(1), k.in<void>(2), begin, end, k.out<void>(0));
+  };
+  if (!kBack || !rows_meet(s)) {
+    return for_rows(s.batch * rows, s.out[2] * channels, [&](int64_t r) { run(r, 0, channels); });
+  }
+  // One image and block of channels after the other on one thread, so that sums do not meet.
+  const int64_t blocks = (channels + kChannels - 1) / kChannels;
+  parallel_for(s.batch * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / blocks, first = i % blocks * kChannels;
+      for (int64_t r = image * rows; r < (image + 1) * rows; ++r) {
+        run(r, first, std::min(channels, first + kChannels));
+      }
+    }
+  });
 }
 
 void avg_pool_grad_run(KernelContext& k) {

@@ -133,16 +133,49 @@ struct Pooling {
     }
   }
 
-  static void add(const void* from, void* to) {
-    T& sum = *static_cast<T*>(to);
-    narrow(static_cast<A>(widened<A>(sum) + widened<A>(*static_cast<const T*>(from))), sum);
+  /// The first pixel whose element equals the window's greatest, or is NaN, is the one.
+  template <bool kBack>
+  static void at_greatest(const S& s, int64_t row, const void* raw_x, const void* raw_y,
+                          const void* raw_third, int64_t begin, int64_t end, void* raw_out) {
+    const T *x = static_cast<const T*>(raw_x), *y = static_cast<const T*>(raw_y);
+    const T* third = static_cast<const T*>(raw_third);
+    T* out = static_cast<T*>(raw_out);
+    const int64_t image = row / s.out[1] / s.out[0];
+    const Range a(s, 0, row / s.out[1] % s.out[0]), b(s, 1, row % s.out[1]);
+    for (int64_t o = 0; o < s.out[2]; ++o) {
+      const Range c(s, 2, o);
+      const int64_t window = (row * s.out[2] + o) * s.out_channels + begin;
+      for_vectors<A>(
+          end - begin, [&](int64_t channel, int64_t lanes) __attribute__((always_inline)) {
+            const V greatest = load_some<A>(y + window + channel, lanes);
+            const V given = kBack ? load_some<A>(third + window + channel, lanes) : V{};
+            auto open = greatest == greatest;
+            open |= ~open;  // all lanes, NaN too
+            V taken{};
+            for_window(
+                s, image, a, b, c, [&](int64_t pixel_at) __attribute__((always_inline)) {
+                  const int64_t at = pixel_at * s.out_channels + begin + channel;
+                  const V v = load_some<A>(x + at, lanes);
+                  const auto found = open & ((v == greatest) | (v != v));
+                  open &= ~found;
+                  const V there = load_some<A>((kBack ? out : third) + at, lanes);
+                  if constexpr (kBack) {
+                    store_some<A>(out + at, found ? there + given : there, lanes);
+                  } else {
+                    taken = found ? there : taken;
+                  }
+                });
+            if constexpr (!kBack) store_some<A>(out + window + channel, taken, lanes);
+          });
+    }
   }
 
   static constexpr PoolingLoops loops() {
     if constexpr (kReal) {
-      return {forward<true>, forward<false>, arg_max, mean_gradient, add};
+      return {forward<true>, forward<false>,    arg_max,
+              mean_gradient, at_greatest<true>, at_greatest<false>};
     } else {
-      return {forward<true>, nullptr, arg_max, nullptr, add};
+      return {forward<true>, nullptr, arg_max, nullptr, at_greatest<true>, at_greatest<false>};
     }
   }
 };

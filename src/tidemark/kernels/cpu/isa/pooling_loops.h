@@ -15,8 +15,13 @@ struct PoolingLoops {
                   int64_t begin, int64_t end, int64_t* pixels) = nullptr;
   /// Row of the input's gradient.
   void (*mean_gradient)(const ConvolutionSizes& s, int64_t row, const void* dy, void* dx) = nullptr;
-  /// to[...] += from[...] of one element.
-  void (*add)(const void* from, void* to) = nullptr;
+  /// For the windows of a row of y and channels [begin, end): adds each window's element of `third`
+  /// to `out` at the window's greatest element; and the other way: takes the element of `third`
+  /// that lies there.
+  void (*max_gradient)(const ConvolutionSizes& s, int64_t row, const void* x, const void* y,
+                       const void* third, int64_t begin, int64_t end, void* out) = nullptr;
+  void (*max_take)(const ConvolutionSizes& s, int64_t row, const void* x, const void* y,
+                   const void* third, int64_t begin, int64_t end, void* out) = nullptr;
 };
 
 struct PoolingTable {
