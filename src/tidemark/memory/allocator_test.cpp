@@ -142,6 +142,21 @@ TEST(Retained, GoesBackOnRequestAndStaysWithinItsLimit) {
   EXPECT_EQ(set_retained_limit(old), MiB(2));
 }
 
+TEST(Retained, EverNewSizesDoNotPileUp) {
+  release_retained();
+  Buffer* large = allocate({.bytes = 32 << 20});
+  const int64_t live = stats().live;
+  reset_peak();
+  for (size_t size = 1 << 20; size < size_t{4} << 20; size += 300 << 10) {
+    for (size_t step = 0; step < 40; ++step) {
+      release(allocate({.bytes = size * (100 + 13 * step) / 100}));
+    }
+  }
+  const int64_t highest = stats().peak;
+  EXPECT_LE(stats().retained, highest + highest / 2 + (2 << 20) - live);
+  release(large);
+}
+
 TEST(Retained, FreePagesOfSlabsInUseGoBack) {
   const int64_t old = set_retained_limit(MiB(1));
   std::vector<Buffer*> buffers;

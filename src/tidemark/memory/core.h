@@ -73,6 +73,11 @@ using CoreLock = std::unique_lock<SpinMutex>;
 /// Returns how many bytes went.
 int64_t shed(CoreLock& hold, int64_t target) noexcept;
 
+/// Called when `bytes` have to be mapped since nothing retained fits. Kept mappings wait for
+/// requests of their own size; a program whose sizes keep changing would pile them up. So the
+/// oldest go while live and retained together exceed half as much again as was ever live.
+void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept;
+
 /// Gives retained memory back until `bytes` more can be committed; false when that cannot be.
 bool make_room(CoreLock& hold, int64_t bytes) noexcept;
 

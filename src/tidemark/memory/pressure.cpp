@@ -47,6 +47,20 @@ void purge_free_pages(CoreLock& hold, int64_t target) noexcept {
   }
 }
 
+/// Detached regions go back to the system, until `target` is reached or nothing is left to detach.
+void give_back(CoreLock& hold, int64_t target) noexcept {
+  for (;;) {
+    Victims victims;
+    choose_victims(victims, target);
+    if (victims.count == 0) return;
+    hold.unlock();
+    for (int i = 0; i < victims.count; ++i) {
+      os::unmap(victims.region[i].start, victims.region[i].size);
+    }
+    hold.lock();
+  }
+}
+
 /// What the process may have, less room for code, interpreter and libraries.
 int64_t default_limit() {
   const int64_t available = os::memory_available();
@@ -58,16 +72,7 @@ int64_t default_limit() {
 
 int64_t shed(CoreLock& hold, int64_t target) noexcept {
   const int64_t before = core.retained();
-  for (;;) {
-    Victims victims;
-    choose_victims(victims, target);
-    if (victims.count == 0) break;
-    hold.unlock();
-    for (int i = 0; i < victims.count; ++i) {
-      os::unmap(victims.region[i].start, victims.region[i].size);
-    }
-    hold.lock();
-  }
+  give_back(hold, target);
   const bool under_pressure = target < core.comfortable();
   if (core.retained() > target && (under_pressure || core.retained() > core.purge_above)) {
     purge_free_pages(hold, target);
@@ -80,6 +85,14 @@ int64_t shed(CoreLock& hold, int64_t target) noexcept {
                                            ? core.comfortable()
                                            : after + std::max(kStep, core.retained_limit / 16);
   return std::max<int64_t>(before - after, 0);
+}
+
+void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept {
+  static constexpr int64_t kSlack = 1 << 20;
+  const int64_t in_use = core.ledger.live() + core.ledger.planned() + bytes;
+  const int64_t highest = std::max(core.ledger.peak(), in_use);
+  const int64_t target = std::max<int64_t>(0, highest + highest / 2 + kSlack - in_use);
+  if (core.retained() > target) give_back(hold, target);
 }
 
 bool make_room(CoreLock& hold, int64_t bytes) noexcept {

@@ -19,9 +19,13 @@ namespace {
 constexpr int64_t kPieceMacs = 1 << 21;  // what makes a piece worth its call
 constexpr int64_t kPieces = 16;          // aimed at, so that many cores have work
 constexpr int64_t kMaxFilterSums = 64 << 20;
-/// Machine code and descriptions of one primitive, as measured over many shapes, rounded up.
-constexpr int64_t kPrimitiveBytes = 256 << 10;
-constexpr int64_t kCacheBytes = 16 << 20;
+/// Machine code, descriptions and what the heap loses between them, of one primitive, as measured
+/// over many shapes, rounded up.
+constexpr int64_t kPrimitiveBytes = 128 << 10;
+constexpr int64_t kCacheBytes = 32 << 20;
+/// Plans seen for the first time, and shapes of former ones: see PlanCache.
+constexpr size_t kNewPlans = 8;
+constexpr size_t kFormerShapes = 256;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -210,48 +214,79 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
 
 namespace {
 
-/// The least recently used plan goes first. Plans that are not complete are kept, too: asking again
-/// costs as much as making one.
+/// Plans by shape. A plan seen for the first time is one of a few; when its shape comes again after
+/// others it gets a place among many, where the least recently used goes first. So images of ever
+/// new sizes take next to nothing, and a training loop has all of its plans from the third step on.
+/// Plans that are not complete are kept, too: asking again costs as much as making one.
 class PlanCache {
  public:
+  using Plan = std::shared_ptr<const ConvolutionPlan>;
   static PlanCache& instance() {
     static PlanCache* cache = new PlanCache;  // pool threads may outlive static objects
     return *cache;
   }
 
-  std::shared_ptr<const ConvolutionPlan> get(const TidemarkDnnlTable& table,
-                                             const TidemarkDnnlConvolution& wanted) {
+  Plan get(const TidemarkDnnlTable& table, const TidemarkDnnlConvolution& wanted) {
     {
       std::lock_guard lock(mutex_);
-      for (auto it = recent_.begin(); it != recent_.end(); ++it) {
-        if (!same((*it)->whole(), wanted)) continue;
+      if (Plan found = find(wanted)) {
         ++hits_;
-        recent_.splice(recent_.begin(), recent_, it);
-        return recent_.front();
+        return found;
       }
       ++misses_;
     }
     auto made = std::make_shared<const ConvolutionPlan>(table, wanted);  // takes milliseconds
-    std::list<std::shared_ptr<const ConvolutionPlan>> evicted;  // destroyed after the lock is gone
+    std::list<Entry> evicted;  // destroyed after the lock is gone
     std::lock_guard lock(mutex_);
-    recent_.push_front(made);
     bytes_ += bytes_of(*made);
-    while (bytes_ > kCacheBytes && recent_.size() > 1) {
-      bytes_ -= bytes_of(*recent_.back());
-      evicted.splice(evicted.begin(), recent_, std::prev(recent_.end()));
-      ++evictions_;
+    (forget_former(wanted) ? known_ : new_).push_front({made, misses_});
+    if (new_.size() > kNewPlans) {
+      former_.push_front(new_.back().plan->whole());
+      if (former_.size() > kFormerShapes) former_.pop_back();
+      evict_last(new_, evicted);
     }
+    while (bytes_ > kCacheBytes && known_.size() > 1) evict_last(known_, evicted);
     return made;
   }
 
  private:
+  struct Entry {
+    Plan plan;
+    int64_t made_at;  // misses by then: one op asks for its plan more than once
+  };
+
+  static std::list<Entry>::iterator find_in(std::list<Entry>& entries,
+                                            const TidemarkDnnlConvolution& wanted) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const Entry& e) { return same(e.plan->whole(), wanted); });
+  }
+  Plan find(const TidemarkDnnlConvolution& wanted) {
+    if (const auto it = find_in(known_, wanted); it != known_.end()) {
+      known_.splice(known_.begin(), known_, it);
+      return known_.front().plan;
+    }
+    const auto it = find_in(new_, wanted);
+    if (it == new_.end()) return nullptr;
+    Plan plan = it->plan;
+    if (it->made_at != misses_) known_.splice(known_.begin(), new_, it);
+    return plan;
+  }
   static int64_t bytes_of(const ConvolutionPlan& plan) {
     return (plan.primitives() + 1) * kPrimitiveBytes;
+  }
+  /// True: the shape had a plan before, among the new ones.
+  bool forget_former(const TidemarkDnnlConvolution& shape) {
+    return std::erase_if(former_, [&](const auto& other) { return same(other, shape); }) > 0;
+  }
+  void evict_last(std::list<Entry>& entries, std::list<Entry>& evicted) {
+    bytes_ -= bytes_of(*entries.back().plan);
+    evicted.splice(evicted.begin(), entries, std::prev(entries.end()));
+    ++evictions_;
   }
   memory::CacheUse use() {
     std::lock_guard lock(mutex_);
     return {"convolution primitives",
-            static_cast<int64_t>(recent_.size()),
+            static_cast<int64_t>(new_.size() + known_.size()),
             bytes_,
             kCacheBytes,
             hits_,
@@ -260,7 +295,8 @@ class PlanCache {
   }
 
   std::mutex mutex_;
-  std::list<std::shared_ptr<const ConvolutionPlan>> recent_;  // most recently used first; short
+  std::list<Entry> new_, known_;               // latest first; short
+  std::list<TidemarkDnnlConvolution> former_;  // shapes that left new_, latest first
   int64_t bytes_ = 0, hits_ = 0, misses_ = 0, evictions_ = 0;
   memory::CacheRegistration listed_{[this] { return use(); }};
 };

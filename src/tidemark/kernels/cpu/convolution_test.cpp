@@ -5,6 +5,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/testing.h"
+#include "tidemark/memory/cache_registry.h"
 
 namespace tidemark {
 namespace {
@@ -170,6 +171,53 @@ TEST(Pooling, AgreesWithPlainLoops) {
                   d == DType::float64 ? 1e-12 : 1e-2);
       if (e > 300) e += 97;
     }
+  }
+}
+
+TEST(Convolution, PlansSeenAgainStayAndPlansSeenOnceGo) {
+  const auto use = [] {
+    for (const memory::CacheUse& cache : memory::cache_uses()) {
+      if (cache.name == "convolution primitives") return cache;
+    }
+    return memory::CacheUse{};
+  };
+  const Tensor filter = draw(DType::float32, {3, 3, 16, 16}, 1);
+  const auto convolve = [&](int64_t height, int64_t width) {
+    return call("convolution", {draw(DType::float32, {1, height, width, 16}, 2), filter});
+  };
+  if (convolve(9, 9); use().entries == 0) GTEST_SKIP() << "built without oneDNN";
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t size = 30; size < 50; ++size) convolve(size, size);
+  }
+  const memory::CacheUse known = use();
+  EXPECT_GE(known.entries, 20);
+  for (int64_t width = 60; width < 160; ++width) convolve(8, width);
+  EXPECT_LE(use().entries, known.entries + 8);
+  const int64_t misses = use().misses;
+  for (int64_t size = 30; size < 50; ++size) convolve(size, size);
+  EXPECT_EQ(use().misses, misses);
+}
+
+TEST(Pooling, GradientsOfWindowsApartAndMeetingEqualSums) {
+  for (const int64_t stride : {1, 2, 3}) {
+    const Tensor x = draw(DType::float64, {2, 7, 8, 70}, 3);
+    const Ints size{2, 2}, steps{stride, stride};
+    const Tensor y = call("max_pool", {x}, {{"ksize", size}, {"strides", steps}});
+    const Tensor dy = draw(DType::float64, y.shape(), 4);
+    const Tensor dx = call("max_pool_grad", {x, y, dy}, {{"ksize", size}, {"strides", steps}});
+    std::vector<double> expected(static_cast<size_t>(x.num_elements()));
+    const int64_t rows = y.dim(1), columns = y.dim(2);
+    for (int64_t e = 0; e < y.num_elements(); ++e) {
+      const int64_t k = e % 70, c = e / 70 % columns, r = e / 70 / columns % rows;
+      const int64_t n = e / 70 / columns / rows;
+      for (int64_t w = 0; w < 4; ++w) {
+        const int64_t at = ((n * 7 + r * stride + w / 2) * 8 + c * stride + w % 2) * 70 + k;
+        if (x.data<double>()[at] != y.data<double>()[e]) continue;
+        expected[static_cast<size_t>(at)] += dy.data<double>()[e];
+        break;
+      }
+    }
+    EXPECT_EQ(doubles(dx), expected) << stride;
   }
 }
 
