@@ -263,16 +263,13 @@ def scaled_dot_product_attention(
     if 0 < mask.ndim < query.ndim:
         lead = [1] * (query.ndim - mask.ndim)
         mask = call("reshape", (mask, [*lead, *mask._shape_tuple()]), {})
-    narrow = query.dtype.name in ("float16", "bfloat16")
     inputs = [convert_to_tensor(t) for t in (query, key, value)]
-    if narrow:
-        inputs = [cast(t, "float32") for t in inputs]
     if mask.dtype.name == "bool":
         attrs = {"scale": float(scale), "causal": bool(is_causal)}
-        y = call("attention", (*inputs, mask), attrs)[0]
-    else:
-        y = _with_added_mask(*inputs, mask, is_causal, scale)
-    return cast(y, query.dtype) if narrow else y
+        return call("attention", (*inputs, mask), attrs)[0]
+    if query.dtype.name in ("float16", "bfloat16"):
+        inputs = [cast(t, "float32") for t in inputs]
+    return cast(_with_added_mask(*inputs, mask, is_causal, scale), query.dtype)
 
 
 def _with_added_mask(query, key, value, mask, is_causal, scale):

@@ -44,14 +44,45 @@ def test_masks():
     assert not tf.nn.experimental.scaled_dot_product_attention(q, k, v, none).numpy().any()
 
 
-def test_memory_is_linear_in_length():
-    length = 2048
-    q = tf.constant(sample("float32", (1, 1, length, 16), 1))
-    tf.memory.reset_peak()
-    before = tf.memory.stats().live
-    tf.nn.experimental.scaled_dot_product_attention(q, q, q)
-    extra = tf.memory.stats().peak - before
-    assert extra < length * length * 4 / 4
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_types_and_their_gradients_are_those_of_floats(dtype, causal):
+    half = [tf.cast(tf.constant(sample("float32", (2, 140, 24), n)), dtype) for n in (1, 2, 3)]
+    results, gradients = [], []
+    for inputs in (half, [tf.cast(t, "float32") for t in half]):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            y = tf.nn.experimental.scaled_dot_product_attention(*inputs, is_causal=causal)
+            loss = tf.reduce_sum(tf.cast(y, "float32") ** 2)
+        results.append(tf.cast(y, "float32"))
+        gradients.append(tape.gradient(loss, inputs))
+    rtol = {"float16": 4e-3, "bfloat16": 4e-2}[dtype]
+    assert_close(results[0], results[1].numpy(), rtol=rtol)
+    for ours, wide in zip(*gradients, strict=True):
+        assert ours.dtype == dtype
+        # What flows back was rounded to the half type before: errors are those of large elements.
+        room = rtol * np.abs(wide.numpy()).max()
+        assert_close(tf.cast(ours, "float32"), wide.numpy(), rtol=rtol, atol=room)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_memory_is_linear_in_length(dtype):
+    attend = tf.nn.experimental.scaled_dot_product_attention
+
+    def extra(length):
+        """Bytes beyond the inputs at the peak of attention and its gradient."""
+        q = tf.constant(sample(dtype, (1, 1, length, 16), 1))
+        tf.memory.reset_peak()
+        before = tf.memory.stats().live
+        with tf.GradientTape() as tape:
+            tape.watch(q)
+            y = attend(q, q, q, is_causal=True)
+        tape.gradient(y, q)
+        return tf.memory.stats().peak - before
+
+    short, middle, long = extra(1024), extra(2048), extra(4096)
+    assert long < 4096 * 4096
+    assert long - middle < 2.2 * (middle - short)
 
 
 def test_refusals():

@@ -8,7 +8,10 @@ namespace tidemark {
 
 namespace {
 
-constexpr DTypeSet kAttended = dtype_set(DType::float32, DType::float64);
+constexpr DTypeSet kWide = dtype_set(DType::float32, DType::float64);
+
+/// Logarithms of sums, which half types would lose.
+DType wide_of(DType d) { return d == DType::float64 ? d : DType::float32; }
 
 Shape with_last(Shape s, int64_t last) {
   s[s.rank() - 1] = last;
@@ -53,10 +56,10 @@ bool check_inputs(InferContext& c) {
 void attention_shape(InferContext& c) {
   if (!check_inputs(c)) {
     c.set(0, Shape::unknown());
-    return c.set(1, Shape::unknown(), c.dtype(0));
+    return c.set(1, Shape::unknown(), wide_of(c.dtype(0)));
   }
   c.set(0, with_last(c.shape(0), c.shape(2).dim(-1)));
-  c.set(1, without_last(c.shape(0)), c.dtype(0));
+  c.set(1, without_last(c.shape(0)), wide_of(c.dtype(0)));
 }
 
 void attention_grad_shape(InferContext& c) {
@@ -69,6 +72,10 @@ void attention_grad_shape(InferContext& c) {
              c.shape(5));
     }
   }
+  if (c.dtype(5) != wide_of(c.dtype(0))) {
+    c.fail("log_sum_exp for a query of ", name_of(c.dtype(0)), " is ", name_of(wide_of(c.dtype(0))),
+           ". Received: ", name_of(c.dtype(5)));
+  }
   if (c.shape(7).has_rank() && c.shape(7).rank() > 0 && !may_equal(c.shape(7), c.shape(5))) {
     c.fail("dlog_sum_exp must be a scalar (none) or have the shape of log_sum_exp, ", c.shape(5),
            ". Received: ", c.shape(7));
@@ -78,8 +85,8 @@ void attention_grad_shape(InferContext& c) {
 
 void attention_gradient(Grad& g) {
   if (!g.dy(0) && !g.dy(1)) return;
-  const Tensor none = scalar_like(0, g.x(0));
-  const Tensor dy = g.dy(0) ? g.dy(0) : g.y(0) * none;
+  const Tensor none = scalar_like(0, g.y(1));
+  const Tensor dy = g.dy(0) ? g.dy(0) : g.y(0) * scalar_like(0, g.y(0));
   const Tensor inputs[] = {g.x(0), g.x(1), g.x(2), g.x(3),
                            g.y(0), g.y(1), dy,     g.dy(1) ? g.dy(1) : none};
   const std::vector<Tensor> d = call_all(
@@ -95,9 +102,9 @@ TIDEMARK_OP(attention)
         "where `mask` is false, or after the query when `causal`, are not seen; a query that sees "
         "none gives 0. A scalar mask is none. Also the logarithm of the sum of exp of the scores "
         "of each query.")
-    .input("query", kAttended)
-    .input("key", kAttended)
-    .input("value", kAttended)
+    .input("query", kFloats)
+    .input("key", kFloats)
+    .input("value", kFloats)
     .input("mask", kBool, 'M')
     .attr("scale", AttrKind::real, 1.0)
     .attr("causal", AttrKind::boolean, false)
@@ -109,14 +116,14 @@ TIDEMARK_OP(attention)
 
 TIDEMARK_OP(attention_grad)
     .doc("The gradients of attention with respect to query, key and value.")
-    .input("query", kAttended)
-    .input("key", kAttended)
-    .input("value", kAttended)
+    .input("query", kFloats)
+    .input("key", kFloats)
+    .input("value", kFloats)
     .input("mask", kBool, 'M')
-    .input("output", kAttended)
-    .input("log_sum_exp", kAttended)
-    .input("dy", kAttended)
-    .input("dlog_sum_exp", kAttended)
+    .input("output", kFloats)
+    .input("log_sum_exp", kWide, 'S')
+    .input("dy", kFloats)
+    .input("dlog_sum_exp", kWide, 'S')
     .attr("scale", AttrKind::real, 1.0)
     .attr("causal", AttrKind::boolean, false)
     .output("dquery", like("query"))

@@ -69,19 +69,44 @@ struct Attention {
     }
   }
 
-  /// C[m, n] = (C +) A[m, k] * B[k, n].
+  /// What of a product is wanted when query i sees keys up to i + offset only.
+  struct Part {
+    enum { all, columns_seen, inner_seen, inner_seeing } which = all;
+    int64_t offset = 0;
+  };
+
+  template <int kRows>
+  [[gnu::always_inline]] static void part_of_rows(Left a, const A* b, int64_t b_row, A* c,
+                                                  int64_t c_row, int64_t i, int64_t n, int64_t k,
+                                                  bool add, const Part& part) {
+    int64_t from = 0;
+    const int64_t seen = i + kRows + part.offset;  // by the last of these rows
+    if (part.which == Part::columns_seen) {
+      const int64_t whole = (seen + kLane - 1) / kLane * kLane;
+      n = whole < n ? whole : n;
+    } else if (part.which == Part::inner_seen) {
+      k = seen < k ? seen : k;
+    } else if (part.which == Part::inner_seeing) {
+      from = i - part.offset < 0 ? 0 : i - part.offset;
+    }
+    if (n <= 0 || (k <= from && add)) return;
+    rows<kRows>({a.data + i * a.row + from * a.column, a.row, a.column}, b + from * b_row, b_row,
+                c + i * c_row, c_row, n, k - from, add);
+  }
+
+  /// C[m, n] = (C +) A[m, k] * B[k, n], or the part of it that is wanted.
   [[gnu::noinline]] static void multiply(Left a, const A* b, int64_t b_row, A* c, int64_t c_row,
-                                         int64_t m, int64_t n, int64_t k, bool add) {
+                                         int64_t m, int64_t n, int64_t k, bool add,
+                                         const Part& part) {
     int64_t i = 0;
-    for (; i + 6 <= m; i += 6) {
-      rows<6>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
-    }
-    for (; i + 2 <= m; i += 2) {
-      rows<2>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
-    }
-    for (; i < m; ++i) {
-      rows<1>({a.data + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, n, k, add);
-    }
+    for (; i + 6 <= m; i += 6) part_of_rows<6>(a, b, b_row, c, c_row, i, n, k, add, part);
+    for (; i + 2 <= m; i += 2) part_of_rows<2>(a, b, b_row, c, c_row, i, n, k, add, part);
+    for (; i < m; ++i) part_of_rows<1>(a, b, b_row, c, c_row, i, n, k, add, part);
+  }
+
+  static Part part(const AttentionItem& t, int64_t begin, int64_t first,
+                   decltype(Part::which) which) {
+    return t.causal ? Part{which, begin - first} : Part{};
   }
 
   /// out[d][j] = x[j][d] for `count` rows, zeros up to a whole block.
@@ -146,7 +171,8 @@ struct Attention {
     for (int64_t first = 0; first < last; first += kKeys) {
       const int64_t count = t.keys - first < kKeys ? t.keys - first : kKeys;
       transpose(k + first * t.depth, count, t.depth, keys);
-      multiply({q, t.depth, 1}, keys, kKeys, scores, kKeys, rows, kKeys, t.depth, false);
+      multiply({q, t.depth, 1}, keys, kKeys, scores, kKeys, rows, kKeys, t.depth, false,
+               part(t, t.begin, first, Part::columns_seen));
       for (int64_t i = 0; i < rows; ++i) {
         A* s = scores + i * kKeys;
         const A greatest = prepare(t, t.begin + i, first, count, s);
@@ -161,7 +187,7 @@ struct Attention {
         top[i] = shift;
       }
       multiply({scores, kKeys, 1}, v + first * t.value_depth, t.value_depth, y, t.value_depth, rows,
-               t.value_depth, count, true);
+               t.value_depth, count, true, part(t, t.begin, first, Part::inner_seen));
     }
     A* lse = static_cast<A*>(t.lse) + t.begin;
     for (int64_t i = 0; i < rows; ++i) {
@@ -184,6 +210,9 @@ struct Attention {
         });
     const A* dlse = static_cast<const A*>(t.dlse);
     const A mean = sum_of_lanes<A>(dot) - (dlse ? dlse[i] : A{});
+    // What causality left out of the product was never written.
+    const int64_t seen = t.causal && i + 1 - first < kKeys ? i + 1 - first : kKeys;
+    for (int64_t j = seen < 0 ? 0 : seen; j < kKeys; ++j) dp[j] = A{};
     for (int64_t j = 0; j < kKeys; j += kLane) {
       const V p = lse == kLowest ? V{} : exp_lanes(load<A>(s + j) - lse);
       store<A>(s + j, p);
@@ -212,18 +241,21 @@ struct Attention {
         const int64_t rows = left < kAttentionQueries ? left : kAttentionQueries;
         if (t.causal && begin + rows <= first) continue;
         const A *some_q = q + begin * t.depth, *some_dy = dy + begin * t.value_depth;
-        multiply({some_q, t.depth, 1}, keys, kKeys, scores, kKeys, rows, kKeys, t.depth, false);
+        const Part columns = part(t, begin, first, Part::columns_seen);
+        multiply({some_q, t.depth, 1}, keys, kKeys, scores, kKeys, rows, kKeys, t.depth, false,
+                 columns);
         multiply({some_dy, t.value_depth, 1}, values, kKeys, slope, kKeys, rows, kKeys,
-                 t.value_depth, false);
+                 t.value_depth, false, columns);
         for (int64_t i = 0; i < rows; ++i) {
           slopes(t, begin + i, first, count, scores + i * kKeys, slope + i * kKeys);
         }
+        const Part seeing = part(t, begin, first, Part::inner_seeing);
         multiply({scores, 1, kKeys}, some_dy, t.value_depth, dv + first * t.value_depth,
-                 t.value_depth, count, t.value_depth, rows, true);
+                 t.value_depth, count, t.value_depth, rows, true, seeing);
         multiply({slope, 1, kKeys}, some_q, t.depth, dk + first * t.depth, t.depth, count, t.depth,
-                 rows, true);
+                 rows, true, seeing);
         multiply({slope, kKeys, 1}, k + first * t.depth, t.depth, dq + begin * t.depth, t.depth,
-                 rows, t.depth, count, true);
+                 rows, t.depth, count, true, part(t, begin, first, Part::inner_seen));
       }
     }
   }
