@@ -1,0 +1,152 @@
+"""Three small models, their losses and Adam in plain tensor ops, for any library with tf's names.
+
+``MODELS[name](tf)`` gives (variables, loss): call ``loss()`` under a tape, then ``adam(tf, ...)``.
+"""
+
+from __future__ import annotations
+
+
+def images_and_labels(shape, classes):
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+    return rng.standard_normal(shape, dtype=numpy.float32), rng.integers(0, classes, shape[0])
+
+
+class Weights:
+    """Makes variables and remembers them."""
+
+    def __init__(self, tf):
+        self.tf, self.all = tf, []
+
+    def normal(self, *shape, fan_in):
+        return self._keep(self.tf.random.normal(shape) * fan_in**-0.5)
+
+    def zeros(self, *shape):
+        return self._keep(self.tf.zeros(shape))
+
+    def ones(self, *shape):
+        return self._keep(self.tf.ones(shape))
+
+    def _keep(self, value):
+        self.all.append(self.tf.Variable(value))
+        return self.all[-1]
+
+    def dense(self, inputs, outputs):
+        return self.normal(inputs, outputs, fan_in=inputs), self.zeros(outputs)
+
+    def norm(self, width):
+        return self.ones(width), self.zeros(width)
+
+
+def mean_cross_entropy(tf, labels, logits):
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return tf.reduce_mean(losses)
+
+
+def mlp(tf):
+    images, labels = images_and_labels((128, 784), 10)
+    x, y = tf.constant(images), tf.constant(labels)
+    weights = Weights(tf)
+    layers = [weights.dense(784, 512), weights.dense(512, 512), weights.dense(512, 10)]
+
+    def loss():
+        h = x
+        for w, b in layers[:-1]:
+            h = tf.nn.relu(tf.matmul(h, w) + b)
+        w, b = layers[-1]
+        return mean_cross_entropy(tf, y, tf.matmul(h, w) + b)
+
+    return weights.all, loss
+
+
+def cnn(tf):
+    images, labels = images_and_labels((64, 28, 28, 1), 10)
+    x, y = tf.constant(images), tf.constant(labels)
+    weights = Weights(tf)
+    first = weights.normal(3, 3, 1, 32, fan_in=9), weights.zeros(32)
+    second = weights.normal(3, 3, 32, 64, fan_in=288), weights.zeros(64)
+    hidden, last = weights.dense(144 * 64, 128), weights.dense(128, 10)
+
+    def loss():
+        h = x
+        for w, b in (first, second):
+            h = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(h, w, 1, "VALID"), b))
+        h = tf.reshape(tf.nn.max_pool2d(h, 2, 2, "VALID"), [64, -1])
+        h = tf.nn.relu(tf.matmul(h, hidden[0]) + hidden[1])
+        return mean_cross_entropy(tf, y, tf.matmul(h, last[0]) + last[1])
+
+    return weights.all, loss
+
+
+def gpt(tf, vocabulary=1000, length=128, batch=8, width=256, heads=4, blocks=4):
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+    tokens, following = rng.integers(0, vocabulary, (2, batch, length))
+    x, y = tf.constant(tokens), tf.constant(following.reshape(-1))
+    weights = Weights(tf)
+    embedding = weights.normal(vocabulary, width, fan_in=1)
+    layers = []
+    for _ in range(blocks):
+        layers.append(
+            {
+                "norm1": weights.norm(width),
+                "qkv": weights.dense(width, 3 * width),
+                "out": weights.dense(width, width),
+                "norm2": weights.norm(width),
+                "up": weights.dense(width, 4 * width),
+                "down": weights.dense(4 * width, width),
+            }
+        )
+    last_norm, head = weights.norm(width), weights.dense(width, vocabulary)
+    attend = tf.nn.experimental.scaled_dot_product_attention
+    norm = tf.nn.experimental.layer_norm
+
+    def dense(h, layer):
+        return tf.matmul(h, layer[0]) + layer[1]
+
+    def attention(h, layer):
+        parts = tf.reshape(dense(h, layer["qkv"]), [batch, length, 3, heads, width // heads])
+        q, k, v = tf.unstack(tf.transpose(parts, [2, 0, 3, 1, 4]))
+        seen = attend(q, k, v, is_causal=True)
+        joined = tf.reshape(tf.transpose(seen, [0, 2, 1, 3]), [batch * length, width])
+        return dense(joined, layer["out"])
+
+    def loss():
+        h = tf.reshape(tf.gather(embedding, x), [batch * length, width])
+        for layer in layers:
+            h = h + attention(norm(h, *layer["norm1"]), layer)
+            up = tf.nn.gelu(dense(norm(h, *layer["norm2"]), layer["up"]))
+            h = h + dense(up, layer["down"])
+        return mean_cross_entropy(tf, y, dense(norm(h, *last_norm), head))
+
+    return weights.all, loss
+
+
+MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt}
+
+
+def training_step(tf, name):
+    """A function that takes one step of Adam, updating each variable in place."""
+    variables, loss = MODELS[name](tf)
+    means = [tf.Variable(tf.zeros(v.shape), trainable=False) for v in variables]
+    squares = [tf.Variable(tf.zeros(v.shape), trainable=False) for v in variables]
+    rate, beta1, beta2, epsilon = 1e-3, 0.9, 0.999, 1e-8
+    steps = 0
+
+    def step():
+        nonlocal steps
+        steps += 1
+        with tf.GradientTape() as tape:
+            value = loss()
+        gradients = tape.gradient(value, variables)
+        alpha = rate * (1 - beta2**steps) ** 0.5 / (1 - beta1**steps)
+        for v, m, s, g in zip(variables, means, squares, gradients, strict=True):
+            g = tf.convert_to_tensor(g)
+            m.assign_add((g - m) * (1 - beta1))
+            s.assign_add((tf.square(g) - s) * (1 - beta2))
+            v.assign_sub(m * alpha / (tf.sqrt(s) + epsilon))
+        return value
+
+    return step
