@@ -20,4 +20,8 @@ def test_resident_memory_is_flat_over_2000_sizes():
         tf.nn.conv2d(tf.ones([1, height, width, 16]), filters, 1, "SAME")
         if i >= 50 and i % 50 == 0:
             samples.append(resident_bytes())
-    assert max(samples) - min(samples) < 1.5 * 2**20
+    # The library's own heap settles over the first few hundred sizes, by how much depends on their
+    # order (0.7 to 1.8 MiB were measured); after that nothing may be left behind.
+    settled = samples[5:]
+    assert max(samples) - samples[0] < 2.5 * 2**20
+    assert max(settled) - min(settled) < 1.25 * 2**20
