@@ -33,7 +33,7 @@ def measure(make, options: Options):
     start_resident_peak()
     step = make()
     nanoseconds = best_ns(step, calls=5, repeats=options.pick(8, 1))
-    return {"step_ns": nanoseconds, "memory": resident_peak_bytes() - before}
+    return {"step_ns": nanoseconds, "memory_mib": (resident_peak_bytes() - before) / 2**20}
 
 
 def torch_step(torch, name):
@@ -99,12 +99,17 @@ def torch_gpt(torch, vocabulary=1000, length=128, batch=8, width=256, heads=4, b
 
 
 def rows(name):
-    step, memory = f"{name}, a training step", f"{name}, added memory"
-    ours, peer = f"tidemark {name}", f"torch {name}"
-    return [
-        Row(step, f"{ours}.step_ns", f"{peer}.step_ns", at_most_ratio=0.8, unit="ns"),
-        Row(memory, f"{ours}.memory", f"{peer}.memory", at_most_ratio=0.5, unit="bytes"),
-    ]
+    def row(what, figure, bar, unit):
+        return Row(
+            f"{name}, {what}",
+            f"tidemark {name}.{figure}",
+            f"torch {name}.{figure}",
+            at_most_ratio=bar,
+            unit=unit,
+            peer_label="torch",
+        )
+
+    return [row("training step", "step_ns", 0.8, "ns"), row("memory", "memory_mib", 0.5, "MiB")]
 
 
 CASE = Case(
