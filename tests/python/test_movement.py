@@ -79,6 +79,20 @@ def test_shape_size_rank():
         tf.ensure_shape([1, 2], [3])
 
 
+def test_ensured_shapes_in_graphs():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def ensured(x):
+        known = tf.ensure_shape(x, [None, 3])
+        assert known.shape.as_list() == [None, 3]
+        return known
+
+    for rows in (0, 1, 4):
+        x = np.arange(rows * 3, dtype=np.float32).reshape(rows, 3)
+        np.testing.assert_array_equal(ensured(x), x)
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+        ensured(tf.ones([2, 4]))
+
+
 @given(shapes, st.randoms())
 @settings(max_examples=60, deadline=None)
 def test_transpose(shape, random):
