@@ -30,7 +30,7 @@ MISSING = {
     "tf": "not written yet",
     "tf.compat.v1": "graphs, sessions, layers, losses, metrics, optimizers, savers and queues are "
     "here; readers of files, GraphDefs and summaries are not written yet",
-    "tf.data": "input pipelines are not written yet",
+    "tf.data": "not written yet; the pipelines themselves are here",
     "tf.distribute": "there is one device and one process",
     "tf.experimental.dtensor": "tensors spread over several devices are not part of Tidemark",
     "tf.experimental.numpy": "what libraries use of it is here",
