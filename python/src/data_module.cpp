@@ -50,16 +50,6 @@ GraphFunction function_of(const FinishedGraph& graph, nb::handle captured) {
   return {graph.program, tensors_from_list(captured.ptr())};
 }
 
-class Locked {
- public:
-  Locked() : state_(PyGILState_Ensure()) {}
-  ~Locked() { PyGILState_Release(state_); }
-  Locked(const Locked&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 /// A Python object kept by C++ code that may let it go on any thread.
 class Kept {
  public:

@@ -31,23 +31,10 @@ using trace::GraphBuilder;
 
 std::vector<Tensor> tensors(nb::handle list) { return tensors_from_list(list.ptr()); }
 
-nb::object object_of(Tensor&& t) {
-  if (!t) return nb::none();
-  return nb::steal(Ref::checked(wrap(std::move(t))).release());
-}
-
 nb::list list_of(std::span<Tensor> all) {
   nb::list out;
   for (Tensor& t : all) out.append(object_of(std::move(t)));
   return out;
-}
-
-Shape shape_of(nb::handle shape) {
-  if (shape.is_none()) return Shape::unknown();
-  const Ref rank = Ref::steal(PyObject_GetAttrString(shape.ptr(), "rank"));
-  if (!rank) PyErr_Clear();
-  if (rank && rank.get() == Py_None) return Shape::unknown();
-  return shape_from_object(shape.ptr());
 }
 
 /// A builder and whether it is in charge of this thread now.
@@ -301,6 +288,19 @@ void add_node_functions(nb::module_& m) {
 }
 
 }  // namespace
+
+nb::object object_of(Tensor&& t) {
+  if (!t) return nb::none();
+  return nb::steal(Ref::checked(wrap(std::move(t))).release());
+}
+
+Shape shape_of(nb::handle shape) {
+  if (shape.is_none()) return Shape::unknown();
+  const Ref rank = Ref::steal(PyObject_GetAttrString(shape.ptr(), "rank"));
+  if (!rank) PyErr_Clear();
+  if (rank && rank.get() == Py_None) return Shape::unknown();
+  return shape_from_object(shape.ptr());
+}
 
 void name_result(PyObject* result, PyObject* name) {
   if (PyList_Check(result)) {

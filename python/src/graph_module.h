@@ -18,6 +18,11 @@ struct FinishedGraph {
   std::vector<Variable> variables;
 };
 
+/// The tensor as a Python object; None for an empty handle.
+nanobind::object object_of(Tensor&& t);
+/// A shape that may be None, or have no rank.
+Shape shape_of(nanobind::handle shape);
+
 void add_graph_functions(nanobind::module_& m);
 void add_session_functions(nanobind::module_& m);
 void add_data_functions(nanobind::module_& m);

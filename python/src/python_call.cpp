@@ -9,17 +9,6 @@ namespace tidemark::python {
 
 namespace {
 
-/// Takes the interpreter's lock, which the thread may or may not hold.
-class Locked {
- public:
-  Locked() : state_(PyGILState_Ensure()) {}
-  ~Locked() { PyGILState_Release(state_); }
-  Locked(const Locked&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 class PythonCall final : public graph::Special {
  public:
   PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect)

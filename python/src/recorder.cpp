@@ -16,9 +16,8 @@ class PythonBackward final : public autodiff::CustomBackward {
  public:
   explicit PythonBackward(PyObject* function) : function_(Py_NewRef(function)) {}
   ~PythonBackward() override {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const Locked locked;
     Py_DECREF(function_);
-    PyGILState_Release(state);
   }
 
   PyObject* function() const { return function_; }

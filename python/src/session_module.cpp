@@ -20,19 +20,6 @@ namespace tidemark::python {
 
 namespace {
 
-nb::object object_of(Tensor&& t) {
-  if (!t) return nb::none();
-  return nb::steal(Ref::checked(wrap(std::move(t))).release());
-}
-
-Shape shape_of(nb::handle shape) {
-  if (shape.is_none()) return Shape::unknown();
-  const Ref rank = Ref::steal(PyObject_GetAttrString(shape.ptr(), "rank"));
-  if (!rank) PyErr_Clear();
-  if (rank && rank.get() == Py_None) return Shape::unknown();
-  return shape_from_object(shape.ptr());
-}
-
 /// A graph that any number of threads add to.
 struct SharedGraph {
   std::shared_ptr<graph::Graph> graph;

@@ -329,6 +329,16 @@ def _fold(fn, elems, initializer, order, function):
     return leaves, nest.map_structure(convert_to_tensor, initializer), indices
 
 
+def _folded(fn, elems, initializer, function, reverse):
+    if is_tracing():
+        return _staged_maps().fold(fn, elems, initializer, function, reverse=reverse)
+    order = reversed if reverse else iter
+    leaves, value, indices = _fold(fn, elems, initializer, order, function)
+    for index in indices:
+        value = fn(value, _at(elems, leaves, index))
+    return nest.map_structure(convert_to_tensor, value)
+
+
 @export("tf.foldl")
 def foldl(
     fn,
@@ -340,12 +350,7 @@ def foldl(
     name=None,
 ):
     """``fn(fn(fn(initializer, elems[0]), elems[1]), …)``."""
-    if is_tracing():
-        return _staged_maps().fold(fn, elems, initializer, "foldl", reverse=False)
-    leaves, value, indices = _fold(fn, elems, initializer, iter, "foldl")
-    for index in indices:
-        value = fn(value, _at(elems, leaves, index))
-    return nest.map_structure(convert_to_tensor, value)
+    return _folded(fn, elems, initializer, "foldl", reverse=False)
 
 
 @export("tf.foldr")
@@ -359,12 +364,7 @@ def foldr(
     name=None,
 ):
     """As ``foldl``, from the last element on."""
-    if is_tracing():
-        return _staged_maps().fold(fn, elems, initializer, "foldr", reverse=True)
-    leaves, value, indices = _fold(fn, elems, initializer, reversed, "foldr")
-    for index in indices:
-        value = fn(value, _at(elems, leaves, index))
-    return nest.map_structure(convert_to_tensor, value)
+    return _folded(fn, elems, initializer, "foldr", reverse=True)
 
 
 @export("tf.scan")

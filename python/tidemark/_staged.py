@@ -8,17 +8,13 @@ from tidemark._optional import Optional, OptionalSpec
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building
 from tidemark._type_specs import TensorSpec
-from tidemark.tensor_shape import as_shape
+from tidemark.tensor_shape import as_shape, sizes_of
 
 
 def _tensor(leaf):
     if leaf is None or isinstance(leaf, Tensor):
         return leaf
     return convert_to_tensor(leaf)
-
-
-def _sizes(shape):
-    return None if shape is None or shape.rank is None else tuple(shape.as_list())
 
 
 def _trace_branch(function, name):
@@ -37,7 +33,7 @@ def branch(index, functions, names, what, last_first=False):
     else:
         traced = [_trace_branch(f, name) for f, name in order]
     _, first, outputs = traced[0]
-    specs = [(t.dtype, _sizes(t.shape)) for t in outputs]
+    specs = [(t.dtype, sizes_of(t.shape)) for t in outputs]
     for (_, structure, others), name in zip(traced[1:], names[1:], strict=True):
         try:
             nest.assert_same_structure(first._value, structure._value, check_types=False)
@@ -56,7 +52,7 @@ def branch(index, functions, names, what, last_first=False):
                     f"and overall structure of return values: output {at} is {dtype.name} in one "
                     f"and {t.dtype.name} in the other"
                 )
-            specs[at] = (dtype, _tidemark.common_shape(shape, _sizes(t.shape)))
+            specs[at] = (dtype, _tidemark.common_shape(shape, sizes_of(t.shape)))
     graphs = [builder.finish(tensors) for builder, _, tensors in traced]
     builders = [builder for builder, _, _ in traced]
     results = _tidemark.branch(index, builders, graphs, specs)
@@ -81,14 +77,14 @@ class _Loop:
 
     def __init__(self, loop_vars, invariants):
         self.structure, self.values = Structure.of(loop_vars, _tensor)
-        self.specs = [(t.dtype, _sizes(t.shape)) for t in self.values]
+        self.specs = [(t.dtype, sizes_of(t.shape)) for t in self.values]
         self.is_declared = [False] * len(self.specs)
         if invariants is not None:
             shapes = nest.flatten_up_to(loop_vars, invariants)
             at = 0
             for shape, part in zip(shapes, self.structure._parts, strict=True):
                 if part[0] is None and part[2] == 1 and shape is not None:
-                    sizes = _sizes(as_shape(getattr(shape, "shape", shape)))
+                    sizes = sizes_of(as_shape(getattr(shape, "shape", shape)))
                     self.specs[at] = (self.specs[at][0], sizes)
                     self.is_declared[at] = True
                 at += part[2]
@@ -122,7 +118,7 @@ class _Loop:
                     f"loop variable {at} is {dtype.name} before the loop and {t.dtype.name} after "
                     "one round; give it one type with tf.cast"
                 )
-            if shape is not None and _tidemark.common_shape(shape, _sizes(t.shape)) != shape:
+            if shape is not None and _tidemark.common_shape(shape, sizes_of(t.shape)) != shape:
                 raise ValueError(
                     f"loop variable {at} enters the loop with shape {as_shape(shape)}, but has "
                     f"shape {t.shape} after one iteration. To allow the shape to vary across "
@@ -148,7 +144,7 @@ def _optional_shapes(structure):
         if isinstance(spec, OptionalSpec):
             for k, part in enumerate(nest.flatten(spec._component_specs)):
                 if isinstance(part, TensorSpec):
-                    yield at + k, _sizes(part.shape)
+                    yield at + k, sizes_of(part.shape)
         at += count
 
 
@@ -161,7 +157,7 @@ def _completed(body, loop_vars):
         return loop_vars
     structure, values = Structure.of(loop_vars, _tensor)
     with building("while_probe") as builder:
-        inputs = [builder.add_input(t.dtype, _sizes(t.shape)) for t in values]
+        inputs = [builder.add_input(t.dtype, sizes_of(t.shape)) for t in values]
         after = nest.flatten(body(*structure.pack(inputs)))
     if len(after) == len(flat):  # else the check of the loop itself says what is wrong
         for at in unknown:

@@ -118,6 +118,11 @@ def _dimension(value):
     return size
 
 
+def sizes_of(shape):
+    """The sizes as a tuple, unknown ones None; None where the rank is unknown."""
+    return None if shape is None or shape.rank is None else tuple(shape.as_list())
+
+
 def as_shape(shape):
     """What is given as a TensorShape: a shape, an iterable of sizes, a size, None."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)

@@ -20,17 +20,6 @@ _BY_VALUE = (bool, str, bytes, type(None), type, np.dtype)
 _NUMBERS = (int, float, complex)
 
 
-class Dead:
-    """Stands for an object that is gone: equal to nothing."""
-
-    __slots__ = ()
-
-    def __eq__(self, other):
-        return False
-
-    __hash__ = object.__hash__
-
-
 class ById:
     """Compares by object, without keeping it."""
 

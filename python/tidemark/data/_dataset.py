@@ -13,7 +13,7 @@ from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
 from tidemark.data._iterator import Iterator, NumpyIterator
 from tidemark.data._options import Options
 from tidemark.dtypes import as_dtype
-from tidemark.tensor_shape import TensorShape, as_shape
+from tidemark.tensor_shape import TensorShape, as_shape, sizes_of
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -57,10 +57,6 @@ def flat(structure):
     return out
 
 
-def _sizes(shape):
-    return None if shape.rank is None else tuple(shape.as_list())
-
-
 class Traced:
     """A function of the user's as a graph over the tensors of an element."""
 
@@ -68,7 +64,7 @@ class Traced:
         from tidemark.autograph import _impl
 
         with building(what) as builder:
-            inputs = [builder.add_input(s.dtype, _sizes(s.shape)) for s in flat_specs(spec)]
+            inputs = [builder.add_input(s.dtype, sizes_of(s.shape)) for s in flat_specs(spec)]
             element = pack(spec, inputs)
             converted = _impl.converted(function)
             result = converted(*element) if _spreads(element) else converted(element)
@@ -573,7 +569,7 @@ def _fit(value, signature, specs):
 def _result_spec(function, spec):
     """The element spec of the dataset a function returns, found by calling it in a graph."""
     with building("flat_map") as builder:
-        inputs = [builder.add_input(s.dtype, _sizes(s.shape)) for s in flat_specs(spec)]
+        inputs = [builder.add_input(s.dtype, sizes_of(s.shape)) for s in flat_specs(spec)]
         made = _call(function, pack(spec, inputs))
     if isinstance(made, DatasetV2):
         return made.element_spec
@@ -713,7 +709,6 @@ def _of_rows(rows):
 
 def _scanned(dataset, initial_state, function):
     start = nest.map_structure(convert_to_tensor, initial_state)
-    spec_cell = {}
 
     def elements():
         state = start
@@ -724,9 +719,9 @@ def _scanned(dataset, initial_state, function):
     probe = next(iter(Iterator(dataset)), None)
     if probe is None:
         raise ValueError("scan needs at least one element to tell what it gives")
-    spec_cell["spec"] = nest.map_structure(spec_of, _tensors(function(start, probe)[1]))
+    spec = nest.map_structure(spec_of, _tensors(function(start, probe)[1]))
     handle = _tidemark.dataset_from_python(elements, dataset._handle.cardinality())
-    return DatasetV2(handle, spec_cell["spec"], dataset._options, (dataset,))
+    return DatasetV2(handle, spec, dataset._options, (dataset,))
 
 
 Dataset = DatasetV2

@@ -8,12 +8,9 @@ from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import python_call
 from tidemark.data._elements import flat_specs, pack
+from tidemark.tensor_shape import as_shape, sizes_of
 
 _numbers = itertools.count(1)
-
-
-def _sizes(shape):
-    return None if shape.rank is None else tuple(shape.as_list())
 
 
 def _nothing(spec):
@@ -42,7 +39,7 @@ def staged_reduce(dataset, initial_state, reduce_func):
             return (convert_to_tensor(False), *(_nothing(spec) for spec in specs))
         return (convert_to_tensor(True), *tensors)
 
-    types = [(dtypes.bool, ()), *((s.dtype, _sizes(s.shape)) for s in specs)]
+    types = [(dtypes.bool, ()), *((s.dtype, sizes_of(s.shape)) for s in specs)]
     (number,) = python_call(start, [], [(dtypes.int64, ())])
     state = nest.map_structure(convert_to_tensor, initial_state)
     more, *element = python_call(following, [number], types)
@@ -63,9 +60,3 @@ def staged_reduce(dataset, initial_state, reduce_func):
         ),
     )  # fmt: skip
     return loop[2]
-
-
-def as_shape(sizes):
-    from tidemark.tensor_shape import TensorShape
-
-    return TensorShape(sizes)

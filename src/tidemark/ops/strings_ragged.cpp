@@ -2,6 +2,7 @@
 // numbers as strings.
 #include <tidemark/op.h>
 
+#include "tidemark/base/plain_type.h"
 #include "tidemark/ops/axes.h"
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/text/formatting.h"
@@ -109,8 +110,8 @@ void as_string_rule(InferContext& c) {
   if (c.dtype(0) == DType::string) {
     text::put_padded_strings(c.call(), count);
   } else {
-    text::with_plain_type(c.dtype(0),
-                          [&](auto zero) { text::put_numbers<decltype(zero)>(c.call(), count); });
+    with_plain_type(c.dtype(0),
+                    [&](auto zero) { text::put_numbers<decltype(zero)>(c.call(), count); });
   }
   c.set_string_bytes(0, count.characters() + 1);  // printf's terminator
 }
@@ -122,8 +123,8 @@ void summary_rule(InferContext& c) {
   if (c.dtype(0) == DType::string) {
     text::put_summary<StringRef>(c.call(), count);
   } else {
-    text::with_plain_type(c.dtype(0),
-                          [&](auto zero) { text::put_summary<decltype(zero)>(c.call(), count); });
+    with_plain_type(c.dtype(0),
+                    [&](auto zero) { text::put_summary<decltype(zero)>(c.call(), count); });
   }
   c.set_string_bytes(0, count.characters() + 1);
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "tidemark/base/plain_type.h"
 #include "tidemark/base/text/base64.h"
 #include "tidemark/kernels/cpu/strings.h"
 #include "tidemark/ops/text/csv.h"
@@ -116,7 +117,7 @@ void parse_tensor(KernelContext& k) {
     return;
   }
   if (count == 0) return;
-  text::with_plain_type(proto.dtype, [&](auto zero) {
+  with_plain_type(proto.dtype, [&](auto zero) {
     read_values<decltype(zero)>(proto, k.output(0).mutable_raw_data(), count);
   });
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tidemark/base/plain_type.h"
 #include "tidemark/kernels/cpu/strings.h"
 #include "tidemark/ops/text/formatting.h"
 #include "tidemark/ops/text/pieces.h"
@@ -103,15 +104,15 @@ void unicode_transcode(KernelContext& k) {
 void as_string(KernelContext& k) {
   StringSink sink(k, 0);
   if (k.input(0).dtype() == DType::string) return text::put_padded_strings(k.call(), sink);
-  text::with_plain_type(k.input(0).dtype(),
-                        [&](auto zero) { text::put_numbers<decltype(zero)>(k.call(), sink); });
+  with_plain_type(k.input(0).dtype(),
+                  [&](auto zero) { text::put_numbers<decltype(zero)>(k.call(), sink); });
 }
 
 void tensor_summary(KernelContext& k) {
   StringSink sink(k, 0);
   if (k.input(0).dtype() == DType::string) return text::put_summary<StringRef>(k.call(), sink);
-  text::with_plain_type(k.input(0).dtype(),
-                        [&](auto zero) { text::put_summary<decltype(zero)>(k.call(), sink); });
+  with_plain_type(k.input(0).dtype(),
+                  [&](auto zero) { text::put_summary<decltype(zero)>(k.call(), sink); });
 }
 
 /// One loop over the elements of some dimensions, in row-major order.
