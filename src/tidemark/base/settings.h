@@ -42,6 +42,9 @@ inline constexpr Setting kFailAllocation{
 inline constexpr Setting kTraceCache{"TIDEMARK_TRACE_CACHE", Kind::bytes, "256MiB",
                                      "Bytes that the traces of all functions may take together; "
                                      "the one used longest ago goes first."};
+inline constexpr Setting kDump{
+    "TIDEMARK_DUMP", Kind::text, "",
+    "passes: print the graph of a function after every pass of its compilation."};
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
@@ -61,8 +64,8 @@ inline constexpr Setting kPeerJax{
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit, &kPoison,         &kFailAllocation, &kNumThreads,
-    &kTraceCache,  &kBenchPython,   &kPeerTensorFlow, &kPeerTorch,      &kPeerJax,
+    &kMemoryLimit, &kRetainedLimit, &kPoison,         &kFailAllocation, &kNumThreads, &kTraceCache,
+    &kDump,        &kBenchPython,   &kPeerTensorFlow, &kPeerTorch,      &kPeerJax,
 };
 
 /// All settings, for documentation.

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/graph/specials.h"
 
 namespace tidemark::exec {
 
@@ -16,7 +17,7 @@ class Program::Builder {
     program_.num_inputs_ = inputs.size();
     for (const Tensor& t : inputs) first_slot_.emplace(&graph::node_of(t), next_slot_++);
     for (graph::Node* node : nodes_) {
-      if (!first_slot_.contains(node) && !is_constant(*node)) add_step(*node);
+      if (!first_slot_.contains(node) && !graph::is_constant(*node)) add_step(*node);
     }
     for (const Tensor& t : outputs) program_.outputs_.push_back(reference(t));
     program_.num_slots_ = next_slot_;
@@ -26,13 +27,8 @@ class Program::Builder {
 
  private:
   /// A constant takes no step: whoever uses it refers to its value.
-  static bool is_constant(const graph::Node& node) {
-    return !node.op && node.special->name() == "constant" && node.inputs.size() == 1 &&
-           !node.inputs[0].is_symbolic();
-  }
-
   int32_t reference(const Tensor& t) {
-    if (t.is_symbolic() && is_constant(graph::node_of(t)) &&
+    if (t.is_symbolic() && graph::is_constant(graph::node_of(t)) &&
         !first_slot_.contains(&graph::node_of(t))) {
       return reference(graph::node_of(t).inputs[0]);
     }

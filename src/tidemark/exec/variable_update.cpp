@@ -1,8 +1,9 @@
-// The members of Variable that run ops.
+// Updates of variables that run ops.
 #include <tidemark/call.h>
 #include <tidemark/variable.h>
 
 #include "tidemark/exec/eager.h"
+#include "tidemark/graph/specials.h"
 #include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark {
@@ -124,6 +125,20 @@ void Variable::assign_sub(const Tensor& delta) {
     check_delta(*this, delta, value, "assign_sub");
     return run_on(subtract, value, Borrowed<1>(delta).span());
   });
+}
+
+std::string graph::UpdateVariable::describe() const {
+  return message("update_variable '", variable_.name(), "' by ", op_);
+}
+
+bool graph::UpdateVariable::is_same(const Special& other) const {
+  const auto* update = dynamic_cast<const UpdateVariable*>(&other);
+  return update && update->variable_ == variable_ && update->op_ == op_ && update->attrs_ == attrs_;
+}
+
+void graph::UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
+  Variable variable = variable_;
+  variable.apply(op_, inputs, attrs_);
 }
 
 }  // namespace tidemark

@@ -67,6 +67,9 @@ class TIDEMARK_API Special {
   virtual void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const = 0;
   /// True: done even if nobody looks at the outputs, in the order of the program.
   virtual bool has_effect() const { return false; }
+  /// False: after the run nobody refers to its inputs and no output shares their bytes, so that
+  /// they may lie in memory that is used again.
+  virtual bool keeps_inputs() const { return true; }
   virtual std::string describe() const { return std::string(name()); }
   /// Whether it does the same as the other.
   virtual bool is_same(const Special& other) const { return this == &other; }

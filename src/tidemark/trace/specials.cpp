@@ -8,51 +8,11 @@ namespace tidemark::trace {
 
 namespace {
 
-class Constant final : public graph::Special {
- public:
-  std::string_view name() const override { return "constant"; }
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
-    outputs[0] = inputs[0];
-  }
-};
-
 bool any_effect(const Body& body) { return !body.graph->effects().empty(); }
 
 size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
 
 }  // namespace
-
-std::shared_ptr<const graph::Special> constant_special() {
-  static const auto shared = std::make_shared<const Constant>();
-  return shared;
-}
-
-std::string ReadVariable::describe() const {
-  return message("read_variable '", variable_.name(), "'");
-}
-
-void ReadVariable::run(std::span<Tensor>, std::span<Tensor> outputs) const {
-  outputs[0] = variable_.operand();
-}
-
-std::string UpdateVariable::describe() const {
-  return message("update_variable '", variable_.name(), "' by ", op_);
-}
-
-bool ReadVariable::is_same(const Special& other) const {
-  const auto* reading = dynamic_cast<const ReadVariable*>(&other);
-  return reading && reading->variable_ == variable_;
-}
-
-bool UpdateVariable::is_same(const Special& other) const {
-  const auto* update = dynamic_cast<const UpdateVariable*>(&other);
-  return update && update->variable_ == variable_ && update->op_ == op_ && update->attrs_ == attrs_;
-}
-
-void UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
-  Variable variable = variable_;
-  variable.apply(op_, inputs, attrs_);
-}
 
 void Body::run(std::span<Tensor> arguments, std::span<const Tensor> special_inputs,
                std::span<Tensor> outputs) const {

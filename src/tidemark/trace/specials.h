@@ -1,51 +1,23 @@
-// What nodes do that is no op: constants, variables, branches, loops, gradients at run time.
+// What nodes do that is no op: branches, loops, gradients at run time.
 #pragma once
 
 #include <tidemark/variable.h>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/graph/specials.h"
 #include "tidemark/trace/hoisting.h"
 
 namespace tidemark::trace {
 
-/// Gives its input.
-TIDEMARK_API std::shared_ptr<const graph::Special> constant_special();
+using graph::constant_special;
+using graph::ReadVariable;
+using graph::UpdateVariable;
 
 /// Variables that a special reads inside: a tape has to know.
 class TIDEMARK_API UsesVariables {
  public:
   virtual ~UsesVariables() = default;
   virtual const std::vector<Variable>& variables() const = 0;
-};
-
-class TIDEMARK_API ReadVariable final : public graph::Special {
- public:
-  explicit ReadVariable(Variable variable) : variable_(std::move(variable)) {}
-  std::string_view name() const override { return "read_variable"; }
-  std::string describe() const override;
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const Special& other) const override;
-  const Variable& variable() const { return variable_; }
-
- private:
-  Variable variable_;
-};
-
-class TIDEMARK_API UpdateVariable final : public graph::Special {
- public:
-  UpdateVariable(Variable variable, std::string op, std::vector<Attr> attrs)
-      : variable_(std::move(variable)), op_(std::move(op)), attrs_(std::move(attrs)) {}
-  std::string_view name() const override { return "update_variable"; }
-  std::string describe() const override;
-  bool has_effect() const override { return true; }
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const Special& other) const override;
-  const Variable& variable() const { return variable_; }
-
- private:
-  Variable variable_;
-  std::string op_;
-  std::vector<Attr> attrs_;
 };
 
 /// A graph that is part of a special, ready to run: its own inputs first, then what it captured.

@@ -1,0 +1,93 @@
+#include "tidemark/compile/pass.h"
+
+#include <tidemark/op.h>
+
+#include <cstdio>
+#include <unordered_set>
+
+#include "tidemark/base/settings.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+constexpr NamedPass kPasses[] = {
+    {"fold", fold},
+    {"simplify", simplify},
+    {"share_equal", share_equal},
+};
+
+bool dumps_passes() {
+  static const bool on = settings::text(settings::kDump) == "passes";
+  return on;
+}
+
+void dump(const graph::Graph& graph, const char* after) {
+  std::fprintf(stderr, "--- %s after %s\n%s", graph.name().c_str(), after,
+               graph.to_string().c_str());
+}
+
+void verify_node(const graph::Graph& graph, const graph::Node& node,
+                 const std::unordered_set<const graph::Node*>& made) {
+  if (!node.op && !node.special) fail<InternalError>("a node of '", graph.name(), "' does nothing");
+  if (node.op && node.attrs.size() != node.op->attrs().size()) {
+    fail<InternalError>("[", node.op->name(), "] has ", node.op->attrs().size(), " attributes; ",
+                        node.attrs.size(), " are given");
+  }
+  for (const Tensor& t : node.inputs) {
+    if (!t.is_symbolic()) continue;
+    const graph::Node& from = graph::node_of(t);
+    if (from.graph_id != graph.id() || !made.contains(&from)) {
+      fail<InternalError>("'", graph::kind_of(node), "' uses ", graph::describe(t),
+                          from.graph_id == graph.id() ? " before it is made" : " of another graph");
+    }
+    if (graph::symbolic(t).index >= from.outputs.size()) {
+      fail<InternalError>("'", graph::kind_of(node), "' uses an output that '",
+                          graph::kind_of(from), "' does not have");
+    }
+  }
+}
+
+/// A pass must not change what callers see.
+void verify_same_outputs(const graph::Graph& before, const graph::Graph& after, const char* pass) {
+  bool same = before.outputs().size() == after.outputs().size() &&
+              before.inputs().size() == after.inputs().size();
+  for (size_t i = 0; same && i < before.outputs().size(); ++i) {
+    const Tensor &a = before.outputs()[i], &b = after.outputs()[i];
+    same = a.dtype() == b.dtype() && a.shape() == b.shape();
+  }
+  if (!same) fail<InternalError>("the pass '", pass, "' changed what '", before.name(), "' gives");
+}
+
+}  // namespace
+
+std::span<const NamedPass> passes() { return kPasses; }
+
+void verify(const graph::Graph& graph) {
+  std::unordered_set<const graph::Node*> inputs, made;
+  for (const Tensor& t : graph.inputs()) inputs.insert(&graph::node_of(t));
+  made = inputs;
+  for (const graph::Node* node : graph.nodes()) {
+    if (inputs.contains(node)) continue;
+    if (graph::is_placeholder(*node)) {
+      fail<InternalError>("a placeholder of '", graph.name(), "' is no input of it");
+    }
+    verify_node(graph, *node, made);
+    made.insert(node);
+  }
+}
+
+std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph) {
+  if (dumps_passes()) dump(*graph, "tracing");
+  for (const NamedPass& pass : kPasses) {
+    std::shared_ptr<graph::Graph> next = pass.run(graph);
+    if (next == graph) continue;
+    verify(*next);
+    verify_same_outputs(*graph, *next, pass.name);
+    graph = std::move(next);
+    if (dumps_passes()) dump(*graph, pass.name);
+  }
+  return graph;
+}
+
+}  // namespace tidemark::compile

@@ -1,0 +1,41 @@
+// Passes: a graph in, a graph out that computes the same.
+//
+//   std::shared_ptr<graph::Graph> better = compile::run_passes(graph);
+//
+// TIDEMARK_DUMP=passes prints the graph after every pass that changed it.
+#pragma once
+
+#include <span>
+
+#include "tidemark/graph/graph.h"
+
+namespace tidemark::compile {
+
+/// Gives the graph itself where nothing can be done.
+using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
+
+struct NamedPass {
+  const char* name;
+  Pass run;
+};
+
+/// In the order in which they run.
+TIDEMARK_API std::span<const NamedPass> passes();
+
+/// All of them, one after the other, each result verified.
+TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph);
+
+/// Throws InternalError where a graph cannot be run: a value used before it is made or that belongs
+/// to another graph, a placeholder that is no input, an op without all its attributes.
+TIDEMARK_API void verify(const graph::Graph& graph);
+
+// The passes, a file each.
+/// What depends on constants alone is computed once, as far as the results are small.
+TIDEMARK_API std::shared_ptr<graph::Graph> fold(const std::shared_ptr<graph::Graph>& graph);
+/// Steps that change nothing, or that undo the one before, are left out; casts and transposes of
+/// casts and transposes become one.
+TIDEMARK_API std::shared_ptr<graph::Graph> simplify(const std::shared_ptr<graph::Graph>& graph);
+/// What is computed twice is computed once.
+TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
+
+}  // namespace tidemark::compile

@@ -1,0 +1,40 @@
+#include "tidemark/graph/specials.h"
+
+namespace tidemark::graph {
+
+namespace {
+
+class Constant final : public Special {
+ public:
+  std::string_view name() const override { return "constant"; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    outputs[0] = inputs[0];
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Special> constant_special() {
+  static const auto shared = std::make_shared<const Constant>();
+  return shared;
+}
+
+bool is_constant(const Node& node) {
+  return node.special == constant_special() && node.inputs.size() == 1 &&
+         !node.inputs[0].is_symbolic();
+}
+
+std::string ReadVariable::describe() const {
+  return message("read_variable '", variable_.name(), "'");
+}
+
+void ReadVariable::run(std::span<Tensor>, std::span<Tensor> outputs) const {
+  outputs[0] = variable_.operand();
+}
+
+bool ReadVariable::is_same(const Special& other) const {
+  const auto* reading = dynamic_cast<const ReadVariable*>(&other);
+  return reading && reading->variable_ == variable_;
+}
+
+}  // namespace tidemark::graph
