@@ -19,6 +19,7 @@ namespace tidemark::python {
 namespace {
 
 bool run_eagerly = false;  // guarded by the GIL
+constexpr uint64_t kCallsLookedAt = 16;  // as in _functions/function.py
 
 /// What an argument has to be for a trace to fit.
 struct QuickArg {
@@ -148,7 +149,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyOb
     const std::shared_ptr<Entry> entry = find(*self_of(self), args, count);
     if (!entry) return call_slowly(self, args, count, names);
     const uint64_t calls = ++entry->calls;
-    if ((calls & (calls - 1)) == 0) {
+    if (calls <= kCallsLookedAt || (calls & (calls - 1)) == 0) {
       static PyObject* const note = interned("_note_calls");
       const Ref number = Ref::checked(PyLong_FromUnsignedLongLong(calls));
       Ref::checked(

@@ -9,6 +9,7 @@
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
+#include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/specials.h"
 #include "tidemark/trace/trace_cache.h"
 
@@ -73,8 +74,9 @@ nb::list run(const FinishedGraph& self, nb::handle inputs) {
 
 std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs) {
   auto out = std::make_shared<FinishedGraph>();
-  out->graph = self.builder.finish(tensors(outputs));
-  out->program = exec::Program::build(*out->graph);
+  trace::Ready ready = trace::shared(self.builder.finish(tensors(outputs)));
+  out->graph = std::move(ready.graph);
+  out->program = std::move(ready.program);
   out->variables = self.builder.variables();
   return out;
 }
@@ -356,6 +358,7 @@ void add_graph_functions(nb::module_& m) {
            })
       .def("to_dot", [](const FinishedGraph& self) { return self.graph->to_dot(); })
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
+      .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
       .def_prop_ro("num_inputs",
                    [](const FinishedGraph& self) { return self.graph->inputs().size(); })
       .def_prop_ro("num_effects",

@@ -20,6 +20,11 @@ class PythonCall final : public graph::Special {
 
   std::string_view name() const override { return "py_function"; }
   bool has_effect() const override { return has_effect_; }
+  bool is_same(const Special& other) const override {
+    const auto* call = dynamic_cast<const PythonCall*>(&other);
+    return call && call->function_ == function_ && call->dtypes_ == dtypes_ &&
+           call->has_effect_ == has_effect_;
+  }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     const Locked locked;

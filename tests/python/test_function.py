@@ -224,7 +224,7 @@ def test_changed_python_state_is_reported_once(caplog):
     state["counter"] = 5
     for _ in range(4):
         assert f(tf.constant(1.0)).numpy() == 1.0
-    found = [r.getMessage() for r in caplog.records if "'state'" in r.getMessage()]
+    found = [r.getMessage() for r in caplog.records if 'state["counter"]' in r.getMessage()]
     assert len(found) == 1 and "test_function.py" in found[0]
 
 

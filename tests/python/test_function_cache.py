@@ -208,3 +208,54 @@ def test_equal_graphs_are_shared():
     assert len(f._traces) == 3 and len(graphs) == 1
     g = tf.function(lambda x, n: x * float(n) if n < 3 else x, autograph=False)
     assert [g(tf.constant(1.0), n).numpy() for n in (1, 2, 3)] == [1.0, 2.0, 1.0]
+
+
+def looping(factor):
+    """A new function each time, with a loop, a condition and a gradient in it."""
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(3):
+                if tf.reduce_sum(y) > 0.0:
+                    y = y * factor
+        return tape.gradient(y, x)
+
+    return f
+
+
+def test_new_functions_share_the_graph_of_earlier_ones():
+    x = tf.constant([1.0, 2.0])
+    functions = [looping(2.0) for _ in range(5)] + [looping(3.0)]
+    results = [f(x).numpy()[0] for f in functions]
+    assert results == [8.0] * 5 + [27.0]
+    ids = [f._traces[0].graph.graph_id for f in functions]
+    assert len(set(ids[:5])) == 1 and ids[5] != ids[0]
+    del functions[:5]  # nobody else keeps it
+    again = looping(2.0)
+    again(x)
+    assert again._traces[0].graph.graph_id not in ids
+
+
+def test_functions_on_other_lines_keep_their_own_graph():
+    f = tf.function(lambda x: x * 2.0)
+    g = tf.function(lambda x: x * 2.0)
+    x = tf.constant(1.0)
+    assert f(x).numpy() == g(x).numpy() == 2.0
+    assert f._traces[0].graph.graph_id != g._traces[0].graph.graph_id
+    assert "lambda" in str(g.get_concrete_function(x).graph)
+
+
+def test_functions_that_draw_numbers_do_not_share():
+    def make():
+        return tf.function(lambda: tf.random.normal([2]))
+
+    tf.random.set_seed(3)
+    f, g = make(), make()
+    first, second = f().numpy(), g().numpy()
+    assert f._traces[0].graph.graph_id != g._traces[0].graph.graph_id
+    tf.random.set_seed(3)
+    assert make()().numpy().tolist() == first.tolist()
+    assert second.shape == (2,)

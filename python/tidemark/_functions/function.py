@@ -22,6 +22,7 @@ from tidemark._type_specs import TensorSpec
 
 _eagerly = False
 _TRACES_BEFORE_WARNING = 5
+_CALLS_LOOKED_AT = 16  # each of them; then every call whose number is a power of two
 _thread = threading.local()
 
 
@@ -70,6 +71,7 @@ class Function(_tidemark.FunctionBase):
         self._needs = set()  # positions of leaves whose exact value or shape traces need
         self._lines = {}  # line → how many traces it caused
         self._made = 0
+        self._told = set()  # changes of Python state: (name, file, line)
         self._bound = weakref.WeakKeyDictionary()
         self._bound_by_id = {}
         self._first_variables = None
@@ -86,7 +88,7 @@ class Function(_tidemark.FunctionBase):
             trace, result = self._trace_and_run(call)
             return result
         CACHE.touch(trace)
-        if trace.calls & (trace.calls - 1) == 0:
+        if trace.calls <= _CALLS_LOOKED_AT or trace.calls & (trace.calls - 1) == 0:
             self._look_for_changes(trace)
         return trace.run(call.leaves)
 
@@ -143,7 +145,7 @@ class Function(_tidemark.FunctionBase):
         if trace is None:
             trace = self._trace(call, args)
         trace.reason, trace.line = reason, _caller()
-        trace.state = Captured(self._python_function)
+        trace.state = Captured(self._python_function, self._objects(trace))
         self._made += 1
         if trace.captures:
             return trace
@@ -285,22 +287,33 @@ class Function(_tidemark.FunctionBase):
         )  # fmt: skip
 
     def _note_calls(self, trace, calls):
-        """Called by the extension after 1, 2, 4, 8, … plain calls."""
+        """Called by the extension in the first plain calls, then after 32, 64, 128, …"""
         trace.calls = calls
         CACHE.touch(trace)
         self._look_for_changes(trace)
 
     def _look_for_changes(self, trace):
-        found = trace.state.changed() if trace.state else None
-        if found is None:
+        state = trace.state
+        found = state.changed(self._python_function, self._objects(trace)) if state else None
+        if found is None or found[:3] in self._told:
             return
         name, file, line, was, now = found
+        self._told.add(found[:3])
         text = f" ({was!r} then, {now!r} now)" if was is not None else ""
         get_logger().warning(
             "%s uses the Python value '%s' (%s:%d), which has changed since it was traced%s: the "
             "graph keeps the value of that time. Pass it as an argument, or make it a tf.Variable.",
             self._name, name, file, line, text,
         )  # fmt: skip
+
+    def _objects(self, trace):
+        """The objects that the first arguments are: of a method its own."""
+        objects = [] if self._instance is None else [self._instance()]
+        for arg in trace.args if _is_flat(trace) else ():
+            value = getattr(arg, "value", None)
+            is_object = isinstance(value, ById) and value.parts[1] is None
+            objects.append(value.parts[0]() if is_object else None)
+        return objects
 
     # --- looking at it -----------------------------------------------------------------------
 
@@ -338,7 +351,7 @@ class Function(_tidemark.FunctionBase):
                 reason = "get_concrete_function"
                 trace = self._trace(call, call.args)
                 trace.reason, trace.line = reason, _caller()
-                trace.state = Captured(self._python_function)
+                trace.state = Captured(self._python_function, self._objects(trace))
                 self._made += 1
                 if not trace.captures:
                     self._traces.append(trace)

@@ -5,8 +5,16 @@
 
 namespace tidemark::graph {
 
+enum class Lines : uint8_t {
+  ignored,
+  compared,  // messages and memory reports of one would be right for the other, too
+};
+
 /// Node by node: ops, attributes, sizes, how they are joined, and constants (large ones only if
-/// they are the same tensor). Names and source lines do not count.
-TIDEMARK_API bool are_same(const Graph& a, const Graph& b);
+/// they are the same tensor). Names given to nodes do not count.
+TIDEMARK_API bool are_same(const Graph& a, const Graph& b, Lines lines = Lines::ignored);
+
+/// Equal for graphs that are the same.
+TIDEMARK_API uint64_t content_hash(const Graph& graph);
 
 }  // namespace tidemark::graph

@@ -39,6 +39,11 @@ class AttachGradient final : public graph::Special, public UsesVariables {
 
   std::string_view name() const override { return "custom_gradient"; }
   size_t bytes() const override { return backward_->bytes(); }
+  bool is_same(const Special& other) const override {
+    const auto* that = dynamic_cast<const AttachGradient*>(&other);
+    return that && that->num_inputs_ == num_inputs_ && that->num_outputs_ == num_outputs_ &&
+           that->backward_ == backward_;  // equal programs are one: see shared_graphs.h
+  }
   const std::vector<Variable>& variables() const override { return variables_; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {

@@ -12,6 +12,10 @@ namespace {
 
 struct Source {
   Variable variable;  // empty: the next of the tensors
+  bool operator==(const Source& other) const {
+    if (!variable || !other.variable) return !variable && !other.variable;
+    return variable == other.variable;
+  }
 };
 
 /// Inputs: the tensors to differentiate by, the targets, then a seed for each target that has one.
@@ -33,6 +37,10 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
   size_t num_watched() const override { return num_tensors_; }
   size_t num_seen() const override { return num_tensors_ + has_seed_.size(); }
   const std::vector<Variable>& variables() const override { return variables_; }
+  bool is_same(const Special& other) const override {
+    const auto* that = dynamic_cast<const GradientAtRun*>(&other);
+    return that && that->sources_ == sources_ && that->has_seed_ == has_seed_;
+  }
 
   void finish(autodiff::Tape& tape, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     std::vector<uint64_t> ids;

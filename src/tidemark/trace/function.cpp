@@ -7,6 +7,7 @@
 #include "tidemark/exec/program.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
+#include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/trace_cache.h"
 
 namespace tidemark {
@@ -131,8 +132,9 @@ struct FunctionTraces::State : std::enable_shared_from_this<State> {
     }
     auto out = std::make_shared<Trace>();
     out->signature = signature;
-    out->graph = builder.finish(outputs);
-    out->program = exec::Program::build(*out->graph);
+    trace::Ready ready = trace::shared(builder.finish(outputs));
+    out->graph = std::move(ready.graph);
+    out->program = std::move(ready.program);
     out->captures = builder.captures();
     return out;
   }

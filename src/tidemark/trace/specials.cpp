@@ -2,13 +2,19 @@
 
 #include <algorithm>
 
+#include "tidemark/graph/compare.h"
 #include "tidemark/trace/builder.h"
+#include "tidemark/trace/shared_graphs.h"
 
 namespace tidemark::trace {
 
 namespace {
 
 bool any_effect(const Body& body) { return !body.graph->effects().empty(); }
+
+bool are_same(const Body& a, const Body& b) {
+  return a.captured == b.captured && graph::are_same(*a.graph, *b.graph, graph::Lines::compared);
+}
 
 size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
 
@@ -24,8 +30,9 @@ void Body::run(std::span<Tensor> arguments, std::span<const Tensor> special_inpu
 Body finish_body(GraphBuilder& builder, std::span<const Tensor> outputs,
                  std::vector<Tensor>& special_inputs) {
   Body body;
-  body.graph = builder.finish(outputs);
-  body.program = exec::Program::build(*body.graph);
+  Ready ready = shared(builder.finish(outputs));
+  body.graph = std::move(ready.graph);
+  body.program = std::move(ready.program);
   body.variables = builder.variables();
   for (const Tensor& t : builder.captures()) {
     body.captured.push_back(static_cast<uint32_t>(special_inputs.size()));
@@ -51,6 +58,12 @@ void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const auto chosen = static_cast<size_t>(wanted < 0 || wanted > last ? last : wanted);
   std::vector<Tensor> arguments(bodies_[chosen].num_inputs());
   bodies_[chosen].run(arguments, inputs, outputs);
+}
+
+bool Branch::is_same(const Special& other) const {
+  const auto* branch = dynamic_cast<const Branch*>(&other);
+  return branch && std::equal(bodies_.begin(), bodies_.end(), branch->bodies_.begin(),
+                              branch->bodies_.end(), are_same);
 }
 
 size_t Branch::bytes() const {
@@ -105,6 +118,12 @@ void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     std::copy(fixed.begin(), fixed.end(), arguments.begin() + static_cast<long>(num_variables_));
     body.run(arguments, values);
   }
+}
+
+bool Loop::is_same(const Special& other) const {
+  const auto* loop = dynamic_cast<const Loop*>(&other);
+  return loop && loop->num_variables_ == num_variables_ && are_same(condition_, loop->condition_) &&
+         are_same(body_, loop->body_);
 }
 
 size_t Loop::bytes() const {

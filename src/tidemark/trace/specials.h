@@ -47,6 +47,7 @@ class TIDEMARK_API Branch final : public graph::Special, public UsesVariables {
   std::string_view name() const override { return "cond"; }
   bool has_effect() const override { return has_effect_; }
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const Special& other) const override;
   size_t bytes() const override;
   const std::vector<Body>& bodies() const { return bodies_; }
   const std::vector<Variable>& variables() const override { return variables_; }
@@ -64,6 +65,7 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
   std::string_view name() const override { return "while"; }
   bool has_effect() const override { return has_effect_; }
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const Special& other) const override;
   size_t bytes() const override;
   const std::vector<Variable>& variables() const override { return body_.variables; }
 
