@@ -18,7 +18,7 @@ namespace tidemark::python {
 
 namespace {
 
-bool run_eagerly = false;  // guarded by the GIL
+bool run_eagerly = false;                // guarded by the GIL
 constexpr uint64_t kCallsLookedAt = 16;  // as in _functions/function.py
 
 /// What an argument has to be for a trace to fit.
@@ -36,12 +36,38 @@ struct Entry {
   std::vector<QuickArg> args;
   Ref pack;  // null: the only output is the result
   uint64_t calls = 0;
+  uint32_t uses = 0;
+};
+
+/// Counts under the GIL, so without the cost of atomic steps: a call may outlive its entry.
+class EntryRef {
+ public:
+  EntryRef() = default;
+  explicit EntryRef(std::unique_ptr<Entry> entry) : EntryRef(entry.release()) {}
+  EntryRef(const EntryRef& other) : EntryRef(other.entry_) {}
+  EntryRef(EntryRef&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  EntryRef& operator=(EntryRef other) noexcept {
+    std::swap(entry_, other.entry_);
+    return *this;
+  }
+  ~EntryRef() {
+    if (entry_ && --entry_->uses == 0) delete entry_;
+  }
+  Entry* operator->() const { return entry_; }
+  Entry& operator*() const { return *entry_; }
+  explicit operator bool() const { return entry_ != nullptr; }
+
+ private:
+  explicit EntryRef(Entry* entry) : entry_(entry) {
+    if (entry_) ++entry_->uses;
+  }
+  Entry* entry_ = nullptr;
 };
 
 struct PyFunction {
   PyObject ob_base;
   vectorcallfunc vectorcall;
-  std::vector<std::shared_ptr<Entry>>* entries;
+  std::vector<EntryRef>* entries;
   PyObject* weakrefs;
   PyObject* dict;
 };
@@ -82,7 +108,7 @@ bool fits(const QuickArg& arg, PyObject* value) {
   return PyObject_RichCompareBool(value, arg.object.get(), Py_EQ) == 1;
 }
 
-std::shared_ptr<Entry> find(const PyFunction& self, PyObject* const* args, size_t count) {
+EntryRef find(const PyFunction& self, PyObject* const* args, size_t count) {
   const auto& all = *self.entries;
   for (size_t k = all.size(); k-- > 0;) {
     if (all[k]->args.size() != count) continue;
@@ -146,7 +172,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyOb
   return guarded([&]() -> PyObject* {
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
     if (names || run_eagerly) return call_slowly(self, args, count, names);
-    const std::shared_ptr<Entry> entry = find(*self_of(self), args, count);
+    const EntryRef entry = find(*self_of(self), args, count);
     if (!entry) return call_slowly(self, args, count, names);
     const uint64_t calls = ++entry->calls;
     if (calls <= kCallsLookedAt || (calls & (calls - 1)) == 0) {
@@ -193,20 +219,20 @@ PyObject* add_entry(PyObject* self, PyObject* args) {
       throw PythonError{};
     }
     if (flat != Py_True) Py_RETURN_NONE;
-    auto entry = std::make_shared<Entry>();
+    auto entry = std::make_unique<Entry>();
     entry->trace = Ref::borrow(trace);
     entry->program = nb::cast<const FinishedGraph&>(nb::handle(graph)).program;
     if (pack != Py_None) entry->pack = Ref::borrow(pack);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
       entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));
     }
-    self_of(self)->entries->push_back(std::move(entry));
+    self_of(self)->entries->push_back(EntryRef(std::move(entry)));
     Py_RETURN_NONE;
   });
 }
 
 PyObject* remove_entry(PyObject* self, PyObject* trace) {
-  std::vector<std::shared_ptr<Entry>> gone;  // destroyed after the list is whole again
+  std::vector<EntryRef> gone;  // destroyed after the list is whole again
   auto& all = *self_of(self)->entries;
   for (size_t i = all.size(); i-- > 0;) {
     if (all[i]->trace.get() != trace) continue;
@@ -227,7 +253,7 @@ PyObject* new_function(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* object = type->tp_alloc(type, 0);
   if (!object) return nullptr;
   self_of(object)->vectorcall = vectorcall;
-  self_of(object)->entries = new std::vector<std::shared_ptr<Entry>>;
+  self_of(object)->entries = new std::vector<EntryRef>;
   return object;
 }
 
@@ -241,7 +267,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self_of(object)->dict);
   for (const auto& entry : *self_of(object)->entries) {
-    if (entry.use_count() > 1) continue;  // a call is under way
+    if (entry->uses > 1) continue;  // a call is under way
     Py_VISIT(entry->trace.get());
     Py_VISIT(entry->pack.get());
     for (const QuickArg& a : entry->args) {
