@@ -127,15 +127,19 @@ def table(results):
     return "\n".join(lines)
 
 
-def main(programs):
-    chosen = [Path(p) for p in programs] or [
-        p for p in sorted(HERE.glob("*.py")) if p.name != "run.py"
-    ]
+def measure_all(programs=()):
+    """Runs these programs, or the folder's, one after the other."""
+    chosen = list(programs) or [p for p in sorted(HERE.glob("*.py")) if p.name != "run.py"]
     results = []
     for number, program in enumerate(chosen):
         _bar(number, len(chosen), program.name)
         results.append(measure(program))
     _bar(len(chosen), len(chosen), "")
+    return results
+
+
+def main(programs):
+    results = measure_all([Path(p) for p in programs])
     print(table(results))
     for result in results:
         if result.status != 0:

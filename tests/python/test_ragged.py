@@ -107,3 +107,28 @@ def test_random_rows_survive_every_road():
         assert backwards == [row[::-1] for row in rows[::-1]]
         begin, end = sorted(rng.integers(-5, 5, 2).tolist())
         assert ragged[:, begin:end].to_list() == [row[begin:end] for row in rows]
+
+
+def test_dense_and_sparse_in_a_function_that_does_not_know_the_rows():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def words(lines):
+        rows = tf.strings.split(lines)
+        cut = rows.to_tensor(default_value="-", shape=[None, 2])
+        return rows.to_tensor(), cut, rows.to_sparse().dense_shape, rows.bounding_shape()
+
+    whole, cut, sparse, bounds = words(tf.constant(["a b c", "", "d"]))
+    assert whole.numpy().tolist() == [[b"a", b"b", b"c"], [b"", b"", b""], [b"d", b"", b""]]
+    assert cut.numpy().tolist() == [[b"a", b"b"], [b"-", b"-"], [b"d", b"-"]]
+    assert sparse.numpy().tolist() == bounds.numpy().tolist() == [3, 3]
+    assert words(tf.constant([], tf.string))[1].shape == (0, 2)
+    assert words.get_concrete_function().structured_outputs[1].shape.as_list() == [None, 2]
+
+
+def test_inner_sizes_known_late_reach_the_dense_shape():
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None, None], ragged_rank=1)])
+    def dense(rows):
+        return rows.to_tensor(default_value=-1.0)
+
+    rows = tf.RaggedTensor.from_row_lengths([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 1])
+    expected = [[[1, 2], [3, 4]], [[-1, -1], [-1, -1]], [[5, 6], [-1, -1]]]
+    assert dense(rows).numpy().tolist() == expected

@@ -5,22 +5,45 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor, _length
-from tidemark._tidemark import call, convert
+from tidemark._ragged.tensor import RaggedTensor, _length, length_of
+from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.tensor_shape import as_shape
 
 _INT64 = dtypes.int64._enum
 
 
 def bounding_sizes(ragged):
-    """The smallest dense shape that holds all rows, as Python numbers."""
-    sizes = [_length(ragged)]
+    """The smallest dense shape that holds all rows: Python numbers, or tensors of the graph that
+    is being built where only the run tells."""
+    sizes = [length_of(ragged)]
     inner = ragged
     while isinstance(inner, RaggedTensor):
-        lengths = inner.row_lengths()
-        sizes.append(int(call("max", (lengths,), {})) if lengths.shape[0] else 0)
+        sizes.append(_longest(inner.row_lengths()))
         inner = inner.values
-    return sizes + inner.shape.as_list()[1:]
+    return sizes + _inner_sizes(inner)
+
+
+def _longest(lengths):
+    if not is_symbolic(lengths):
+        return int(call("max", (lengths,), {})) if lengths.shape[0] else 0
+    at_least_none = call("pad", (cast(lengths, dtypes.int64), [[1, 0]], 0), {})
+    return call("max", (at_least_none,), {})
+
+
+def _inner_sizes(values):
+    """The sizes of the innermost values, without the first."""
+    known = values.shape.as_list()[1:]
+    if None not in known:
+        return known
+    sizes = call("shape", (values,), {"out_type": _INT64})
+    return [sizes[i] if size is None else size for i, size in enumerate(known, 1)]
+
+
+def sizes_as_tensor(sizes):
+    """One int64 tensor of numbers and scalars."""
+    if not any(isinstance(size, Tensor) for size in sizes):
+        return convert(sizes, _INT64)
+    return call("stack", ([convert(size, _INT64) for size in sizes],), {"axis": 0})
 
 
 def places_of_values(ragged):
@@ -49,16 +72,20 @@ def to_tensor(ragged, default_value, shape):
         wanted = as_shape(shape)
         if wanted.rank is not None:
             sizes = [s if w is None else w for s, w in zip(sizes, wanted.as_list(), strict=True)]
-            inside = call("all", (places < convert(sizes[:depth], _INT64),), {"axis": [1]})
+            inside = places < sizes_as_tensor(sizes[:depth])
+            inside = call("all", (inside,), {"axis": [1]})
             places = call("boolean_mask", (places, inside), {})
             values = call("boolean_mask", (values, inside), {})
     if default_value is None:
         default_value = "" if ragged.dtype is dtypes.string else 0
     default = convert(default_value, ragged.dtype._enum)
     if ragged.dtype is dtypes.string and values.shape.rank == 1:
-        return _by_position(SparseTensor(places, values, sizes), default)
-    base = call("broadcast_to", (default, convert(sizes, _INT64)), {})
-    return call("tensor_scatter_nd_update", (base, places, values), {})
+        dense = _by_position(SparseTensor(places, values, sizes_as_tensor(sizes)), default)
+    else:
+        base = call("broadcast_to", (default, sizes_as_tensor(sizes)), {})
+        dense = call("tensor_scatter_nd_update", (base, places, values), {})
+    dense.set_shape([None if isinstance(size, Tensor) else size for size in sizes])
+    return dense
 
 
 def to_sparse(ragged):
@@ -67,6 +94,7 @@ def to_sparse(ragged):
 
     values = ragged.flat_values
     places = places_of_values(ragged)
+    shape = sizes_as_tensor(bounding_sizes(ragged))
     if values.shape.rank > 1:
         rest = values.shape.as_list()[1:]
         inner = _all_places(rest)
@@ -75,8 +103,8 @@ def to_sparse(ragged):
         outer = call("repeat", (outer, convert(size, _INT64)), {"axis": 0})
         inner = call("tile", (inner, [count, 1]), {})
         indices = call("concat", ([outer, inner],), {"axis": 1})
-        return SparseTensor(indices, call("reshape", (values, (-1,)), {}), bounding_sizes(ragged))
-    return SparseTensor(call("stack", (places,), {"axis": 1}), values, bounding_sizes(ragged))
+        return SparseTensor(indices, call("reshape", (values, (-1,)), {}), shape)
+    return SparseTensor(call("stack", (places,), {"axis": 1}), values, shape)
 
 
 def _all_places(sizes):

@@ -86,7 +86,7 @@ class RaggedTensor(CompositeTensor):
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
         """Rows by where each begins."""
         values = as_values(values)
-        rows = RowPartition.from_row_starts(row_starts, _length(values), validate)
+        rows = RowPartition.from_row_starts(row_starts, length_of(values), validate)
         return cls._from_row_partition(values, rows, validate)
 
     @classmethod
@@ -101,7 +101,7 @@ class RaggedTensor(CompositeTensor):
         """Rows of one length."""
         values = as_values(values)
         rows = RowPartition.from_uniform_row_length(
-            uniform_row_length, _length(values), nrows, validate
+            uniform_row_length, length_of(values), nrows, validate
         )
         return cls._from_row_partition(values, rows, validate)
 
@@ -205,7 +205,7 @@ class RaggedTensor(CompositeTensor):
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.row_lengths(axis - 1))
         size = call("shape", (self._values,), {"out_type": self.row_splits.dtype._enum})[axis - 1]
-        return self.with_values(fill([_length(self._values)], size))
+        return self.with_values(fill([length_of(self._values)], size))
 
     def nested_row_lengths(self, name=None):
         return tuple(rows.row_lengths() for rows in self._nested_row_partitions)
@@ -228,10 +228,10 @@ class RaggedTensor(CompositeTensor):
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
         """The smallest dense shape that holds all rows."""
-        from tidemark._ragged.converting import bounding_sizes
+        from tidemark._ragged.converting import bounding_sizes, sizes_as_tensor
 
         number = self.row_splits.dtype if out_type is None else as_dtype(out_type)
-        sizes = convert(bounding_sizes(self), number._enum)
+        sizes = cast(sizes_as_tensor(bounding_sizes(self)), number)
         return sizes if axis is None else call("gather", (sizes, axis), {"axis": 0})
 
     # --- others like it --------------------------------------------------------------------------
@@ -239,7 +239,8 @@ class RaggedTensor(CompositeTensor):
     def with_values(self, new_values):
         """The same rows over other values."""
         new_values = as_values(new_values)
-        if new_values.shape.rank == 0 or new_values.shape[0] not in (None, _length(self._values)):
+        sizes = {None, _length(self._values), _length(new_values)} if new_values.shape.rank else ()
+        if not 1 <= len(sizes) <= 2:
             raise ValueError(
                 f"new_values must have {_length(self._values)} rows, got shape {new_values.shape}"
             )
@@ -341,8 +342,18 @@ class RaggedTensor(CompositeTensor):
 
 
 def _length(values):
-    """The number of rows, as a Python number."""
+    """The number of rows, as a Python number; None where only the run tells."""
     return values._rows.static_nrows if isinstance(values, RaggedTensor) else values.shape[0]
+
+
+def length_of(values):
+    """The number of rows: a Python number if it is known, otherwise an int64 tensor."""
+    known = _length(values)
+    if known is not None:
+        return known
+    if isinstance(values, RaggedTensor):
+        return cast(values.nrows(), dtypes.int64)
+    return call("shape", (values,), {"out_type": dtypes.int64._enum})[0]
 
 
 @register("tf.RaggedTensorSpec")

@@ -1,6 +1,7 @@
 // Constants, copies and choices.
 
 #include "tidemark/ops/gradients.h"
+#include "tidemark/ops/movement.h"
 #include "tidemark/ops/strings.h"
 
 namespace tidemark {
@@ -12,6 +13,7 @@ void fill_shape(InferContext& c) {
   if (c.shape(1).is_fully_known() && c.shape(1).num_elements() != 1) {
     c.fail("'value' must be a scalar; given shape ", c.shape(1));
   }
+  if (!movement::holds_values(c.input(0))) return c.set(0, movement::unknown_dims_of(c, 0));
   const Ints dims = c.ints(0);
   for (int64_t d : dims) {
     if (d < 0) c.fail("Dimension ", d, " must be >= 0; given dims ", Shape(dims).to_brackets());

@@ -6,11 +6,14 @@
 
 #include <tidemark/call.h>
 
+#include "tidemark/ops/movement.h"
+
 namespace tidemark {
 
 namespace {
 
 void random_shape(InferContext& c) {
+  if (!movement::holds_values(c.input(0))) return c.set(0, movement::unknown_dims_of(c, 0));
   const Ints dims = c.ints(0);
   for (const int64_t d : dims) {
     if (d < 0) c.fail("Dimension ", d, " must be >= 0 in shape ", Shape(dims).to_brackets());

@@ -1,0 +1,122 @@
+"""Trains a convolutional classifier on Fashion-MNIST with Keras, and watches its memory.
+
+    python examples/fashion_mnist/train.py [--images N] [--epochs N]
+
+The model is Keras's own, and so are the training loop and the progress bar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import resource
+import time
+
+import data
+
+import tidemark as tf
+
+layers = tf.keras.layers
+BATCH = 100
+MIB = 1 << 20
+
+
+def classifier(steps):
+    """A network for pictures of 28 by 28 pixels, to be trained for that many steps."""
+    model = tf.keras.Sequential(
+        [
+            layers.Input((28, 28, 1)),
+            layers.Rescaling(1 / 255),
+            layers.Conv2D(32, 3, padding="same", activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(64, 3, padding="same", activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dropout(0.3),
+            layers.Dense(128, activation="relu"),
+            layers.Dropout(0.3),
+            layers.Dense(10),
+        ]
+    )
+    model.compile(
+        optimizer=tf.keras.optimizers.Adam(tf.keras.optimizers.schedules.CosineDecay(2e-3, steps)),
+        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    return model
+
+
+class MemoryWatch(tf.keras.callbacks.Callback):
+    """Notes (seconds, live bytes, peak bytes of the time since the last note) as training goes."""
+
+    def __init__(self, every=10):
+        super().__init__()
+        self.every, self.notes, self.start = every, [], time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch % self.every == 0:
+            live = tf.memory.stats().live
+            self.notes.append((time.monotonic() - self.start, live, tf.memory.reset_peak()))
+
+
+@dataclasses.dataclass
+class Trained:
+    """What a training showed. Memory in bytes: tensors alone, and of the whole process."""
+
+    accuracy: float
+    history: dict
+    seconds: float
+    images_a_second: float
+    before: int
+    before_means: str
+    peak: int
+    resident_peak: int
+    timeline: list
+
+
+def expected_memory(model):
+    """(bytes, what they are): what is known of a step's memory before the first one runs."""
+    model.optimizer.build(model.trainable_variables)
+    values = [v.value for v in (*model.variables, *model.optimizer.variables)]
+    held = sum(value.dtype.size * value.shape.num_elements() for value in values)
+    return held, "weights and optimizer state, alive in every step"
+
+
+def train(images=None, epochs=6):
+    tf.keras.utils.set_random_seed(1)
+    x, y = data.load("train", images)
+    model = classifier(epochs * -(-len(x) // BATCH))
+    before, meaning = expected_memory(model)
+    print(f"before the first step: {before / MIB:.2f} MiB ({meaning})")
+    watch, start = MemoryWatch(), time.monotonic()
+    tf.memory.reset_peak()
+    history = model.fit(
+        x, y, BATCH, epochs, validation_data=data.load("t10k", images),
+        validation_batch_size=500, callbacks=[watch],
+    ).history  # fmt: skip
+    seconds = time.monotonic() - start
+    peak = max([tf.memory.stats().peak, *(note[2] for note in watch.notes)])
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(
+        f"measured: {peak / MIB:.2f} MiB of tensors at the peak, "
+        f"{resident / MIB:.0f} MiB the whole process with Python and Keras"
+    )
+    return Trained(
+        accuracy=history["val_accuracy"][-1],
+        history=history,
+        seconds=seconds,
+        images_a_second=epochs * len(x) / seconds,
+        before=before,
+        before_means=meaning,
+        peak=peak,
+        resident_peak=resident,
+        timeline=watch.notes,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--images", type=int, help="train on so many pictures instead of 60,000")
+    parser.add_argument("--epochs", type=int, default=6)
+    result = train(**vars(parser.parse_args()))
+    print(f"test accuracy {result.accuracy:.2%}, {result.images_a_second:.0f} pictures a second")
