@@ -21,6 +21,7 @@
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 #include <tidemark/random.h>
+#include <tidemark/saved_model.h>
 #include <tidemark/shape.h>
 #include <tidemark/tensor.h>
 #include <tidemark/variable.h>

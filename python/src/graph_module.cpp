@@ -364,6 +364,11 @@ void add_graph_functions(nb::module_& m) {
       .def_prop_ro("num_effects",
                    [](const FinishedGraph& self) { return self.graph->effects().size(); })
       .def_prop_ro("variable_ids", [](const FinishedGraph& self) { return ids_of(self.variables); })
+      .def_prop_ro("inputs",
+                   [](const FinishedGraph& self) {
+                     std::vector<Tensor> all = self.graph->inputs();
+                     return list_of(all);
+                   })
       .def_prop_ro("outputs",
                    [](const FinishedGraph& self) {
                      std::vector<Tensor> all = self.graph->outputs();

@@ -66,6 +66,7 @@ NB_MODULE(_tidemark, m) {
   add_graph_functions(m);
   add_session_functions(m);
   add_data_functions(m);
+  add_saving_functions(m);
   add_plan_functions(m);
   add_table_type(m);
 }

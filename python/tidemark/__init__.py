@@ -53,6 +53,7 @@ _MODULES = (
     "ragged",
     "random",
     "raw_ops",
+    "saved_model",
     "sets",
     "signal",
     "sparse",

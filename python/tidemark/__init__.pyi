@@ -28,6 +28,7 @@ from tidemark import quantization as quantization
 from tidemark import ragged as ragged
 from tidemark import random as random
 from tidemark import raw_ops as raw_ops
+from tidemark import saved_model as saved_model
 from tidemark import sets as sets
 from tidemark import signal as signal
 from tidemark import sparse as sparse

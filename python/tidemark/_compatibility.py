@@ -43,7 +43,7 @@ MISSING = {
     "tf.quantization": "not written yet",
     "tf.queue": "queues of TensorFlow 1; use tf.data",
     "tf.raw_ops": "ops under TensorFlow's inner names; those that libraries call are here",
-    "tf.saved_model": "saved models are not written yet",
+    "tf.saved_model": "models are written in Tidemark's own format; see docs/saved-model.md",
     "tf.test": "not written yet",
     "tf.tpu": "there is no TPU backend",
     "tf.train": "checkpoints are not written yet",

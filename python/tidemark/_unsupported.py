@@ -14,7 +14,6 @@ _CONVERTER = "Tidemark writes no TensorFlow Lite models; convert them with Tenso
 _TPU = "there is no TPU backend"
 _WORKERS = "training over several machines is not part of Tidemark yet"
 _DTENSOR = "tensors spread over several devices are not part of Tidemark"
-_SAVED = "saved models are not written or read yet; save Keras models as .keras or .weights.h5"
 _CUDNN = "there is no cuDNN here; Keras uses its own loop on the CPU"
 
 # name → the reason
@@ -40,12 +39,6 @@ UNSUPPORTED = {
     "tf.distribute.DistributedDataset": _WORKERS,
     "tf.distribute.DistributedIterator": _WORKERS,
     "tf.raw_ops.CudnnRNNV3": _CUDNN,
-    "tf.saved_model.Asset": _SAVED,
-    "tf.saved_model.LoadOptions": _SAVED,
-    "tf.saved_model.SaveOptions": _SAVED,
-    "tf.saved_model.contains_saved_model": _SAVED,
-    "tf.saved_model.load": _SAVED,
-    "tf.saved_model.save": _SAVED,
     **{
         f"tf.experimental.dtensor.{name}": _DTENSOR
         for name in (

@@ -25,7 +25,8 @@ PUBLIC_HEADERS = {
     "kernels": "kernel.h",
     "exec": "create.h custom_op.h ops.h",
     "autodiff": "gradient.h",
-    "trace": "control_flow.h function.h tidemark.h",
+    "trace": "control_flow.h function.h",
+    "io": "saved_model.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
 

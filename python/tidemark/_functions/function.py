@@ -357,9 +357,23 @@ class Function(_tidemark.FunctionBase):
                     self._traces.append(trace)
                     self._add_quick(trace)
                     CACHE.add(self, trace)
-        return ConcreteFunction(
-            self, trace, self._signature, _alive_variables(trace.graph.variable_ids)
-        )
+        return self._concrete(trace)
+
+    def _concrete(self, trace):
+        variables = _alive_variables(trace.graph.variable_ids)
+        return ConcreteFunction(self, trace, self._signature, variables)
+
+    def _list_all_concrete_functions(self):
+        """One each trace; the declared one is made where there is none yet."""
+        if self.input_signature is not None and not self._traces:
+            self.get_concrete_function()
+        return [self._concrete(trace) for trace in self._traces]
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        if save_type == "checkpoint":
+            return {}
+        concrete = self._list_all_concrete_functions()
+        return {f"trace_{at}": one for at, one in enumerate(concrete)}
 
     python_function = property(lambda self: self._python())
     function_spec = property(lambda self: self._signature)

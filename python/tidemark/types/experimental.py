@@ -20,7 +20,14 @@ class Callable:
     """Something that ``tf.function`` makes."""
 
 
-class GenericFunction(Callable):
+class _Kind(type):
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or (
+            cls is GenericFunction and hasattr(type(instance), "_list_all_concrete_functions")
+        )
+
+
+class GenericFunction(Callable, metaclass=_Kind):
     """A function that is traced once for each kind of arguments."""
 
 

@@ -44,6 +44,7 @@ class AttachGradient final : public graph::Special, public UsesVariables {
     return that && that->num_inputs_ == num_inputs_ && that->num_outputs_ == num_outputs_ &&
            that->backward_ == backward_;  // equal programs are one: see shared_graphs.h
   }
+  size_t num_inputs() const { return num_inputs_; }
   const std::vector<Variable>& variables() const override { return variables_; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
@@ -71,6 +72,11 @@ std::shared_ptr<const graph::Special> attach_gradient(size_t num_inputs, size_t 
                                                       std::vector<Variable> variables) {
   return std::make_shared<AttachGradient>(num_inputs, num_outputs, std::move(backward),
                                           std::move(variables));
+}
+
+std::optional<size_t> attached_outputs_at(const graph::Special& special) {
+  const auto* attached = dynamic_cast<const AttachGradient*>(&special);
+  return attached ? std::optional(attached->num_inputs()) : std::nullopt;
 }
 
 }  // namespace tidemark::trace

@@ -10,22 +10,12 @@ namespace tidemark::trace {
 
 namespace {
 
-struct Source {
-  Variable variable;  // empty: the next of the tensors
-  bool operator==(const Source& other) const {
-    if (!variable || !other.variable) return !variable && !other.variable;
-    return variable == other.variable;
-  }
-};
-
-/// Inputs: the tensors to differentiate by, the targets, then a seed for each target that has one.
 class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables {
  public:
-  GradientAtRun(std::vector<Source> sources, std::vector<bool> has_seed)
-      : sources_(std::move(sources)), has_seed_(std::move(has_seed)) {
-    for (const Source& source : sources_) {
-      if (source.variable) {
-        variables_.push_back(source.variable);
+  explicit GradientAtRun(GradientQuestion question) : question_(std::move(question)) {
+    for (const Variable& source : question_.sources) {
+      if (source) {
+        variables_.push_back(source);
       } else {
         ++num_tensors_;
       }
@@ -35,37 +25,40 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
   std::string_view name() const override { return "gradient"; }
   std::unique_ptr<exec::Recorder> start() const override;
   size_t num_watched() const override { return num_tensors_; }
-  size_t num_seen() const override { return num_tensors_ + has_seed_.size(); }
+  size_t num_seen() const override { return num_tensors_ + question_.has_seed.size(); }
   const std::vector<Variable>& variables() const override { return variables_; }
   bool is_same(const Special& other) const override {
     const auto* that = dynamic_cast<const GradientAtRun*>(&other);
-    return that && that->sources_ == sources_ && that->has_seed_ == has_seed_;
+    return that && that->question_.sources == question_.sources &&
+           that->question_.has_seed == question_.has_seed;
   }
+  const GradientQuestion& question() const { return question_; }
 
   void finish(autodiff::Tape& tape, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     std::vector<uint64_t> ids;
     size_t next = 0;
-    for (const Source& source : sources_) {
-      ids.push_back(source.variable ? source.variable.id() : id_of(inputs[next++]));
+    for (const Variable& source : question_.sources) {
+      ids.push_back(source ? source.id() : id_of(inputs[next++]));
     }
-    const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed_.size());
-    std::vector<Tensor> seeds(has_seed_.size());
+    const std::vector<bool>& has_seed = question_.has_seed;
+    const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed.size());
+    std::vector<Tensor> seeds(has_seed.size());
     size_t seed = num_seen();
     for (size_t i = 0; i < seeds.size(); ++i) {
-      if (has_seed_[i]) seeds[i] = inputs[seed++];
+      if (has_seed[i]) seeds[i] = inputs[seed++];
     }
     auto adjoints = tape.gradient(targets, ids, seeds);
     next = 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor value = sources_[i].variable ? sources_[i].variable.operand() : inputs[next++];
+      const Variable& source = question_.sources[i];
+      const Tensor value = source ? source.operand() : inputs[next++];
       outputs[i] = adjoints[i] ? autodiff::dense(std::move(adjoints[i]))
                                : zeros(value.shape(), value.dtype());
     }
   }
 
  private:
-  std::vector<Source> sources_;
-  std::vector<bool> has_seed_;
+  GradientQuestion question_;
   std::vector<Variable> variables_;
   size_t num_tensors_ = 0;
 };
@@ -102,7 +95,7 @@ Variable variable_with(const GraphBuilder& builder, uint64_t id) {
 std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
   GraphBuilder* builder = current_builder();
   if (!builder) fail("a gradient of a graph can be asked for only while it is being built");
-  std::vector<Source> sources;
+  std::vector<Variable> sources;
   std::vector<Tensor> inputs;
   std::vector<graph::OutputInfo> infos;
   for (size_t i = 0; i < question.sources.size(); ++i) {
@@ -114,8 +107,8 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
       inputs.push_back(source);
       infos.push_back({source.dtype(), source.shape()});
     } else {
-      sources.push_back({variable_with(*builder, question.sources[i])});
-      infos.push_back({sources.back().variable.dtype(), sources.back().variable.shape()});
+      sources.push_back(variable_with(*builder, question.sources[i]));
+      infos.push_back({sources.back().dtype(), sources.back().shape()});
     }
   }
   std::vector<bool> has_seed;
@@ -125,7 +118,7 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
     if (has_seed.back()) inputs.push_back(question.seeds[i]);
   }
   std::vector<Tensor> outputs(infos.size());
-  const auto special = std::make_shared<GradientAtRun>(std::move(sources), std::move(has_seed));
+  const auto special = gradient_at_run({std::move(sources), std::move(has_seed)});
   builder->handle(special, infos, inputs, outputs);
   std::vector<autodiff::Adjoint> adjoints(question.sources.size());
   size_t next = 0;
@@ -138,5 +131,14 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
 const bool registered = (autodiff::set_deferrer(defer), true);
 
 }  // namespace
+
+std::shared_ptr<const graph::Special> gradient_at_run(GradientQuestion question) {
+  return std::make_shared<GradientAtRun>(std::move(question));
+}
+
+const GradientQuestion* question_of(const graph::Special& special) {
+  const auto* gradient = dynamic_cast<const GradientAtRun*>(&special);
+  return gradient ? &gradient->question() : nullptr;
+}
 
 }  // namespace tidemark::trace

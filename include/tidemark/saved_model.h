@@ -1,0 +1,61 @@
+// Models saved by Python (tf.saved_model.save, model.export) or by C++, read without Python.
+//
+//   tm::SavedModel model = tm::load_model("/models/digits/1");
+//   for (const auto& s : model.signatures()) std::cout << s.name << "\n";   // serving_default
+//   auto outputs = model({{"images", images}});                             // by name
+//   std::cout << outputs.at("output_0");
+//
+// Copies of a SavedModel share it; its weights go when the last copy goes. Any number of threads
+// may call it at once.
+#pragma once
+
+#include <tidemark/error.h>
+#include <tidemark/tensor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tidemark {
+
+/// One input or output of a signature; sizes may be unknown.
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::invalid;
+  Shape shape;
+};
+
+/// What a model offers under a name: "serving_default", "predict", …
+struct SignatureSpec {
+  std::string name;
+  std::vector<TensorSpec> inputs, outputs;
+};
+
+class TIDEMARK_API SavedModel {
+ public:
+  struct State;
+  explicit SavedModel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  const std::vector<SignatureSpec>& signatures() const;
+  /// Null: there is none of this name.
+  const SignatureSpec* find(std::string_view signature) const;
+  /// Bytes of the variables, constants and tables.
+  size_t weight_bytes() const;
+
+  /// Outputs by name, given all inputs by name. Throws InvalidArgumentError for names, dtypes or
+  /// shapes that are not the signature's, NotFoundError for a signature that is not there.
+  std::map<std::string, Tensor> operator()(const std::map<std::string, Tensor>& inputs,
+                                           std::string_view signature = "serving_default") const;
+  /// The same in the order of the signature's inputs and outputs.
+  std::vector<Tensor> run(const SignatureSpec& signature, std::span<const Tensor> inputs) const;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// The model of a folder. Throws NotFoundError where there is none, and an error of Code::data_loss
+/// where it is damaged.
+TIDEMARK_API SavedModel load_model(const std::string& folder);
+
+}  // namespace tidemark

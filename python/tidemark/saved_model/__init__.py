@@ -1,0 +1,31 @@
+"""``tf.saved_model``: functions and variables in a folder that C++ reads without Python."""
+
+from tidemark.saved_model import experimental
+from tidemark.saved_model._load import contains_saved_model, load
+from tidemark.saved_model._options import LoadOptions, SaveOptions
+from tidemark.saved_model._save import save
+
+ASSETS_DIRECTORY = "assets"
+ASSETS_KEY = "saved_model_assets"
+DEBUG_DIRECTORY = "debug"
+DEBUG_INFO_FILENAME_PB = "saved_model_debug_info.pb"
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+GPU = "gpu"
+PREDICT_INPUTS = "inputs"
+PREDICT_METHOD_NAME = "tensorflow/serving/predict"
+PREDICT_OUTPUTS = "outputs"
+SAVED_MODEL_FILENAME_PB = "saved_model.pb"
+SERVING = "serve"
+TPU = "tpu"
+TRAINING = "train"
+VARIABLES_DIRECTORY = "variables"
+VARIABLES_FILENAME = "variables"
+
+__all__ = [
+    "LoadOptions",
+    "SaveOptions",
+    "contains_saved_model",
+    "experimental",
+    "load",
+    "save",
+]

@@ -1,0 +1,100 @@
+#include "tidemark/io/file_writer.h"
+
+#include <fcntl.h>
+#include <tidemark/error.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace tidemark::io {
+
+namespace {
+
+constexpr size_t kPendingBytes = size_t{1} << 20;
+constexpr std::string_view kMark = ".writing-";
+
+using PermissionDeniedError = TypedError<Code::permission_denied>;
+
+[[noreturn]] void fail_at(const std::string& path, const char* doing) {
+  const int reason = errno;
+  const std::string text = message("cannot ", doing, " ", path, ": ", std::strerror(reason));
+  if (reason == ENOENT || reason == ENOTDIR) throw NotFoundError(text);
+  if (reason == EACCES || reason == EPERM || reason == EROFS) throw PermissionDeniedError(text);
+  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) throw ResourceExhaustedError(text);
+  throw FailedPreconditionError(text);
+}
+
+void write_all(int descriptor, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_at(path, "write");
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+void sync_folder(const std::string& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
+}
+
+}  // namespace
+
+FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
+  static std::atomic<uint64_t> last{0};
+  temporary_ = message(path_, kMark, static_cast<int64_t>(::getpid()), "-", ++last);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_at(path_, "write");
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void FileWriter::write(std::string_view bytes) {
+  if (pending_.size() + bytes.size() > kPendingBytes) flush();
+  if (bytes.size() > kPendingBytes) return write_all(descriptor_, bytes, path_);
+  pending_.append(bytes);
+}
+
+void FileWriter::flush() {
+  write_all(descriptor_, pending_, path_);
+  pending_.clear();
+}
+
+void FileWriter::commit() {
+  flush();
+  if (::fsync(descriptor_) != 0) fail_at(path_, "flush");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_at(path_, "rename to");
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(path_);
+}
+
+void remove_abandoned(const std::string& path) {
+  const std::string start = std::filesystem::path(path).filename().string() + std::string(kMark);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const long writer = std::strtol(name.c_str() + start.size(), nullptr, 10);
+    if (writer > 0 && ::kill(static_cast<pid_t>(writer), 0) != 0 && errno == ESRCH) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace tidemark::io

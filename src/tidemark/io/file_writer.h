@@ -1,0 +1,37 @@
+// FileWriter: a file that is there as a whole or not at all.
+//
+//   FileWriter file(path);
+//   file.write(bytes);
+//   file.commit();          // without it nothing is left behind
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <string>
+#include <string_view>
+
+namespace tidemark::io {
+
+/// Written under another name beside the path, flushed to the disk, then renamed over it. A process
+/// killed at any moment leaves the old file or the new one under the path.
+class TIDEMARK_API FileWriter {
+ public:
+  /// Throws NotFoundError or PermissionDenied as the system says.
+  explicit FileWriter(std::string path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void flush();
+
+  std::string path_, temporary_, pending_;
+  int descriptor_ = -1;
+};
+
+/// Removes what writers of the path that were killed have left beside it.
+TIDEMARK_API void remove_abandoned(const std::string& path);
+
+}  // namespace tidemark::io

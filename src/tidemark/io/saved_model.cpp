@@ -1,0 +1,130 @@
+#include <tidemark/saved_model.h>
+
+#include "tidemark/exec/program.h"
+#include "tidemark/io/model_reader.h"
+#include "tidemark/trace/infer.h"
+
+namespace tidemark {
+
+struct SavedModel::State {
+  io::GraphParts parts;
+  std::vector<SignatureSpec> signatures;
+  std::vector<std::shared_ptr<const exec::Program>> programs;  // one each signature
+  size_t weight_bytes = 0;
+};
+
+namespace {
+
+TensorSpec spec_of(const std::string& name, const Tensor& t) {
+  return {name, t.dtype(), t.shape()};
+}
+
+std::string names_of(const std::vector<TensorSpec>& specs) {
+  std::string out;
+  for (const TensorSpec& spec : specs) out += (out.empty() ? "" : ", ") + spec.name;
+  return out;
+}
+
+void check_input(const SignatureSpec& signature, const TensorSpec& wanted, const Tensor& given) {
+  if (!given) fail("signature '", signature.name, "': input '", wanted.name, "' is empty");
+  if (given.dtype() != wanted.dtype) {
+    fail("signature '", signature.name, "': input '", wanted.name, "' must be ",
+         name_of(wanted.dtype), "; ", name_of(given.dtype()), " was given");
+  }
+  if (!trace::is_within(given.shape(), wanted.shape)) {
+    fail("signature '", signature.name, "': input '", wanted.name, "' must have shape ",
+         wanted.shape, "; ", given.shape(), " was given");
+  }
+}
+
+std::shared_ptr<const SavedModel::State> load(const std::string& folder) {
+  const io::ModelReader reader(folder);
+  auto state = std::make_shared<SavedModel::State>();
+  io::GraphParts& parts = state->parts;
+  for (size_t i = 0; i < reader.variables().size(); ++i) {
+    parts.variables.push_back(reader.read_variable(i));
+    state->weight_bytes += parts.variables.back().operand().nbytes();
+  }
+  for (size_t i = 0; i < reader.tables().size(); ++i) {
+    parts.tables.push_back(reader.read_table(i));
+    state->weight_bytes += static_cast<size_t>(parts.tables.back()->nbytes());
+  }
+  parts.constants = reader.read_constants();
+  for (const Tensor& t : parts.constants) state->weight_bytes += t.nbytes();
+  std::map<uint64_t, std::pair<std::shared_ptr<graph::Graph>, std::shared_ptr<const exec::Program>>>
+      made;
+  for (const io::ModelReader::SignatureInfo& info : reader.signatures()) {
+    auto& [graph, program] = made[info.function];
+    if (!graph) {
+      graph = reader.read_function(info.function, parts).graph;
+      program = exec::Program::build(*graph);
+    }
+    reader.check(info, *graph);
+    SignatureSpec spec{info.name, {}, {}};
+    for (size_t i = 0; i < info.inputs.size(); ++i) {
+      spec.inputs.push_back(spec_of(info.inputs[i], graph->inputs()[i]));
+    }
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      spec.outputs.push_back(spec_of(info.outputs[i], graph->outputs()[i]));
+    }
+    state->signatures.push_back(std::move(spec));
+    state->programs.push_back(program);
+  }
+  parts.constants.clear();  // programs keep those they use
+  return state;
+}
+
+}  // namespace
+
+const std::vector<SignatureSpec>& SavedModel::signatures() const { return state_->signatures; }
+size_t SavedModel::weight_bytes() const { return state_->weight_bytes; }
+
+const SignatureSpec* SavedModel::find(std::string_view signature) const {
+  for (const SignatureSpec& spec : state_->signatures) {
+    if (spec.name == signature) return &spec;
+  }
+  return nullptr;
+}
+
+std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,
+                                    std::span<const Tensor> inputs) const {
+  if (inputs.size() != signature.inputs.size()) {
+    fail("signature '", signature.name, "' takes ", signature.inputs.size(), " inputs (",
+         names_of(signature.inputs), "); ", inputs.size(), " were given");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) check_input(signature, signature.inputs[i], inputs[i]);
+  const auto index = static_cast<size_t>(&signature - state_->signatures.data());
+  const exec::Program& program = *state_->programs.at(index);
+  std::vector<Tensor> given(inputs.begin(), inputs.end());
+  std::vector<Tensor> outputs(program.num_outputs());
+  program.run(given, outputs);
+  return outputs;
+}
+
+std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string, Tensor>& inputs,
+                                                     std::string_view signature) const {
+  const SignatureSpec* spec = find(signature);
+  if (!spec) fail<NotFoundError>("the model has no signature '", signature, "'");
+  std::vector<Tensor> given;
+  for (const TensorSpec& wanted : spec->inputs) {
+    const auto found = inputs.find(wanted.name);
+    if (found == inputs.end()) {
+      fail("signature '", signature, "': input '", wanted.name, "' is missing");
+    }
+    given.push_back(found->second);
+  }
+  if (inputs.size() != spec->inputs.size()) {
+    fail("signature '", signature, "' takes ", names_of(spec->inputs), "; ", inputs.size(),
+         " inputs were given");
+  }
+  std::vector<Tensor> outputs = run(*spec, given);
+  std::map<std::string, Tensor> out;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out.emplace(spec->outputs[i].name, std::move(outputs[i]));
+  }
+  return out;
+}
+
+SavedModel load_model(const std::string& folder) { return SavedModel(load(folder)); }
+
+}  // namespace tidemark

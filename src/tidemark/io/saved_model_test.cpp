@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+#include <tidemark/control_flow.h>
+#include <tidemark/create.h>
+#include <tidemark/memory.h>
+#include <tidemark/saved_model.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tidemark/io/model_writer.h"
+#include "tidemark/trace/builder.h"
+
+namespace tidemark {
+namespace {
+
+class SavedModels : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        (std::filesystem::temp_directory_path() / ("saved_models_" + std::to_string(::getpid())))
+            .string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// x @ w, doubled until it is large; counts its calls.
+  void save() {
+    Variable w(Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2}), {.name = "w"});
+    Variable calls(Tensor(int64_t{0}), {.name = "calls", .trainable = false});
+    trace::GraphBuilder builder("scaled");
+    const Tensor x = builder.add_input(DType::float32, {kUnknownDim, 2});
+    std::vector<Tensor> out;
+    {
+      const trace::TraceScope scope(builder);
+      calls.assign_add(Tensor(int64_t{1}));
+      const Tensor y = call("matmul", {x, w});
+      const Tensor limit = Tensor(1000.f);
+      out = while_loop(
+          [&](std::span<const Tensor> v) {
+            return call("less", {call("max", {v[0]}), limit});
+          },
+          [&](std::span<const Tensor> v) { return std::vector<Tensor>{v[0] * Tensor(2.f)}; }, {y});
+      const TensorsFunction branches[] = {[&] { return std::vector<Tensor>{out[0]}; },
+                                          [&] { return std::vector<Tensor>{-out[0]}; }};
+      out = switch_case(call("greater", {call("sum", {x}), Tensor(100.f)}), branches);
+      out.push_back(calls.value());
+    }
+    io::ModelWriter writer;
+    const uint64_t function = writer.add_function("scaled", *builder.finish(out));
+    writer.add_signature("serving_default", function, {"x"}, {"y", "calls"});
+    writer.write(folder_);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(SavedModels, RunsBySignature) {
+  save();
+  const SavedModel model = load_model(folder_);
+  ASSERT_EQ(model.signatures().size(), 1u);
+  const SignatureSpec& signature = model.signatures()[0];
+  EXPECT_EQ(signature.inputs[0].name, "x");
+  EXPECT_EQ(signature.inputs[0].shape, (Shape{kUnknownDim, 2}));
+  EXPECT_EQ(signature.outputs[1].dtype, DType::int64);
+  EXPECT_EQ(model.weight_bytes() >= 24, true);
+  auto outputs = model({{"x", Tensor::of({1.f, 1.f}, {1, 2})}});
+  EXPECT_EQ(outputs.at("y").data<float>()[0], 4.f * 256);
+  EXPECT_EQ(outputs.at("y").data<float>()[1], 6.f * 256);
+  EXPECT_EQ(outputs.at("calls").item<int64_t>(), 1);
+  outputs = model({{"x", Tensor::of({1000.f, 1000.f}, {1, 2})}});
+  EXPECT_EQ(outputs.at("y").data<float>()[0], -4000.f);
+  EXPECT_EQ(outputs.at("calls").item<int64_t>(), 2);
+}
+
+TEST_F(SavedModels, RefusesWhatDoesNotFit) {
+  save();
+  const SavedModel model = load_model(folder_);
+  EXPECT_THROW(model({}), InvalidArgumentError);
+  EXPECT_THROW(model({{"x", zeros({1, 3})}}), InvalidArgumentError);
+  EXPECT_THROW(model({{"x", zeros({1, 2}, DType::float64)}}), InvalidArgumentError);
+  EXPECT_THROW(model({{"x", zeros({1, 2})}, {"z", zeros({1})}}), InvalidArgumentError);
+  EXPECT_THROW(model({{"x", zeros({1, 2})}}, "train"), NotFoundError);
+  EXPECT_THROW(load_model(folder_ + "/none"), NotFoundError);
+}
+
+TEST_F(SavedModels, ThreadsShareAModelAndItsBytesGoWithIt) {
+  save();
+  const int64_t before = memory::stats().live;
+  {
+    const SavedModel model = load_model(folder_);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([model] {
+        for (int i = 0; i < 200; ++i) {
+          const auto outputs = model({{"x", Tensor::of({1.f, 1.f}, {1, 2})}});
+          EXPECT_EQ(outputs.at("y").data<float>()[0], 1024.f);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(memory::stats().live, before);
+}
+
+TEST(ModelWriters, WantOneNameAnInput) {
+  trace::GraphBuilder builder("same");
+  const Tensor x = builder.add_input(DType::float32, {2});
+  io::ModelWriter writer;
+  const uint64_t function = writer.add_function("same", *builder.finish({&x, 1}));
+  EXPECT_THROW(writer.add_signature("s", function, {}, {"y"}), InvalidArgumentError);
+  EXPECT_THROW(writer.add_signature("s", function, {"x"}, {}), InvalidArgumentError);
+  EXPECT_THROW(writer.add_signature("s", 7, {"x"}, {"y"}), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,250 @@
+#include "tidemark/io/tensor_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tidemark/base/text/crc32c.h"
+#include "tidemark/io/bytes_sink.h"
+#include "tidemark/io/file_writer.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::io {
+
+namespace {
+
+constexpr std::string_view kMagic = "TIDEMARK";
+constexpr uint32_t kVersion = 1;
+constexpr uint64_t kAlign = 64;
+
+/// What the file begins with; the index follows, then the tensors from the next multiple of kAlign.
+struct Head {
+  char magic[8];
+  uint32_t version;
+  uint32_t index_checksum;
+  uint64_t index_bytes;
+  uint64_t file_bytes;
+};
+static_assert(sizeof(Head) == 32);
+
+enum IndexField : uint32_t { kKind = 1, kMetadata = 2, kEntry = 3 };
+enum EntryField : uint32_t { kName = 1, kDType = 2, kShape = 3, kOffset = 4, kBytes = 5, kSum = 6 };
+
+uint64_t aligned(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// The bytes of a tensor in the file. Strings: their lengths, then their characters.
+class Payload {
+ public:
+  explicit Payload(const Tensor& t) {
+    if (t.dtype() != DType::string) {
+      bytes_ = {static_cast<const char*>(t.raw_data()), t.nbytes()};
+      return;
+    }
+    for (int64_t i = 0; i < t.num_elements(); ++i) {
+      const uint64_t length = t.string_at(i).size();
+      made_.append(reinterpret_cast<const char*>(&length), sizeof(length));
+    }
+    for (int64_t i = 0; i < t.num_elements(); ++i) made_.append(t.string_at(i));
+    bytes_ = made_;
+  }
+  Payload(const Payload&) = delete;
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::string made_;
+  std::string_view bytes_;
+};
+
+std::string index_of(std::string_view kind, std::string_view metadata,
+                     std::span<const NamedTensor> all, uint64_t& data_bytes) {
+  BytesSink index;
+  put_bytes_field(index, kKind, kind);
+  put_bytes_field(index, kMetadata, metadata);
+  data_bytes = 0;
+  for (const NamedTensor& one : all) {
+    const Payload payload(one.value);
+    BytesSink entry;
+    put_bytes_field(entry, kName, one.name);
+    put_varint_field(entry, kDType, static_cast<uint64_t>(one.value.dtype()));
+    put_shape(entry, kShape, one.value.shape());
+    put_varint_field(entry, kOffset, data_bytes);
+    put_varint_field(entry, kBytes, payload.bytes().size());
+    put_varint_field(entry, kSum, text::crc32c(payload.bytes()));
+    put_bytes_field(index, kEntry, entry.bytes);
+    data_bytes += aligned(payload.bytes().size());
+  }
+  return std::move(index.bytes);
+}
+
+bool is_known_dtype(uint64_t number) {
+  return number > 0 && number < kDTypeSlots && kAny.contains(static_cast<DType>(number));
+}
+
+}  // namespace
+
+void write_tensor_file(const std::string& path, std::string_view kind, std::string_view metadata,
+                       std::span<const NamedTensor> all) {
+  uint64_t data_bytes = 0;
+  const std::string index = index_of(kind, metadata, all, data_bytes);
+  const uint64_t first = aligned(sizeof(Head) + index.size());
+  Head head{};
+  std::memcpy(head.magic, kMagic.data(), sizeof(head.magic));
+  head.version = kVersion;
+  head.index_checksum = text::crc32c(index);
+  head.index_bytes = index.size();
+  head.file_bytes = first + data_bytes;
+  const std::string zeros(kAlign, '\0');
+  FileWriter file(path);
+  file.write({reinterpret_cast<const char*>(&head), sizeof(head)});
+  file.write(index);
+  file.write(std::string_view(zeros).substr(0, first - sizeof(Head) - index.size()));
+  for (const NamedTensor& one : all) {
+    const Payload payload(one.value);
+    const size_t bytes = payload.bytes().size();
+    file.write(payload.bytes());
+    file.write(std::string_view(zeros).substr(0, aligned(bytes) - bytes));
+  }
+  file.commit();
+}
+
+TensorFile::TensorFile(std::string path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail<NotFoundError>("cannot read ", path_, ": ", std::strerror(errno));
+  try {
+    read_index();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+TensorFile::~TensorFile() { ::close(descriptor_); }
+
+void TensorFile::damaged(std::string_view what) const {
+  fail<DataLossError>(path_, " is damaged: ", what, ". Restore it from another copy");
+}
+
+void TensorFile::read_into(uint64_t offset, char* to, uint64_t count) const {
+  while (count > 0) {
+    const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) damaged("it is shorter than it was");
+    to += got;
+    offset += static_cast<uint64_t>(got);
+    count -= static_cast<uint64_t>(got);
+  }
+}
+
+std::string TensorFile::read_bytes(uint64_t offset, uint64_t count) const {
+  std::string out(count, '\0');
+  read_into(offset, out.data(), count);
+  return out;
+}
+
+void TensorFile::read_index() {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail<InvalidArgumentError>(path_, " is not a file");
+  }
+  size_ = static_cast<uint64_t>(status.st_size);
+  Head head{};
+  if (size_ < sizeof(Head)) damaged("it is cut short");
+  read_into(0, reinterpret_cast<char*>(&head), sizeof(head));
+  if (std::string_view(head.magic, sizeof(head.magic)) != kMagic) {
+    damaged("it does not begin as a file of Tidemark does");
+  }
+  if (head.version != kVersion) {
+    fail<UnimplementedError>(path_, " has version ", head.version, " of the format; this Tidemark",
+                             " reads version ", kVersion);
+  }
+  if (head.file_bytes != size_) damaged("it is cut short, or something was added to it");
+  if (head.index_bytes > size_ - sizeof(Head)) damaged("its index is cut short");
+  const std::string index = read_bytes(sizeof(Head), head.index_bytes);
+  if (text::crc32c(index) != head.index_checksum) damaged("the checksum of its index is wrong");
+  first_byte_ = aligned(sizeof(Head) + head.index_bytes);
+  if (first_byte_ > size_) damaged("its index is cut short");
+  WireReader reader(index);
+  for (WireField field; reader.next(field);) {
+    if (field.number == kKind && field.is_bytes()) kind_ = field.bytes;
+    if (field.number == kMetadata && field.is_bytes()) metadata_ = field.bytes;
+    if (field.number == kEntry && field.is_bytes()) add_entry(field.bytes);
+  }
+  if (!reader.ok()) damaged("its index is malformed");
+}
+
+void TensorFile::add_entry(std::string_view bytes) {
+  std::string name;
+  Entry entry;
+  WireReader reader(bytes);
+  for (WireField field; reader.next(field);) {
+    if (field.number == kName && field.is_bytes()) name = field.bytes;
+    if (field.number == kShape && (!field.is_bytes() || !take_shape(field.bytes, entry.shape))) {
+      damaged("a shape is malformed");
+    }
+    if (!field.is_varint()) continue;
+    if (field.number == kDType) {
+      if (!is_known_dtype(field.value)) damaged("it names a dtype that does not exist");
+      entry.dtype = static_cast<DType>(field.value);
+    }
+    if (field.number == kOffset) entry.offset = field.value;
+    if (field.number == kBytes) entry.bytes = field.value;
+    if (field.number == kSum) entry.checksum = static_cast<uint32_t>(field.value);
+  }
+  if (!reader.ok() || entry.dtype == DType::invalid) damaged("an entry is malformed");
+  if (!entry.shape.is_fully_known()) damaged("a shape has unknown sizes");
+  const uint64_t room = size_ - first_byte_;
+  if (entry.offset > room || entry.bytes > room - entry.offset) damaged("a tensor is cut short");
+  // No size is zero in what follows, or nothing bounds the others.
+  uint64_t elements = 1;
+  const uint64_t each = entry.dtype == DType::string ? sizeof(uint64_t) : size_of(entry.dtype);
+  bool is_empty = false;
+  for (int64_t size : entry.shape) is_empty |= size == 0;
+  for (int64_t size : entry.shape) {
+    if (is_empty) break;
+    if (static_cast<uint64_t>(size) > room / each / elements) damaged("a shape is too large");
+    elements *= static_cast<uint64_t>(size);
+  }
+  if (is_empty) elements = 0;
+  const uint64_t wanted = elements * each;
+  if (entry.dtype == DType::string ? entry.bytes < wanted : entry.bytes != wanted) {
+    damaged("a shape does not fit its bytes");
+  }
+  if (!entries_.emplace(std::move(name), std::move(entry)).second) damaged("a name stands twice");
+}
+
+Tensor TensorFile::read_strings(const Entry& entry) const {
+  const std::string bytes = read_bytes(first_byte_ + entry.offset, entry.bytes);
+  if (text::crc32c(bytes) != entry.checksum) damaged("the checksum of a tensor is wrong");
+  const auto count = static_cast<size_t>(entry.shape.num_elements());
+  std::string_view lengths = bytes;
+  std::string_view characters = lengths.substr(count * sizeof(uint64_t));
+  std::vector<std::string_view> texts(count);
+  for (std::string_view& text : texts) {
+    uint64_t length = 0;
+    if (!take_fixed(lengths, length) || length > characters.size()) damaged("a text is cut short");
+    text = characters.substr(0, length);
+    characters.remove_prefix(length);
+  }
+  return Tensor::of_strings(texts, entry.shape);
+}
+
+Tensor TensorFile::read(std::string_view name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) fail<NotFoundError>("there is no '", name, "' in ", path_);
+  const Entry& entry = found->second;
+  if (entry.dtype == DType::string) return read_strings(entry);
+  Tensor out = new_tensor(entry.dtype, entry.shape);
+  auto* to = static_cast<char*>(out.mutable_raw_data());
+  read_into(first_byte_ + entry.offset, to, entry.bytes);
+  if (text::crc32c({to, entry.bytes}) != entry.checksum) {
+    damaged(message("the checksum of '", name, "' is wrong"));
+  }
+  // Any other byte is no bool to C++.
+  for (uint64_t i = 0; entry.dtype == DType::bool_ && i < entry.bytes; ++i) to[i] = to[i] != 0;
+  return out;
+}
+
+}  // namespace tidemark::io
