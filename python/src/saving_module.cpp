@@ -160,6 +160,12 @@ void add_saving_functions(nb::module_& m) {
       .def_prop_ro("metadata", [](const io::TensorFile& self) {
         return nb::bytes(self.metadata().data(), self.metadata().size());
       });
+  m.def("write_file", [](const std::string& path, const nb::bytes& bytes) {
+    io::remove_abandoned(path);
+    io::FileWriter file(path);
+    file.write({bytes.c_str(), bytes.size()});
+    file.commit();
+  });
   m.def("write_tensors", write_tensors, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"));
 }
 

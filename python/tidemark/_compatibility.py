@@ -46,7 +46,7 @@ MISSING = {
     "tf.saved_model": "models are written in Tidemark's own format; see docs/saved-model.md",
     "tf.test": "not written yet",
     "tf.tpu": "there is no TPU backend",
-    "tf.train": "checkpoints are not written yet",
+    "tf.train": "messages of TensorFlow's own formats",
     "tf.types": "names for annotations",
     "tf.xla": "there is no XLA here",
 }

@@ -8,6 +8,7 @@ import re
 from tidemark import _tidemark, nest
 from tidemark._export import export
 from tidemark._scopes import name_scope
+from tidemark._tracking import notice_new_attribute
 
 _VALID_NAME = re.compile(r"^[A-Za-z_]([A-Za-z0-9_])*$")
 
@@ -35,6 +36,11 @@ class Module:
         with name_scope(name) as scope:
             self._scope_name = scope
         self._name_scope = name_scope(self._scope_name)
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        if "_self_waiting_restore" in self.__dict__:
+            notice_new_attribute(self, name, value)
 
     name = property(lambda self: self._name)
     name_scope = property(lambda self: self._name_scope)

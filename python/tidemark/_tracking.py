@@ -37,7 +37,9 @@ class Trackable:
         return trackable
 
     def _handle_deferred_dependencies(self, name, trackable):
-        """Restores a part that appears after its checkpoint was read; none is waiting here."""
+        """Restores a part that appears after its checkpoint was read."""
+        if "_self_waiting_restore" in self.__dict__:
+            notice_new_attribute(self, name, trackable)
 
     def _lookup_dependency(self, name, cached_dependencies=None):
         self._maybe_initialize_trackable()
@@ -68,6 +70,8 @@ class AutoTrackable(Trackable):
             else:
                 parts.pop(name, None)
         super().__setattr__(name, value)
+        if "_self_waiting_restore" in self.__dict__:
+            notice_new_attribute(self, name, value)
 
     def __delattr__(self, name):
         self._maybe_initialize_trackable()
@@ -76,6 +80,13 @@ class AutoTrackable(Trackable):
 
     def _no_dependency(self, value):
         return NoDependency(value)
+
+
+def notice_new_attribute(holder, name, value):
+    """Restores a part that appears after its checkpoint was read."""
+    from tidemark._checkpoints.restoring import attribute_was_set
+
+    attribute_was_set(holder, name, value)
 
 
 class NoDependency:

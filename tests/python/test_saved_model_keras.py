@@ -93,3 +93,23 @@ def test_endpoints_and_collections(tmp_path):
         loaded.twice(x.astype("float32")), 2 * loaded.call_inference(x.astype("float32"))
     )
     assert [v.shape for v in loaded.first] == [(8, 16), (16,)]
+
+
+def test_a_checkpoint_restores_a_model_and_its_optimizer_before_they_are_built(tmp_path):
+    def make():
+        model = keras.Sequential([layers.Dense(4), layers.Dense(2)])
+        model.compile("adam", "mse")
+        return model, tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+
+    model, checkpoint = make()
+    x, y = np.random.rand(16, 3).astype("float32"), np.random.rand(16, 2)
+    model.fit(x, y, epochs=2, verbose=0)
+    path = checkpoint.save(str(tmp_path / "ck"))
+    other, fresh = make()
+    status = fresh.restore(path)
+    other.build((None, 3))
+    np.testing.assert_array_equal(other(x), model(x))
+    other.optimizer.build(other.trainable_variables)
+    for mine, theirs in zip(other.optimizer.variables, model.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    status.assert_consumed()

@@ -1,5 +1,16 @@
-"""``tf.train``: messages of examples."""
+"""``tf.train``: checkpoints, messages of examples."""
 
+from tidemark._checkpoints.checkpoint import Checkpoint, CheckpointOptions
+from tidemark._checkpoints.manager import CheckpointManager, CheckpointView, checkpoints_iterator
+from tidemark._v1.train.saver import (
+    CheckpointReader,
+    get_checkpoint_state,
+    latest_checkpoint,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+)
+from tidemark.train import experimental
 from tidemark.train._example import (
     BytesList,
     Example,
@@ -15,6 +26,11 @@ from tidemark.train._trackable_view import TrackableView
 
 __all__ = [
     "BytesList",
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointOptions",
+    "CheckpointReader",
+    "CheckpointView",
     "Example",
     "Feature",
     "FeatureList",
@@ -24,6 +40,13 @@ __all__ = [
     "Int64List",
     "SequenceExample",
     "TrackableView",
+    "checkpoints_iterator",
+    "experimental",
+    "get_checkpoint_state",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
 ]
 
 

@@ -43,6 +43,13 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+/// Process ids mean something on one machine alone.
+std::string mark_of_this_machine() {
+  char name[256] = {};
+  ::gethostname(name, sizeof(name) - 1);
+  return message(kMark, std::hash<std::string_view>{}(name), "-");
+}
+
 void sync_folder(const std::string& path) {
   const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
@@ -54,7 +61,8 @@ void sync_folder(const std::string& path) {
 
 FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
   static std::atomic<uint64_t> last{0};
-  temporary_ = message(path_, kMark, static_cast<int64_t>(::getpid()), "-", ++last);
+  temporary_ =
+      message(path_, mark_of_this_machine(), static_cast<int64_t>(::getpid()), "-", ++last);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_at(path_, "write");
 }
@@ -85,12 +93,13 @@ void FileWriter::commit() {
 }
 
 void remove_abandoned(const std::string& path) {
-  const std::string start = std::filesystem::path(path).filename().string() + std::string(kMark);
+  const std::string mark = mark_of_this_machine();
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), ignored)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(start)) continue;
-    const long writer = std::strtol(name.c_str() + start.size(), nullptr, 10);
+    const size_t at = name.rfind(mark);
+    if (at == std::string::npos) continue;
+    const long writer = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
     if (writer > 0 && ::kill(static_cast<pid_t>(writer), 0) != 0 && errno == ESRCH) {
       std::filesystem::remove(entry.path(), ignored);
     }

@@ -31,7 +31,7 @@ class TIDEMARK_API FileWriter {
   int descriptor_ = -1;
 };
 
-/// Removes what writers of the path that were killed have left beside it.
+/// Removes what writers that were killed have left in the path's folder.
 TIDEMARK_API void remove_abandoned(const std::string& path);
 
 }  // namespace tidemark::io

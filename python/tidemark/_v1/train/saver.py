@@ -1,122 +1,61 @@
 """``tf.train.Saver``: the values of variables in files.
 
-A checkpoint ``model-10`` is one file ``model-10.tidemark``: a line of JSON that says where each
-variable's bytes stand, then the bytes. It is written under another name, flushed to the disk and
-renamed, so that a checkpoint is there as a whole or not at all.
+A checkpoint ``model-10`` is one file ``model-10.tidemark`` (docs/saved-model.md). It is written
+under another name, flushed to the disk and renamed, so that a checkpoint is there as a whole or not
+at all.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
 
 import numpy as np
 
-from tidemark import errors
+from tidemark import _tidemark, errors
+from tidemark._creation import convert_to_tensor
 from tidemark._v1.graph import GraphKeys, get_default_graph
 
 _SUFFIX = ".tidemark"
-_MAGIC = "tidemark variables 1"
-_LONGEST_HEADER = 64 << 20
-
-
-def _written(path, write):
-    """A file written as a whole, or not at all."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def write_variables(prefix, values):
     """Writes arrays under their names."""
-    index, at = {}, 0
-    arrays = {name: np.asarray(value) for name, value in values.items()}
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise errors.UnimplementedError(None, None, f"{name}: strings are not saved")
-        index[name] = {"dtype": array.dtype.name, "shape": array.shape, "at": at}
-        at += array.nbytes
-    header = json.dumps({"format": _MAGIC, "variables": index}).encode() + b"\n"
-
-    def write(file):
-        file.write(header)
-        for array in arrays.values():
-            file.write(np.ascontiguousarray(array).data)
-
-    _written(prefix + _SUFFIX, write)
+    tensors = {name: convert_to_tensor(value) for name, value in values.items()}
+    _tidemark.write_tensors(prefix + _SUFFIX, tensors, "")
 
 
 class CheckpointReader:
     """What a checkpoint holds; reads one variable at a time."""
 
     def __init__(self, prefix):
-        self._path = prefix if prefix.endswith(_SUFFIX) else prefix + _SUFFIX
+        path = prefix if prefix.endswith(_SUFFIX) else prefix + _SUFFIX
         try:
-            with open(self._path, "rb") as file:
-                header = file.readline(_LONGEST_HEADER)
-                self._begin = file.tell()
-                self._end = os.fstat(file.fileno()).st_size
-        except OSError as error:
+            self._file = _tidemark.TensorFile(path)
+        except errors.NotFoundError as error:
             raise errors.NotFoundError(
                 None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {prefix} ({error.strerror})",
+                f"matching files for {prefix} ({error.message})",
             ) from None  # fmt: skip
-        try:
-            known = json.loads(header)
-            if known["format"] != _MAGIC:
-                raise ValueError("another format")
-            self._index = {
-                name: (np.dtype(entry["dtype"]), tuple(map(int, entry["shape"])), int(entry["at"]))
-                for name, entry in known["variables"].items()
-            }
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise errors.DataLossError(
-                None, None, f"{self._path} is no checkpoint, or is damaged: {error}"
-            ) from None
+        self._entries = self._file.entries
 
     def get_variable_to_shape_map(self):
-        return {name: list(shape) for name, (_, shape, _) in self._index.items()}
+        return {name: list(shape) for name, (_, shape) in self._entries.items()}
 
     def get_variable_to_dtype_map(self):
         from tidemark.dtypes import as_dtype
 
-        return {name: as_dtype(dtype) for name, (dtype, _, _) in self._index.items()}
+        return {name: as_dtype(dtype) for name, (dtype, _) in self._entries.items()}
 
     def has_tensor(self, name):
-        return name in self._index
+        return name in self._entries
 
     def get_tensor(self, name):
         """The array of this name."""
-        if name not in self._index:
-            raise errors.NotFoundError(
-                None, None, f"Key {name} not found in checkpoint {self._path}"
-            )
-        dtype, shape, at = self._index[name]
-        count = int(np.prod(shape, dtype=np.int64))
-        if (
-            min(shape, default=0) < 0
-            or at < 0
-            or (self._begin + at + count * dtype.itemsize > self._end)
-        ):
-            raise errors.DataLossError(None, None, f"{self._path} is cut short at {name}")
-        with open(self._path, "rb") as file:
-            file.seek(self._begin + at)
-            return np.fromfile(file, dtype, count).reshape(shape)
+        if name not in self._entries:
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
+        return self._file.read(name).numpy()
 
 
 # --- which checkpoints there are -----------------------------------------------------------------
@@ -141,7 +80,7 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
     lines += [f'all_model_checkpoint_paths: "{relative(path)}"' for path in paths]
     text = "\n".join(lines) + "\n"
     where = os.path.join(save_dir or ".", latest_filename or "checkpoint")
-    _written(where, lambda file: file.write(text.encode()))
+    _tidemark.write_file(where, text.encode())
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):

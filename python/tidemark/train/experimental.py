@@ -1,0 +1,5 @@
+"""``tf.train.experimental``."""
+
+from tidemark._checkpoints.checkpoint import PythonState
+
+__all__ = ["PythonState"]

@@ -1,0 +1,261 @@
+"""tf.train.Checkpoint and its kin: what is restored, when, and what damaged files say."""
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+
+import flat
+import numpy as np
+import pytest
+
+import tidemark as tf
+
+
+class Net(tf.Module):
+    def __init__(self, value=0.0):
+        super().__init__()
+        self.w = tf.Variable([value, value + 1])
+        self.parts = [tf.Variable(value + 2), {"deep": tf.Variable(value + 3)}]
+
+
+def values(net):
+    return [*net.w.numpy(), net.parts[0].numpy(), net.parts[1]["deep"].numpy()]
+
+
+def test_write_and_read(tmp_path):
+    path = tf.train.Checkpoint(net=Net(5.0), n=tf.Variable(7)).write(str(tmp_path / "one"))
+    assert path == str(tmp_path / "one")
+    net, n = Net(), tf.Variable(0)
+    status = tf.train.Checkpoint(net=net, n=n).read(path)
+    assert values(net) == [5.0, 6.0, 7.0, 8.0] and n.numpy() == 7
+    status.assert_consumed()
+    status.assert_existing_objects_matched()
+    status.assert_nontrivial_match()
+
+
+def test_save_numbers_checkpoints_and_names_the_latest(tmp_path):
+    net = Net()
+    checkpoint = tf.train.Checkpoint(net=net)
+    for number in (1, 2, 3):
+        net.w.assign([number, number])
+        assert checkpoint.save(str(tmp_path / "ck")) == str(tmp_path / f"ck-{number}")
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "ck-3")
+    fresh = tf.train.Checkpoint(net=Net())
+    fresh.restore(str(tmp_path / "ck-2")).assert_consumed()
+    assert fresh.net.w.numpy().tolist() == [2.0, 2.0]
+    assert int(fresh.save_counter) == 2
+    names = dict(tf.train.list_variables(str(tmp_path)))
+    assert names["net/w/.ATTRIBUTES/VARIABLE_VALUE"] == [2]
+    loaded = tf.train.load_variable(str(tmp_path), "net/w/.ATTRIBUTES/VARIABLE_VALUE")
+    assert loaded.tolist() == [3.0, 3.0]
+
+
+def test_a_root_takes_the_place_of_names(tmp_path):
+    path = tf.train.Checkpoint(Net(3.0)).save(str(tmp_path / "ck"))
+    net = Net()
+    tf.train.Checkpoint(root=net).restore(path).assert_consumed()
+    assert values(net) == [3.0, 4.0, 5.0, 6.0]
+
+
+def test_what_is_made_later_gets_its_value_then(tmp_path):
+    path = tf.train.Checkpoint(net=Net(5.0)).write(str(tmp_path / "ck"))
+    later = tf.Module()
+    status = tf.train.Checkpoint(net=later).read(path)
+    with pytest.raises(AssertionError, match="Unresolved object in checkpoint"):
+        status.assert_consumed()
+    later.w = tf.Variable([0.0, 0.0])
+    assert later.w.numpy().tolist() == [5.0, 6.0]
+    later.parts = [tf.Variable(0.0), {"deep": tf.Variable(0.0)}]
+    assert values(later) == [5.0, 6.0, 7.0, 8.0]
+    status.assert_consumed()
+    after = tf.train.Checkpoint()
+    status = after.read(path)
+    after.net = Net()
+    assert values(after.net) == [5.0, 6.0, 7.0, 8.0]
+
+
+def test_partial_matches(tmp_path, caplog):
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), b=tf.Variable(2.0)).write(str(tmp_path / "ck"))
+    a, c = tf.Variable(0.0), tf.Variable(9.0)
+    status = tf.train.Checkpoint(a=a, c=c).read(path)
+    assert a.numpy() == 1.0 and c.numpy() == 9.0
+    with pytest.raises(AssertionError, match="b/.ATTRIBUTES"):
+        status.assert_consumed()
+    with pytest.raises(AssertionError, match="Object not assigned a value"):
+        status.assert_existing_objects_matched()
+    tf.train.Checkpoint(a=a).read(path).assert_existing_objects_matched().expect_partial()
+    caplog.clear()
+    tf.train.Checkpoint(a=a).read(path).expect_partial()
+    gc.collect()
+    assert not caplog.records
+    del status
+    status = tf.train.Checkpoint(a=a).read(path)
+    del status
+    gc.collect()
+    with pytest.raises(AssertionError, match="Nothing except the root"):
+        tf.train.Checkpoint(other=c).read(path).expect_partial().assert_nontrivial_match()
+
+
+def test_values_that_do_not_fit_change_nothing(tmp_path):
+    path = tf.train.Checkpoint(a=tf.Variable(1.0), b=tf.Variable([2.0])).write(str(tmp_path / "c"))
+    a, b = tf.Variable(5.0), tf.Variable([5.0, 5.0])
+    with pytest.raises(ValueError, match="incompatible tensor with shape"):
+        tf.train.Checkpoint(a=a, b=b).read(path)
+    assert a.numpy() == 5.0 and b.numpy().tolist() == [5.0, 5.0]
+
+
+def test_iterators_tables_and_python_state(tmp_path):
+    class Count(tf.train.experimental.PythonState):
+        value = 0
+
+        def serialize(self):
+            return str(self.value)
+
+        def deserialize(self, text):
+            self.value = int(text)
+
+    def make():
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+        return iter(tf.data.Dataset.range(10)), table, Count()
+
+    iterator, table, count = make()
+    assert [int(next(iterator)) for _ in range(4)] == [0, 1, 2, 3]
+    table.insert(["a"], tf.constant([3], tf.int64))
+    count.value = 12
+    path = tf.train.Checkpoint(i=iterator, t=table, c=count).save(str(tmp_path / "ck"))
+    iterator, table, count = make()
+    tf.train.Checkpoint(i=iterator, t=table, c=count).restore(path).assert_consumed()
+    assert int(next(iterator)) == 4 and count.value == 12
+    assert table.lookup(tf.constant(["a", "b"])).numpy().tolist() == [3, -1]
+
+
+def test_strings_bfloat16_and_shared_variables(tmp_path):
+    text, half = tf.Variable("déjà"), tf.Variable(tf.constant([1.5, -2.0], tf.bfloat16))
+    path = tf.train.Checkpoint(t=text, h=half, again=half).write(str(tmp_path / "ck"))
+    assert len(tf.train.list_variables(path)) == 2
+    other, twin = tf.Variable(""), tf.Variable(tf.zeros([2], tf.bfloat16))
+    tf.train.Checkpoint(t=other, h=twin, again=twin).read(path).assert_consumed()
+    assert other.numpy().decode() == "déjà" and twin.numpy().tolist() == [1.5, -2.0]
+
+
+def test_manager_keeps_the_newest(tmp_path):
+    v = tf.Variable(0)
+    checkpoint = tf.train.Checkpoint(v=v)
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
+    assert manager.latest_checkpoint is None
+    for number in range(1, 5):
+        v.assign(number)
+        assert manager.save() == str(tmp_path / f"ckpt-{number}")
+    assert manager.checkpoints == [str(tmp_path / "ckpt-3"), str(tmp_path / "ckpt-4")]
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-3.tidemark", "ckpt-4.tidemark"]
+    v.assign(0)
+    again = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), str(tmp_path), max_to_keep=2)
+    assert again.restore_or_initialize() == str(tmp_path / "ckpt-4") and v.numpy() == 4
+    assert again.save() == str(tmp_path / "ckpt-5")
+    with pytest.raises(ValueError, match="max_to_keep"):
+        tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=0)
+
+
+def test_manager_interval_and_init(tmp_path):
+    step, called = tf.Variable(0), []
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(step=step), str(tmp_path), None, step_counter=step,
+        checkpoint_interval=5, init_fn=lambda: called.append(1),
+    )  # fmt: skip
+    assert manager.restore_or_initialize() is None and called == [1]
+    saved = []
+    for _ in range(11):
+        saved.append(manager.save() is not None)
+        step.assign_add(1)
+    assert saved == [n % 5 == 0 for n in range(11)]
+
+
+def test_no_checkpoint_and_things_that_cannot_be_saved(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
+        checkpoint.restore(str(tmp_path / "none"))
+    with pytest.raises(AssertionError, match="No checkpoint specified"):
+        checkpoint.restore(None).assert_consumed()
+    with pytest.raises(ValueError, match="expecting a trackable object"):
+        tf.train.Checkpoint(v=3)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        checkpoint.save(str(tmp_path / "file" / "ck"))
+    assert int(checkpoint.save_counter) == 0
+
+
+def test_every_cut_and_many_flips_are_typed_and_change_nothing(tmp_path):
+    path = tf.train.Checkpoint(net=Net(5.0)).write(str(tmp_path / "ck"))
+    with open(path + ".tidemark", "rb") as file:
+        whole = file.read()
+    net = Net()
+    checkpoint = tf.train.Checkpoint(net=net)
+    before = values(net)
+
+    def put(data):
+        with open(path + ".tidemark", "wb") as file:
+            file.write(data)
+
+    for end in range(0, len(whole), 37):
+        put(whole[:end])
+        with pytest.raises(tf.errors.DataLossError):
+            checkpoint.read(path)
+        assert values(net) == before
+    random = np.random.default_rng(1)
+    for _ in range(100):
+        data = bytearray(whole)
+        data[random.integers(0, len(data))] ^= 1 << random.integers(0, 8)
+        put(data)
+        with contextlib.suppress(tf.errors.OpError):
+            checkpoint.read(path).expect_partial()
+        assert values(net) in (before, [5.0, 6.0, 7.0, 8.0])
+
+
+KILLED = """
+import sys, tidemark as tf
+v = tf.Variable(tf.zeros([100_000]))
+checkpoint = tf.train.Checkpoint(v=v)
+manager = tf.train.CheckpointManager(checkpoint, sys.argv[1], max_to_keep=2)
+manager.restore_or_initialize()
+manager.save()
+print("ready", flush=True)
+while True:
+    v.assign_add(tf.ones_like(v))
+    manager.save()
+"""
+
+
+def test_a_save_killed_at_any_moment_leaves_one_that_loads(tmp_path):
+    v = tf.Variable(tf.zeros([100_000]))
+    random, last = np.random.default_rng(3), -1.0
+    for _ in range(8):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout.readline() == "ready\n"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(random.uniform(0.0, 0.05))
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        latest = tf.train.latest_checkpoint(str(tmp_path))
+        assert latest is not None
+        tf.train.Checkpoint(v=v).restore(latest).expect_partial()
+        assert v.numpy().min() == v.numpy().max() >= last
+        last = v.numpy()[0]
+    assert last > 0
+    tf.train.Checkpoint(v=v).save(str(tmp_path / "last"))
+    assert not [name for name in os.listdir(tmp_path) if "writing" in name]  # tidied away
+
+
+def test_saving_and_restoring_is_flat(tmp_path):
+    net = Net()
+    checkpoint = tf.train.Checkpoint(net=net)
+
+    def one_round():
+        path = checkpoint.write(str(tmp_path / "ck"))
+        tf.train.Checkpoint(net=Net()).read(path).assert_consumed()
+
+    flat.assert_flat(one_round, rounds=400, warm_up=100)
