@@ -86,7 +86,7 @@ void run_cast(KernelContext& k) {
   Loop loop;
   loop.in = wide(from);
   loop.out = wide(to);
-  loop.run = casts_in_use->loops[static_cast<int>(loop.in)][static_cast<int>(loop.out)];
+  loop.run = cast_loop(loop.in, loop.out);
   run_loop(k, loop);
 }
 TIDEMARK_KERNEL(cast, kPlain, run_cast);
@@ -114,6 +114,10 @@ const Loop* loop_for(std::string_view op, DType dtype) {
     if (slot.op == op) return slot.by_dtype[static_cast<int>(dtype)];
   }
   return nullptr;
+}
+
+LoopFn cast_loop(DType from, DType to) {
+  return casts_in_use->loops[static_cast<int>(from)][static_cast<int>(to)];
 }
 
 void use_loops_of(Level level) {

@@ -13,6 +13,9 @@ const BlockTable& blocks();
 /// Null when there is none.
 const Loop* loop_for(std::string_view op, DType dtype);
 
+/// The loop that converts elements; none of the dtypes is a half type.
+LoopFn cast_loop(DType from, DType to);
+
 /// Makes the elementwise kernels use another level; for tests. The CPU must support it, and no
 /// kernel may run meanwhile.
 void use_loops_of(Level level);

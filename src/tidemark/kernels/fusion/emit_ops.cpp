@@ -1,0 +1,419 @@
+// Instructions of the IR as instructions of the CPU.
+
+#if TIDEMARK_WITH_XBYAK
+#include <string>
+
+#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/fusion/emitter.h"
+
+namespace tidemark::fusion {
+
+namespace {
+
+constexpr int kCallHome = 2;  // operands of a call of a loop, from here on
+
+struct Comparison {
+  const char* op;
+  int predicate;
+};
+constexpr Comparison kComparisons[] = {{"equal", 0x00},   {"not_equal", 0x04},
+                                       {"less", 0x11},    {"less_equal", 0x12},
+                                       {"greater", 0x1e}, {"greater_equal", 0x1d}};
+
+constexpr const char* kFloatOps[] = {
+    "add",     "subtract", "multiply",      "truediv",       "negative",   "square",
+    "maximum", "minimum",  "relu",          "relu6",         "relu_grad",  "leaky_relu",
+    "abs",     "floor",    "ceil",          "round",         "rint",       "sqrt",
+    "rsqrt",   "exp",      "tanh",          "sigmoid",       "reciprocal", "squared_difference",
+    "gelu",    "softsign", "clip_by_value", "divide_no_nan", "gelu_grad",  "sign",
+    "swish",   "is_nan",   "is_inf",        "is_finite"};
+constexpr const char* kIntOps[] = {"add",     "subtract", "multiply", "negative", "square",
+                                   "maximum", "minimum",  "abs",      "relu"};
+constexpr const char* kBoolOps[] = {"logical_and", "logical_or", "logical_xor",
+                                    "logical_not", "equal",      "not_equal"};
+
+template <size_t N>
+bool contains(const char* const (&names)[N], const std::string& op) {
+  for (const char* name : names) {
+    if (op == name) return true;
+  }
+  return false;
+}
+
+bool is_comparison(const std::string& op) {
+  for (const Comparison& c : kComparisons) {
+    if (op == c.op) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Emitter::is_inline(const Instruction& i) const {
+  const DType in = computed_in(p_.code[i.args[0]].dtype);
+  if (i.code == Code::cast) return in != DType::float32 || computed_in(i.dtype) != DType::int32;
+  const std::string& op = i.op->name();
+  if (in == DType::bool_) return contains(kBoolOps, op);
+  if (is_comparison(op)) return true;
+  if (in == DType::int32) return contains(kIntOps, op);
+  if (op == "log") return has_log();
+  // The other gelu is by tanh.
+  if ((op == "gelu" || op == "gelu_grad") && i.params[0] != 0) return false;
+  return contains(kFloatOps, op);
+}
+
+void Emitter::operation(const Instruction& i, const Vec& out, const Vec* in) {
+  if (i.code == Code::select) return choose(out, in[0], in[1], in[2]);
+  const DType from = p_.code[i.args[0]].dtype;
+  if (i.code == Code::cast) return cast(from, i.dtype, out, in[0]);
+  const std::string& op = i.op->name();
+  bool done = false;
+  if (from == DType::bool_) {
+    done = bool_op(op, out, in);
+  } else if (from == DType::int32) {
+    done = comparison(op, out, in, true) || int_op(op, out, in);
+  } else {
+    done = comparison(op, out, in, false) || exact_float_op(op, i, out, in) ||
+           float_op(op, i, out, in);
+  }
+  if (!done) throw Refused();
+}
+
+// --- choosing and comparing
+// -----------------------------------------------------------------------
+
+void Emitter::choose(const Vec& out, const Vec& mask, const Vec& yes, const Vec& no) {
+  if (wide_) {
+    vpmovd2m(k2, mask);
+    vblendmps(out | k2, no, yes);
+  } else {
+    vblendvps(out, no, yes, mask);
+  }
+}
+
+void Emitter::compare(const Vec& out, const Vec& a, const Xbyak::Operand& b, int predicate) {
+  if (wide_) {
+    vcmpps(k2, a, b, static_cast<uint8_t>(predicate));
+    vpmovm2d(out, k2);
+  } else {
+    vcmpps(out, a, b, static_cast<uint8_t>(predicate));
+  }
+}
+
+void Emitter::greater_int(const Vec& out, const Vec& a, const Vec& b) {
+  if (wide_) {
+    vpcmpgtd(k2, a, b);
+    vpmovm2d(out, k2);
+  } else {
+    vpcmpgtd(out, a, b);
+  }
+}
+
+bool Emitter::comparison(const std::string& op, const Vec& out, const Vec* in, bool ints) {
+  for (const Comparison& test : kComparisons) {
+    if (op != test.op) continue;
+    if (!ints) {
+      compare(out, in[0], in[1], test.predicate);
+      return true;
+    }
+    const bool negated = op == "not_equal" || op == "less_equal" || op == "greater_equal";
+    if (op == "equal" || op == "not_equal") {
+      if (wide_) {
+        vpcmpeqd(k2, in[0], in[1]);
+        vpmovm2d(out, k2);
+      } else {
+        vpcmpeqd(out, in[0], in[1]);
+      }
+    } else if (op == "less" || op == "greater_equal") {
+      greater_int(out, in[1], in[0]);
+    } else {
+      greater_int(out, in[0], in[1]);
+    }
+    if (negated) wide_ ? vpxord(out, out, ci(~0u)) : vpxor(out, out, ci(~0u));
+    return true;
+  }
+  return false;
+}
+
+bool Emitter::bool_op(const std::string& op, const Vec& out, const Vec* in) {
+  if (op == "logical_and") {
+    wide_ ? vpandd(out, in[0], in[1]) : vpand(out, in[0], in[1]);
+  } else if (op == "logical_or") {
+    wide_ ? vpord(out, in[0], in[1]) : vpor(out, in[0], in[1]);
+  } else if (op == "logical_xor" || op == "not_equal") {
+    wide_ ? vpxord(out, in[0], in[1]) : vpxor(out, in[0], in[1]);
+  } else if (op == "logical_not") {
+    wide_ ? vpxord(out, in[0], ci(~0u)) : vpxor(out, in[0], ci(~0u));
+  } else if (op == "equal") {
+    wide_ ? vpxord(out, in[0], in[1]) : vpxor(out, in[0], in[1]);
+    wide_ ? vpxord(out, out, ci(~0u)) : vpxor(out, out, ci(~0u));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Emitter::int_op(const std::string& op, const Vec& out, const Vec* in) {
+  if (op == "add") {
+    vpaddd(out, in[0], in[1]);
+  } else if (op == "subtract") {
+    vpsubd(out, in[0], in[1]);
+  } else if (op == "multiply") {
+    vpmulld(out, in[0], in[1]);
+  } else if (op == "square") {
+    vpmulld(out, in[0], in[0]);
+  } else if (op == "negative") {
+    splat_bits(out, 0);
+    vpsubd(out, out, in[0]);
+  } else if (op == "maximum") {
+    vpmaxsd(out, in[0], in[1]);
+  } else if (op == "minimum") {
+    vpminsd(out, in[0], in[1]);
+  } else if (op == "abs") {
+    vpabsd(out, in[0]);
+  } else if (op == "relu") {
+    splat_bits(out, 0);
+    vpmaxsd(out, out, in[0]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Emitter::cast(DType from, DType to, const Vec& out, const Vec& x) {
+  const DType in = computed_in(from), result = computed_in(to);
+  if (in == result) {
+    vmovaps(out, x);
+  } else if (in == DType::bool_) {
+    const uint32_t one = result == DType::int32 ? 1u : 0x3f800000u;
+    wide_ ? vpandd(out, x, ci(one)) : vpand(out, x, ci(one));
+  } else if (result == DType::float32) {
+    vcvtdq2ps(out, x);
+  } else if (in == DType::float32) {  // to bool
+    compare(out, x, c(0.f), 0x04);
+  } else {
+    const Vec zero = temp();
+    splat_bits(zero, 0);
+    const Vec both[] = {x, zero};
+    comparison("not_equal", out, both, true);
+  }
+}
+
+// --- floats -------------------------------------------------------------------------------------
+
+/// x > y ? x : y (or less), NaN on either side coming through. `out` differs from both.
+void Emitter::maximum(const Vec& out, const Vec& x, const Vec& y, bool least) {
+  least ? vminps(out, x, y) : vmaxps(out, x, y);
+  if (wide_) {
+    vcmpps(k2, x, x, 3);
+    vmovaps(out | k2, x);
+  } else {
+    const Vec mask = temp();
+    vcmpps(mask, x, x, 3);
+    vblendvps(out, out, x, mask);
+  }
+}
+
+/// Ops of one rounding or none: the same bits as their loops give.
+bool Emitter::exact_float_op(const std::string& op, const Instruction& i, const Vec& out,
+                             const Vec* in) {
+  const Vec& x = in[0];
+  const Vec& y = in[1];
+  if (op == "add") {
+    vaddps(out, x, y);
+  } else if (op == "subtract") {
+    vsubps(out, x, y);
+  } else if (op == "multiply") {
+    vmulps(out, x, y);
+  } else if (op == "truediv") {
+    vdivps(out, x, y);
+  } else if (op == "square") {
+    vmulps(out, x, x);
+  } else if (op == "squared_difference") {
+    vsubps(out, x, y);
+    vmulps(out, out, out);
+  } else if (op == "negative") {
+    wide_ ? vpxord(out, x, ci(0x80000000)) : vpxor(out, x, ci(0x80000000));
+  } else if (op == "abs") {
+    wide_ ? vpandd(out, x, ci(0x7fffffff)) : vpand(out, x, ci(0x7fffffff));
+  } else if (op == "maximum" || op == "minimum") {
+    maximum(out, x, y, op == "minimum");
+  } else if (op == "clip_by_value") {
+    const Vec low = temp();
+    maximum(low, x, in[2], true);
+    maximum(out, low, y, false);
+  } else if (op == "floor" || op == "ceil" || op == "round" || op == "rint") {
+    round(out, x, op == "floor" ? 1 : op == "ceil" ? 2 : 0);
+  } else if (op == "sqrt") {
+    vsqrtps(out, x);
+  } else if (op == "rsqrt" || op == "reciprocal") {
+    const Vec root = temp();
+    if (op == "rsqrt") vsqrtps(root, x);
+    splat(out, 1.f);
+    vdivps(out, out, op == "rsqrt" ? root : x);
+  } else if (op == "relu" || op == "relu6") {
+    splat_bits(out, 0);
+    vmaxps(out, out, x);
+    if (op == "relu6") {
+      const Vec six = temp();
+      splat(six, 6.f);
+      vminps(out, six, out);
+    }
+  } else if (op == "relu_grad") {
+    compare(out, y, c(0.f), 0x1e);
+    wide_ ? vpandd(out, out, x) : vpand(out, out, x);
+  } else if (op == "leaky_relu") {
+    const Vec mask = temp(), scaled = temp();
+    vmulps(scaled, x, c(static_cast<float>(i.params[0])));
+    compare(mask, x, c(0.f), 0x1e);
+    choose(out, mask, x, scaled);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Emitter::float_op(const std::string& op, const Instruction& i, const Vec& out, const Vec* in) {
+  const Vec& x = in[0];
+  if (op == "exp") {
+    exp(out, x);
+  } else if (op == "tanh") {
+    tanh(out, x);
+  } else if (op == "log") {
+    log(out, x);
+  } else if (op == "sigmoid") {
+    sigmoid(out, x);
+  } else if (op == "swish") {
+    const Vec t = temp(), s = temp();
+    vmulps(t, x, c(static_cast<float>(i.params[0])));
+    sigmoid(s, t);
+    vmulps(out, x, s);
+  } else if (op == "gelu") {
+    gelu(out, x);
+  } else if (op == "gelu_grad") {
+    gelu_grad(out, x, in[1]);
+  } else if (op == "softsign") {
+    const Vec t = temp();
+    wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
+    vaddps(t, t, c(1.f));
+    vdivps(out, x, t);
+  } else if (op == "divide_no_nan") {
+    const Vec zero = temp(), mask = temp(), top = temp(), bottom = temp();
+    splat_bits(zero, 0);
+    compare(mask, in[1], zero, 0);
+    choose(top, mask, zero, x);
+    splat(zero, 1.f);
+    choose(bottom, mask, zero, in[1]);
+    vdivps(out, top, bottom);
+  } else if (op == "sign") {
+    const Vec one = temp(), t = temp();
+    splat(one, 1.f);
+    compare(out, x, c(0.f), 0x1e);
+    wide_ ? vpandd(out, out, one) : vpand(out, out, one);
+    compare(t, x, c(0.f), 0x11);
+    wide_ ? vpandd(t, t, one) : vpand(t, t, one);
+    vsubps(out, out, t);
+    compare(t, x, x, 3);
+    choose(one, t, x, out);
+    vmovaps(out, one);
+  } else if (op == "is_nan") {
+    compare(out, x, x, 3);
+  } else if (op == "is_inf" || op == "is_finite") {
+    const Vec t = temp();
+    wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
+    compare(out, t, ci(0x7f800000), op == "is_inf" ? 0x00 : 0x11);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// To the nearest number of the half type, still as floats.
+void Emitter::round_half(DType dtype, const Vec& x) {
+  const Vec t = temp();
+  if (dtype == DType::float16) {
+    vcvtps2ph(half(t), x, 0);
+    vcvtph2ps(x, half(t));
+    return;
+  }
+  const Vec quiet = temp();
+  vpsrld(t, x, 16);
+  wide_ ? vpandd(t, t, ci(1)) : vpand(t, t, ci(1));
+  vpaddd(t, t, x);
+  vpaddd(t, t, ci(0x7fff));
+  wide_ ? vpandd(t, t, ci(0xffff0000)) : vpand(t, t, ci(0xffff0000));
+  wide_ ? vpord(quiet, x, ci(0x00400000)) : vpor(quiet, x, ci(0x00400000));
+  wide_ ? vpandd(quiet, quiet, ci(0xffff0000)) : vpand(quiet, quiet, ci(0xffff0000));
+  if (wide_) {
+    vcmpps(k2, x, x, 3);
+    vblendmps(x | k2, t, quiet);
+  } else {
+    const Vec mask = temp();
+    vcmpps(mask, x, x, 3);
+    vblendvps(x, t, quiet, mask);
+  }
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+/// A call may use every register.
+void Emitter::save_all() {
+  for (Value v = 0; v < p_.code.size(); ++v) {
+    if (reg_of_[v] >= 0) spill(v);
+  }
+}
+
+/// The op's own loop over one vector.
+void Emitter::call_loop(Value v) {
+  const Instruction& i = p_.code[v];
+  constexpr int kOperand = 64;  // bytes: the loop runs over kVectorRun elements
+  const int area = kCallHome * width_;
+  const int result = area + 3 * kOperand, pointers = result + kOperand, params = pointers + 24;
+  for (int a = 0; a < i.arity; ++a) {
+    vmovups(ptr[rsp + area + a * kOperand], use(i.args[a]));
+    lea(rax, ptr[rsp + area + a * kOperand]);
+    mov(ptr[rsp + pointers + a * 8], rax);
+  }
+  save_all();
+  // Accumulators go to the frame and come back.
+  std::vector<std::pair<int, int>> pinned;
+  for (Value u = 0; u < p_.code.size(); ++u) {
+    if (accumulator_[u] < 0) continue;
+    if (free_homes_.empty()) free_homes_.push_back(next_home_++);
+    pinned.emplace_back(accumulator_[u], free_homes_.back());
+    free_homes_.pop_back();
+    vmovups(home(pinned.back().second), vec(accumulator_[u]));
+  }
+  for (int k = 0; k < 2; ++k) {
+    mov(rax, __builtin_bit_cast(uint64_t, i.params[static_cast<size_t>(k)]));
+    mov(ptr[rsp + params + k * 8], rax);
+  }
+  lea(rdi, ptr[rsp + result]);
+  lea(rsi, ptr[rsp + pointers]);
+  mov(edx, static_cast<int>(cpu::kVectorRun));
+  lea(rcx, ptr[rsp + params]);
+  const DType from = p_.code[i.args[0]].dtype;
+  const cpu::LoopFn loop = i.code == Code::cast
+                               ? cpu::cast_loop(computed_in(from), computed_in(i.dtype))
+                               : cpu::loop_for(i.op->name(), from)->run;
+  mov(rax, reinterpret_cast<uint64_t>(loop));
+  call(rax);
+  if (wide_ && tail_) {
+    mov(rcx, rbp);
+    sub(rcx, rbx);
+    mov(eax, -1);
+    bzhi(eax, eax, ecx);
+    kmovw(k1, eax);
+  }
+  for (const auto& [reg, slot] : pinned) {
+    vmovups(vec(reg), home(slot));
+    free_homes_.push_back(slot);
+  }
+  const int r = take_register();
+  vmovups(vec(r), ptr[rsp + result]);
+  holder_[static_cast<size_t>(r)] = v;
+  reg_of_[v] = r;
+}
+
+}  // namespace tidemark::fusion
+#endif

@@ -1,0 +1,147 @@
+// Writes machine code for a program: one function that runs all passes over one run of elements.
+//
+// Each pass is a loop over vectors and, for what is left, its body once more under a mask. A value
+// is a vector of 32-bit lanes: float32 and the half types as floats, int32, bool as 0 or -1. Bodies
+// are straight lines, so registers are handed out while instructions are written: the value whose
+// next use is furthest away gives its register up, to the stack or, where it can be had again
+// (constants, inputs, values of a row), for nothing.
+#pragma once
+
+#include <xbyak/xbyak.h>
+
+#include <map>
+#include <vector>
+
+#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/fusion/machine_code.h"
+
+namespace tidemark::fusion {
+
+/// The program has to be interpreted.
+struct Refused {};
+
+class Emitter : public Xbyak::CodeGenerator {
+ public:
+  using Vec = Xbyak::Xmm;  // of the level's width
+
+  Emitter(const Program& program, const Schedule& schedule, const Sources& sources,
+          const CodeOptions& options, void* buffer, size_t bytes);
+  /// Throws Refused, or Xbyak::Error when the buffer is too small.
+  void emit();
+
+ private:
+  // --- frame and loops (emitter.cpp) ---
+  void check();
+  bool calls_loops() const;
+  void enter();
+  void leave();
+  void pass(const Pass& pass);
+  void once(const std::vector<Step>& steps);
+  void body(const std::vector<Step>& steps, bool tail);
+  void start_list(const std::vector<Step>& steps);
+  void step(const Step& s);
+  void compute(Value v);
+  void set_tail_mask();
+  void start_reduction(Value v);
+  void accumulate(Value v);
+  void finish_reduction(Value v);
+  void combine(Reduction reduction, const Vec& into, const Vec& x);
+  void combine_ints(Reduction reduction, const Vec& into, const Vec& x);
+  void write_pool();
+
+  // --- registers ---
+  Vec vec(int index) const;
+  Vec half(const Vec& v) const;     // half as wide
+  Vec quarter(const Vec& v) const;  // 16 bytes
+  int take_register();
+  void evict();
+  Vec use(Value v);
+  Vec temp();
+  void free_temps();
+  void materialize(Value v, const Vec& into);
+  void spill(Value v);
+  void unbind(Value v);
+  bool can_be_had_again(Value v) const;
+  size_t next_use(Value v) const;
+  Xbyak::Address home(int slot);
+
+  // --- memory (emit_memory.cpp) ---
+  Xbyak::Reg64 pointer(int array, int index);
+  void cache_pointers(const std::vector<Step>& steps);
+  void load_source(Value v, const Vec& into);
+  void load_scalar(Value v, const Vec& into);
+  void load_dense(DType dtype, const Vec& into, const Xbyak::RegExp& at, bool masked);
+  void store(Value v, int output);
+  void store_one(Value v, int output);
+  void store_dense(DType dtype, const Vec& x, const Xbyak::RegExp& at, bool masked);
+  void store_narrow(DType dtype, const Vec& x, const Xbyak::RegExp& at, bool masked);
+  void copy_tail(bool to_memory, DType dtype, int array, int index);
+  void keep(Value v, int slot);
+  void restore(Value v, int slot, const Vec& into);
+
+  // --- operations (emit_ops.cpp) ---
+  bool is_inline(const Instruction& i) const;
+  void operation(const Instruction& i, const Vec& out, const Vec* in);
+  bool float_op(const std::string& op, const Instruction& i, const Vec& out, const Vec* in);
+  bool exact_float_op(const std::string& op, const Instruction& i, const Vec& out, const Vec* in);
+  bool int_op(const std::string& op, const Vec& out, const Vec* in);
+  bool bool_op(const std::string& op, const Vec& out, const Vec* in);
+  bool comparison(const std::string& op, const Vec& out, const Vec* in, bool ints);
+  void cast(DType from, DType to, const Vec& out, const Vec& x);
+  void choose(const Vec& out, const Vec& mask, const Vec& yes, const Vec& no);
+  void compare(const Vec& out, const Vec& a, const Xbyak::Operand& b, int predicate);
+  void greater_int(const Vec& out, const Vec& a, const Vec& b);
+  void round_half(DType dtype, const Vec& x);
+  void maximum(const Vec& out, const Vec& x, const Vec& y, bool least);
+  void call_loop(Value v);
+  void save_all();
+
+  // --- functions (emit_math.cpp) ---
+  void exp(const Vec& out, const Vec& x);
+  void expm1_small(const Vec& out, const Vec& x);  // of x in [-40, 0] and below
+  void log(const Vec& out, const Vec& x);
+  void tanh(const Vec& out, const Vec& x);
+  void sigmoid(const Vec& out, const Vec& x);
+  void gelu(const Vec& out, const Vec& x);
+  void gelu_grad(const Vec& out, const Vec& dy, const Vec& x);
+  void bell(const Vec& out, const Vec& t);
+  void tail_over_bell(const Vec& out, const Vec& t);
+  void polynomial(const Vec& p, const Vec& x, std::initializer_list<float> falling);
+  bool has_log() const { return wide_; }
+
+  Xbyak::Address c(float value);
+  Xbyak::Address ci(uint32_t bits);
+  void splat(const Vec& out, float value);
+  void splat_bits(const Vec& out, uint32_t bits);
+  void round(const Vec& out, const Vec& x, int mode);
+  void blend(const Vec& out, const Vec& mask, const Vec& yes, const Xbyak::Operand& no);
+
+  const Program& p_;
+  const Schedule& schedule_;
+  const Sources& sources_;
+  const CodeOptions options_;
+  const bool wide_;  // AVX-512
+  const int lanes_;
+  const int width_;  // bytes of a vector
+  bool has_calls_ = false;
+
+  std::vector<int> reg_of_, home_of_;  // by value; -1: none
+  std::vector<int> holder_;            // by register: a value, kFree, kTemp or kPinned
+  std::vector<bool> locked_;           // by register
+  std::vector<int> temps_;
+  std::vector<int> accumulator_;  // register by value; -1: none
+  std::vector<int> free_homes_;
+  int next_home_ = 0;
+  const std::vector<Step>* list_ = nullptr;
+  size_t now_ = 0;
+  std::vector<size_t> last_use_;
+  bool tail_ = false, in_elements_ = false;
+  std::map<uint32_t, Xbyak::Label> pool_;
+  struct Cached {
+    int array, index;
+    Xbyak::Reg64 reg;
+  };
+  std::vector<Cached> cached_;
+};
+
+}  // namespace tidemark::fusion

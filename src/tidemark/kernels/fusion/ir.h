@@ -1,0 +1,137 @@
+// The fusion IR: many elementwise ops and reductions over rows as one pass over memory.
+//
+//   fusion::Builder b;
+//   const Value x = b.load(DType::float32);
+//   const Value w = b.map(op("square"), {x});
+//   b.output(b.map(op("multiply"), {w, b.constant(DType::float32, 2)}));
+//   fusion::Program p = b.finish();
+//
+// A program is a straight line of instructions in single assignment form. It names no sizes: the
+// inputs' shapes, broadcast together, are the space it runs over. With reductions, the last
+// `reduced_dims` dimensions of that space are a row; an instruction works on every element, or once
+// a row. What an elementwise op computes is said by its definition; back ends (an interpreter,
+// machine code, later CUDA) know ops by their names.
+#pragma once
+
+#include <tidemark/op.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace tidemark::fusion {
+
+using Value = uint16_t;  // number of an instruction
+inline constexpr Value kNoValue = 0xffff;
+inline constexpr int kMaxInputs = 32;
+inline constexpr int kMaxOutputs = 16;
+inline constexpr int kMaxInstructions = 256;
+
+enum class Code : uint8_t {
+  load,      // an input, broadcast to the space
+  constant,  // params[0]
+  map,       // an elementwise op
+  select,    // args[0] ? args[1] : args[2]
+  cast,      // to dtype
+  reduce,    // over a row
+  random,    // as the random ops draw: element i of a stream
+};
+enum class Reduction : uint8_t { sum, mean, max, min };
+/// In the order of cpu::RandomLoop.
+enum class Drawn : uint8_t { normal, truncated_normal, uniform };
+enum class Level : uint8_t { element, row };
+
+struct Instruction {
+  Code code = Code::constant;
+  DType dtype = DType::invalid;
+  Level level = Level::element;
+  Reduction reduction = Reduction::sum;
+  Drawn drawn = Drawn::uniform;
+  uint8_t arity = 0;
+  bool has_seed = false;  // random: `seed` is the op's own, else the process's generator decides
+  /// load: the number of the input. random: that of the input `seed`, kNoValue: stateful.
+  uint16_t input = kNoValue;
+  std::array<Value, 3> args = {kNoValue, kNoValue, kNoValue};
+  const OpDef* op = nullptr;
+  /// map: the op's attributes as numbers. random: mean and deviation, or the bounds.
+  std::array<double, 2> params = {0, 0};
+  int64_t seed = 0;
+
+  bool operator==(const Instruction&) const = default;
+};
+
+struct Output {
+  Value value = 0;
+  /// Of a value a row: the reduced dimensions are left out, not kept with size 1.
+  bool drops_dims = false;
+  bool operator==(const Output&) const = default;
+};
+
+/// Plain data: copied, compared, hashed, printed.
+struct Program {
+  std::vector<DType> inputs;
+  std::vector<Instruction> code;
+  std::vector<Output> outputs;
+  /// 0: no reductions. kAllDims: the whole space is one row.
+  int reduced_dims = 0;
+  static constexpr int kAllDims = -1;
+
+  bool operator==(const Program&) const = default;
+  bool has_rows() const { return reduced_dims != 0; }
+  bool has_random() const;
+  DType output_dtype(size_t i) const { return code[outputs[i].value].dtype; }
+};
+
+/// Throws InternalError that says what does not fit.
+void verify(const Program& program);
+size_t hash_of(const Program& program);
+size_t bytes_of(const Program& program);
+/// "%2 = multiply(%0, %1) : float32", one line an instruction.
+std::string to_string(const Program& program);
+
+/// Whether an elementwise op over elements of this dtype can be an instruction: there is a loop for
+/// it, and it cannot fail on some values.
+TIDEMARK_API bool is_fusable(const OpDef& op, DType dtype);
+/// float32 for the half types, which are computed in float and rounded after every instruction.
+constexpr DType computed_in(DType d) {
+  return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d;
+}
+constexpr bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
+
+/// The space a program runs over on inputs of these shapes. Throws InvalidArgumentError.
+Shape space_of(const Program& program, std::span<const Shape* const> inputs);
+/// Of one output over that space.
+Shape output_shape(const Program& program, size_t output, const Shape& space);
+
+class TIDEMARK_API Builder {
+ public:
+  /// A new input; `level` row: it has size 1 in every reduced dimension.
+  Value load(DType dtype, Level level = Level::element);
+  /// A new input that holds the seed of stateless random numbers.
+  uint16_t seed_input(DType dtype);
+  Value constant(DType dtype, double value);
+  Value map(const OpDef& op, std::span<const Value> args, std::array<double, 2> params = {});
+  Value map(const OpDef& op, std::initializer_list<Value> args, std::array<double, 2> params = {}) {
+    return map(op, std::span(args.begin(), args.size()), params);
+  }
+  Value select(Value condition, Value yes, Value no);
+  Value cast(Value x, DType dtype);
+  Value reduce(Reduction reduction, Value x);
+  /// `seed_input` kNoValue: stateful.
+  Value random(Drawn drawn, DType dtype, double first, double second, uint16_t seed_input,
+               bool has_seed = false, int64_t seed = 0);
+  void output(Value value, bool drops_dims = false);
+  void set_reduced_dims(int dims) { program_.reduced_dims = dims; }
+  const Instruction& operator[](Value v) const { return program_.code[v]; }
+  size_t size() const { return program_.code.size(); }
+
+  /// Verified.
+  Program finish();
+
+ private:
+  Value add(Instruction instruction);
+
+  Program program_;
+};
+
+}  // namespace tidemark::fusion

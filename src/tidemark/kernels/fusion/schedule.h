@@ -1,0 +1,43 @@
+// How a program passes over a row: which instruction runs in which pass, and what is kept between
+// passes. Both back ends follow it.
+//
+// softmax is three passes: the largest element; exp of the differences, kept, and their sum; the
+// quotients.
+#pragma once
+
+#include "tidemark/kernels/fusion/ir.h"
+
+namespace tidemark::fusion {
+
+struct Step {
+  enum class Kind : uint8_t {
+    compute,  // the instruction `value`
+    restore,  // `value`, kept by an earlier pass in `slot`
+    keep,     // `value` goes to `slot` for later passes
+    store,    // `value` goes to output `slot`
+    reduce,   // into the accumulator of the instruction `value`
+  };
+  Kind kind = Kind::compute;
+  Value value = 0;
+  uint16_t slot = 0;
+};
+
+/// First once, then for every element of the row. The last pass may have no elements.
+struct Pass {
+  std::vector<Step> once;
+  std::vector<Step> elements;
+};
+
+struct Schedule {
+  std::vector<Pass> passes;
+  /// Computation dtypes of the rows kept between passes.
+  std::vector<DType> kept;
+
+  /// One pass over the elements, whose results are wanted a row only: pieces of a long row may be
+  /// reduced apart.
+  bool is_one_reduction(const Program& program) const;
+};
+
+Schedule schedule(const Program& program);
+
+}  // namespace tidemark::fusion
