@@ -84,7 +84,7 @@ R angle_of(std::complex<R> x) {
 }
 template <class R>
 R angle_of(R x) {
-  return x != x ? x : x < 0 ? R(M_PI) : R(0);
+  return x < 0 ? R(M_PI) : R(0);
 }
 using RealAndComplex = Types<float, double, std::complex<float>, std::complex<double>>;
 TIDEMARK_LOOP_(angle, RealAndComplex, 1, false, false, TIDEMARK_X, angle_of(x))
