@@ -4,6 +4,7 @@
 #include "frontend.h"
 #include "op_call.h"
 #include "tensor_type.h"
+#include "tidemark/graph/node.h"
 
 namespace tidemark::python {
 
@@ -38,7 +39,19 @@ const char* kind_name(AttrKind kind) {
         kind_name(param.attr_kind), param.name.c_str(), value);
 }
 
+/// The elements that a tensor of a graph has in every run, where they are known.
+Tensor with_known_value(const Tensor& t) {
+  if (!is_symbolic(t)) return t;
+  Tensor known = graph::known_value(t);
+  return known ? known : t;
+}
+
 int64_t integer_from(const OpDef& op, const Param& param, PyObject* value) {
+  if (is_tensor(value) && is_symbolic(tensor_of(value))) {
+    const Tensor known = with_known_value(tensor_of(value));
+    check_has_value(known, param.name.c_str());
+    if (is_integer(known.dtype()) && known.num_elements() == 1) return known.to_ints()[0];
+  }
   const Ref number = Ref::steal(PyNumber_Index(value));
   if (!number) raise_wrong_type(op, param, value);
   const long long out = PyLong_AsLongLong(number.get());
@@ -74,7 +87,8 @@ std::string text_from(const OpDef& op, const Param& param, PyObject* value) {
   return {text, static_cast<size_t>(size)};
 }
 
-Ints ints_from_tensor(const OpDef& op, const Param& param, PyObject* value, const Tensor& t) {
+Ints ints_from_tensor(const OpDef& op, const Param& param, PyObject* value, const Tensor& given) {
+  const Tensor t = with_known_value(given);
   check_has_value(t, param.name.c_str());
   if (t.num_elements() == 0) return {};
   if (!is_integer(t.dtype()) || t.rank() > 1) raise_wrong_type(op, param, value);

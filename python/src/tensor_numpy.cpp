@@ -105,6 +105,10 @@ PyObject* as_array(PyObject* self, PyObject* args, PyObject* keywords) {
 
 }  // namespace
 
+const char numpy_doc[] =
+    "A copy of the value as a NumPy array, or a NumPy scalar. To share the elements without a "
+    "copy, read-only: np.asarray(tensor) or memoryview(tensor).";
+
 Numpy& numpy() {
   static Numpy* instance = nullptr;
   if (!instance) [[unlikely]]
@@ -142,10 +146,15 @@ PyObject* array_of_tensor(PyObject* self) {
       .release();
 }
 
+PyObject* numpy_method(PyObject* self, void*) {
+  static PyMethodDef method = {"numpy", as_numpy, METH_NOARGS, numpy_doc};
+  return guarded([&]() -> PyObject* {
+    check_has_value(tensor_of(self), "numpy()", PyExc_AttributeError);
+    return PyCFunction_New(&method, self);
+  });
+}
+
 PyMethodDef numpy_methods[] = {
-    {"numpy", as_numpy, METH_NOARGS,
-     "A copy of the value as a NumPy array, or a NumPy scalar. To share the elements without a "
-     "copy, read-only: np.asarray(tensor) or memoryview(tensor)."},
     {"__array__", with_keywords(as_array), METH_VARARGS | METH_KEYWORDS, "NumPy's protocol."},
     {nullptr, nullptr, 0, nullptr}};
 

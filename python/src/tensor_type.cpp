@@ -148,6 +148,7 @@ PyGetSetDef properties[] = {
     {"_data_address", get_address, nullptr, "Address of the first element.", nullptr},
     {"_read_only", get_read_only, nullptr, "Whether the memory belongs to a read-only owner.",
      nullptr},
+    {"numpy", numpy_method, nullptr, numpy_doc, nullptr},
     {"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

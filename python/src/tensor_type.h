@@ -50,7 +50,10 @@ extern PyType_Slot scalar_slots[];    // scalar_slots.cpp: bool, int, float, ind
 extern PyType_Slot indexing_slots[];  // indexing.cpp
 extern PyType_Slot buffer_slots[];    // tensor_buffer.cpp
 extern PyMethodDef scalar_methods[];
-extern PyMethodDef numpy_methods[];   // tensor_numpy.cpp
+extern PyMethodDef numpy_methods[];  // tensor_numpy.cpp
+/// The method `numpy` of a tensor that has a value; a tensor of a graph has no such attribute.
+PyObject* numpy_method(PyObject* self, void*);
+extern const char numpy_doc[];
 extern PyMethodDef dlpack_methods[];  // dlpack.cpp
 extern PyMethodDef pickle_methods[];  // pickle.cpp
 

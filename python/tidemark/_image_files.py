@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._control_flow import cond
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._image_color import convert_image_dtype
@@ -91,12 +92,15 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
     if dtype not in (dtypes.uint8, dtypes.uint16, dtypes.float32):
         raise ValueError(f"`dtype` must be uint8, uint16 or float32; got {dtype}")
     contents = convert_to_tensor(contents, dtype=dtypes.string)
-    is_png = bool(
-        call("equal", (call("string_substr", (contents, 0, 4), {}), b"\x89PNG"), {}).numpy()
-    )
-    wide = dtype != dtypes.uint8 and is_png
-    image = _decoded(contents, channels, dtypes.uint16 if wide else dtypes.uint8, expand_animations)
-    return convert_image_dtype(image, dtype)
+
+    def read(pixels):
+        return convert_image_dtype(_decoded(contents, channels, pixels, expand_animations), dtype)
+
+    if dtype == dtypes.uint8:
+        return read(dtypes.uint8)
+    start = call("string_substr", (contents, 0, 4), {})
+    is_png = call("equal", (start, b"\x89PNG"), {})
+    return cond(is_png, lambda: read(dtypes.uint16), lambda: read(dtypes.uint8))
 
 
 @export("tf.io.is_jpeg", "tf.image.is_jpeg")

@@ -38,6 +38,9 @@ def chosen(files, parts, fast):
         parts = FAST.read_text().split()
     parts = [part.removeprefix("src/").rstrip("/") for part in parts]
     inside = [f for f in files if not parts or any(_is_in(f, part) for part in parts)]
+    # A file of which TensorFlow passes nothing tells nothing; it runs when it is named alone.
+    if len(inside) > 1:
+        inside = [f for f in inside if "passed" in files[f].values()]
     if not inside:
         raise SystemExit(f"no test file of Keras is at {', '.join(parts)}")
     return inside

@@ -191,3 +191,27 @@ def test_epochs_stay_flat():
     for _ in range(200):
         values(dataset)
     assert tf.memory.stats().live - live < 16 << 10
+
+
+def test_rows_of_ragged_and_sparse_tensors_are_batched_and_taken_apart():
+    rows = tf.ragged.constant([[1, 2], [], [3]])
+    pairs = tf.data.Dataset.from_tensor_slices((rows, tf.constant([7, 8, 9]))).batch(2)
+    assert len(pairs) == 2
+    assert [ragged.to_list() for ragged, _ in pairs] == [[[1, 2], []], [[3]]]
+    assert pairs.element_spec[0] == tf.RaggedTensorSpec([None, None], tf.int32)
+    assert [(r.numpy().tolist(), int(n)) for r, n in pairs.unbatch()] == [
+        ([1, 2], 7), ([], 8), ([3], 9)
+    ]  # fmt: skip
+    matrix = tf.sparse.from_dense([[1, 0], [0, 2], [3, 0]])
+    sparse = tf.data.Dataset.from_tensor_slices(matrix)
+    dense = sparse.batch(2).map(lambda x: tf.sparse.to_dense(x) + 1)
+    assert [d.numpy().tolist() for d in dense] == [[[2, 1], [1, 3]], [[4, 1]]]
+    again = [tf.sparse.to_dense(row).numpy().tolist() for row in sparse.batch(2).unbatch()]
+    assert again == [[1, 0], [0, 2], [3, 0]]
+    with pytest.raises(ValueError, match="not compatible"):
+        tf.data.Dataset.from_tensor_slices((rows, tf.constant([1, 2])))
+
+
+def test_a_function_that_makes_rows_of_words():
+    words = tf.data.Dataset.from_tensor_slices(["a b", "c"]).batch(2).map(tf.strings.split)
+    assert [w.to_list() for w in words] == [[[b"a", b"b"], [b"c"]]]

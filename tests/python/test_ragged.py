@@ -132,3 +132,15 @@ def test_inner_sizes_known_late_reach_the_dense_shape():
     rows = tf.RaggedTensor.from_row_lengths([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 1])
     expected = [[[1, 2], [3, 4]], [[-1, -1], [-1, -1]], [[5, 6], [-1, -1]]]
     assert dense(rows).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"lengths": [1, 2]}, {"padding": 0.0}, {"ragged_rank": 2}], ids=str
+)
+def test_rows_of_a_dense_tensor_whose_sizes_are_known_late(arguments):
+    def rows(x):
+        return tf.RaggedTensor.from_tensor(x, **arguments)
+
+    x = tf.reshape(tf.range(12.0), [2, 3, 2]) * [[[1.0], [1.0], [0.0]]]
+    late = tf.function(rows, input_signature=[tf.TensorSpec([None, None, None])])
+    assert late(x).to_list() == rows(x).to_list()

@@ -62,3 +62,25 @@ def test_tensors_without_a_value_can_be_shown():
     trace(X)
     for text in shown:
         assert "Tensor" in text and "(4, 6)" in text and "float64" in text
+
+
+def test_numbers_of_the_graph_serve_as_arguments_that_must_be_known():
+    @tf.function
+    def along(x):
+        turned = tf.reverse(x, tf.range(2))
+        return turned, tf.argmax(x, axis=tf.constant(1)), tf.reduce_sum(x, axis=tf.range(1, 2))
+
+    turned, places, sums = along(tf.constant([[1.0, 3.0, 2.0], [6.0, 5.0, 4.0]]))
+    assert turned.numpy().tolist() == [[4, 5, 6], [2, 3, 1]]
+    assert places.numpy().tolist() == [1, 0] and sums.numpy().tolist() == [6, 15]
+
+
+def test_tensors_of_a_graph_have_no_numpy():
+    seen = []
+
+    @tf.function
+    def look(x):
+        seen.append(hasattr(x, "numpy"))
+        return x
+
+    assert hasattr(look(tf.constant(1.0)), "numpy") and seen == [False]

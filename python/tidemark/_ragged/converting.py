@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor, _length, length_of
+from tidemark._ragged.tensor import RaggedTensor, length_of
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.tensor_shape import as_shape
 
@@ -128,27 +128,29 @@ def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
     if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], int):
         return _from_nested_lengths(tensor, lengths)
     if ragged_rank > 1:
-        flat = call("reshape", (tensor, [-1, *tensor.shape.as_list()[2:]]), {})
+        flat = call("reshape", (tensor, sizes_as_tensor([-1, *_inner_sizes(tensor)[1:]])), {})
         if lengths is not None:
             flat_lengths = call("reshape", (lengths, (-1,)), {})
             inner = from_tensor(flat, flat_lengths, None, ragged_rank - 1, row_splits_dtype)
         else:
             inner = from_tensor(flat, None, padding, ragged_rank - 1, row_splits_dtype)
-        return _uniform(inner, tensor.shape[1], tensor.shape[0], row_splits_dtype)
+        return _uniform(inner, _inner_sizes(tensor)[0], length_of(tensor), row_splits_dtype)
     if padding is not None:
         lengths = _unpadded_lengths(tensor, padding)
     if lengths is None:
-        flat = call("reshape", (tensor, [-1, *tensor.shape.as_list()[2:]]), {})
-        return _uniform(flat, tensor.shape[1], tensor.shape[0], row_splits_dtype)
-    lengths = call("clip_by_value", (cast(lengths, row_splits_dtype), 0, tensor.shape[1]), {})
-    column = call("range", (convert(0, lengths.dtype._enum), tensor.shape[1], 1), {})
+        flat = call("reshape", (tensor, sizes_as_tensor([-1, *_inner_sizes(tensor)[1:]])), {})
+        return _uniform(flat, _inner_sizes(tensor)[0], length_of(tensor), row_splits_dtype)
+    lengths = cast(lengths, row_splits_dtype)
+    width = convert(cast(_inner_sizes(tensor)[0], lengths.dtype), lengths.dtype._enum)
+    lengths = call("clip_by_value", (lengths, 0, width), {})
+    column = call("range", (convert(0, lengths.dtype._enum), width, 1), {})
     mask = column < call("expand_dims", (lengths,), {"axis": 1})
     return RaggedTensor.from_row_lengths(call("boolean_mask", (tensor, mask), {}), lengths)
 
 
 def _uniform(values, length, count, row_splits_dtype):
     rows = RowPartition.from_uniform_row_length(
-        length, _length(values), count, dtype=row_splits_dtype
+        length, length_of(values), count, dtype=row_splits_dtype
     )
     return RaggedTensor._from_row_partition(values, rows)
 
@@ -160,8 +162,8 @@ def _unpadded_lengths(tensor, padding):
     extra = list(range(2, tensor.shape.rank))
     if extra:
         is_value = call("any", (is_value,), {"axis": extra})
-    position = call("range", (1, tensor.shape[1] + 1, 1), {})
-    marked = cast(is_value, dtypes.int32) * position
+    width = cast(_inner_sizes(tensor)[0], dtypes.int32)
+    marked = cast(is_value, dtypes.int32) * call("range", (1, width + 1, 1), {})
     padded = call("pad", (marked, [[0, 0], [1, 0]], 0), {})
     return call("max", (padded,), {"axis": [1]})
 

@@ -80,19 +80,20 @@ class RowPartition(CompositeTensor):
     def from_uniform_row_length(cls, uniform_row_length, nvals=None, nrows=None, validate=True,
                                 dtype=None, dtype_hint=None):  # fmt: skip
         """Rows of one length."""
-        length = int(uniform_row_length)
+        known = not is_symbolic(uniform_row_length)
+        length = int(uniform_row_length) if known else uniform_row_length
         if nrows is None:
-            if not length and nvals:
+            if known and not length and not is_symbolic(nvals) and nvals:
                 raise ValueError("nrows must be given when uniform_row_length is 0")
-            nrows = nvals // length if length else 0
+            nrows = nvals // length if not known or length else 0
         if not is_symbolic(nrows):
             nrows = int(nrows)
-        if validate and nvals is not None and not is_symbolic(nrows):
-            check_that(nrows * length == int(nvals),
+        if validate and nvals is not None:
+            check_that(nrows * length == nvals,
                    f"{nvals} values do not form rows of length {length}")  # fmt: skip
         number = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
         steps = call("range", (convert(0, number._enum), _count(nrows, number) + 1, 1), {})
-        return cls(steps * length, length)
+        return cls(steps * _count(length, number), length if known else None)
 
     # --- what it says ----------------------------------------------------------------------------
 

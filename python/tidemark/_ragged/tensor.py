@@ -421,6 +421,17 @@ class RaggedTensorSpec(TypeSpec):
         values, *splits = components
         return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
 
+    def _batch(self, size):
+        shape = TensorShape([size]).concatenate(self._shape)
+        rank = self._ragged_rank + 1
+        return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
+
+    def _unbatch(self):
+        if not self._ragged_rank:
+            return TensorSpec(self._shape[1:], self._dtype)
+        rank = self._ragged_rank - 1
+        return RaggedTensorSpec(self._shape[1:], self._dtype, rank, self._row_splits_dtype)
+
     def __repr__(self):
         return (
             f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank!r}, "

@@ -223,5 +223,11 @@ class SparseTensorSpec(TypeSpec):
         made._static_shape = made._static_shape.merge_with(self._shape)
         return made
 
+    def _batch(self, size):
+        return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
     def __repr__(self):
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"

@@ -370,6 +370,8 @@ class DatasetV2:
 
     def unbatch(self, name=None):
         """The rows of the elements."""
+        if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(self._spec)):
+            return self.flat_map(lambda *parts: DatasetV2.from_tensor_slices(_whole(parts)))
         spec = nest.map_structure(lambda s: TensorSpec(s.shape[1:], s.dtype), self._spec)
         return self._next(self._handle.unbatch(), spec)
 
@@ -579,32 +581,55 @@ def _result_spec(function, spec):
     )
 
 
+def _whole(parts):
+    """An element again, from how it was spread over arguments."""
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _row_spec(leaf):
+    spec = spec_of(leaf)
+    if isinstance(spec, TensorSpec):
+        return TensorSpec(spec.shape[1:], spec.dtype)
+    return spec._unbatch()
+
+
 def _composite_slices(element):
-    count = None
-    rows = []
-    for leaf in nest.flatten(element):
-        size = leaf.shape[0] if not hasattr(leaf, "nrows") else int(leaf.nrows())
-        count = size if count is None else count
-        rows.append(leaf)
-    if count is None:
-        raise ValueError("the number of rows is not known")
-    first = nest.pack_sequence_as(element, [leaf[0] for leaf in rows])
+    """Rows of ragged and sparse tensors, and of dense ones beside them."""
+    spec = nest.map_structure(_row_spec, element)
+    if _tidemark.is_tracing():  # only the type of the elements is asked for
+        return DatasetV2(None, spec)
+    rows = nest.flatten(element)
+    counts = {int(row.dense_shape[0]) if _is_sparse(row) else row.shape[0] for row in rows}
+    if len(counts) > 1:
+        raise ValueError(f"Dimensions {sorted(counts)} are not compatible")
+    count = counts.pop()
 
     def elements():
         for i in range(count):
-            yield flat(nest.pack_sequence_as(element, [leaf[i] for leaf in rows]))
+            yield flat(nest.pack_sequence_as(element, [_row(leaf, i) for leaf in rows]))
 
-    spec = nest.map_structure(
-        lambda s: TensorSpec([None] * len(s.shape), s.dtype) if isinstance(s, TensorSpec) else s,
-        nest.map_structure(spec_of, first),
-    )
     return DatasetV2(_tidemark.dataset_from_python(elements, count), spec)
+
+
+def _is_sparse(value):
+    return hasattr(value, "dense_shape")
+
+
+def _row(value, i):
+    if not _is_sparse(value):
+        return value[i]
+    import tidemark as tf
+
+    sizes = tf.concat([[1], value.dense_shape[1:]], 0)
+    start = tf.concat([[i], tf.zeros_like(value.dense_shape[1:])], 0)
+    return tf.sparse.reshape(tf.sparse.slice(value, start, sizes), sizes[1:])
 
 
 def _batch_composites(dataset, size, drop):
     import tidemark as tf
 
     spec = dataset.element_spec
+    specs = nest.flatten(spec)
 
     def elements():
         held = []
@@ -618,18 +643,20 @@ def _batch_composites(dataset, size, drop):
 
     def joined(held):
         columns = []
-        for column in zip(*held, strict=True):
-            first = column[0]
-            if isinstance(first, tf.RaggedTensor):
+        for kind, column in zip(specs, zip(*held, strict=True), strict=True):
+            if isinstance(kind, tf.RaggedTensorSpec):
                 columns.append(tf.ragged.stack(list(column)))
-            elif isinstance(first, tf.SparseTensor):
+            elif isinstance(kind, tf.SparseTensorSpec):
                 wide = [tf.sparse.expand_dims(x, 0) for x in column]
                 columns.append(tf.sparse.concat(0, wide, expand_nonconcat_dims=True))
             else:
                 columns.append(tf.stack(list(column)))
         return nest.pack_sequence_as(spec, columns)
 
-    return _tidemark.dataset_from_python(elements, UNKNOWN_CARDINALITY)
+    count = dataset._handle.cardinality()
+    if count >= 0:
+        count = count // size if drop else -(-count // size)
+    return _tidemark.dataset_from_python(elements, count)
 
 
 def _windows(dataset, size, shift, stride, drop):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections
+import dataclasses
 
 import tidemark as tf
 from tidemark import _scratch_graph, dtypes
@@ -11,9 +11,10 @@ from tidemark import _scratch_graph, dtypes
 class SummaryMetadata:
     """What a plugin of TensorBoard is told about a summary."""
 
-    PluginData = collections.namedtuple(
-        "PluginData", ["plugin_name", "content"], defaults=("", b"")
-    )
+    @dataclasses.dataclass
+    class PluginData:
+        plugin_name: str = ""
+        content: bytes = b""
 
     def __init__(self, plugin_data=None, display_name="", summary_description="", data_class=0):
         self.plugin_data = plugin_data or self.PluginData()
