@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/ops/missing_gradient.h"
 #include "tidemark/trace/builder.h"
 
 namespace tidemark::python {
@@ -15,12 +16,11 @@ namespace {
 /// A bad argument found while a graph is being built: TensorFlow raises a ValueError there.
 constexpr int kBadArgumentInTrace = 17;
 constexpr int kOperatorNotAllowed = 18;
-constexpr int kCodes = 19;
+constexpr int kMissingGradient = 19;
+constexpr int kCodes = 20;
 PyObject* error_classes[kCodes] = {};  // strong, null until registered
 
-void set_error(Code code, const char* text) noexcept {
-  int number = static_cast<int>(code);
-  if (code == Code::invalid_argument && trace::current_builder()) number = kBadArgumentInTrace;
+void set_numbered_error(int number, const char* text) noexcept {
   PyObject* type = number > 0 && number < kCodes ? error_classes[number] : nullptr;
   if (!type) {
     PyErr_SetString(PyExc_RuntimeError, text);
@@ -35,6 +35,11 @@ void set_error(Code code, const char* text) noexcept {
   if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 
+void set_error(Code code, const char* text) noexcept {
+  const bool bad_in_trace = code == Code::invalid_argument && trace::current_builder();
+  set_numbered_error(bad_in_trace ? kBadArgumentInTrace : static_cast<int>(code), text);
+}
+
 }  // namespace
 
 void set_error_from_exception() noexcept {
@@ -44,6 +49,8 @@ void set_error_from_exception() noexcept {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error without a cause");
   } catch (const OutOfScopeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const MissingGradientError& e) {
+    set_numbered_error(kMissingGradient, e.what());
   } catch (const Error& e) {
     set_error(e.code(), e.what());
   } catch (const graph::FinalizedError& e) {
@@ -72,7 +79,7 @@ PyObject* set_error_classes(PyObject*, PyObject* classes) {
     const long code = PyLong_AsLong(key);
     if (code == -1 && PyErr_Occurred()) return nullptr;
     if (code <= 0 || code >= kCodes || !PyCallable_Check(value)) {
-      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 18", code);
+      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 19", code);
       return nullptr;
     }
     PyObject* old = std::exchange(error_classes[code], Py_NewRef(value));

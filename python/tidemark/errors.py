@@ -139,6 +139,24 @@ class _BadArgumentInTrace(ValueError, InvalidArgumentError):
 
 
 _BadArgumentInTrace.__name__ = _BadArgumentInTrace.__qualname__ = "InvalidArgumentError"
+
+
+class _MissingGradientError(LookupError, UnimplementedError):
+    """A gradient without a definition, which TensorFlow reports as a LookupError."""
+
+    def __init__(self, node_def, op, message, *args):
+        UnimplementedError.__init__(self, node_def, op, message, *args)
+
+    __str__ = OpError.__str__
+    __reduce__ = UnimplementedError.__reduce__
+
+
+_MissingGradientError.__name__ = _MissingGradientError.__qualname__ = "UnimplementedError"
 _tidemark.set_error_classes(
-    {**_BY_CODE, 17: _BadArgumentInTrace, 18: OperatorNotAllowedInGraphError}
+    {
+        **_BY_CODE,
+        17: _BadArgumentInTrace,
+        18: OperatorNotAllowedInGraphError,
+        19: _MissingGradientError,
+    }
 )

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/autodiff/vjp.h"
@@ -15,11 +15,10 @@
 namespace tidemark {
 namespace {
 
-/// Their first gradient is one op of its own that has no gradient, or depends on an input that they
-/// have no gradient of.
-const std::set<std::string> kFirstOrderOnly = {"batch_norm", "layer_norm", "rms_norm",
-                                               "attention",  "ctc_loss",   "igamma",
-                                               "igammac",    "zeta",       "polygamma"};
+/// Inputs whose gradient cannot be differentiated again, in TensorFlow neither: it is one op that
+/// has no gradient there.
+const std::map<std::string, size_t> kFirstOrderOnly = {
+    {"ctc_loss", 0}, {"igamma", 0}, {"igammac", 0}};
 
 /// The gradient of one op at given inputs, for fixed weights of its outputs.
 class FirstGradient {
@@ -46,7 +45,7 @@ class FirstGradient {
 double dot(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   double sum = 0;
   for (size_t k = 0; k < a.size(); ++k) {
-    for (int64_t i = 0; a[k] && i < a[k].num_elements(); ++i) {
+    for (int64_t i = 0; b[k] && i < a[k].num_elements(); ++i) {
       sum += a[k].data<double>()[i] * b[k].data<double>()[i];
     }
   }
@@ -63,12 +62,20 @@ double difference(const FirstGradient& first, double* element, const std::vector
   return (up - down) / (2 * step);
 }
 
+/// Whether an input has a gradient that can be differentiated with respect to it.
+bool is_twice(const OpDef& op, size_t input, const Tensor& dx) {
+  const auto once = kFirstOrderOnly.find(op.name());
+  return dx && (once == kFirstOrderOnly.end() || once->second != input);
+}
+
 void compare_with_differences(const OpDef& op, const Sample& sample) {
   const FirstGradient first(op, sample);
+  const std::vector<Tensor> without_tape = first();
   autodiff::Tape tape;
   std::vector<uint64_t> sources;
-  for (const Tensor& x : first.inputs()) {
-    if (x.dtype() == DType::float64) tape.watch(x);
+  for (size_t i = 0; i < first.inputs().size(); ++i) {
+    const Tensor& x = first.inputs()[i];
+    if (x.dtype() == DType::float64 && is_twice(op, i, without_tape[i])) tape.watch(x);
     sources.push_back(id_of(x));
   }
   std::vector<Tensor> dx, u, targets, seeds;
@@ -76,16 +83,20 @@ void compare_with_differences(const OpDef& op, const Sample& sample) {
     const CallScope recording(tape);
     dx = first();
   }
-  for (const Tensor& d : dx) {
-    u.push_back(d ? values(d.shape(), -1, 1) : Tensor());
-    if (!d) continue;
+  for (size_t i = 0; i < dx.size(); ++i) {
+    const Tensor& d = dx[i];
+    u.push_back(is_twice(op, i, d) ? values(d.shape(), -1, 1) : Tensor());
+    if (!u.back()) {
+      dx[i] = Tensor();
+      continue;
+    }
     targets.push_back(d);
     seeds.push_back(u.back());
   }
   auto second = tape.gradient(targets, sources, seeds);
   for (size_t i = 0; i < first.inputs().size(); ++i) {
     const Tensor& x = first.inputs()[i];
-    if (x.dtype() != DType::float64) continue;
+    if (x.dtype() != DType::float64 || !u[i]) continue;
     const Tensor found = second[i] ? dense(std::move(second[i])) : Tensor();
     if (found) {
       ASSERT_EQ(found.shape(), x.shape()) << "input " << i;
@@ -100,7 +111,6 @@ void compare_with_differences(const OpDef& op, const Sample& sample) {
 
 TEST(SecondOrder, EveryDefinitionAgreesWithFiniteDifferences) {
   for_each_gradient_sample([](const OpDef& op, const Sample& sample) {
-    if (kFirstOrderOnly.contains(op.name())) return;
     SCOPED_TRACE(op.name());
     try {
       compare_with_differences(op, sample);
@@ -111,7 +121,7 @@ TEST(SecondOrder, EveryDefinitionAgreesWithFiniteDifferences) {
 }
 
 TEST(SecondOrder, AMissingDefinitionIsAnErrorNotAZero) {
-  const OpDef& op = OpRegistry::instance().get("layer_norm_grad");
+  const OpDef& op = OpRegistry::instance().get("igamma_grad_a");
   ASSERT_TRUE(op.is_gradient_missing());
   EXPECT_THROW(autodiff::vjp(op, {}, {}, {}, {}), UnimplementedError);
 }

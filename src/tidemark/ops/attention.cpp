@@ -94,6 +94,53 @@ void attention_gradient(Grad& g) {
   for (int i = 0; i < 3; ++i) g.dx(i) = d[static_cast<size_t>(i)];
 }
 
+Tensor times(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false) {
+  return call("matmul", {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
+}
+
+/// Which keys each query sees: a scalar, or something that broadcasts with the scores.
+Tensor seen_keys(const Grad& g, const Tensor& scores) {
+  const Tensor& mask = g.x(3);
+  if (!g.attr("causal").as_bool()) return mask;
+  const Tensor all = call("ones_like", {scores}, {{"dtype", DType::bool_}});
+  const Tensor before = call("band_part", {all, Tensor(int64_t{-1}), Tensor(int64_t{0})});
+  return call("logical_and", {mask, before});
+}
+
+/// The gradient of attention_grad, all of whose inputs count as independent; with the scores kept,
+/// unlike the ops themselves. With P = exp(s q k^T - lse) and T = P (dy v^T - D), where D is the
+/// row sums of dy y less dlse:  dq = s T k,  dk = s T^T q,  dv = P^T dy.
+void attention_grad_gradient(Grad& g) {
+  const DType wide = g.x(5).dtype(), narrow = g.x(0).dtype();
+  const auto in = [&](int i) { return cast_to(g.x(i), wide); };
+  const auto weight = [&](int i) {
+    return g.dy(i) ? cast_to(g.dy(i), wide) : in(i)*scalar(0, wide);
+  };
+  const auto column = [](const Tensor& t) { return call("expand_dims", {t}, {{"axis", -1}}); };
+  const auto row_sum = [](const Tensor& t) { return call("sum", {t}, {{"axis", Ints{-1}}}); };
+  const Tensor q = in(0), k = in(1), v = in(2), y = in(4), lse = in(5), dy = in(6);
+  const Tensor scale = scalar(g.attr("scale").as_real(), wide);
+  const Tensor scores = scale * times(q, k, false, true) - column(lse);
+  const Tensor seen = seen_keys(g, scores);
+  const Tensor p = zero_unless(seen, call("exp", {zero_unless(seen, scores)}));
+  const bool has_dlse = !g.shape(7).has_rank() || g.shape(7).rank() > 0;  // a scalar is none
+  const Tensor d = has_dlse ? row_sum(dy * y) - g.x(7) : row_sum(dy * y);
+  const Tensor slope = times(dy, v, false, true) - column(d);
+  const Tensor t = p * slope;
+  const Tensor a = weight(0), b = weight(1), c = weight(2);
+  const Tensor to_t = scale * (times(a, k, false, true) + times(q, b, false, true));
+  const Tensor z = to_t * p;
+  const Tensor to_scores = (to_t * slope + times(dy, c, false, true)) * p;
+  const Tensor to_d = -row_sum(z);
+  g.dx(0) = cast_to(scale * (times(t, b) + times(to_scores, k)), narrow);
+  g.dx(1) = cast_to(scale * (times(t, a, true) + times(to_scores, q, true)), narrow);
+  g.dx(2) = cast_to(times(z, dy, true), narrow);
+  g.dx(4) = cast_to(column(to_d) * dy, narrow);
+  g.dx(5) = -row_sum(to_scores);
+  g.dx(6) = cast_to(times(z, v) + column(to_d) * y + times(p, c), narrow);
+  if (has_dlse) g.dx(7) = -to_d;
+}
+
 }  // namespace
 
 TIDEMARK_OP(attention)
@@ -131,6 +178,6 @@ TIDEMARK_OP(attention_grad)
     .output("dvalue", like("value"))
     .shape(attention_grad_shape)
     .heavy()
-    .missing_gradient();
+    .gradient(attention_grad_gradient, keep_x(0, 1, 2, 3, 4, 5, 6, 7));
 
 }  // namespace tidemark

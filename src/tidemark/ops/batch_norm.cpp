@@ -69,6 +69,33 @@ void batch_norm_gradient(Grad& g) {
   g.dx(0) = g.dx(0) ? g.dx(0) + more : more;
 }
 
+/// The gradient of batch_norm_grad, all of whose inputs count as independent. With h the normalised
+/// x, r the reciprocal deviation and M the mean over everything but the channels:
+///   dx = scale r (dy - M[dy] - h M[dy h]),  dscale = S[dy h],  doffset = S[dy].
+void batch_norm_grad_gradient(Grad& g) {
+  const DType wide = g.x(1).dtype(), narrow = g.x(0).dtype();
+  const Tensor x = cast_to(g.x(0), wide), dy = cast_to(g.x(4), wide);
+  const Tensor &scale = g.x(1), &mean = g.x(2), &variance = g.x(3);
+  const Tensor count = cast_to(call("size", {x}), wide) / cast_to(call("size", {mean}), wide);
+  const auto sum = [&](const Tensor& t) { return g.unbroadcast(t, 1); };
+  const auto average = [&](const Tensor& t) { return sum(t) / count; };
+  const Tensor r = call("rsqrt", {variance + scalar(g.attr("epsilon").as_real(), wide)});
+  const Tensor centred = x - mean, h = centred * r;
+  const Tensor zero = dy * scalar(0, wide);
+  const Tensor a = g.dy(0) ? cast_to(g.dy(0), wide) : zero;
+  const Tensor b = g.dy(1) ? g.dy(1) : scale * scalar(0, wide);
+  const Tensor c = g.dy(2) ? g.dy(2) : scale * scalar(0, wide);
+  const Tensor mean_ah = average(a * h), mean_gh = average(dy * h);
+  const Tensor through = sum(a * (dy - average(dy) - h * mean_gh));  // of dx, but scale r
+  const Tensor to_h = dy * (b - scale * r * mean_ah) - a * (scale * r * mean_gh);
+  g.dx(0) = cast_to(to_h * r, narrow);
+  g.dx(1) = r * through;
+  g.dx(2) = -(r * sum(to_h));
+  const Tensor to_r = scale * through + sum(to_h * centred);
+  g.dx(3) = to_r * r * r * r * scalar(-0.5, wide);
+  g.dx(4) = cast_to((a - average(a) - h * mean_ah) * (scale * r) + h * b + c, narrow);
+}
+
 constexpr DTypeSet kWide = dtype_set(DType::float32, DType::float64);
 
 }  // namespace
@@ -99,6 +126,6 @@ TIDEMARK_OP(batch_norm_grad)
     .output("dscale", like("scale"))
     .output("doffset", like("scale"))
     .shape(backward_rule)
-    .missing_gradient();
+    .gradient(batch_norm_grad_gradient, keep_x(0, 1, 2, 3, 4));
 
 }  // namespace tidemark

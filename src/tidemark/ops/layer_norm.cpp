@@ -107,6 +107,44 @@ void rms_norm_gradient(Grad& g) {
   g.dx(0) = g.dx(0) ? g.dx(0) + more : more;
 }
 
+/// The gradient of layer_norm_grad and rms_norm_grad, all of whose inputs count as independent.
+/// With h the normalised x, r the reciprocal deviation, p = dy scale and M the mean of a row:
+///   dx = r (p - M[p] - h M[p h]),  dscale = S[dy h],  doffset = S[dy];
+/// rms_norm has neither M[p] nor doffset.
+template <bool kCentred>
+void norm_grad_gradient(Grad& g) {
+  const int at_rstd = kCentred ? 3 : 2, at_dy = at_rstd + 1;
+  const DType wide = g.x(at_rstd).dtype(), narrow = g.x(0).dtype();
+  const Tensor x = cast_to(g.x(0), wide), scale = cast_to(g.x(1), wide);
+  const Tensor r = as_column(g.x(at_rstd), wide), dy = cast_to(g.x(at_dy), wide);
+  const auto over_row = [](const char* op, const Tensor& t) {
+    return call(op, {t}, {{"axis", Ints{-1}}, {"keepdims", true}});
+  };
+  const auto average = [&](const Tensor& t) { return over_row("mean", t); };
+  const auto weight = [&](int i) {
+    return g.dy(i) ? cast_to(g.dy(i), wide) : scale * scalar(0, wide);
+  };
+  const Tensor centred = kCentred ? x - as_column(g.x(2), wide) : x;
+  const Tensor h = centred * r, p = dy * scale;
+  const Tensor a = g.dy(0) ? cast_to(g.dy(0), wide) : dy * scalar(0, wide);
+  const Tensor b = weight(1);
+  const Tensor mean_ah = average(a * h), mean_ph = average(p * h);
+  Tensor inner = p - h * mean_ph, to_p = a - h * mean_ah;
+  if (kCentred) {
+    inner = inner - average(p);
+    to_p = to_p - average(a);
+  }
+  to_p = r * to_p;
+  const Tensor to_h = dy * b - r * (a * mean_ph + p * mean_ah);
+  const Tensor to_r = over_row("sum", a * inner + to_h * centred);
+  const auto as_rows = [&](const Tensor& t) { return call("squeeze", {t}, {{"axis", Ints{-1}}}); };
+  g.dx(0) = cast_to(to_h * r, narrow);
+  g.dx(1) = cast_to(g.unbroadcast(dy * to_p, 1), narrow);
+  if (kCentred) g.dx(2) = as_rows(-(r * over_row("sum", to_h)));
+  g.dx(at_rstd) = as_rows(to_r);
+  g.dx(at_dy) = cast_to(kCentred ? scale * to_p + h * b + weight(2) : scale * to_p + h * b, narrow);
+}
+
 }  // namespace
 
 TIDEMARK_OP(layer_norm)
@@ -134,7 +172,7 @@ TIDEMARK_OP(layer_norm_grad)
     .output("dscale", like("x"))
     .output("doffset", like("x"))
     .shape(backward_shape<true>)
-    .missing_gradient();
+    .gradient(norm_grad_gradient<true>, keep_x(0, 1, 2, 3, 4));
 
 TIDEMARK_OP(rms_norm)
     .doc(
@@ -157,6 +195,6 @@ TIDEMARK_OP(rms_norm_grad)
     .output("dx", like("x"))
     .output("dscale", like("x"))
     .shape(backward_shape<false>)
-    .missing_gradient();
+    .gradient(norm_grad_gradient<false>, keep_x(0, 1, 2, 3));
 
 }  // namespace tidemark

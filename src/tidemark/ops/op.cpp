@@ -8,6 +8,8 @@
 
 #include <tidemark/call.h>
 
+#include "tidemark/ops/missing_gradient.h"
+
 namespace tidemark {
 
 const Attr& OpCall::attr(std::string_view name) const {
@@ -173,8 +175,9 @@ OpDef&& OpDef::no_gradient() && {
 OpDef&& OpDef::missing_gradient() && {
   gradient_missing_ = true;
   gradient_ = [](Grad& g) {
-    fail<UnimplementedError>("[", g.op_name(), "] has no gradient definition yet. Differentiate ",
-                             "once only here, or write the computation with smaller ops");
+    fail<MissingGradientError>("gradient registry has no entry for: ", g.op_name(),
+                               ". Differentiate once only here, or write the computation with ",
+                               "smaller ops");
   };
   return std::move(*this);
 }
