@@ -81,12 +81,15 @@ class Runner {
     bool direct = (!stream_ || loop_.stream) && !narrow_in_ && !narrow_out_;
     for (int i = 0; i < loop_.arity; ++i) direct &= run.steps[i];
     if (!direct) return run_blocks(run, 0);
-    if (stream_) return stream_loop(run.out, run.in, run.n);
-    if (!loop_.whole_vectors) return call_loop(run.out, run.in, run.n, loop_.run);
+    if (!loop_.whole_vectors) {
+      return stream_ ? stream_loop(run.out, run.in, run.n)
+                     : call_loop(run.out, run.in, run.n, loop_.run);
+    }
     const int64_t whole = run.n & ~(kVectorRun - 1);
     if (whole > 0) {
-      if (const LoopStatus s = call_loop(run.out, run.in, whole, loop_.run); s != LoopStatus::ok)
-        return s;
+      const LoopFn loop = stream_ && is_line(run.out) ? loop_.stream : loop_.run;
+      const LoopStatus s = call_loop(run.out, run.in, whole, loop);
+      if (s != LoopStatus::ok) return s;
     }
     return run_blocks(run, whole);
   }
@@ -97,9 +100,14 @@ class Runner {
     return run(out, pointers, n, call_.params);
   }
 
+  static int64_t past_line(const char* out) {
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) & 63);
+  }
+  static bool is_line(const char* out) { return past_line(out) == 0; }
+
   /// The streaming loop starts at a line: elements before the first one go the usual way.
   LoopStatus stream_loop(char* out, const char* const* in, int64_t n) const {
-    const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) & 63);
+    const int64_t misaligned = past_line(out);
     if (misaligned == 0) return call_loop(out, in, n, loop_.stream);
     const int64_t head = std::min(n, (64 - misaligned) / out_size_);
     const LoopStatus s = call_loop(out, in, head, loop_.run);
@@ -162,7 +170,9 @@ class Runner {
   }
 
   LoopStatus compute(char* out, const char* const* in, Block& block, int64_t n) const {
-    if (stream_ && loop_.stream && !narrow_out_) return stream_loop(out, in, n);
+    if (stream_ && loop_.stream && !narrow_out_ && !loop_.whole_vectors) {
+      return stream_loop(out, in, n);
+    }
     const bool aside = narrow_out_ || stream_ || padded(n) != n;
     const LoopStatus s = call_loop(aside ? block.bytes : out, in, padded(n), loop_.run);
     if (s != LoopStatus::ok || !aside) return s;

@@ -23,7 +23,7 @@ using LoopFn = LoopStatus (*)(void* out, const void* const* in, int64_t n,
 struct Loop {
   const char* op = nullptr;
   LoopFn run = nullptr;
-  /// As `run`, but writes past the caches: for ops bound by memory, null for others. `out` is
+  /// As `run`, but writes past the caches; null where results are no floats. `out` is
   /// aligned to 64 bytes; who reads it on another thread needs a full fence in between.
   LoopFn stream = nullptr;
   DType in = DType::invalid;

@@ -61,14 +61,27 @@ template <class T>
 // Of floats, by vectors: the tail is 0 from kFarOut on.
 [[gnu::always_inline]] inline Vec<float> gelu_lanes(Vec<float> x) {
   const Vec<float> t = distance_lanes(x);
-  const Vec<float> below = t * bell_lanes(t) * tail_over_bell_lanes(t);
+  const Vec<float> below = t * density_lanes(t) * mills_ratio_lanes(t);
   return greater_of(x, Vec<float>{}) - (t == kFarOut ? Vec<float>{} : below);
 }
 [[gnu::always_inline]] inline Vec<float> gelu_slope_lanes(Vec<float> x) {
   const Vec<float> t = distance_lanes(x);
-  const Vec<float> near = bell_lanes(t) * (tail_over_bell_lanes(t) - t * 0.39894228f);
+  const Vec<float> near = density_lanes(t) * (mills_ratio_lanes(t) - t);
   const Vec<float> below = t == kFarOut ? Vec<float>{} : near;
   return x > 0.f ? 1.f - below : below;
+}
+
+/// To where a vector may lie, past the caches.
+[[gnu::always_inline]] inline void stream_vector(float* y, Vec<float> lanes) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(y, lanes);
+#elif defined(__AVX__)
+  _mm256_stream_ps(y, lanes);
+#elif defined(__SSE2__)
+  _mm_stream_ps(y, lanes);
+#else
+  store<float>(y, lanes);
+#endif
 }
 
 /// Calls of(i) for every vector of n elements, a multiple of the longest vector; two at a time, so
@@ -108,6 +121,25 @@ struct gelu_op {
     } else {
 #pragma GCC ivdep
       for (int64_t i = 0; i < count; ++i) y[i] = gelu_exact(x[i]);
+    }
+    return LoopStatus::ok;
+  }
+  template <class T>
+  static LoopStatus stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+    const T* x = static_cast<const T*>(in[0]);
+    T* y = static_cast<T*>(out);
+    const int64_t count = count_of<gelu_op>(n);
+    if (params.values[0] != 0) {
+      stream_elements<true>(
+          y, count, [&](int64_t i) __attribute__((always_inline)) { return gelu_tanh(x[i]); });
+    } else if constexpr (sizeof(T) == sizeof(float)) {
+      for_two_vectors(
+          count, [&](int64_t i) __attribute__((always_inline)) {
+            stream_vector(y + i, gelu_lanes(load<float>(x + i)));
+          });
+    } else {
+      stream_elements<true>(
+          y, count, [&](int64_t i) __attribute__((always_inline)) { return gelu_exact(x[i]); });
     }
     return LoopStatus::ok;
   }

@@ -134,44 +134,47 @@ template <class T>
 #endif
 }
 
-template <class Op, class T>
-LoopStatus unary_stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+/// y[i] = of(i) for n elements, lines of them past the caches; what fills no line the usual way,
+/// which loops of whole vectors never have left.
+template <bool whole_vectors, class T, class Of>
+[[gnu::always_inline]] inline void stream_elements(T* y, int64_t n, Of of) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  [[maybe_unused]] const LoopParams p = params;
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out);
   int64_t i = 0;
   for (; i + kLine <= n; i += kLine) {
     alignas(64) T line[kLine];
 #pragma GCC unroll 1  // unrolled early, it would not become one vector operation
-    for (int64_t k = 0; k < kLine; ++k) line[k] = Op::of(x[i + k], p);
+    for (int64_t k = 0; k < kLine; ++k) line[k] = of(i + k);
     stream_line(y + i, line);
   }
-  for (; i < n; ++i) y[i] = Op::of(x[i], p);
+  if constexpr (!whole_vectors) {
+    for (; i < n; ++i) y[i] = of(i);
+  }
+}
+
+template <class Op, class T>
+LoopStatus unary_stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
+  [[maybe_unused]] const LoopParams p = params;
+  const T* x = static_cast<const T*>(in[0]);
+  stream_elements<Op::whole_vectors>(
+      static_cast<T*>(out), n,
+      [&](int64_t i) __attribute__((always_inline)) { return Op::of(x[i], p); });
   return LoopStatus::ok;
 }
 
 template <class Op, class T>
 LoopStatus binary_stream(void* out, const void* const* in, int64_t n, const LoopParams& params) {
-  constexpr int64_t kLine = 64 / sizeof(T);
   [[maybe_unused]] const LoopParams p = params;
   const T* a = static_cast<const T*>(in[0]);
   const T* b = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out);
-  int64_t i = 0;
-  for (; i + kLine <= n; i += kLine) {
-    alignas(64) T line[kLine];
-#pragma GCC unroll 1  // unrolled early, it would not become one vector operation
-    for (int64_t k = 0; k < kLine; ++k) line[k] = Op::of(a[i + k], b[i + k], p);
-    stream_line(y + i, line);
-  }
-  for (; i < n; ++i) y[i] = Op::of(a[i], b[i], p);
+  stream_elements<Op::whole_vectors>(
+      static_cast<T*>(out), n,
+      [&](int64_t i) __attribute__((always_inline)) { return Op::of(a[i], b[i], p); });
   return LoopStatus::ok;
 }
 
-/// True iff the op is bound by memory and its results are floats like its inputs.
-template <class Op, class T, class R>
-inline constexpr bool can_stream = !Op::heavy && is_float<T> && std::is_same_v<T, R>;
+/// True iff the results are floats like the inputs.
+template <class T, class R>
+inline constexpr bool can_stream = is_float<T> && std::is_same_v<T, R>;
 
 template <class Op, class T>
 consteval Loop row() {
@@ -185,12 +188,12 @@ consteval Loop row() {
     using R = decltype(Op::of(T(), LoopParams()));
     loop.out = dtype_of<R>();
     loop.run = &unary_loop<Op, T>;
-    if constexpr (can_stream<Op, T, R>) loop.stream = &unary_stream<Op, T>;
+    if constexpr (can_stream<T, R>) loop.stream = &unary_stream<Op, T>;
   } else if constexpr (Op::arity == 2) {
     using R = decltype(Op::of(T(), T(), LoopParams()));
     loop.out = dtype_of<R>();
     loop.run = &binary_loop<Op, T>;
-    if constexpr (can_stream<Op, T, R>) loop.stream = &binary_stream<Op, T>;
+    if constexpr (can_stream<T, R>) loop.stream = &binary_stream<Op, T>;
   } else {
     loop.out = dtype_of<decltype(Op::of(T(), T(), T(), LoopParams()))>();
     loop.run = &ternary_loop<Op, T>;
@@ -199,6 +202,7 @@ consteval Loop row() {
   if constexpr (requires { Op::template loop<T>; }) {
     loop.run = &Op::template loop<T>;
     loop.stream = nullptr;
+    if constexpr (requires { Op::template stream<T>; }) loop.stream = &Op::template stream<T>;
   }
   return loop;
 }
