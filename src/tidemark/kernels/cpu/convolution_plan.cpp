@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <list>
-#include <mutex>
 #include <thread>
 
 #include "tidemark/base/thread_pool.h"
-#include "tidemark/memory/cache_registry.h"
+#include "tidemark/kernels/cpu/primitive_cache.h"
 
 namespace tidemark::cpu {
 
@@ -23,9 +21,6 @@ constexpr int64_t kMaxFilterSums = 64 << 20;
 /// over many shapes, rounded up.
 constexpr int64_t kPrimitiveBytes = 128 << 10;
 constexpr int64_t kCacheBytes = 32 << 20;
-/// Plans seen for the first time, and shapes of former ones: see PlanCache.
-constexpr size_t kNewPlans = 8;
-constexpr size_t kFormerShapes = 256;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -35,6 +30,16 @@ bool same(const TidemarkDnnlConvolution& a, const TidemarkDnnlConvolution& b) {
 static_assert(sizeof(TidemarkDnnlConvolution) == 2 * sizeof(int32_t) + 25 * sizeof(int64_t));
 
 int64_t pixels(const int64_t* sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+/// True iff the gradient of the input is a forward convolution, by the filter turned around.
+bool can_turn(const TidemarkDnnlConvolution& c) {
+  if (c.kind != 1) return false;
+  for (int d = 0; d < 3; ++d) {
+    const int64_t reach = (c.kernel[d] - 1) * c.dilation[d];
+    if (c.stride[d] != 1 || c.before[d] > reach || c.after[d] > reach) return false;
+  }
+  return true;
+}
 
 int64_t macs_of_image(const TidemarkDnnlConvolution& c) {
   return pixels(c.out) * pixels(c.kernel) * c.out_channels * (c.in_channels / c.groups);
@@ -46,15 +51,28 @@ ConvolutionPlan::ConvolutionPlan(const TidemarkDnnlTable& table,
                                  const TidemarkDnnlConvolution& whole)
     : table_(table), whole_(whole) {
   while (row_axis_ < 2 && whole.in[row_axis_] == 1 && whole.out[row_axis_] == 1) ++row_axis_;
-  cut();
-  if (complete_ || pieces_.size() <= 1) return;
-  // Some piece was not served: all images in one.
+  turned_ = can_turn(whole);
+  try_to_cut();
+  if (complete_ || !turned_) return;
+  turned_ = false;
+  try_to_cut();
+}
+
+void ConvolutionPlan::forget_pieces() {
   for (TidemarkDnnlPrimitive* p : primitives_) table_.destroy(p);
   primitives_.clear();
   shapes_.clear();
   pieces_.clear();
   complete_ = true;
-  add_piece(0, whole.batch, 0, 0);
+}
+
+void ConvolutionPlan::try_to_cut() {
+  forget_pieces();
+  cut();
+  if (complete_ || pieces_.size() <= 1) return;
+  // Some piece was not served: all images in one.
+  forget_pieces();
+  add_piece(0, whole_.batch, 0, 0);
 }
 
 ConvolutionPlan::~ConvolutionPlan() {
@@ -126,6 +144,7 @@ void ConvolutionPlan::add_piece(int64_t image, int64_t images, int64_t begin, in
   Piece piece{image, images, 0, 0, 0};
   TidemarkDnnlConvolution part = whole_;
   part.batch = images;
+  if (turned_) part.kind = 3;
   if (end > begin && !shape_of_rows(begin, end, part, piece)) {
     complete_ = false;
     return;
@@ -156,7 +175,31 @@ static int64_t workers(size_t pieces) {
 
 size_t ConvolutionPlan::workspace_bytes() const {
   const size_t filters = whole_.kind == 2 ? pieces_.size() : 1;
-  return filter_room() * filters + scratch_ * static_cast<size_t>(workers(pieces_.size()));
+  return filter_room() * filters + turning_room() +
+         scratch_ * static_cast<size_t>(workers(pieces_.size()));
+}
+
+/// Bytes of the filter as it is given, where a copy of it is turned around.
+size_t ConvolutionPlan::turning_room() const {
+  if (!turned_ || pixels(whole_.kernel) == 1) return 0;
+  const int64_t elements =
+      pixels(whole_.kernel) * whole_.out_channels * (whole_.in_channels / whole_.groups);
+  return (static_cast<size_t>(elements * (whole_.is_bfloat16 ? 2 : 4)) + 63) / 64 * 64;
+}
+
+/// The filter with its spatial dimensions reversed.
+const void* ConvolutionPlan::turn(const void* filter, char* room) const {
+  if (turning_room() == 0) return filter;
+  const int64_t window = pixels(whole_.kernel);
+  const int64_t bytes =
+      whole_.out_channels * (whole_.in_channels / whole_.groups) * (whole_.is_bfloat16 ? 2 : 4);
+  parallel_for(window, std::max<int64_t>(1, (64 << 10) / bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      std::memcpy(room + (window - 1 - i) * bytes, static_cast<const char*>(filter) + i * bytes,
+                  static_cast<size_t>(bytes));
+    }
+  });
+  return room;
 }
 
 void ConvolutionPlan::run_piece(const Piece& piece, int64_t index, const void* a, const void* b,
@@ -191,9 +234,10 @@ void ConvolutionPlan::add_up_filters(char* filters) const {
 void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* workspace) const {
   char* filters = static_cast<char*>(workspace);
   const int64_t count = static_cast<int64_t>(pieces_.size());
-  char* scratch =
+  char* turned =
       filters + filter_room() * (whole_.kind == 2 ? static_cast<size_t>(count) : size_t{1});
-  if (whole_.kind != 2 && table_.convert_filter(primitives_[0], b, filters) != 0) {
+  char* scratch = turned + turning_room();
+  if (whole_.kind != 2 && table_.convert_filter(primitives_[0], turn(b, turned), filters) != 0) {
     fail<InternalError>("[convolution] oneDNN failed to convert the filter");
   }
   std::atomic<int64_t> next{0};
@@ -214,99 +258,38 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
 
 namespace {
 
-/// Plans by shape. A plan seen for the first time is one of a few; when its shape comes again after
-/// others it gets a place among many, where the least recently used goes first. So images of ever
-/// new sizes take next to nothing, and a training loop has all of its plans from the third step on.
-/// Plans that are not complete are kept, too: asking again costs as much as making one.
-class PlanCache {
- public:
-  using Plan = std::shared_ptr<const ConvolutionPlan>;
-  static PlanCache& instance() {
-    static PlanCache* cache = new PlanCache;  // pool threads may outlive static objects
-    return *cache;
-  }
-
-  Plan get(const TidemarkDnnlTable& table, const TidemarkDnnlConvolution& wanted) {
-    {
-      std::lock_guard lock(mutex_);
-      if (Plan found = find(wanted)) {
-        ++hits_;
-        return found;
-      }
-      ++misses_;
+struct Hash {
+  size_t operator()(const TidemarkDnnlConvolution& c) const {
+    int64_t words[sizeof(c) / sizeof(int64_t)];
+    std::memcpy(words, &c, sizeof(c));
+    uint64_t h = 1;
+    for (const int64_t v : words) {
+      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
+      h ^= h >> 29;
     }
-    auto made = std::make_shared<const ConvolutionPlan>(table, wanted);  // takes milliseconds
-    std::list<Entry> evicted;  // destroyed after the lock is gone
-    std::lock_guard lock(mutex_);
-    bytes_ += bytes_of(*made);
-    (forget_former(wanted) ? known_ : new_).push_front({made, misses_});
-    if (new_.size() > kNewPlans) {
-      former_.push_front(new_.back().plan->whole());
-      if (former_.size() > kFormerShapes) former_.pop_back();
-      evict_last(new_, evicted);
-    }
-    while (bytes_ > kCacheBytes && known_.size() > 1) evict_last(known_, evicted);
-    return made;
+    return h;
   }
-
- private:
-  struct Entry {
-    Plan plan;
-    int64_t made_at;  // misses by then: one op asks for its plan more than once
-  };
-
-  static std::list<Entry>::iterator find_in(std::list<Entry>& entries,
-                                            const TidemarkDnnlConvolution& wanted) {
-    return std::find_if(entries.begin(), entries.end(),
-                        [&](const Entry& e) { return same(e.plan->whole(), wanted); });
-  }
-  Plan find(const TidemarkDnnlConvolution& wanted) {
-    if (const auto it = find_in(known_, wanted); it != known_.end()) {
-      known_.splice(known_.begin(), known_, it);
-      return known_.front().plan;
-    }
-    const auto it = find_in(new_, wanted);
-    if (it == new_.end()) return nullptr;
-    Plan plan = it->plan;
-    if (it->made_at != misses_) known_.splice(known_.begin(), new_, it);
-    return plan;
-  }
-  static int64_t bytes_of(const ConvolutionPlan& plan) {
-    return (plan.primitives() + 1) * kPrimitiveBytes;
-  }
-  /// True: the shape had a plan before, among the new ones.
-  bool forget_former(const TidemarkDnnlConvolution& shape) {
-    return std::erase_if(former_, [&](const auto& other) { return same(other, shape); }) > 0;
-  }
-  void evict_last(std::list<Entry>& entries, std::list<Entry>& evicted) {
-    bytes_ -= bytes_of(*entries.back().plan);
-    evicted.splice(evicted.begin(), entries, std::prev(entries.end()));
-    ++evictions_;
-  }
-  memory::CacheUse use() {
-    std::lock_guard lock(mutex_);
-    return {"convolution primitives",
-            static_cast<int64_t>(new_.size() + known_.size()),
-            bytes_,
-            kCacheBytes,
-            hits_,
-            misses_,
-            evictions_};
-  }
-
-  std::mutex mutex_;
-  std::list<Entry> new_, known_;               // latest first; short
-  std::list<TidemarkDnnlConvolution> former_;  // shapes that left new_, latest first
-  int64_t bytes_ = 0, hits_ = 0, misses_ = 0, evictions_ = 0;
-  memory::CacheRegistration listed_{[this] { return use(); }};
 };
+struct Same {
+  bool operator()(const TidemarkDnnlConvolution& a, const TidemarkDnnlConvolution& b) const {
+    return same(a, b);
+  }
+};
+using PlanCache = PrimitiveCache<TidemarkDnnlConvolution, ConvolutionPlan, Hash, Same>;
+
+PlanCache& plan_cache() {
+  static PlanCache* cache = new PlanCache("convolution primitives", kCacheBytes);
+  return *cache;  // never destroyed: pool threads may outlive static objects
+}
 
 }  // namespace
 
 std::shared_ptr<const ConvolutionPlan> convolution_plan(const TidemarkDnnlConvolution& wanted) {
   const TidemarkDnnlTable* table = dnnl_table();
   if (!table) return nullptr;
-  std::shared_ptr<const ConvolutionPlan> plan = PlanCache::instance().get(*table, wanted);
+  const auto plan = plan_cache().get(
+      wanted, [&] { return std::make_shared<const ConvolutionPlan>(*table, wanted); },
+      [](const ConvolutionPlan* made) { return (made->primitives() + 1) * kPrimitiveBytes; });
   return plan->complete() ? plan : nullptr;
 }
 

@@ -32,6 +32,8 @@ class ConvolutionPlan {
   const TidemarkDnnlConvolution& whole() const { return whole_; }
 
  private:
+  void try_to_cut();
+  void forget_pieces();
   void cut();
   void add_piece(int64_t image, int64_t images, int64_t begin, int64_t end);
   bool shape_of_rows(int64_t begin, int64_t end, TidemarkDnnlConvolution& part, Piece& piece) const;
@@ -39,10 +41,13 @@ class ConvolutionPlan {
                  char* filters, void* scratch) const;
   void add_up_filters(char* filters) const;
   size_t filter_room() const { return (filter_bytes_ + 63) / 64 * 64; }
+  size_t turning_room() const;
+  const void* turn(const void* filter, char* room) const;
 
   const TidemarkDnnlTable& table_;
   TidemarkDnnlConvolution whole_;
-  int row_axis_ = 0;  // the spatial dimension whose rows are cut
+  int row_axis_ = 0;     // the spatial dimension whose rows are cut
+  bool turned_ = false;  // a gradient of the input as a forward convolution, which runs faster
   bool complete_ = true;
   std::vector<Piece> pieces_;
   std::vector<TidemarkDnnlConvolution> shapes_;

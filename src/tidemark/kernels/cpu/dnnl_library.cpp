@@ -4,13 +4,10 @@
 
 #include <cstdio>
 #include <cstring>
-#include <list>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "tidemark/base/plugin.h"
-#include "tidemark/memory/cache_registry.h"
+#include "tidemark/kernels/cpu/primitive_cache.h"
 
 namespace tidemark::cpu {
 
@@ -50,65 +47,12 @@ struct Same {
   }
 };
 
-/// The least recently used product goes first. Products oneDNN does not serve are kept as null.
-class ProductCache {
- public:
-  static ProductCache& instance() {
-    static ProductCache* cache = new ProductCache;  // pool threads may outlive static objects
-    return *cache;
-  }
+using ProductCache = PrimitiveCache<TidemarkDnnlProduct, DnnlProduct, Hash, Same>;
 
-  std::shared_ptr<const DnnlProduct> get(const TidemarkDnnlTable& table,
-                                         const TidemarkDnnlProduct& wanted) {
-    {
-      std::lock_guard lock(mutex_);
-      if (const auto it = by_shape_.find(wanted); it != by_shape_.end()) {
-        ++hits_;
-        if (it->second != recent_.begin()) recent_.splice(recent_.begin(), recent_, it->second);
-        return it->second->product;
-      }
-      ++misses_;
-    }
-    std::shared_ptr<const DnnlProduct> made;  // outside the lock: it takes a millisecond
-    if (TidemarkDnnlPrimitive* primitive = table.create(&wanted)) {
-      made = std::make_shared<DnnlProduct>(table, primitive);
-    }
-    insert(wanted, made);
-    return made;
-  }
-
- private:
-  struct Entry {
-    TidemarkDnnlProduct shape;
-    std::shared_ptr<const DnnlProduct> product;
-  };
-
-  void insert(const TidemarkDnnlProduct& shape, std::shared_ptr<const DnnlProduct> product) {
-    Entry evicted;  // destroyed after the lock is gone
-    std::lock_guard lock(mutex_);
-    if (by_shape_.contains(shape)) return;  // another thread was faster
-    recent_.push_front({shape, std::move(product)});
-    by_shape_.emplace(shape, recent_.begin());
-    if (static_cast<int64_t>(recent_.size()) * kPrimitiveBytes <= kCacheBytes) return;
-    evicted = std::move(recent_.back());
-    by_shape_.erase(evicted.shape);
-    recent_.pop_back();
-    ++evictions_;
-  }
-
-  memory::CacheUse use() {
-    std::lock_guard lock(mutex_);
-    const int64_t entries = static_cast<int64_t>(recent_.size());
-    return {"matmul primitives", entries, entries * kPrimitiveBytes, kCacheBytes, hits_, misses_,
-            evictions_};
-  }
-
-  std::mutex mutex_;
-  std::list<Entry> recent_;  // most recently used first
-  std::unordered_map<TidemarkDnnlProduct, std::list<Entry>::iterator, Hash, Same> by_shape_;
-  int64_t hits_ = 0, misses_ = 0, evictions_ = 0;
-  memory::CacheRegistration listed_{[this] { return use(); }};
-};
+ProductCache& product_cache() {
+  static ProductCache* cache = new ProductCache("matmul primitives", kCacheBytes);
+  return *cache;  // never destroyed: pool threads may outlive static objects
+}
 
 }  // namespace
 
@@ -131,7 +75,14 @@ bool same_product(const TidemarkDnnlProduct& a, const TidemarkDnnlProduct& b) {
 
 std::shared_ptr<const DnnlProduct> dnnl_product(const TidemarkDnnlProduct& wanted) {
   const TidemarkDnnlTable* table = dnnl_table();
-  return table ? ProductCache::instance().get(*table, wanted) : nullptr;
+  if (!table) return nullptr;
+  return product_cache().get(
+      wanted,
+      [&] {
+        TidemarkDnnlPrimitive* made = table->create(&wanted);
+        return made ? std::make_shared<const DnnlProduct>(*table, made) : nullptr;
+      },
+      [](const DnnlProduct*) { return kPrimitiveBytes; });
 }
 
 }  // namespace tidemark::cpu

@@ -6,6 +6,8 @@ namespace tidemark_dnnl {
 
 namespace {
 
+constexpr int32_t kTurned = 3;
+
 /// Two dimensions where they are enough.
 int spatial_of(const TidemarkDnnlConvolution& c) {
   return c.in[0] == 1 && c.out[0] == 1 && c.kernel[0] == 1 ? 2 : 3;
@@ -33,11 +35,12 @@ bool describe_filter(const TidemarkDnnlConvolution& c, dnnl_memory_desc_t& plain
   const int spatial = spatial_of(c), first = 3 - spatial;
   const int lead = c.groups > 1 ? 1 : 0, rank = lead + 2 + spatial;
   const int64_t made = c.out_channels / c.groups, taken = c.in_channels / c.groups;
+  const int makes = lead + (c.kind == kTurned ? 1 : 0), takes = 2 * lead + 1 - makes;
   dnnl_dims_t dims = {c.groups}, strides = {made};
-  dims[lead] = made;
-  strides[lead] = 1;
-  dims[lead + 1] = taken;
-  strides[lead + 1] = c.out_channels;
+  dims[makes] = made;
+  strides[makes] = 1;
+  dims[takes] = taken;
+  strides[takes] = c.out_channels;
   int64_t stride = taken * c.out_channels;
   for (int d = 2; d >= first; --d) {
     dims[lead + 2 + d - first] = c.kernel[d];
@@ -56,8 +59,9 @@ struct Sizes {
     for (int d = first; d < 3; ++d) {
       stride[d - first] = c.stride[d];
       dilation[d - first] = c.dilation[d] - 1;
-      before[d - first] = c.before[d];
-      after[d - first] = c.after[d];
+      const int64_t reach = (c.kernel[d] - 1) * c.dilation[d];
+      before[d - first] = c.kind == kTurned ? reach - c.before[d] : c.before[d];
+      after[d - first] = c.kind == kTurned ? reach - c.after[d] : c.after[d];
     }
   }
 };
@@ -67,12 +71,13 @@ Description describe_convolution(const TidemarkDnnlConvolution& c, const dnnl_me
   const Sizes s(c);
   dnnl_convolution_desc_t operation;
   if (dnnl_dilated_convolution_forward_desc_init(
-          &operation, dnnl_forward_training, dnnl_convolution_direct, &in, &filter, nullptr, &out,
+          &operation, dnnl_forward_training, dnnl_convolution_direct,
+          c.kind == kTurned ? &out : &in, &filter, nullptr, c.kind == kTurned ? &in : &out,
           s.stride, s.dilation, s.before, s.after) != dnnl_success) {
     return nullptr;
   }
   Description forward = describe_operation(&operation);
-  if (c.kind == 0 || !forward) return forward;
+  if (c.kind == 0 || c.kind == kTurned || !forward) return forward;
   const dnnl_status_t status = c.kind == 1
                                    ? dnnl_dilated_convolution_backward_data_desc_init(
                                          &operation, dnnl_convolution_direct, &in, &filter, &out,
@@ -110,10 +115,13 @@ std::unique_ptr<TidemarkDnnlPrimitive> create(const TidemarkDnnlConvolution& c,
   if (!description || !is_fast(description.get())) return nullptr;
   const dnnl_query_t which = c.kind == 2 ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   made->descriptions[1] = *dnnl_primitive_desc_query_md(description.get(), which, 0);
-  made->names[0] = c.kind == 1 ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
-  made->names[1] = c.kind == 2 ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-  made->names[2] = c.kind == 0 ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
+  constexpr int kNames[4][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                                {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                {DNNL_ARG_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_SRC}};
+  for (int i = 0; i < 3; ++i) made->names[i] = kNames[c.kind][i];
   if (!finish(*made, description.get())) return nullptr;
+  if (like) return made;
   made->conversion = c.kind == 2 ? make_conversion(made->descriptions[1], made->plain_filter)
                                  : make_conversion(made->plain_filter, made->descriptions[1]);
   if (!made->conversion) return nullptr;

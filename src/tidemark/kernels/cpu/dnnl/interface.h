@@ -20,7 +20,10 @@ struct TidemarkDnnlProduct {
 /// size 1 where there are fewer than three. `a` and `c` of run() are the input's and the output's
 /// side, `b` the filter's, in the library's own layout.
 struct TidemarkDnnlConvolution {
-  int32_t kind;  // 0: forward, 1: gradient of the input, 2: gradient of the filter
+  /// 0: forward, 1: gradient of the input, 2: gradient of the filter, 3: the gradient of the input
+  /// as a forward convolution, for strides of 1 and padding within the window's reach; its filter
+  /// comes with each spatial dimension reversed.
+  int32_t kind;
   int32_t is_bfloat16;
   int64_t batch, groups, in_channels, out_channels;
   int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3], after[3];
@@ -37,7 +40,7 @@ struct TidemarkDnnlTable {
   int (*run)(TidemarkDnnlPrimitive* primitive, const void* a, const void* b, void* c,
              void* scratch);
   void (*destroy)(TidemarkDnnlPrimitive* primitive);
-  /// As create. Where `like` is given the filter has its layout.
+  /// As create. Where `like` is given the filter has its layout, and `like` converts it.
   TidemarkDnnlPrimitive* (*create_convolution)(const TidemarkDnnlConvolution* convolution,
                                                const TidemarkDnnlPrimitive* like);
   /// Bytes of the filter in the library's layout; of float for the gradient of the filter.
