@@ -45,6 +45,10 @@ inline constexpr Setting kTraceCache{"TIDEMARK_TRACE_CACHE", Kind::bytes, "256Mi
 inline constexpr Setting kDump{
     "TIDEMARK_DUMP", Kind::text, "",
     "passes: print the graph of a function after every pass of its compilation."};
+inline constexpr Setting kFusion{
+    "TIDEMARK_FUSION", Kind::text, "on",
+    "How chains of ops run in a compiled function. on: as one pass over memory, as machine code. "
+    "interpret: as one pass, by the ops' own loops. off: op by op."};
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
@@ -64,8 +68,8 @@ inline constexpr Setting kPeerJax{
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit, &kPoison,         &kFailAllocation, &kNumThreads, &kTraceCache,
-    &kDump,        &kBenchPython,   &kPeerTensorFlow, &kPeerTorch,      &kPeerJax,
+    &kMemoryLimit, &kRetainedLimit, &kPoison,      &kFailAllocation, &kNumThreads, &kTraceCache,
+    &kDump,        &kFusion,        &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,
 };
 
 /// All settings, for documentation.

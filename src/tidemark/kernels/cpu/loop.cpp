@@ -454,8 +454,6 @@ LoopStatus run_loop(const LoopCall& call) {
   return run_flat(call, runner);
 }
 
-namespace {
-
 LoopParams params_of(const OpCall& call) {
   LoopParams params;
   const OpDef& op = call.op;
@@ -469,6 +467,8 @@ LoopParams params_of(const OpCall& call) {
   }
   return params;
 }
+
+namespace {
 
 /// Small tensors of one size that the loop reads and writes directly: no set-up at all.
 constexpr int64_t kSmall = 2048;

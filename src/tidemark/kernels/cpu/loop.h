@@ -77,6 +77,9 @@ struct LoopCall {
   LoopParams params;
 };
 
+/// The attributes of a call as numbers.
+LoopParams params_of(const OpCall& call);
+
 /// Runs the loop over all elements, broadcasting inputs; the first status that is not ok.
 LoopStatus run_loop(const LoopCall& call);
 

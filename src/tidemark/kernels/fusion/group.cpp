@@ -7,17 +7,6 @@ namespace tidemark::fusion {
 
 namespace {
 
-struct Shapes {
-  const Shape* at[kMaxInputs];
-  std::span<const Shape* const> span;
-
-  explicit Shapes(std::span<const Tensor> tensors) {
-    if (tensors.size() > kMaxInputs) fail<InternalError>("a fused group of ", tensors.size());
-    for (size_t i = 0; i < tensors.size(); ++i) at[i] = &tensors[i].shape();
-    span = {at, tensors.size()};
-  }
-};
-
 class Workspace {
  public:
   explicit Workspace(size_t bytes) {
@@ -54,54 +43,57 @@ std::string FusedGroup::describe() const {
   return message("fused(", ops, ")");
 }
 
+FusedGroup::FusedGroup(Program program, std::vector<Shape> input_shapes)
+    : fusion_(CompiledFusion::make(std::move(program))), input_shapes_(std::move(input_shapes)) {
+  const Program& p = fusion_->program();
+  if (p.inputs.size() != input_shapes_.size()) {
+    fail<InternalError>("a fused group of ", p.inputs.size(), " inputs was given ",
+                        input_shapes_.size(), " shapes");
+  }
+  const Shape* shapes[kMaxInputs];
+  for (size_t i = 0; i < input_shapes_.size(); ++i) shapes[i] = &input_shapes_[i];
+  const std::span<const Shape* const> all(shapes, input_shapes_.size());
+  const Shape space = space_of(p, all);
+  for (size_t o = 0; o < p.outputs.size(); ++o) output_shapes_.push_back(output_shape(p, o, space));
+  workspace_ = fusion_->workspace(all);
+}
+
 bool FusedGroup::is_same(const graph::Special& other) const {
   const auto* group = dynamic_cast<const FusedGroup*>(&other);
-  return group && group->fusion_->program() == fusion_->program();
+  return group && group->fusion_->program() == fusion_->program() &&
+         group->input_shapes_ == input_shapes_;
 }
 
-std::vector<Shape> FusedGroup::output_shapes(std::span<const Shape* const> inputs) const {
-  const Program& p = fusion_->program();
-  const Shape space = space_of(p, inputs);
-  std::vector<Shape> shapes;
-  for (size_t o = 0; o < p.outputs.size(); ++o) shapes.push_back(output_shape(p, o, space));
-  return shapes;
+size_t FusedGroup::bytes() const {
+  return sizeof(FusedGroup) + fusion_->bytes() +
+         (input_shapes_.size() + output_shapes_.size()) * sizeof(Shape);
 }
 
-size_t FusedGroup::workspace(std::span<const Shape* const> inputs) const {
-  return fusion_->workspace(inputs);
+bool FusedGroup::may_write_into(size_t output, size_t input) const {
+  return fusion_->may_write_into(output, input) && input_shapes_[input] == output_shapes_[output];
 }
 
-void FusedGroup::run_into(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-                          void* workspace) const {
-  const Shapes shapes(inputs);
+void FusedGroup::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                         void* workspace) const {
+  const Shape* shapes[kMaxInputs];
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
-  for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i].raw_data();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    shapes[i] = &input_shapes_[i];
+    in[i] = inputs[i].raw_data();
+  }
   for (size_t o = 0; o < outputs.size(); ++o) out[o] = outputs[o].mutable_raw_data();
-  fusion_->run(shapes.span, {in, inputs.size()}, {out, outputs.size()}, workspace);
+  fusion_->run({shapes, inputs.size()}, {in, inputs.size()}, {out, outputs.size()}, workspace);
 }
 
 void FusedGroup::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
-  const Program& p = fusion_->program();
-  const Shapes shapes(inputs);
-  const Shape space = space_of(p, shapes.span);
-  uint64_t taken = 0;
+  std::vector<Tensor> results;
   for (size_t o = 0; o < outputs.size(); ++o) {
-    const Shape shape = output_shape(p, o, space);
-    Tensor result;
-    for (size_t i = 0; i < inputs.size() && !result; ++i) {
-      if (((taken >> i) & 1u) || !inputs[i].is_unique() || inputs[i].shape() != shape ||
-          shape.num_elements() == 0 || !fusion_->may_write_into(o, i)) {
-        continue;
-      }
-      // Other outputs that lie there already must not be written before this input is read.
-      taken |= uint64_t{1} << i;
-      result = view_of(inputs[i], inputs[i].mutable_raw_data(), p.output_dtype(o), shape);
-    }
-    outputs[o] = result ? std::move(result) : new_tensor(p.output_dtype(o), shape);
+    results.push_back(new_tensor(fusion_->program().output_dtype(o), output_shapes_[o]));
   }
-  const Workspace workspace(fusion_->workspace(shapes.span));
-  run_into(inputs, outputs, workspace.data());
+  const Workspace workspace(workspace_);
+  compute(inputs, results, workspace.data());
+  for (size_t o = 0; o < outputs.size(); ++o) outputs[o] = std::move(results[o]);
 }
 
 }  // namespace tidemark::fusion

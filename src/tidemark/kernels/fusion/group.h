@@ -1,36 +1,36 @@
-// A fused program as a node of a graph.
-//
-// Executors that plan memory ask for shapes and the workspace and give outputs of their own; others
-// call run, which takes what it needs from the allocator.
+// A fused program as a node of a graph: over inputs of known shapes, into outputs that are given.
 #pragma once
 
-#include "tidemark/graph/node.h"
+#include "tidemark/graph/specials.h"
 #include "tidemark/kernels/fusion/compiled.h"
 
 namespace tidemark::fusion {
 
-class TIDEMARK_API FusedGroup final : public graph::Special {
+class TIDEMARK_API FusedGroup final : public graph::PureSpecial {
  public:
-  explicit FusedGroup(std::shared_ptr<const CompiledFusion> fusion) : fusion_(std::move(fusion)) {}
+  /// Throws InternalError when the program is broken or the shapes do not fit it.
+  FusedGroup(Program program, std::vector<Shape> input_shapes);
 
   std::string_view name() const override { return "fused"; }
+  /// "fused(multiply, add, tanh)".
   std::string describe() const override;
-  /// Results lie where dying inputs did, where they may.
+  /// Takes what it needs from the allocator.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool has_effect() const override { return false; }
   bool is_same(const graph::Special& other) const override;
-  size_t bytes() const override { return fusion_->bytes(); }
+  size_t bytes() const override;
+
+  size_t workspace() const override { return workspace_; }
+  bool may_write_into(size_t output, size_t input) const override;
+  void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void* workspace) const override;
 
   const CompiledFusion& fusion() const { return *fusion_; }
-  /// One a output, for inputs of these shapes. Throws InvalidArgumentError.
-  std::vector<Shape> output_shapes(std::span<const Shape* const> inputs) const;
-  size_t workspace(std::span<const Shape* const> inputs) const;
-  /// Outputs have their shapes; an output may be an input where fusion().may_write_into says so.
-  void run_into(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-                void* workspace) const;
+  const std::vector<Shape>& output_shapes() const { return output_shapes_; }
 
  private:
   std::shared_ptr<const CompiledFusion> fusion_;
+  std::vector<Shape> input_shapes_, output_shapes_;
+  size_t workspace_ = 0;
 };
 
 }  // namespace tidemark::fusion

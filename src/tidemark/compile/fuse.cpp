@@ -1,0 +1,227 @@
+// Chains of elementwise ops, and reductions over rows among them, become one node each.
+
+#include <algorithm>
+#include <queue>
+
+#include "tidemark/base/settings.h"
+#include "tidemark/compile/fuse_program.h"
+#include "tidemark/compile/pass.h"
+#include "tidemark/compile/rewrite.h"
+#include "tidemark/kernels/fusion/group.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+class Fuser {
+ public:
+  explicit Fuser(const graph::Graph& graph)
+      : graph_(graph), g_(graph), groups_(find_groups(g_)), programs_(groups_.size()) {
+    group_of_.assign(g_.size(), -1);
+    for (size_t k = 0; k < groups_.size(); ++k) {
+      for (const int m : groups_[k].members)
+        group_of_[static_cast<size_t>(m)] = static_cast<int>(k);
+    }
+  }
+
+  /// Null: nothing is fused.
+  std::shared_ptr<graph::Graph> run() {
+    while (!write_programs()) {
+    }
+    if (std::none_of(programs_.begin(), programs_.end(), [](const auto& p) { return p; }))
+      return {};
+    Rewriter now(graph_);
+    for (const int unit : order()) {
+      if (unit < static_cast<int>(g_.size())) {
+        const graph::Node& node = *g_.nodes[static_cast<size_t>(unit)].node;
+        if (!graph::is_placeholder(node)) now.copy(node);
+      } else {
+        add_group(now, static_cast<size_t>(unit) - g_.size());
+      }
+    }
+    return now.finish();
+  }
+
+ private:
+  /// A node by itself, or behind all nodes a group.
+  int unit_of(int node) const {
+    const int reduction = g_.alias_of(node);
+    const int in = reduction >= 0 && group_of_[static_cast<size_t>(reduction)] >= 0
+                       ? group_of_[static_cast<size_t>(reduction)]
+                       : group_of_[static_cast<size_t>(node)];
+    return in >= 0 ? static_cast<int>(g_.size()) + in : node;
+  }
+
+  /// The nodes a unit reads.
+  std::vector<int> needs(int unit) const {
+    std::vector<int> nodes;
+    const auto add = [&](int n) {
+      if (n >= 0) nodes.push_back(n);
+    };
+    if (unit < static_cast<int>(g_.size())) {
+      const graph::Node& node = *g_.nodes[static_cast<size_t>(unit)].node;
+      for (const Tensor& t : node.inputs) add(g_.number_of(t));
+      return nodes;
+    }
+    const FuseGroup& group = groups_[static_cast<size_t>(unit) - g_.size()];
+    for (const int m : group.members) {
+      for (const FusedOperand& o : g_.nodes[static_cast<size_t>(m)].operands) {
+        if (o.producer >= 0 && unit_of(o.producer) == unit) continue;
+        add(g_.number_of(o.load));
+      }
+    }
+    return nodes;
+  }
+
+  /// Which units run, and which values leave their unit.
+  void find_live() {
+    const size_t units = g_.size() + groups_.size();
+    is_live_.assign(units, false);
+    is_wanted_.assign(g_.size(), false);
+    std::vector<int> todo;
+    const auto want = [&](int node) {
+      is_wanted_[static_cast<size_t>(node)] = true;
+      const auto unit = static_cast<size_t>(unit_of(node));
+      if (is_live_[unit]) return;
+      is_live_[unit] = true;
+      todo.push_back(static_cast<int>(unit));
+    };
+    for (size_t i = 0; i < g_.size(); ++i) {
+      if (g_.is_output[i] || is_kept(*g_.nodes[i].node)) want(static_cast<int>(i));
+    }
+    while (!todo.empty()) {
+      const int unit = todo.back();
+      todo.pop_back();
+      for (const int node : needs(unit)) want(node);
+      if (unit >= static_cast<int>(g_.size())) continue;
+      for (const auto& [first, second] : g_.ordered) {
+        if (second == unit && has_before(unit, first)) want(first);
+      }
+    }
+  }
+
+  bool is_kept(const graph::Node& node) const {
+    return std::any_of(graph_.effects().begin(), graph_.effects().end(),
+                       [&](const graph::NodeRef& kept) { return kept.get() == &node; });
+  }
+  bool has_before(int node, int other) const {
+    const auto& before = g_.nodes[static_cast<size_t>(node)].node->before;
+    return std::any_of(before.begin(), before.end(), [&](const graph::NodeRef& b) {
+      return b.get() == g_.nodes[static_cast<size_t>(other)].node;
+    });
+  }
+
+  /// False: some groups came apart, and others may have more to give now.
+  bool write_programs() {
+    find_live();
+    bool whole = true;
+    for (size_t k = 0; k < groups_.size(); ++k) {
+      programs_[k].reset();
+      if (groups_[k].members.empty() || !is_live_[g_.size() + k]) continue;
+      programs_[k] = program_of(g_, groups_[k], is_wanted_);
+      if (programs_[k]) continue;
+      for (const int m : groups_[k].members) group_of_[static_cast<size_t>(m)] = -1;
+      groups_[k].members.clear();
+      whole = false;
+    }
+    return whole;
+  }
+
+  /// Live units, each after what it needs, else in the order of the program.
+  std::vector<int> order() const {
+    const size_t units = is_live_.size();
+    std::vector<std::vector<int>> after(units);
+    std::vector<int> waits(units, 0);
+    const auto edge = [&](int from, int to) {
+      if (from == to || !is_live_[static_cast<size_t>(from)] ||
+          !is_live_[static_cast<size_t>(to)]) {
+        return;
+      }
+      after[static_cast<size_t>(from)].push_back(to);
+      ++waits[static_cast<size_t>(to)];
+    };
+    for (size_t unit = 0; unit < units; ++unit) {
+      if (!is_live_[unit]) continue;
+      for (const int node : needs(static_cast<int>(unit))) {
+        edge(unit_of(node), static_cast<int>(unit));
+      }
+    }
+    for (const auto& [first, second] : g_.ordered) edge(unit_of(first), unit_of(second));
+    using Entry = std::pair<int, int>;  // where in the program, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    const auto push = [&](size_t unit) { ready.emplace(place_of(unit), static_cast<int>(unit)); };
+    size_t live = 0;
+    for (size_t unit = 0; unit < units; ++unit) {
+      live += is_live_[unit];
+      if (is_live_[unit] && waits[unit] == 0) push(unit);
+    }
+    std::vector<int> result;
+    while (!ready.empty()) {
+      const int unit = ready.top().second;
+      ready.pop();
+      result.push_back(unit);
+      for (const int next : after[static_cast<size_t>(unit)]) {
+        if (--waits[static_cast<size_t>(next)] == 0) push(static_cast<size_t>(next));
+      }
+    }
+    if (result.size() != live) fail<InternalError>("fused groups wait for one another");
+    return result;
+  }
+
+  int place_of(size_t unit) const {
+    if (unit < g_.size()) return static_cast<int>(unit);
+    return groups_[unit - g_.size()].members.back();
+  }
+
+  void add_group(Rewriter& now, size_t k) {
+    const GroupProgram& p = *programs_[k];
+    std::vector<Shape> shapes;
+    for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
+    auto special = std::make_shared<const fusion::FusedGroup>(p.program, std::move(shapes));
+    std::vector<graph::OutputInfo> infos;
+    for (size_t o = 0; o < p.outputs.size(); ++o) {
+      infos.push_back({p.program.output_dtype(o), special->output_shapes()[o]});
+    }
+    const graph::Node& like = *g_.nodes[static_cast<size_t>(groups_[k].members.back())].node;
+    const graph::NodeRef node = now.add(std::move(special), now.at(p.inputs), infos, like);
+    for (size_t o = 0; o < p.outputs.size(); ++o) {
+      const FusableNode& member = g_.nodes[static_cast<size_t>(p.outputs[o])];
+      const Tensor value = graph::output_of(*node, static_cast<uint32_t>(o));
+      if (member.aliases.empty()) now.set(*member.node, 0, value);
+      for (const int alias : member.aliases) {
+        now.set(*g_.nodes[static_cast<size_t>(alias)].node, 0, value);
+      }
+    }
+  }
+
+  const graph::Graph& graph_;
+  const FuseGraph g_;
+  std::vector<FuseGroup> groups_;
+  std::vector<std::optional<GroupProgram>> programs_;
+  std::vector<int> group_of_;
+  std::vector<bool> is_live_;    // by unit
+  std::vector<bool> is_wanted_;  // by node
+};
+
+bool is_on() {
+  static const bool on = [] {
+    const std::string how = settings::text(settings::kFusion);
+    if (how != "on" && how != "off" && how != "interpret") {
+      fail<InvalidArgumentError>("Environment variable TIDEMARK_FUSION=\"", how,
+                                 "\": expected on, interpret or off");
+    }
+    if (how == "interpret") fusion::set_back_end(fusion::BackEnd::interpreter);
+    return how != "off";
+  }();
+  return on;
+}
+
+}  // namespace
+
+std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph) {
+  if (!is_on()) return graph;
+  std::shared_ptr<graph::Graph> fused = Fuser(*graph).run();
+  return fused ? fused : graph;
+}
+
+}  // namespace tidemark::compile

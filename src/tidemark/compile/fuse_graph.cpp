@@ -1,0 +1,263 @@
+#include "tidemark/compile/fuse_graph.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tidemark/compile/rewrite.h"
+#include "tidemark/graph/specials.h"
+#include "tidemark/kernels/cpu/loops_of_level.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+constexpr int kMaxRank = 8;
+constexpr DTypeSet kCasts = kFloats | kBool | dtype_set(DType::int32, DType::int64);
+
+bool is_op(const graph::Node& node, std::string_view name) {
+  return node.op && node.op->name() == name;
+}
+
+bool is_known(const Shape& shape) { return shape.is_fully_known() && shape.rank() <= kMaxRank; }
+
+/// How many of the last dimensions are reduced; 0: some other ones are.
+int last_dims(const graph::Node& node) {
+  const int rank = node.inputs[0].rank();
+  const Attr& axis = node.attrs[static_cast<size_t>(node.op->attr_index("axis"))];
+  if (axis.is_none()) return rank;
+  std::vector<bool> flags(static_cast<size_t>(rank));
+  for (const int64_t a : axis.as_ints()) {
+    if (a < -rank || a >= rank) return 0;
+    flags[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+  }
+  const auto first = std::find(flags.begin(), flags.end(), true);
+  if (std::find(first, flags.end(), false) != flags.end()) return 0;
+  return static_cast<int>(flags.end() - first);
+}
+
+/// Shares the elements of its first input, or may: reading it later reads a variable.
+bool may_be_view(const graph::Node& node) {
+  if (!node.op) return !graph::is_constant(node);
+  return !node.op->is_elementwise() && !kernels_of(*node.op);
+}
+
+}  // namespace
+
+FuseGraph::FuseGraph(const graph::Graph& graph) {
+  for (graph::Node* node : graph.nodes()) {
+    number_.emplace(node, static_cast<int>(nodes.size()));
+    nodes.push_back({});
+    nodes.back().node = node;
+  }
+  alias_of_.assign(nodes.size(), -1);
+  lies_in_variable_.assign(nodes.size(), false);
+  after.resize(nodes.size());
+  is_output.assign(nodes.size(), false);
+  for (const Tensor& t : graph.outputs()) {
+    if (const int n = number_of(t); n >= 0) is_output[static_cast<size_t>(n)] = true;
+  }
+  for (FusableNode& n : nodes) classify(n);
+  find_aliases();
+  order_effects();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    FusableNode& n = nodes[i];
+    const auto needs = [&](int producer) {
+      if (producer >= 0) after[static_cast<size_t>(producer)].push_back(static_cast<int>(i));
+    };
+    for (const Tensor& t : n.node->inputs) {
+      if (n.kind == FusedKind::none) {
+        needs(number_of(t));
+      } else {
+        n.operands.push_back(resolve(t));
+        needs(n.operands.back().producer);
+      }
+    }
+    for (const graph::NodeRef& before : n.node->before) {
+      const auto known = number_.find(before.get());
+      if (known == number_.end()) continue;
+      needs(known->second);
+      ordered.emplace_back(known->second, static_cast<int>(i));
+    }
+  }
+  for (auto& users : after) {
+    std::sort(users.begin(), users.end());
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+  }
+}
+
+int FuseGraph::number_of(const Tensor& t) const {
+  if (!t.is_symbolic()) return -1;
+  const auto known = number_.find(&graph::node_of(t));
+  return known == number_.end() ? -1 : known->second;
+}
+
+bool FuseGraph::is_looked_through(int n) const {
+  const auto i = static_cast<size_t>(n);
+  if (is_output[i] || !after[i].empty()) return false;
+  const graph::Node& node = *nodes[i].node;
+  return alias_of_[i] >= 0 || is_op(node, "broadcast_to") || is_op(node, "fill");
+}
+
+void FuseGraph::classify(FusableNode& n) const {
+  const graph::Node& node = *n.node;
+  if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
+    return;
+  if (!is_known(node.outputs[0].shape) || node.inputs.empty()) return;
+  for (const Tensor& t : node.inputs) {
+    if (!is_known(t.shape())) return;
+  }
+  const std::string& name = node.op->name();
+  const DType in = node.inputs[0].dtype();
+  if (name == "cast") {
+    if (kCasts.contains(in) && kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::cast;
+  } else if (name == "select") {
+    if (kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::select;
+  } else if (name == "sum" || name == "mean" || name == "max" || name == "min") {
+    classify_reduction(n);
+  } else if (fusion::is_fusable(*node.op, in) && node.inputs.size() <= 3) {
+    for (const Tensor& t : node.inputs) {
+      if (t.dtype() != in) return;
+    }
+    n.kind = FusedKind::map;
+    n.is_heavy = cpu::loop_for(name, in)->heavy;
+  }
+}
+
+void FuseGraph::classify_reduction(FusableNode& n) const {
+  const graph::Node& node = *n.node;
+  const DType dtype = node.inputs[0].dtype();
+  const std::string& name = node.op->name();
+  const bool fits =
+      is_floating(dtype) || (name != "mean" && (dtype == DType::int32 || dtype == DType::int64));
+  n.reduced_dims = last_dims(node);
+  if (!fits || n.reduced_dims == 0) return;
+  n.kind = FusedKind::reduce;
+  n.reduction = name == "sum"    ? fusion::Reduction::sum
+                : name == "mean" ? fusion::Reduction::mean
+                : name == "max"  ? fusion::Reduction::max
+                                 : fusion::Reduction::min;
+  n.kept_shape = node.inputs[0].shape();
+  for (int d = 0; d < n.reduced_dims; ++d) n.kept_shape[n.kept_shape.rank() - 1 - d] = 1;
+  n.drops_dims = !node.attrs[static_cast<size_t>(node.op->attr_index("keepdims"))].as_bool();
+}
+
+/// A reduction that drops dimensions which all that use it put back, keeps them.
+void FuseGraph::find_aliases() {
+  std::vector<std::vector<int>> users(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const Tensor& t : nodes[i].node->inputs) {
+      if (const int p = number_of(t); p >= 0)
+        users[static_cast<size_t>(p)].push_back(static_cast<int>(i));
+    }
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    FusableNode& n = nodes[i];
+    if (n.kind != FusedKind::reduce || !n.drops_dims || is_output[i] || users[i].empty()) continue;
+    const bool all = std::all_of(users[i].begin(), users[i].end(), [&](int u) {
+      const graph::Node& user = *nodes[static_cast<size_t>(u)].node;
+      return (is_op(user, "reshape") || is_op(user, "expand_dims")) && user.before.empty() &&
+             user.outputs[0].shape == n.kept_shape &&
+             number_of(user.inputs[0]) == static_cast<int>(i);
+    });
+    if (!all) continue;
+    n.aliases = users[i];
+    n.drops_dims = false;
+    for (const int u : users[i]) alias_of_[static_cast<size_t>(u)] = static_cast<int>(i);
+  }
+}
+
+FusedOperand FuseGraph::resolve(const Tensor& t) const {
+  FusedOperand operand{t, number_of(t)};
+  while (operand.producer >= 0) {
+    const auto p = static_cast<size_t>(operand.producer);
+    const graph::Node& node = *nodes[p].node;
+    if (alias_of_[p] >= 0) {
+      operand.producer = alias_of_[p];
+      return operand;
+    }
+    const bool repeats = is_op(node, "broadcast_to"), fills = is_op(node, "fill");
+    if (!(repeats || fills) || !node.before.empty()) break;
+    const Tensor& source = node.inputs[fills ? 1 : 0];
+    // Which may change between the two.
+    if (const int from = number_of(source);
+        from >= 0 && lies_in_variable_[static_cast<size_t>(from)]) {
+      break;
+    }
+    if (!is_known(source.shape())) break;
+    operand = {source, number_of(source)};
+  }
+  if (operand.producer >= 0 &&
+      graph::is_constant(*nodes[static_cast<size_t>(operand.producer)].node)) {
+    operand.load = nodes[static_cast<size_t>(operand.producer)].node->inputs[0];
+    operand.producer = -1;
+  }
+  return operand;
+}
+
+/// What reads a variable runs before what changes it next, and effects keep their order.
+void FuseGraph::order_effects() {
+  std::map<uint64_t, std::vector<int>> reads;     // since the last change: values of the variable
+  std::map<uint64_t, int> changed;                // by whom last
+  std::unordered_map<int, uint64_t> variable_of;  // values that lie in a variable
+  int last_effect = -1, last_barrier = -1;
+  const auto edge = [&](int from, int to) {
+    if (from < 0 || from == to) return;
+    after[static_cast<size_t>(from)].push_back(to);
+    ordered.emplace_back(from, to);
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const graph::Node& node = *nodes[i].node;
+    const int now = static_cast<int>(i);
+    for (const Tensor& t : node.inputs) {
+      const int p = number_of(t);
+      const auto lies = variable_of.find(p);
+      if (lies == variable_of.end()) continue;
+      auto& readers = reads[lies->second];
+      // The variable has changed since it was read: leave the node where it is.
+      const bool stale = std::find(readers.begin(), readers.end(), p) == readers.end();
+      if (stale) nodes[i].kind = FusedKind::none;
+      readers.push_back(now);
+      if (may_be_view(node)) {
+        variable_of.emplace(now, lies->second);
+        lies_in_variable_[i] = true;
+      }
+      if (stale && changed.contains(lies->second)) edge(changed[lies->second], now);
+    }
+    if (node.op) {
+      if (!node.op->is_stateful()) continue;
+      edge(last_effect, now);
+      last_effect = now;
+      continue;
+    }
+    if (const auto* read = dynamic_cast<const graph::ReadVariable*>(node.special.get())) {
+      const uint64_t id = read->variable().id();
+      if (changed.contains(id)) edge(changed[id], now);
+      edge(last_barrier, now);
+      reads[id].push_back(now);
+      variable_of.emplace(now, id);
+      lies_in_variable_[i] = true;
+      continue;
+    }
+    if (graph::is_constant(node) || graph::is_placeholder(node) ||
+        dynamic_cast<const graph::PureSpecial*>(node.special.get())) {
+      continue;
+    }
+    edge(last_effect, now);
+    last_effect = now;
+    if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
+      const uint64_t id = update->variable().id();
+      for (const int reader : reads[id]) edge(reader, now);
+      reads[id].clear();
+      changed[id] = now;
+      continue;
+    }
+    last_barrier = now;
+    for (auto& [id, readers] : reads) {
+      for (const int reader : readers) edge(reader, now);
+      readers.clear();
+      changed[id] = now;
+    }
+  }
+}
+
+}  // namespace tidemark::compile

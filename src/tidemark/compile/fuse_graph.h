@@ -1,0 +1,69 @@
+// What the fusion pass knows of a graph: who needs whom, and which nodes can be part of a group.
+#pragma once
+
+#include <unordered_map>
+
+#include "tidemark/graph/graph.h"
+#include "tidemark/kernels/fusion/ir.h"
+
+namespace tidemark::compile {
+
+/// What a node that can be fused reads. Nodes that only repeat their input (broadcast_to, fill) or
+/// put reduced dimensions back are looked through.
+struct FusedOperand {
+  Tensor load;        // what to read where the producer is not in the group
+  int producer = -1;  // number of the node that computes it; -1: nothing to fuse with
+};
+
+enum class FusedKind : uint8_t { none, map, cast, select, reduce, random };
+
+struct FusableNode {
+  graph::Node* node = nullptr;
+  FusedKind kind = FusedKind::none;
+  bool is_heavy = false;
+  // reductions
+  fusion::Reduction reduction = fusion::Reduction::sum;
+  int reduced_dims = 0;
+  Shape kept_shape;          // the result with reduced dimensions kept
+  std::vector<int> aliases;  // nodes that only put the reduced dimensions back
+  bool drops_dims = false;
+  fusion::Drawn drawn = fusion::Drawn::uniform;
+  std::vector<FusedOperand> operands;
+
+  /// Inside a group: reduced dimensions are kept there.
+  const Shape& shape() const {
+    return kind == FusedKind::reduce ? kept_shape : node->outputs[0].shape;
+  }
+};
+
+class FuseGraph {
+ public:
+  explicit FuseGraph(const graph::Graph& graph);
+
+  size_t size() const { return nodes.size(); }
+  int number_of(const Tensor& t) const;  // -1: holds elements, or is no node of the graph
+
+  std::vector<FusableNode> nodes;  // in the order of the program
+  /// For every node, those that must come after it; through what is looked through.
+  std::vector<std::vector<int>> after;
+  std::vector<bool> is_output;  // of the graph
+  /// First before second, though no tensor goes from one to the other.
+  std::vector<std::pair<int, int>> ordered;
+  /// Nobody needs the node once those that can be fused look through it.
+  bool is_looked_through(int node) const;
+  /// The reduction whose dimensions the node puts back; -1: none.
+  int alias_of(int node) const { return alias_of_[static_cast<size_t>(node)]; }
+
+ private:
+  void classify(FusableNode& n) const;
+  void classify_reduction(FusableNode& n) const;
+  void find_aliases();
+  FusedOperand resolve(const Tensor& t) const;
+  void order_effects();
+
+  std::unordered_map<const graph::Node*, int> number_;
+  std::vector<bool> lies_in_variable_;
+  std::vector<int> alias_of_;  // of a node that puts dimensions back: the reduction
+};
+
+}  // namespace tidemark::compile

@@ -1,0 +1,205 @@
+#include "tidemark/compile/fuse_groups.h"
+
+#include <algorithm>
+
+namespace tidemark::compile {
+
+namespace {
+
+constexpr size_t kMaxMembers = 48;
+constexpr size_t kMaxLoads = 20;
+constexpr size_t kMaxStores = 6;
+/// A row that is passed over more than once stays in the cache.
+constexpr int64_t kLongestRow = 64 << 10;
+/// Fewer rows than this of a long row are better reduced by the op's own kernel.
+constexpr int64_t kFewRows = 16;
+
+int64_t row_length(const Shape& space, int reduced) {
+  int64_t n = 1;
+  for (int d = 0; d < reduced; ++d) n *= space[space.rank() - 1 - d];
+  return n;
+}
+
+Shape row_shape(const Shape& space, int reduced) {
+  Shape shape = space;
+  for (int d = 0; d < reduced; ++d) shape[shape.rank() - 1 - d] = 1;
+  return shape;
+}
+
+bool broadcasts_to(const Shape& shape, const Shape& space) {
+  if (shape.rank() > space.rank()) return false;
+  for (int d = 1; d <= shape.rank(); ++d) {
+    if (shape[shape.rank() - d] != 1 && shape[shape.rank() - d] != space[space.rank() - d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class Grouper {
+ public:
+  explicit Grouper(const FuseGraph& graph) : g_(graph), group_of_(graph.size(), -1) {}
+
+  std::vector<FuseGroup> run() {
+    for (size_t i = g_.size(); i-- > 0;) {
+      if (group_of_[i] < 0 && g_.nodes[i].kind != FusedKind::none) start(static_cast<int>(i));
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  const FusableNode& at(int n) const { return g_.nodes[static_cast<size_t>(n)]; }
+
+  bool is_outside(int user) const {
+    return group_of_[static_cast<size_t>(user)] != id_ && !g_.is_looked_through(user);
+  }
+
+  void start(int root) {
+    FuseGroup group;
+    group.members = {root};
+    const FusableNode& r = at(root);
+    group.space = r.shape();
+    if (r.kind == FusedKind::reduce) {
+      group.space = r.node->inputs[0].shape();
+      group.reduced_dims = r.reduced_dims;
+      if (!is_worth_reducing(group.space, r.reduced_dims)) return;
+    }
+    id_ = static_cast<int>(groups_.size());
+    group_of_[static_cast<size_t>(root)] = id_;
+    grow(group);
+    if (group.members.size() < 2) {
+      group_of_[static_cast<size_t>(root)] = -1;
+      return;
+    }
+    std::sort(group.members.begin(), group.members.end());
+    groups_.push_back(std::move(group));
+  }
+
+  static bool is_worth_reducing(const Shape& space, int reduced) {
+    const int64_t row = row_length(space, reduced);
+    if (space.num_elements() == 0) return false;
+    return reduced == space.rank() || row <= kLongestRow || space.num_elements() / row >= kFewRows;
+  }
+
+  /// Takes producers in until none fits: the nearest first.
+  void grow(FuseGroup& group) {
+    for (bool grown = true; grown && group.members.size() < kMaxMembers;) {
+      grown = false;
+      std::vector<int> candidates;
+      for (const int m : group.members) {
+        for (const FusedOperand& o : at(m).operands) {
+          if (o.producer >= 0) candidates.push_back(o.producer);
+        }
+      }
+      std::sort(candidates.rbegin(), candidates.rend());
+      candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+      for (const int c : candidates) {
+        if (group_of_[static_cast<size_t>(c)] >= 0 || at(c).kind == FusedKind::none) continue;
+        if (!fits(group, c) || group.members.size() >= kMaxMembers) continue;
+        take(group, c);
+        grown = true;
+      }
+    }
+  }
+
+  void take(FuseGroup& group, int n) {
+    group.members.push_back(n);
+    group_of_[static_cast<size_t>(n)] = id_;
+    if (at(n).kind == FusedKind::reduce) group.reduced_dims = at(n).reduced_dims;
+  }
+
+  bool fits(const FuseGroup& group, int n) {
+    const FusableNode& node = at(n);
+    bool has_outside_users = g_.is_output[static_cast<size_t>(n)];
+    for (const int alias : node.aliases) {
+      has_outside_users |= g_.is_output[static_cast<size_t>(alias)];
+    }
+    for (const int user : g_.after[static_cast<size_t>(n)]) {
+      has_outside_users |= is_outside(user);
+    }
+    if (!fits_shape(group, node, has_outside_users)) return false;
+    if (has_outside_users && reaches(n)) return false;
+    return fits_size(group, n);
+  }
+
+  bool fits_shape(const FuseGroup& group, const FusableNode& node, bool is_stored) const {
+    if (node.kind == FusedKind::reduce) {
+      if (node.node->inputs[0].shape() != group.space || node.drops_dims) return false;
+      if (group.reduced_dims != 0 && group.reduced_dims != node.reduced_dims) return false;
+      // Elements are looked at again after this reduction.
+      return row_length(group.space, node.reduced_dims) <= kLongestRow;
+    }
+    if (node.shape() == group.space) return true;
+    if (group.reduced_dims > 0 && node.shape() == row_shape(group.space, group.reduced_dims)) {
+      return true;
+    }
+    // Smaller: computed again for every element, and never stored.
+    return !is_stored && !node.is_heavy && broadcasts_to(node.shape(), group.space);
+  }
+
+  bool fits_size(const FuseGroup& group, int n) const {
+    std::vector<const void*> loads;
+    size_t stores = 0;
+    const auto visit = [&](int m) {
+      for (const FusedOperand& o : at(m).operands) {
+        const bool inside = o.producer >= 0 &&
+                            (o.producer == n || group_of_[static_cast<size_t>(o.producer)] == id_);
+        if (!inside) loads.push_back(o.load.impl());
+      }
+      bool stored = g_.is_output[static_cast<size_t>(m)];
+      for (const int user : g_.after[static_cast<size_t>(m)]) {
+        stored |= user != n && is_outside(user);
+      }
+      stores += stored;
+    };
+    for (const int m : group.members) visit(m);
+    visit(n);
+    std::sort(loads.begin(), loads.end());
+    loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
+    return loads.size() <= kMaxLoads && stores <= kMaxStores;
+  }
+
+  /// Whether some user of n outside the group comes before a member. Groups made so far run as one,
+  /// so going through one means through all of its members.
+  bool reaches(int n) const {
+    std::vector<bool> seen(g_.size(), false);
+    std::vector<bool> seen_group(groups_.size(), false);
+    std::vector<int> todo;
+    const auto visit = [&](int user) {
+      if (!seen[static_cast<size_t>(user)]) {
+        seen[static_cast<size_t>(user)] = true;
+        todo.push_back(user);
+      }
+    };
+    for (const int user : g_.after[static_cast<size_t>(n)]) {
+      if (group_of_[static_cast<size_t>(user)] != id_) visit(user);
+    }
+    while (!todo.empty()) {
+      const int user = todo.back();
+      todo.pop_back();
+      const int other = group_of_[static_cast<size_t>(user)];
+      if (other == id_) return true;
+      if (other >= 0) {
+        if (seen_group[static_cast<size_t>(other)]) continue;
+        seen_group[static_cast<size_t>(other)] = true;
+        for (const int m : groups_[static_cast<size_t>(other)].members) {
+          for (const int next : g_.after[static_cast<size_t>(m)]) visit(next);
+        }
+        continue;
+      }
+      for (const int next : g_.after[static_cast<size_t>(user)]) visit(next);
+    }
+    return false;
+  }
+
+  const FuseGraph& g_;
+  std::vector<int> group_of_;
+  std::vector<FuseGroup> groups_;
+  int id_ = 0;
+};
+
+}  // namespace
+
+std::vector<FuseGroup> find_groups(const FuseGraph& graph) { return Grouper(graph).run(); }
+
+}  // namespace tidemark::compile

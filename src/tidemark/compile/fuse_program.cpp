@@ -1,0 +1,148 @@
+#include "tidemark/compile/fuse_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tidemark/base/plain_type.h"
+#include "tidemark/compile/rewrite.h"
+#include "tidemark/kernels/cpu/loop.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+class Translator {
+ public:
+  Translator(const FuseGraph& graph, const FuseGroup& group)
+      : g_(graph), group_(group), value_(graph.size(), fusion::kNoValue) {}
+
+  std::optional<GroupProgram> run(const std::vector<bool>& is_wanted) {
+    builder_.set_reduced_dims(group_.reduced_dims);
+    for (const int m : group_.members) {
+      const FusableNode& n = g_.nodes[static_cast<size_t>(m)];
+      std::vector<fusion::Value> args;
+      for (const FusedOperand& o : n.operands) args.push_back(operand(o));
+      value_[static_cast<size_t>(m)] = translate(n, args);
+    }
+    for (const int m : group_.members) {
+      const FusableNode& n = g_.nodes[static_cast<size_t>(m)];
+      bool leaves = is_wanted[static_cast<size_t>(m)];
+      for (const int alias : n.aliases) leaves |= is_wanted[static_cast<size_t>(alias)];
+      if (!leaves) continue;
+      const bool drops = n.kind == FusedKind::reduce && n.drops_dims;
+      builder_.output(value_[static_cast<size_t>(m)], drops);
+      result_.outputs.push_back(m);
+    }
+    if (result_.outputs.empty() || result_.inputs.size() > fusion::kMaxInputs) return {};
+    result_.program = builder_.finish();
+    if (!has_right_shapes()) return {};
+    return std::move(result_);
+  }
+
+ private:
+  fusion::Value operand(const FusedOperand& o) {
+    if (o.producer >= 0 && value_[static_cast<size_t>(o.producer)] != fusion::kNoValue) {
+      return value_[static_cast<size_t>(o.producer)];
+    }
+    return load(o.load);
+  }
+
+  fusion::Value load(const Tensor& t) {
+    for (const auto& [known, value] : loads_) {
+      if (is_same(known, t)) return value;
+    }
+    const Tensor elements = constant_value(t);
+    double number = 0;
+    const fusion::Value value = elements && single_number(elements, number)
+                                    ? builder_.constant(t.dtype(), number)
+                                    : new_input(t);
+    loads_.emplace_back(t, value);
+    return value;
+  }
+
+  fusion::Value new_input(const Tensor& t) {
+    result_.inputs.push_back(t);
+    return builder_.load(t.dtype(),
+                         is_one_a_row(t.shape()) ? fusion::Level::row : fusion::Level::element);
+  }
+
+  static bool is_same(const Tensor& a, const Tensor& b) {
+    if (a.is_symbolic() != b.is_symbolic()) return false;
+    if (!a.is_symbolic()) return a.impl() == b.impl();
+    return &graph::node_of(a) == &graph::node_of(b) &&
+           graph::symbolic(a).index == graph::symbolic(b).index;
+  }
+
+  /// A double that holds the only element exactly.
+  static bool single_number(const Tensor& t, double& number) {
+    if (t.num_elements() != 1) return false;
+    bool exact = false;
+    with_plain_type(t.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+        number = static_cast<float>(*t.data<T>());
+        exact = true;
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        const T value = *t.data<T>();
+        number = static_cast<double>(value);
+        exact = std::is_floating_point_v<T> || std::abs(number) < 0x1p53;
+      }
+    });
+    return exact;
+  }
+
+  bool is_one_a_row(const Shape& shape) const {
+    if (group_.reduced_dims == 0) return false;
+    for (int d = 1; d <= std::min(group_.reduced_dims, shape.rank()); ++d) {
+      if (shape[shape.rank() - d] != 1) return false;
+    }
+    return true;
+  }
+
+  fusion::Value translate(const FusableNode& n, const std::vector<fusion::Value>& args) {
+    const graph::Node& node = *n.node;
+    switch (n.kind) {
+      case FusedKind::cast:
+        return builder_.cast(args[0], node.outputs[0].dtype);
+      case FusedKind::select:
+        return builder_.select(args[0], args[1], args[2]);
+      case FusedKind::reduce:
+        return builder_.reduce(n.reduction, args[0]);
+      default: {
+        const cpu::LoopParams params = cpu::params_of({*node.op, node.inputs, node.attrs});
+        return builder_.map(*node.op, args, {params.values[0], params.values[1]});
+      }
+    }
+  }
+
+  /// Values that were looked through may have made the space smaller than it has to be.
+  bool has_right_shapes() const {
+    std::vector<const Shape*> shapes;
+    for (const Tensor& t : result_.inputs) shapes.push_back(&t.shape());
+    const Shape space = fusion::space_of(result_.program, shapes);
+    if (space != group_.space) return false;
+    for (size_t o = 0; o < result_.outputs.size(); ++o) {
+      const FusableNode& n = g_.nodes[static_cast<size_t>(result_.outputs[o])];
+      const Shape& wanted = n.drops_dims ? n.node->outputs[0].shape : n.shape();
+      if (fusion::output_shape(result_.program, o, space) != wanted) return false;
+      if (result_.program.output_dtype(o) != n.node->outputs[0].dtype) return false;
+    }
+    return true;
+  }
+
+  const FuseGraph& g_;
+  const FuseGroup& group_;
+  fusion::Builder builder_;
+  std::vector<fusion::Value> value_;
+  std::vector<std::pair<Tensor, fusion::Value>> loads_;
+  GroupProgram result_;
+};
+
+}  // namespace
+
+std::optional<GroupProgram> program_of(const FuseGraph& graph, const FuseGroup& group,
+                                       const std::vector<bool>& is_wanted) {
+  return Translator(graph, group).run(is_wanted);
+}
+
+}  // namespace tidemark::compile

@@ -1,0 +1,20 @@
+// A group of nodes as a fused program.
+#pragma once
+
+#include <optional>
+
+#include "tidemark/compile/fuse_groups.h"
+
+namespace tidemark::compile {
+
+struct GroupProgram {
+  fusion::Program program;
+  std::vector<Tensor> inputs;  // of the old graph
+  std::vector<int> outputs;    // members whose values leave the group
+};
+
+/// Empty: the group cannot be one after all.
+std::optional<GroupProgram> program_of(const FuseGraph& graph, const FuseGroup& group,
+                                       const std::vector<bool>& is_wanted);
+
+}  // namespace tidemark::compile
