@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from tidemark import _tidemark, nest
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, is_symbolic, is_tracing, lifted, tensor_or_none
 from tidemark.errors import InvalidArgumentError
 
-# For what is unknown: (sizes, elements). What comes out of the first two tells what is known; the
-# others are tried where those are impossible.
-_WORLDS = ((4, 1), (6, 2), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
+# For what is unknown: (sizes, how many different elements). What comes out of the first two tells
+# what is known; the others are tried where those are impossible.
+_WORLDS = ((4, 1), (6, 3), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
 
 
 def sized_when_run(function):
@@ -51,12 +52,12 @@ class _Whole:
         if not any(is_symbolic(t) for t in self._tensors):
             return self._find_constants()
         found = []
-        for number, (size, element) in enumerate(_WORLDS):
+        for number, (size, kinds) in enumerate(_WORLDS):
             if found and number > 1:
                 break
             try:
                 with lifted():
-                    values = [_imagined(t, size, element) for t in self._tensors]
+                    values = [_imagined(t, size, kinds) for t in self._tensors]
                     found.append(self._compute(values))
             except Exception:
                 continue
@@ -67,6 +68,7 @@ class _Whole:
         for structure, others in found[1:]:
             if len(others) != len(first) or not _alike(self._result, structure):
                 return False
+            self._result = self._result.joined(structure)
             self._specs = [
                 (dtype, _tidemark.common_shape(shape, tuple(t.shape.as_list())))
                 for (dtype, shape), t in zip(self._specs, others, strict=True)
@@ -95,7 +97,7 @@ class _Whole:
         return self._result.pack(results)
 
 
-def _imagined(tensor, size, element):
+def _imagined(tensor, size, kinds):
     if not is_symbolic(tensor):
         return tensor
     known = _tidemark.static_value(tensor)
@@ -104,9 +106,13 @@ def _imagined(tensor, size, element):
     if tensor.shape.rank is None:
         raise ValueError("nothing is known of the shape")
     shape = [size if d is None else d for d in tensor.shape.as_list()]
-    one = _tidemark.convert(element if tensor.dtype.is_numeric else element == 1)
-    one = _tidemark.call("cast", (one,), {"dtype": tensor.dtype._enum})
-    return _tidemark.call("fill", (shape, one), {})
+    # 1, 2, … again and again: how many results there are may depend on which elements there are.
+    count = _tidemark.call("range", (0, math.prod(shape), 1), {})
+    elements = _tidemark.call("floormod", (count, kinds), {}) + 1
+    if not tensor.dtype.is_numeric:
+        elements = _tidemark.call("equal", (elements, 1), {})
+    elements = _tidemark.call("reshape", (elements, shape), {})
+    return _tidemark.call("cast", (elements,), {"dtype": tensor.dtype._enum})
 
 
 def _alike(first, second):

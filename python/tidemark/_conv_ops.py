@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import _windows
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import Tensor, call
+from tidemark._tidemark import Tensor, call, is_symbolic, narrow_shape
 
 
 def _attrs(strides, padding, dilations, spatial, first):
@@ -75,11 +75,29 @@ def _sizes(shape, first):
     return convert_to_tensor(sizes) if any(isinstance(v, Tensor) for v in sizes) else sizes
 
 
+def _with_sizes_that_follow(x, filters, sizes, attrs):
+    """Both with those of their unknown sizes that the shape of the result tells."""
+    known = not isinstance(sizes, Tensor)
+    if not known or not is_symbolic(x) or x.shape.rank != len(sizes):
+        return x, filters
+    if attrs["padding"] == "SAME":
+        steps = zip(sizes[1:-1], attrs["strides"], strict=True)
+        spatial = [-(-size // stride) for size, stride in steps]
+        x = call("identity", (x,), {})
+        narrow_shape(x, [sizes[0], *spatial, x.shape[-1]])
+    if is_symbolic(filters) and filters.shape.rank == len(sizes):
+        filters = call("identity", (filters,), {})
+        narrow_shape(filters, [*filters.shape.as_list()[:-2], sizes[-1], filters.shape[-1]])
+    return x, filters
+
+
 def _transposed(x, filters, shape, strides, padding, data_format, dilations, spatial):
     first = _windows.is_channels_first(data_format, spatial)
     attrs = _attrs(strides, padding, dilations, spatial, first)
     x = _windows.to_channels_last(convert_to_tensor(x), first)
-    y = call("convolution_input_grad", (_sizes(shape, first), filters, x), attrs)
+    sizes = _sizes(shape, first)
+    x, filters = _with_sizes_that_follow(x, convert_to_tensor(filters), sizes, attrs)
+    y = call("convolution_input_grad", (sizes, filters, x), attrs)
     return _windows.from_channels_last(y, first)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._array_ops import ensure_shape
 from tidemark._creation import cast, convert_to_tensor, saturate_cast
 from tidemark._export import export
 from tidemark._image_ops import flip_left_right, flip_up_down
@@ -15,6 +16,8 @@ def _floating(images, name, channels=3):
     images = convert_to_tensor(images)
     if not images.dtype.is_floating:
         images = cast(images, dtypes.float32)
+    if channels and images.shape.rank and images.shape[-1] is None:
+        return ensure_shape(images, [*images.shape.as_list()[:-1], channels])
     if channels and (images.ndim < 1 or images._shape_tuple()[-1] != channels):
         raise InvalidArgumentError(
             None, None, f"[{name}] input must have {channels} channels but got {images.shape}"

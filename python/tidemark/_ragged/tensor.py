@@ -356,6 +356,15 @@ def length_of(values):
     return call("shape", (values,), {"out_type": dtypes.int64._enum})[0]
 
 
+def sizes_of(tensor):
+    """The sizes of a dense tensor, each as a Python number or, where it is unknown, a tensor."""
+    sizes = tensor.shape.as_list()
+    if None not in sizes:
+        return sizes
+    found = call("shape", (tensor,), {"out_type": _INT64})
+    return [found[at] if size is None else size for at, size in enumerate(sizes)]
+
+
 @register("tf.RaggedTensorSpec")
 @export("tf.RaggedTensorSpec")
 class RaggedTensorSpec(TypeSpec):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
+from tidemark._ragged.row_partition import check_that
+from tidemark._ragged.tensor import sizes_of
 from tidemark._sparse.layout import as_sparse, flat_places, places_at
 from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_symbolic
 from tidemark.errors import InvalidArgumentError
 
 _INT64 = dtypes.int64._enum
@@ -103,7 +105,8 @@ def bincount(
     numbers, rows, count = _numbers(values, axis)
     amounts = _weights(weights, values, numbers)
     numbers, rows, amounts, length = _limited(numbers, rows, amounts, minlength, maxlength)
-    sizes = convert([length] if rows is None else [count, length], _INT64)
+    parts = [length] if rows is None else [_int64(count), length]
+    sizes = call("stack", (parts,), {"axis": 0})
     flat = numbers if rows is None else rows * length + numbers
     order = call("argsort", (flat,), {"stable": True})
     unique, group = call("unique", (call("gather", (flat, order), {"axis": 0}),), {})
@@ -113,6 +116,10 @@ def bincount(
     if binary_output:
         totals = call("ones_like", (totals,), {"dtype": None})
     return SparseTensor(places_at(unique, sizes), totals, sizes)
+
+
+def _int64(value):
+    return value if is_symbolic(value) else convert(value, _INT64)
 
 
 def _numbers(values, axis):
@@ -132,10 +139,14 @@ def _numbers(values, axis):
     numbers = call("reshape", (dense, (-1,)), {})
     if axis != -1:
         return numbers, None, 1
-    count = dense.shape[0] if dense.shape.rank > 1 else 1
-    width = 0 if count == 0 else numbers.shape[0] // count
+    count = sizes_of(dense)[0] if dense.shape.rank > 1 else 1
+    if is_symbolic(count):
+        total = call("size", (numbers,), {"out_type": _INT64})
+        width = total // call("maximum", (count, 1), {})
+    else:
+        width = 0 if count == 0 else sizes_of(numbers)[0] // count
     row = call("range", (convert(0, _INT64), count, 1), {})
-    return numbers, call("repeat", (row, convert(width, _INT64)), {"axis": 0}), count
+    return numbers, call("repeat", (row, _int64(width)), {"axis": 0}), count
 
 
 def _weights(weights, values, numbers):
@@ -148,7 +159,7 @@ def _weights(weights, values, numbers):
     if hasattr(weights, "flat_values"):
         return weights.flat_values
     flat = call("reshape", (convert_to_tensor(weights), (-1,)), {})
-    if flat.shape != numbers.shape:
+    if not flat.shape.is_compatible_with(numbers.shape):
         raise InvalidArgumentError(
             None,
             None,
@@ -159,14 +170,12 @@ def _weights(weights, values, numbers):
 
 def _limited(numbers, rows, amounts, minlength, maxlength):
     """Without the numbers that are too large; and the number of bins."""
-    if numbers.shape[0] and int(call("min", (numbers,), {})) < 0:
-        raise InvalidArgumentError(None, None, "[sparse.bincount] values must be non-negative")
-    length = int(call("max", (numbers,), {})) + 1 if numbers.shape[0] else 0
-    if minlength is not None:
-        length = max(length, int(minlength))
+    check_that(call("all", (numbers >= 0,), {}), "[sparse.bincount] values must be non-negative")
+    largest = call("max", (call("concat", ([numbers, _int64([-1])],), {"axis": 0}),), {})
+    length = call("maximum", (largest + 1, _int64(minlength or 0)), {})
     if maxlength is None:
         return numbers, rows, amounts, length
-    length = min(length, int(maxlength))
+    length = call("minimum", (length, _int64(int(maxlength))), {})
     kept = numbers < int(maxlength)
     parts = (None if p is None else call("boolean_mask", (p, kept), {})
              for p in (numbers, rows, amounts))  # fmt: skip

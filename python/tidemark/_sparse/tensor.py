@@ -229,5 +229,12 @@ class SparseTensorSpec(TypeSpec):
     def _unbatch(self):
         return SparseTensorSpec(self._shape[1:], self._dtype)
 
+    def joined(self, other):
+        """The spec of what is of this one or of the other."""
+        if self._shape.rank is None or self._shape.rank != other._shape.rank:
+            return SparseTensorSpec(None, self._dtype)
+        pairs = zip(self._shape.as_list(), other._shape.as_list(), strict=True)
+        return SparseTensorSpec([a if a == b else None for a, b in pairs], self._dtype)
+
     def __repr__(self):
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"

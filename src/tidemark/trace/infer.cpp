@@ -1,6 +1,7 @@
 #include "tidemark/trace/infer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tidemark/exec/eager.h"
 #include "tidemark/tensor/storage.h"
@@ -16,6 +17,7 @@ using graph::kWorlds;
 /// every limit that a program may set (`x[:5]`), and much is impossible in its world.
 constexpr int64_t kSizes[kWorlds] = {720, 1680, 1};
 constexpr int64_t kMostKnownElements = 32;
+constexpr double kMostCombinations = 256;
 
 struct Output {
   DType dtype = DType::invalid;
@@ -164,6 +166,38 @@ std::vector<Tensor> aligned_inputs(const OpCall& call, std::vector<Tensor> input
   return inputs;
 }
 
+struct Unknown {
+  size_t input = 0;
+  int dim = 0;
+};
+
+std::vector<Unknown> unknown_sizes(const OpCall& call) {
+  std::vector<Unknown> out;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    const Shape& shape = call.inputs[k].shape();
+    if (!has_worlds(call.inputs[k]) || !shape.has_rank()) continue;
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (shape[i] < 0) out.push_back({k, i});
+    }
+  }
+  return out;
+}
+
+Tensor with_size(const Tensor& t, int dim, int64_t size) {
+  Shape shape = t.shape();
+  shape[dim] = size;
+  return stand_in(t.dtype(), shape);
+}
+
+/// Counts up in the given base; false: all have come up. The first, all 0, is left out.
+bool next_combination(std::vector<size_t>& digits, size_t base) {
+  for (size_t& digit : digits) {
+    if (++digit < base) return true;
+    digit = 0;
+  }
+  return false;
+}
+
 /// The unknown sizes of the inputs replaced one by one by sizes that others have: [None] + [5] is
 /// [5]. What the rule then says holds, but for the sizes that came from nowhere.
 bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
@@ -187,21 +221,32 @@ bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
   inputs = aligned_inputs(call, plain);
   if (attempt()) return true;
   inputs = plain;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (!has_worlds(call.inputs[k]) || !call.inputs[k].shape().has_rank()) continue;
-    for (int i = 0; i < call.inputs[k].rank(); ++i) {
-      if (call.inputs[k].shape()[i] >= 0) continue;
-      const Tensor original = inputs[k];
-      for (int64_t size : candidates) {
-        Shape shape = original.shape();
-        shape[i] = size;
-        inputs[k] = stand_in(original.dtype(), shape);
-        if (attempt()) return true;
-      }
-      inputs[k] = original;
+  const std::vector<Unknown> unknown = unknown_sizes(call);
+  for (const Unknown& one : unknown) {
+    const Tensor original = inputs[one.input];
+    for (int64_t size : candidates) {
+      inputs[one.input] = with_size(original, one.dim, size);
+      if (attempt()) return true;
     }
+    inputs[one.input] = original;
   }
-  return false;
+  // All of them at once, in all combinations if those are few: what those that work agree in holds.
+  if (std::pow(candidates.size(), unknown.size()) > kMostCombinations) return false;
+  std::vector<size_t> chosen(unknown.size());
+  std::vector<Output> found;
+  while (next_combination(chosen, candidates.size())) {
+    for (size_t u = 0; u < unknown.size(); ++u) {
+      Tensor& input = inputs[unknown[u].input];
+      input = with_size(input, unknown[u].dim, candidates[chosen[u]]);
+    }
+    if (!attempt()) continue;
+    for (size_t i = 0; i < count && !found.empty(); ++i) {
+      out[i].shape = common_shape(out[i].shape, found[i].shape);
+    }
+    found = out;
+  }
+  out = std::move(found);
+  return !out.empty();
 }
 
 /// The unknown sizes larger than any limit a rule may have (a padding by reflection takes no more
