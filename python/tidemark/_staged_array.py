@@ -98,7 +98,8 @@ class StagedTensorArray(TensorArray):
     def _check_element(self, shape):
         if not self._element_shape.is_compatible_with(shape):
             raise ValueError(
-                f"Incompatible shape for value ({shape}), expected ({self._element_shape})"
+                f"Inconsistent shapes: saw {shape} but expected {self._element_shape}. Elements of "
+                "different shapes need TensorArray(..., infer_shape=False)"
             )
 
     def _announced(self):
@@ -186,13 +187,14 @@ class StagedTensorArray(TensorArray):
         return self._next(array, element)
 
     def split(self, value, lengths, name=None):
-        """Cuts a tensor along its first axis into pieces, which in a graph have one length."""
+        """Cuts a tensor along its first axis into pieces of the given lengths."""
         value, lengths = self._checked(value), convert_to_tensor(lengths)
         known = _tidemark.static_value(lengths) if _tidemark.is_symbolic(lengths) else lengths
-        if known is not None and len(set(known.numpy().tolist())) > 1:
-            raise NotImplementedError(
-                f"the pieces of a TensorArray in a graph must have one length, got {known.numpy()}"
-            )
+        if known is None or len(set(known.numpy().tolist())) > 1:
+            from tidemark._loose_array import LooseTensorArray
+
+            loose = LooseTensorArray(self._dtype, 0, self._dynamic_size)
+            return loose.split(value, lengths)
         count = call("cast", (call("shape", (lengths,), {}),), {"dtype": "int32"})
         sizes = [count, call("cast", (lengths[:1],), {"dtype": "int32"})]
         sizes.append(call("shape", (value,), {})[1:])

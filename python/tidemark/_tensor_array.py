@@ -20,7 +20,10 @@ class TensorArray(CompositeTensor):
 
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray and is_tracing():
-            from tidemark._staged_array import StagedTensorArray as cls
+            if _is_loose(kwargs.get("infer_shape", True), kwargs.get("element_shape")):
+                from tidemark._loose_array import LooseTensorArray as cls
+            else:
+                from tidemark._staged_array import StagedTensorArray as cls
         return object.__new__(cls)
 
     def __init__(
@@ -67,6 +70,11 @@ class TensorArray(CompositeTensor):
         known = self._element_shape.is_fully_defined()
         sizes = self._element_shape.as_list() if known else [0]
         return call("fill", ([len(self._tensors), *sizes], zero_of(self._dtype)), {})
+
+    def _parts(self):
+        from tidemark._loose_array import parts_of
+
+        return parts_of(self)
 
     @classmethod
     def _from_tensor(cls, spec, tensor):
@@ -243,6 +251,11 @@ class TensorArray(CompositeTensor):
         return self
 
 
+def _is_loose(infer_shape, element_shape):
+    """Whether the elements may differ in shape: in graphs their numbers are kept in one row."""
+    return not infer_shape and not as_shape(element_shape).is_fully_defined()
+
+
 def zero_of(dtype):
     """What an element is that nobody wrote."""
     return convert_to_tensor("" if dtype == dtypes.string else 0, dtype=dtype)
@@ -302,13 +315,22 @@ class TensorArraySpec(TypeSpec):
         return made
 
     @property
+    def _is_loose(self):
+        return _is_loose(self._infer_shape, self._element_shape)
+
+    @property
     def _component_specs(self):
-        return [TensorSpec(None, self._dtype)]
+        contents = [TensorSpec(None, self._dtype)]
+        return [*contents, TensorSpec(None, dtypes.int64)] if self._is_loose else contents
 
     def _to_components(self, value):
-        return [value._as_tensor()]
+        return value._parts() if self._is_loose else [value._as_tensor()]
 
     def _from_components(self, components):
+        if self._is_loose:
+            from tidemark._loose_array import array_of
+
+            return array_of(self, *components)
         return TensorArray._from_tensor(self, components[0])
 
     def __repr__(self):

@@ -252,7 +252,7 @@ def test_functions_without_source_run_as_they_are_with_one_warning(caplog):
     assert len(told) == 1 and "source code" in told[0] and "do_not_convert" in told[0]
 
 
-def test_unsupported_statements_run_as_they_are(caplog):
+def test_else_of_loops_over_python_values():
     def with_else(n):
         for i in range(n):
             if i > 3:
@@ -261,9 +261,16 @@ def test_unsupported_statements_run_as_they_are(caplog):
             return -1
         return i
 
+    assert converted(with_else)(3) == -1 and converted(with_else)(10) == 4
+
+
+def test_unsupported_statements_run_as_they_are(caplog):
+    def assigning(n):
+        return (m := n + 1) and m * 2
+
     with caplog.at_level(logging.WARNING):
-        assert converted(with_else)(3) == -1 and converted(with_else)(10) == 4
-    assert "for/else" in caplog.text
+        assert converted(assigning)(3) == 8
+    assert "assignment (:=)" in caplog.text
 
 
 def test_try_statements():

@@ -6,7 +6,7 @@ import tidemark as tf
 from tidemark._tidemark import call
 from tidemark.autograph import _staging
 from tidemark.autograph._lists import StagedList
-from tidemark.autograph._staged_loop import staged_for, staged_for_dataset
+from tidemark.autograph._staged_loop import staged_for, staged_for_dataset, staged_for_iterator
 
 _HANDLERS = []  # (whether it takes a value, how it runs the loop), the last one asked first
 
@@ -129,7 +129,14 @@ def _is_dataset(value):
     return all(hasattr(kind, name) for name in ("reduce", "element_spec", "__iter__"))
 
 
+def _is_dataset_iterator(value):
+    return hasattr(type(value), "next_if")
+
+
 register_iterable(lambda value: _staging.is_tracing() and _is_dataset(value), staged_for_dataset)
+register_iterable(
+    lambda value: _staging.is_tracing() and _is_dataset_iterator(value), staged_for_iterator
+)
 register_iterable(
     lambda value: isinstance(value, (StagedSequence, StagedList)) or _staging.is_staged(value),
     _over_sequence,

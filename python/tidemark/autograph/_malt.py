@@ -30,7 +30,7 @@ from malt.pyct import (
 )
 from malt.pyct.static_analysis import activity, reaching_definitions
 
-from tidemark.autograph import _passes, _positions
+from tidemark.autograph import _loop_else, _passes, _positions
 
 
 class _UserContext:
@@ -89,6 +89,7 @@ def _passed(node, context, function):
     """The tree after all passes."""
     _passes.check_supported(node)
     node = _passes.mangle(node, function)
+    node = _loop_else.move_else(node)
     node = _passes.simplify_tries(node)
     node = _passes.mark_lists(node)
     graphs = cfg.build(node)

@@ -22,14 +22,7 @@ class _Checker(ast.NodeVisitor):
     def _refuse(self, what):
         raise errors.UnsupportedLanguageElementError(what)
 
-    def visit_For(self, node):
-        if node.orelse:
-            self._refuse("for/else statement not yet supported")
-        self.generic_visit(node)
-
     def visit_While(self, node):
-        if node.orelse:
-            self._refuse("while/else statement not yet supported")
         self._refuse_assignment(node.test)
         self.generic_visit(node)
 

@@ -61,6 +61,34 @@ def staged_for_dataset(dataset, extra_test, body, get_state, set_state, names, o
     loop.run_over(dataset, extra_test, body)
 
 
+def staged_for_iterator(iterator, extra_test, body, get_state, set_state, names, options):
+    """Builds ``for element in iterator: body(element)``: what a break leaves is still there."""
+    ahead = [_next_if(iterator, extra_test)]
+
+    def test():
+        found = ahead[0][0]
+        return found if extra_test is None else tf.logical_and(found, _as_bool(extra_test()))
+
+    def one_round():
+        body(iterator.packed(list(ahead[0][1:])))
+        ahead[0] = _next_if(iterator, extra_test)
+
+    def set_all(values):
+        set_state(values[:-1])
+        ahead[0] = values[-1]
+
+    loop = _Loop(
+        (*names, "the next element"), lambda: (*get_state(), ahead[0]), set_all, options,
+        _target_names(options.get("iterate_names", "")),
+    )  # fmt: skip
+    loop.run(lambda _: test(), lambda _: one_round(), counted=False)
+
+
+def _next_if(iterator, extra_test):
+    wanted = tf.constant(True) if extra_test is None else _as_bool(extra_test())
+    return tuple(iterator.next_if(wanted))
+
+
 def _target_names(text):
     for bracket in "()[]*":
         text = text.replace(bracket, " ")

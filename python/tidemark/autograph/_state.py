@@ -218,8 +218,9 @@ def _zeros(leaf):
         return StagedList.from_elements([], leaf.spec)
     if hasattr(leaf, "_is_tensor_array"):
         return tf.TensorArray(
-            leaf.dtype, size=0, dynamic_size=True, element_shape=leaf.element_shape
-        )
+            leaf.dtype, size=0, dynamic_size=True, infer_shape=leaf._infer_shape,
+            element_shape=leaf.element_shape,
+        )  # fmt: skip
     if isinstance(leaf, CompositeTensor):
         raise TypeError(
             f"a {type(leaf).__name__} must be assigned before the loop that assigns it, or in both "

@@ -28,9 +28,15 @@ def _tensors(element):
         return tuple(_tensors(part) for part in element)
     if isinstance(element, dict):
         return type(element)((key, _tensors(value)) for key, value in element.items())
+    if isinstance(element, Tensor) and _tidemark.is_symbolic(element):
+        known = _tidemark.static_value(element)
+        return element if known is None else known
     if element is None or isinstance(element, (CompositeTensor, Tensor, DatasetV2)):
         return element
-    return convert_to_tensor(element)
+    if any(_tidemark.is_symbolic(leaf) for leaf in nest.flatten(element)):
+        return convert_to_tensor(element)
+    with lifted():  # a constant, though a function may be traced around it
+        return convert_to_tensor(element)
 
 
 def spec_of(value):
@@ -470,7 +476,7 @@ class DatasetV2:
     # --- looking at it -----------------------------------------------------------------------
 
     def __iter__(self):
-        return Iterator(self)
+        return Iterator.of_each_run(self) if _tidemark.is_tracing() else Iterator(self)
 
     def as_numpy_iterator(self):
         """The elements as NumPy arrays."""

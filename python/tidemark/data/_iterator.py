@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 
-from tidemark import dtypes, nest
+from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor, zeros
 from tidemark._optional import Optional
 from tidemark._staged import python_call
@@ -33,11 +33,26 @@ def _take(iterator):
 
 def _take_if_any(iterator, specs):
     """Whether there was one, and its tensors; empty ones if there was none."""
-    tensors = iterator.next()
+    tensors = None if iterator is None else iterator.next()
     if tensors is not None:
         return (convert_to_tensor(True), *tensors)
     empty = [zeros([size or 0 for size in s.shape.as_list() or ()], s.dtype) for s in specs]
     return (convert_to_tensor(False), *empty)
+
+
+class _Owner:
+    """Memory with a number in it that keeps an object: tensors over it own the object."""
+
+    def __init__(self, number, owned):
+        self._number = np.array(number, np.int64)
+        self.__array_interface__ = self._number.__array_interface__
+        self._owned = owned
+
+
+def owning_number(owned, number):
+    """A scalar tensor with the number; the object lives as long as the tensor and its copies."""
+    array = np.asarray(_Owner(number, owned))
+    return _tidemark.from_dlpack(array)
 
 
 # Iterators by the number that stands for them in graphs, as long as somebody holds them.
@@ -75,6 +90,18 @@ class Iterator(CompositeTensor):
         self._spec = dataset.element_spec if spec is None else spec
         self._iterator = None
         self._handle = number
+
+    @classmethod
+    def of_each_run(cls, dataset):
+        """In a graph: an iterator that each run starts anew and that goes with the run."""
+
+        def start():
+            made, number = cls(dataset), next(_numbers)
+            _by_number[number] = made
+            return owning_number(made, number)
+
+        (handle,) = python_call(start, [], [(dtypes.int64, ())])
+        return cls(None, dataset.element_spec, handle)
 
     element_spec = property(lambda self: self._spec)
     _type_spec = property(lambda self: IteratorSpec(self._spec))
@@ -127,6 +154,24 @@ class Iterator(CompositeTensor):
         if tensors is None:
             return Optional.empty(self._spec)
         return Optional.from_value(self._packed(tensors))
+
+    def next_if(self, wanted):
+        """In a graph: whether there was an element and its tensors; none is taken unless wanted."""
+        specs = flat_specs(self._spec)
+
+        def take(taken, wanted):
+            return _take_if_any(taken if wanted else None, specs)
+
+        types = [(dtypes.bool, ()), *_types(self._spec)]
+        if self._dataset is not None:
+            return python_call(lambda w: take(self._started(), w), [wanted], types)
+        return python_call(
+            lambda n, w: take(_by_number[int(n)]._started(), w), [self._handle, wanted], types
+        )
+
+    def packed(self, tensors):
+        """An element of these tensors."""
+        return self._packed(tensors)
 
     def _staged(self, take, types):
         """A node that takes from the iterator whenever the graph runs."""

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import python_call
 from tidemark.data._elements import flat_specs, pack
+from tidemark.data._iterator import owning_number
 from tidemark.tensor_shape import as_shape, sizes_of
 
 _numbers = itertools.count(1)
+
+
+class Running:
+    """What one run goes over."""
+
+    def __init__(self, iterator):
+        self.next = iterator.next
 
 
 def _nothing(spec):
@@ -25,17 +34,16 @@ def staged_reduce(dataset, initial_state, reduce_func):
     import tidemark as tf
 
     specs = flat_specs(dataset.element_spec)
-    running = {}
+    running = {}  # number → weakly, the iterator: the run's own tensor keeps it
 
     def start():
-        number = next(_numbers)
-        running[number] = dataset._handle.iterate()
-        return convert_to_tensor(number, dtype=dtypes.int64)
+        number, iterator = next(_numbers), Running(dataset._handle.iterate())
+        running[number] = weakref.ref(iterator, lambda _: running.pop(number, None))
+        return owning_number(iterator, number)
 
     def following(number):
-        tensors = running[int(number)].next()
+        tensors = running[int(number)]().next()
         if tensors is None:
-            del running[int(number)]
             return (convert_to_tensor(False), *(_nothing(spec) for spec in specs))
         return (convert_to_tensor(True), *tensors)
 

@@ -1,5 +1,6 @@
 // Where elements come from.
 #include "tidemark/data/dataset.h"
+#include "tidemark/graph/node.h"
 
 namespace tidemark::data {
 
@@ -13,6 +14,19 @@ int64_t Iterator::skip(int64_t count) {
 }
 
 namespace {
+
+/// What a function that is being traced makes tells types, and is never gone over.
+const Element& with_values(const Element& element) {
+  for (const Tensor& t : element) {
+    if (!t.is_symbolic()) continue;
+    fail<UnimplementedError>(
+        "a dataset that was made inside of a function of a tensor without a value, ",
+        graph::describe(t),
+        ", cannot be gone over. Make the dataset outside of the function and pass it in, or loop "
+        "over the tensor itself");
+  }
+  return element;
+}
 
 class Single final : public Dataset {
  public:
@@ -33,7 +47,7 @@ class Single final : public Dataset {
       Element element_;
       bool is_done_ = false;
     };
-    return std::make_unique<It>(element_);
+    return std::make_unique<It>(with_values(element_));
   }
 
  private:
@@ -89,7 +103,7 @@ class Slices final : public Dataset {
       Element tensors_;
       int64_t at_ = 0;
     };
-    return std::make_unique<It>(tensors_);
+    return std::make_unique<It>(with_values(tensors_));
   }
 
  private:
