@@ -10,6 +10,7 @@ from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building, lifted
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
+from tidemark.data._generators import fit, values_of
 from tidemark.data._iterator import Iterator, NumpyIterator
 from tidemark.data._options import Options
 from tidemark.dtypes import as_dtype
@@ -228,8 +229,8 @@ class DatasetV2:
         specs = nest.flatten(signature)
 
         def elements():
-            for value in generator(*given):
-                yield flat(_fit(value, signature, specs))
+            for value in values_of(generator, given):
+                yield flat(fit(value, signature, specs))
 
         return DatasetV2(_tidemark.dataset_from_python(elements, UNKNOWN_CARDINALITY), signature)
 
@@ -536,42 +537,6 @@ def _parallel(number):
         return 1
     number = _number(number, "num_parallel_calls")
     return _tidemark.num_threads() if number == AUTOTUNE else number
-
-
-def _fit(value, signature, specs):
-    """What a generator yielded as tensors of the signature; raises where it does not fit."""
-    from tidemark.errors import InvalidArgumentError
-
-    try:
-        leaves = nest.flatten_up_to(signature, value)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgumentError(
-            None, None,
-            f"`generator` yielded an element that did not match the expected structure. The "
-            f"expected structure was {signature}, but the yielded element was {value!r}. {error}",
-        ) from None  # fmt: skip
-    out = []
-    for leaf, spec in zip(leaves, specs, strict=True):
-        if not isinstance(spec, TensorSpec):
-            out.append(leaf)
-            continue
-        try:
-            tensor = convert_to_tensor(leaf, dtype=None if isinstance(leaf, Tensor) else spec.dtype)
-        except (TypeError, ValueError) as error:
-            raise InvalidArgumentError(
-                None, None,
-                f"`generator` yielded an element that could not be converted to the expected type. "
-                f"The expected type was {spec.dtype.name}, but the yielded element was {leaf!r}. "
-                f"{error}",
-            ) from None  # fmt: skip
-        if not spec.shape.is_compatible_with(tensor.shape):
-            raise InvalidArgumentError(
-                None, None,
-                f"`generator` yielded an element of shape {tensor.shape} where an element of shape "
-                f"{spec.shape} was expected.",
-            )  # fmt: skip
-        out.append(tensor)
-    return nest.pack_sequence_as(signature, out)
 
 
 def _result_spec(function, spec):
