@@ -18,6 +18,7 @@
 #pragma once
 
 #include <tidemark/call.h>
+#include <tidemark/plan.h>
 
 #include <array>
 #include <functional>
@@ -57,6 +58,7 @@ class TIDEMARK_API FunctionTraces {
 
   std::vector<Tensor> call(std::span<Tensor> inputs, const Code& code);
   TracedGraph graph(std::span<const Tensor> inputs, const Code& code);
+  PlanReport plan(std::span<const Tensor> inputs, const Code& code);
   std::vector<TraceInfo> traces() const;
 
  private:
@@ -112,6 +114,13 @@ class Function {
   TracedGraph graph(const Args&... args) {
     const Tensor inputs[sizeof...(Args) + 1] = {Tensor(args)...};
     return traces_->graph({inputs, sizeof...(Args)}, code<sizeof...(Args)>());
+  }
+
+  /// What a call with arguments like these will need, before anything runs.
+  template <class... Args>
+  PlanReport plan(const Args&... args) {
+    const Tensor inputs[sizeof...(Args) + 1] = {Tensor(args)...};
+    return traces_->plan({inputs, sizeof...(Args)}, code<sizeof...(Args)>());
   }
 
   /// One entry a trace kept, the newest last.

@@ -9,6 +9,7 @@
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
+#include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/specials.h"
 #include "tidemark/trace/trace_cache.h"
@@ -72,12 +73,53 @@ nb::list run(const FinishedGraph& self, nb::handle inputs) {
   return list_of(outputs);
 }
 
-std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs) {
+std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs, bool compile_at_once) {
   auto out = std::make_shared<FinishedGraph>();
-  trace::Ready ready = trace::shared(self.builder.finish(tensors(outputs)));
+  trace::Ready ready =
+      trace::shared(self.builder.finish(tensors(outputs)),
+                    compile_at_once ? exec::Compile::at_once : exec::Compile::when_repeated);
   out->graph = std::move(ready.graph);
   out->program = std::move(ready.program);
   out->variables = self.builder.variables();
+  return out;
+}
+
+std::vector<graph::OutputInfo> infos_of(nb::handle specs) {
+  std::vector<graph::OutputInfo> out;
+  for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
+    out.push_back({dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1]))});
+  }
+  return out;
+}
+
+/// plan(name, [(dtype, shape), …]): what a run will need, as plain values.
+nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs) {
+  std::vector<Tensor> inputs;
+  for (const graph::OutputInfo& info : infos_of(specs)) {
+    inputs.push_back(trace::spec_of(info.dtype, info.shape));
+  }
+  const PlanReport report = trace::plan_report(*self.program, inputs, std::move(name));
+  nb::dict out;
+  out["text"] = report.to_string();
+  const std::pair<const char*, int64_t> numbers[] = {
+      {"peak", report.peak},           {"lower_bound", report.lower_bound},
+      {"arena", report.arena},         {"results", report.results},
+      {"constants", report.constants}, {"variables", report.variables},
+      {"inputs", report.inputs},       {"workspaces", report.workspaces},
+      {"as_traced", report.as_traced}};
+  for (const auto& [key, value] : numbers) out[key] = value;
+  out["seconds"] = report.seconds;
+  nb::list steps, buffers, refusals;
+  for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
+  for (const PlannedBuffer& b : report.buffers) {
+    nb::list over;
+    for (const std::string& op : b.written_over_by) over.append(op);
+    buffers.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
+  }
+  for (const std::string& r : report.refusals) refusals.append(r);
+  out["steps"] = steps;
+  out["buffers"] = buffers;
+  out["refusals"] = refusals;
   return out;
 }
 
@@ -93,14 +135,6 @@ trace::Body body_of(const Building& building, const FinishedGraph& finished,
     inputs.push_back(t);
   }
   return body;
-}
-
-std::vector<graph::OutputInfo> infos_of(nb::handle specs) {
-  std::vector<graph::OutputInfo> out;
-  for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
-    out.push_back({dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1]))});
-  }
-  return out;
 }
 
 /// branch(index, builders, graphs, specs of the outputs)
@@ -344,13 +378,14 @@ void add_graph_functions(nb::module_& m) {
           nb::arg(), nb::arg().none())
       .def("own", [](Building& self,
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
-      .def("finish", finish)
+      .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false)
       .def_prop_ro("captures", captures)
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
       .def_prop_ro("variable_ids",
                    [](const Building& self) { return ids_of(self.builder.variables()); });
   nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
       .def("run", run)
+      .def("plan", plan)
       .def("nodes", nodes_of)
       .def("is_same",
            [](const FinishedGraph& self, const FinishedGraph& other) {

@@ -61,7 +61,8 @@ def test_bad_checkpoints(tmp_path):
         path = saver.save(sess, str(tmp_path / "m"))
         file = tmp_path / "m.tidemark"
         good = file.read_bytes()
-        for bad in (b"", b"{}\n", b"[1]\n", good[:-3], b"\xff" * 50, good.replace(b"[2]", b"[9]")):
+        flipped = bytes([*good[:40], good[40] ^ 1, *good[41:]])
+        for bad in (b"", b"{}\n", b"[1]\n", good[:-3], b"\xff" * 50, flipped):
             file.write_bytes(bad)
             with pytest.raises((tf.errors.DataLossError, tf.errors.InvalidArgumentError)):
                 saver.restore(sess, path)

@@ -25,7 +25,7 @@ PUBLIC_HEADERS = {
     "kernels": "kernel.h",
     "exec": "create.h custom_op.h ops.h",
     "autodiff": "gradient.h",
-    "trace": "control_flow.h function.h",
+    "trace": "control_flow.h function.h plan.h",
     "io": "saved_model.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}

@@ -12,6 +12,7 @@ from tidemark._export import export
 from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.concrete import ConcreteFunction, Trace
 from tidemark._functions.numbers import TracedNumber, wide_dtype
+from tidemark._functions.plan import Plan
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
@@ -206,7 +207,7 @@ class Function(_tidemark.FunctionBase):
                 packed_args, packed_kwargs = call.packed(leaves)
                 result = self._traceable()(*packed_args, **packed_kwargs)
                 structure, outputs = Structure.of(result, self._to_output)
-                graph = builder.finish(outputs)
+                graph = builder.finish(outputs, compile_at_once=True)
         finally:
             _thread.creating = outer
         if creating.count:
@@ -375,6 +376,19 @@ class Function(_tidemark.FunctionBase):
         concrete = self._list_all_concrete_functions()
         return {f"trace_{at}": one for at, one in enumerate(concrete)}
 
+    def plan(self, *args, **kwargs):
+        """What a call with these arguments, or arguments of these specs, will need: a
+        ``tf.memory.Plan``. Nothing runs, and the memory need not be there."""
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten((args, kwargs))):
+            call = Call(self._signature.bind(*args, **kwargs))
+        else:
+            call = Call(self._bind(args, kwargs))
+        with self._lock:
+            trace = self._find(call) or self._new_trace(call)
+        return Plan(self._name, trace.graph.plan(self._name, _specs(trace, call)))
+
     python_function = property(lambda self: self._python())
     function_spec = property(lambda self: self._signature)
 
@@ -433,6 +447,17 @@ def _quick_arg(arg):
     if isinstance(arg.value, ById):
         return (3, *arg.value.parts)
     return (2, arg.value)
+
+
+def _specs(trace, call):
+    """(dtype, shape) of what a run of the trace for this call is given."""
+    given = [
+        (wide_dtype(trace.args[at].type), ())
+        if isinstance(trace.args[at], NumberArg)
+        else (call.args[at].dtype, call.args[at].shape)
+        for at, _ in trace.inputs
+    ]
+    return given + [(t.dtype, tuple(t.shape)) for t in trace.captures]
 
 
 def _is_flat(trace):

@@ -42,6 +42,10 @@ inline constexpr Setting kFailAllocation{
 inline constexpr Setting kTraceCache{"TIDEMARK_TRACE_CACHE", Kind::bytes, "256MiB",
                                      "Bytes that the traces of all functions may take together; "
                                      "the one used longest ago goes first."};
+inline constexpr Setting kPlan{
+    "TIDEMARK_PLAN", Kind::flag, "1",
+    "Compile functions and session runs that are called again with the same sizes; 0: run every "
+    "graph step by step."};
 inline constexpr Setting kDump{
     "TIDEMARK_DUMP", Kind::text, "",
     "passes: print the graph of a function after every pass of its compilation."};
@@ -68,8 +72,9 @@ inline constexpr Setting kPeerJax{
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit, &kPoison,      &kFailAllocation, &kNumThreads, &kTraceCache,
-    &kDump,        &kFusion,        &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,
+    &kMemoryLimit,    &kRetainedLimit, &kPoison,  &kFailAllocation, &kNumThreads,
+    &kTraceCache,     &kPlan,          &kDump,    &kFusion,         &kBenchPython,
+    &kPeerTensorFlow, &kPeerTorch,     &kPeerJax,
 };
 
 /// All settings, for documentation.

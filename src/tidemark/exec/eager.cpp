@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tidemark/exec/long_work.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/grow.h"
@@ -13,13 +14,9 @@
 
 namespace tidemark::exec {
 
-namespace {
-
-/// Bytes touched above which a kernel counts as long work.
-constexpr int64_t kLongWorkBytes = 64 << 10;
-constexpr int64_t kLongHeavyBytes = 4 << 10;
-
 constinit LongWorkHooks long_work_hooks;
+
+namespace {
 
 /// Names the running op in the records of this thread.
 class OpName {
@@ -32,21 +29,6 @@ class OpName {
 
  private:
   const char* outer_;
-};
-
-class LongWork {
- public:
-  explicit LongWork(bool is_long) : active_(is_long && long_work_hooks.enter) {
-    if (active_) token_ = long_work_hooks.enter();
-  }
-  ~LongWork() {
-    if (active_) long_work_hooks.leave(token_);
-  }
-  LongWork(const LongWork&) = delete;
-
- private:
-  bool active_;
-  void* token_ = nullptr;
 };
 
 class Workspace {

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "tidemark/exec/eager.h"
+#include "tidemark/exec/step_site.h"
+#include "tidemark/exec/versions.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/ops/dispatch.h"
@@ -13,19 +15,6 @@ namespace tidemark::exec {
 namespace {
 
 constexpr size_t kFewOperands = 8;
-
-/// The site of a step, unless the caller of the program is being asked about.
-class StepSite {
- public:
-  explicit StepSite(memory::Site* site) : outer_(memory::thread_context.site) {
-    if (site) memory::thread_context.site = site;
-  }
-  ~StepSite() { memory::thread_context.site = outer_; }
-  StepSite(const StepSite&) = delete;
-
- private:
-  memory::Site* outer_;
-};
 
 }  // namespace
 
@@ -162,6 +151,11 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   if (inputs.size() != num_inputs_) {
     fail<InternalError>("a program of ", num_inputs_, " inputs was given ", inputs.size());
   }
+  if (versions_ && top_handler() == nullptr) {
+    if (const Executable* planned = versions_->find(*this, inputs)) {
+      return planned->run(inputs, outputs);
+    }
+  }
   Frame frame(num_slots_);
   const std::span<Tensor> slots = frame.slots();
   for (size_t i = 0; i < inputs.size(); ++i) slots[i] = std::move(inputs[i]);
@@ -192,6 +186,12 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
 }
 
+Program::Program() = default;
+
+const Executable* Program::compiled_for(std::span<const Tensor> inputs) const {
+  return versions_ ? versions_->compile(*this, inputs) : nullptr;
+}
+
 Program::~Program() {
   for (const Step& step : steps_) {
     if (step.site) memory::unpin(*step.site);
@@ -202,6 +202,7 @@ size_t Program::bytes() const {
   size_t bytes =
       sizeof(Program) + steps_.size() * sizeof(Step) + operands_.size() * 4 + dead_.size() * 4;
   for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
+  if (versions_) bytes += versions_->bytes();
   return bytes;
 }
 

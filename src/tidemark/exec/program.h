@@ -14,6 +14,9 @@
 
 namespace tidemark::exec {
 
+class Versions;
+class Executable;
+
 /// Sees what happens between the first use of some values and a step that asks about them.
 class TIDEMARK_API Recorder {
  public:
@@ -37,18 +40,26 @@ class TIDEMARK_API RecordingSpecial : public graph::Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
 };
 
+/// When a program is worth a plan.
+enum class Compile : uint8_t {
+  when_repeated,  ///< sizes that come once are run step by step
+  at_once,        ///< on the first run, where the sizes of all inputs were known from the start
+};
+
 /// Keeps no node alive.
 class TIDEMARK_API Program {
  public:
-  Program() = default;
+  Program();
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  static std::shared_ptr<const Program> build(const graph::Graph& graph);
+  static std::shared_ptr<const Program> build(const graph::Graph& graph,
+                                              Compile compile = Compile::when_repeated);
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
-                                              std::span<const graph::NodeRef> effects = {});
+                                              std::span<const graph::NodeRef> effects = {},
+                                              Compile compile = Compile::when_repeated);
 
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }
@@ -56,6 +67,9 @@ class TIDEMARK_API Program {
   std::span<const uint32_t> unused_inputs() const { return unused_inputs_; }
   size_t num_steps() const { return steps_.size(); }
   size_t bytes() const;
+
+  /// The planned version for inputs like these, made now if need be; null: there is none.
+  const Executable* compiled_for(std::span<const Tensor> inputs) const;
 
   /// Inputs are in the order of the graph; those that the caller moves in may be written over.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const;
@@ -104,6 +118,7 @@ class TIDEMARK_API Program {
   std::vector<Recording> recordings_;
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_;
+  std::unique_ptr<Versions> versions_;  // null: never compiled
 };
 
 }  // namespace tidemark::exec

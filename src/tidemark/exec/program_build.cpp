@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tidemark/base/settings.h"
 #include "tidemark/exec/program.h"
+#include "tidemark/exec/versions.h"
 #include "tidemark/graph/specials.h"
 
 namespace tidemark::exec {
@@ -163,15 +165,23 @@ class Program::Builder {
   uint32_t next_slot_ = 0;
 };
 
-std::shared_ptr<const Program> Program::build(const graph::Graph& graph) {
-  return build(graph.inputs(), graph.outputs(), graph.effects());
+std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile compile) {
+  return build(graph.inputs(), graph.outputs(), graph.effects(), compile);
 }
 
 std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
-                                              std::span<const graph::NodeRef> effects) {
+                                              std::span<const graph::NodeRef> effects,
+                                              Compile compile) {
   auto program = std::make_shared<Program>();
   Builder(*program, inputs, outputs, effects).build(inputs, outputs);
+  static const bool plans = settings::flag(settings::kPlan);
+  // One step gains nothing from a plan.
+  if (plans && program->steps_.size() > 1) {
+    const bool sizes_known = std::all_of(
+        inputs.begin(), inputs.end(), [](const Tensor& t) { return t.shape().is_fully_known(); });
+    program->versions_ = std::make_unique<Versions>(sizes_known ? compile : Compile::when_repeated);
+  }
   return program;
 }
 

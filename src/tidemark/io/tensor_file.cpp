@@ -65,6 +65,11 @@ std::string index_of(std::string_view kind, std::string_view metadata,
   put_bytes_field(index, kMetadata, metadata);
   data_bytes = 0;
   for (const NamedTensor& one : all) {
+    if (one.value.is_symbolic()) {
+      fail("'", one.name,
+           "' cannot be written: it has no value, only a place in a graph; run the "
+           "graph and write what that gives");
+    }
     const Payload payload(one.value);
     BytesSink entry;
     put_bytes_field(entry, kName, one.name);

@@ -3,6 +3,7 @@
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/core.h"
 #include "tidemark/memory/grow.h"
+#include "tidemark/memory/idle.h"
 #include "tidemark/memory/os.h"
 #include "tidemark/memory/poison.h"
 
@@ -211,7 +212,11 @@ void destroy_borrowed(Buffer* buffer) noexcept {
 
 }  // namespace
 
-Buffer* allocate(const Request& request) {
+namespace {
+
+constinit std::atomic<bool (*)()> idle_reclaimer{nullptr};
+
+inline Buffer* allocate_now(const Request& request) {
   if (request.bytes > kLargestSmall) return allocate_mapped(request);
   const int size_class = class_of(kHeaderSize + request.bytes);
   const int64_t size = kClasses[size_class].size;
@@ -232,6 +237,26 @@ Buffer* allocate(const Request& request) {
   hold.unlock();
   poison::block_taken(buffer, static_cast<size_t>(size) - kHeaderSize);
   return buffer;
+}
+
+[[gnu::cold]] bool reclaim_idle() {
+  bool (*reclaim)() = idle_reclaimer.load(std::memory_order_acquire);
+  return reclaim && reclaim();
+}
+
+}  // namespace
+
+void set_idle_reclaimer(bool (*reclaim)()) noexcept {
+  idle_reclaimer.store(reclaim, std::memory_order_release);
+}
+
+Buffer* allocate(const Request& request) {
+  try {
+    return allocate_now(request);
+  } catch (const ResourceExhaustedError&) {
+    if (!reclaim_idle()) throw;
+  }
+  return allocate_now(request);
 }
 
 Buffer* borrow(void* data, void (*give_back)(void*), void* owner, const Request& request) {

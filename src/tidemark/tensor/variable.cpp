@@ -54,8 +54,8 @@ bool is_allowed(const Shape& declared, const Shape& given) {
 /// Bytes of another owner may change under us, and a small part would keep a large whole.
 bool can_share(const Tensor& t) {
   const memory::Buffer& buffer = *t.impl()->buffer;
-  return buffer.holder != memory::Holder::borrowed && !t.impl()->read_only &&
-         buffer.bytes <= 2 * t.nbytes() + 64;
+  return buffer.holder != memory::Holder::borrowed && buffer.holder != memory::Holder::arena &&
+         !t.impl()->read_only && buffer.bytes <= 2 * t.nbytes() + 64;
 }
 
 Tensor copy_of(const Tensor& t) {
@@ -82,8 +82,20 @@ Tensor own_header(const Tensor& t, uint64_t id) {
 }  // namespace
 
 namespace {
-thread_local constinit VariableTracer* tracer __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// Writes the elements into the buffer the variable has, where nobody else looks at that.
+bool copy_into(Variable::State& state, const Tensor& value) {
+  if (value.dtype() == DType::string) return false;
+  const Lock lock(state.mutex);
+  if (!(state.value.shape() == value.shape()) || !state.value.is_unique()) return false;
+  if (value.nbytes() > 0) {
+    std::memmove(state.value.mutable_raw_data(), value.raw_data(), value.nbytes());
+  }
+  return true;
 }
+
+thread_local constinit VariableTracer* tracer __attribute__((tls_model("initial-exec"))) = nullptr;
+}  // namespace
 
 VariableTracer* variable_tracer() noexcept { return tracer; }
 VariableScope::VariableScope(VariableTracer* next) noexcept : outer_(std::exchange(tracer, next)) {}
@@ -135,6 +147,7 @@ void Variable::assign(const Tensor& value) {
   if (value.is_symbolic()) {
     fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
   }
+  if (!can_share(value) && copy_into(*state_, value)) return;
   Tensor next = own_header(value, state_->id);
   const Lock lock(state_->mutex);
   std::swap(state_->value, next);

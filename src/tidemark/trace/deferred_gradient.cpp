@@ -36,9 +36,11 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
 
   void finish(autodiff::Tape& tape, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     std::vector<uint64_t> ids;
+    std::vector<Tensor> tensors;  // for the case that a graph is being built of this run
     size_t next = 0;
     for (const Variable& source : question_.sources) {
-      ids.push_back(source ? source.id() : id_of(inputs[next++]));
+      tensors.push_back(source ? Tensor() : inputs[next++]);
+      ids.push_back(source ? source.id() : id_of(tensors.back()));
     }
     const std::vector<bool>& has_seed = question_.has_seed;
     const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed.size());
@@ -47,7 +49,7 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
     for (size_t i = 0; i < seeds.size(); ++i) {
       if (has_seed[i]) seeds[i] = inputs[seed++];
     }
-    auto adjoints = tape.gradient(targets, ids, seeds);
+    auto adjoints = tape.gradient(targets, ids, seeds, tensors);
     next = 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Variable& source = question_.sources[i];

@@ -7,6 +7,7 @@
 #include "tidemark/exec/program.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
+#include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/trace_cache.h"
 
@@ -132,7 +133,7 @@ struct FunctionTraces::State : std::enable_shared_from_this<State> {
     }
     auto out = std::make_shared<Trace>();
     out->signature = signature;
-    trace::Ready ready = trace::shared(builder.finish(outputs));
+    trace::Ready ready = trace::shared(builder.finish(outputs), exec::Compile::at_once);
     out->graph = std::move(ready.graph);
     out->program = std::move(ready.program);
     out->captures = builder.captures();
@@ -212,6 +213,11 @@ std::vector<Tensor> FunctionTraces::call(std::span<Tensor> inputs, const Code& c
 TracedGraph FunctionTraces::graph(std::span<const Tensor> inputs, const Code& code) {
   const std::shared_ptr<Trace> trace = state_->get(inputs, code);
   return {trace->graph->to_string(), trace->graph->to_dot()};
+}
+
+PlanReport FunctionTraces::plan(std::span<const Tensor> inputs, const Code& code) {
+  const std::shared_ptr<Trace> trace = state_->get(inputs, code);
+  return trace::plan_report(*trace->program, inputs, state_->name);
 }
 
 std::vector<TraceInfo> FunctionTraces::traces() const {

@@ -72,14 +72,14 @@ bool has_state(const graph::Graph& graph) {
 
 }  // namespace
 
-Ready shared(std::shared_ptr<graph::Graph> graph) {
-  if (has_state(*graph)) return {graph, exec::Program::build(*graph)};
+Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile) {
+  if (has_state(*graph)) return {graph, exec::Program::build(*graph, compile)};
   const uint64_t hash = graph::content_hash(*graph);
   // Compared and let go without the lock: the last owner's end may run the user's code.
   for (Ready& known : table().candidates(hash)) {
     if (graph::are_same(*known.graph, *graph, graph::Lines::compared)) return std::move(known);
   }
-  Ready made{graph, exec::Program::build(*graph)};
+  Ready made{graph, exec::Program::build(*graph, compile)};
   table().add(hash, made);
   return made;
 }

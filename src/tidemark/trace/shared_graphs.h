@@ -19,7 +19,8 @@ struct Ready {
 
 /// This graph and a program for it, or those of an equal graph from the same lines that is alive.
 /// Graphs with state of their own (random numbers, tables) are never shared. Any thread.
-TIDEMARK_API Ready shared(std::shared_ptr<graph::Graph> graph);
+TIDEMARK_API Ready shared(std::shared_ptr<graph::Graph> graph,
+                          exec::Compile compile = exec::Compile::when_repeated);
 
 /// Entries of the table, of graphs alive or gone: for tests.
 TIDEMARK_API size_t num_shared_graphs();

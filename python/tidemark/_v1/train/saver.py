@@ -14,7 +14,6 @@ import time
 import numpy as np
 
 from tidemark import _tidemark, errors
-from tidemark._creation import convert_to_tensor
 from tidemark._v1.graph import GraphKeys, get_default_graph
 
 _SUFFIX = ".tidemark"
@@ -22,7 +21,7 @@ _SUFFIX = ".tidemark"
 
 def write_variables(prefix, values):
     """Writes arrays under their names."""
-    tensors = {name: convert_to_tensor(value) for name, value in values.items()}
+    tensors = {name: _tidemark.convert(value) for name, value in values.items()}
     _tidemark.write_tensors(prefix + _SUFFIX, tensors, "")
 
 

@@ -1,0 +1,60 @@
+// What a call will need, told before it runs.
+//
+//   auto step = tm::function([](tm::Tensor x) { return tm::tanh(tm::square(x) * 2.f + 1.f); });
+//   tm::PlanReport plan = step.plan(x);
+//   plan.peak;                  // bytes that a call takes at once, beside its arguments
+//   std::cout << plan;          // the same in words: what is alive at the peak, and who made it
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace tidemark {
+
+/// Bytes that live together: a value, its views, and what is written over it.
+struct PlannedBuffer {
+  std::string op;     // who makes it; "workspace of …" for the scratch of a kernel
+  std::string line;   // where in the program
+  std::string place;  // "arena", "result", or "own" where somebody may keep it
+  int64_t bytes = 0;
+  int64_t offset = 0;                        // in the arena
+  int first = 0;                             // the step that makes it
+  int last = 0;                              // the last step that needs it
+  std::vector<std::string> written_over_by;  // ops that write their output here, in place
+};
+
+struct PlannedStepInfo {
+  std::string op, line;
+  int64_t load = 0;  // bytes alive while it runs
+};
+
+struct TIDEMARK_API PlanReport {
+  std::string name;
+  int64_t peak = 0;         // arena and results
+  int64_t lower_bound = 0;  // no placement of these steps needs less
+  int64_t arena = 0;
+  int64_t results = 0;
+  int64_t constants = 0;               // kept with the function
+  int64_t variables = 0;               // used by it, in memory of their own
+  int64_t inputs = 0;                  // the arguments
+  int64_t workspaces = 0;              // the largest scratch of a kernel; inside the arena
+  int64_t as_traced = 0;               // the peak in the order of the program
+  double seconds = 0;                  // that planning took
+  std::vector<PlannedStepInfo> steps;  // in the order in which they run
+  std::vector<PlannedBuffer> buffers;
+  std::vector<std::string> refusals;  // why values have buffers of their own
+
+  /// peak / lower_bound - 1
+  double gap() const;
+  /// The step with the highest load; -1: there are none.
+  int peak_step() const;
+  /// Fits a terminal of 80 columns.
+  std::string to_string() const;
+};
+TIDEMARK_API std::ostream& operator<<(std::ostream& out, const PlanReport& plan);
+
+}  // namespace tidemark

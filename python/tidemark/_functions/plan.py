@@ -1,0 +1,112 @@
+"""What a call of a traced function will need: the planner's answer, to read and to draw."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import NamedTuple
+
+from tidemark._export import export
+
+
+class PlannedBuffer(NamedTuple):
+    """Bytes that live together: a value, its views, and what is written over it."""
+
+    op: str
+    line: str
+    place: str
+    bytes: int
+    offset: int
+    first: int
+    last: int
+    written_over_by: list
+
+
+class PlannedStep(NamedTuple):
+    """A step, in the order in which they run; ``load`` is what is alive meanwhile."""
+
+    op: str
+    line: str
+    load: int
+
+
+@export("tf.memory.Plan")
+class Plan:
+    """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
+
+    def __init__(self, name, said):
+        self.name = name
+        self._said = said
+        self.steps = [PlannedStep(*step) for step in said["steps"]]
+        self.buffers = [PlannedBuffer(*buffer) for buffer in said["buffers"]]
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["_said"][name]
+        except KeyError:
+            raise AttributeError(f"a plan has no {name!r}") from None
+
+    @property
+    def gap(self):
+        """How far the peak lies above the lower bound, as a part of it."""
+        return self.peak / self.lower_bound - 1 if self.lower_bound else 0.0
+
+    @property
+    def peak_step(self):
+        """The index of the step with the highest load; -1: there are none."""
+        loads = [step.load for step in self.steps]
+        return loads.index(max(loads)) if loads else -1
+
+    def at_peak(self):
+        """The buffers alive at the peak, the largest first."""
+        at = self.peak_step
+        alive = [b for b in self.buffers if b.first <= at <= b.last]
+        return sorted(alive, key=lambda b: -b.bytes)
+
+    def to_dict(self):
+        """Plain values."""
+        out = {key: value for key, value in self._said.items() if key != "text"}
+        out["name"] = self.name
+        out["steps"] = [step._asdict() for step in self.steps]
+        out["buffers"] = [buffer._asdict() for buffer in self.buffers]
+        return out
+
+    def to_json(self, indent=None):
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def to_html(self):
+        """One page: time to the right, offsets up, a rectangle a buffer."""
+        from tidemark.cli import plan_page
+
+        drawn, notes = [], {}
+        top = self.arena
+        for at, buffer in enumerate(self.buffers):
+            offset = buffer.offset
+            if buffer.place != "arena":  # drawn above the arena, each on its own
+                offset, top = top, top + buffer.bytes
+            label = f"{at}: {buffer.op}"
+            drawn.append((label, buffer.first, buffer.last + 1, buffer.bytes, offset))
+            notes[label] = " · ".join(
+                part
+                for part in (
+                    buffer.place,
+                    buffer.line,
+                    f"then {', '.join(buffer.written_over_by)}" if buffer.written_over_by else "",
+                )
+                if part
+            )
+        shown = {"peak": max(self.peak, top), "lower_bound": self.lower_bound, "buffers": drawn}
+        return plan_page.page(f"plan of {self.name}", shown, notes)
+
+    def __str__(self):
+        return self._said["text"]
+
+    def __repr__(self):
+        return (
+            f"<tf.memory.Plan of {self.name}: peak {self.peak:,} bytes, lower bound "
+            f"{self.lower_bound:,}>"
+        )
+
+    def _repr_html_(self):
+        return f"<pre>{html.escape(str(self))}</pre>"

@@ -1,0 +1,185 @@
+#include "tidemark/exec/arena_pool.h"
+
+#include <tidemark/bytes.h>
+#include <tidemark/memory.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "tidemark/memory/cache_registry.h"
+#include "tidemark/memory/context.h"
+#include "tidemark/memory/idle.h"
+
+namespace tidemark::exec {
+
+namespace {
+
+struct Arena {
+  memory::Buffer* buffer = nullptr;
+  uint64_t id = 0;
+};
+
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool* const pool = new Pool;  // programs may end after any other static object
+    return *pool;
+  }
+
+  Arena take(size_t bytes) {
+    memory::Buffer* too_small = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      ++in_use_;
+      most_in_use_ = std::max(most_in_use_, in_use_);
+      if (const auto found = best_for(bytes); found != idle_.end()) {
+        const Arena arena = *found;
+        idle_.erase(found);
+        ++hits_;
+        memory::set_idle(arena.buffer, false);
+        return arena;
+      }
+      ++misses_;
+      too_small = take_oldest();
+    }
+    // Its place is taken by the larger one: what a program needs once, it needs again.
+    if (too_small) memory::release(too_small);
+    try {
+      return {memory::allocate({.bytes = bytes, .holder = memory::Holder::arena}), next_id()};
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      --in_use_;
+      throw;
+    }
+  }
+
+  void give_back(Arena arena) {
+    std::vector<memory::Buffer*> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      --in_use_;
+      memory::set_idle(arena.buffer, true);
+      idle_.push_back(arena);
+      // What counts in a scope of its own leaves that scope with the run.
+      if (arena.buffer->budget) gone.push_back(take_newest());
+      while (idle_.size() + in_use_ > most_in_use_ || idle_bytes() > capacity()) {
+        if (idle_.empty()) break;
+        gone.push_back(take_oldest());
+        ++evictions_;
+      }
+    }
+    for (memory::Buffer* buffer : gone) memory::release(buffer);
+  }
+
+  void add_need(int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    needs_.insert(bytes);
+  }
+
+  void remove_need(int64_t bytes) {
+    std::vector<memory::Buffer*> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      needs_.erase(needs_.find(bytes));
+      const auto most = static_cast<size_t>(needs_.empty() ? 0 : *needs_.rbegin());
+      for (size_t i = idle_.size(); i-- > 0;) {
+        if (idle_[i].buffer->bytes <= most) continue;
+        gone.push_back(idle_[i].buffer);
+        idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+    for (memory::Buffer* buffer : gone) memory::release(buffer);
+  }
+
+  /// Under pressure: everything that waits goes.
+  bool drop_idle() {
+    std::vector<Arena> gone;
+    {
+      const std::lock_guard lock(mutex_);
+      gone.swap(idle_);
+      most_in_use_ = std::max<size_t>(in_use_, 1);
+    }
+    for (const Arena& arena : gone) memory::release(arena.buffer);
+    return !gone.empty();
+  }
+
+ private:
+  Pool() {
+    memory::set_idle_reclaimer([] { return instance().drop_idle(); });
+  }
+
+  /// The smallest that is large enough and not wastefully so, in the account of this thread.
+  std::vector<Arena>::iterator best_for(size_t bytes) {
+    auto best = idle_.end();
+    for (auto at = idle_.begin(); at != idle_.end(); ++at) {
+      const memory::Buffer& buffer = *at->buffer;
+      if (buffer.bytes < bytes || buffer.budget != memory::thread_context.budget) continue;
+      if (best == idle_.end() || buffer.bytes < best->buffer->bytes) best = at;
+    }
+    return best;
+  }
+  memory::Buffer* take_oldest() {
+    if (idle_.empty()) return nullptr;
+    memory::Buffer* buffer = idle_.front().buffer;
+    idle_.erase(idle_.begin());
+    return buffer;
+  }
+  memory::Buffer* take_newest() {
+    memory::Buffer* buffer = idle_.back().buffer;
+    idle_.pop_back();
+    return buffer;
+  }
+  int64_t idle_bytes() const {
+    int64_t bytes = 0;
+    for (const Arena& arena : idle_) bytes += static_cast<int64_t>(arena.buffer->charged);
+    return bytes;
+  }
+  static int64_t capacity() { return memory::limit() / 2; }
+  static uint64_t next_id() {
+    static constinit std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+  std::mutex mutex_;
+  std::multiset<int64_t> needs_;
+  std::vector<Arena> idle_;  // the one used longest ago first
+  size_t in_use_ = 0, most_in_use_ = 0;
+  int64_t hits_ = 0, misses_ = 0, evictions_ = 0;
+  memory::CacheRegistration listed_{[this] {
+    const std::lock_guard lock(mutex_);
+    memory::CacheUse use;
+    use.name = "idle arenas of functions";
+    use.entries = static_cast<int64_t>(idle_.size());
+    use.bytes = idle_bytes();
+    use.capacity = capacity();
+    use.hits = hits_;
+    use.misses = misses_;
+    use.evictions = evictions_;
+    return use;
+  }};
+};
+
+}  // namespace
+
+ArenaNeed::ArenaNeed(int64_t bytes) : bytes_(bytes) {
+  if (bytes > 0) Pool::instance().add_need(bytes);
+}
+
+ArenaNeed::~ArenaNeed() {
+  if (bytes_ > 0) Pool::instance().remove_need(bytes_);
+}
+
+ArenaLease::ArenaLease(int64_t bytes) {
+  if (bytes <= 0) return;
+  const Arena arena = Pool::instance().take(static_cast<size_t>(bytes));
+  buffer_ = arena.buffer;
+  id_ = arena.id;
+}
+
+ArenaLease::~ArenaLease() {
+  if (buffer_) Pool::instance().give_back({buffer_, id_});
+}
+
+}  // namespace tidemark::exec

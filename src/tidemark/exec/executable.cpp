@@ -1,0 +1,236 @@
+#include "tidemark/exec/executable.h"
+
+#include <algorithm>
+
+#include "tidemark/exec/long_work.h"
+#include "tidemark/exec/step_site.h"
+#include "tidemark/graph/special_scope.h"
+#include "tidemark/memory/context.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::exec {
+
+/// The handles of one run. Those on the arena are made once and point into the block of the last
+/// run until the next one starts; they count no references to it.
+struct Executable::Frame {
+  std::vector<Tensor> slots;
+  uint64_t arena = 0;
+
+  explicit Frame(const Executable& executable) : slots(executable.num_slots_) {
+    for (const InArena& value : executable.in_arena_) {
+      auto* impl = new detail::TensorImpl;
+      impl->dtype = value.dtype;
+      impl->shape = value.shape;
+      impl->num_elements = value.shape.num_elements();
+      slots[value.slot] = Tensor::adopt(impl);
+    }
+  }
+
+  void point_into(const Executable& executable, const ArenaLease& lease) {
+    if (arena == lease.id()) return;
+    for (const InArena& value : executable.in_arena_) {
+      detail::TensorImpl* impl = slots[value.slot].impl();
+      impl->data = impl->num_elements > 0 ? lease.data() + value.offset : nullptr;
+      impl->buffer = lease.buffer();
+    }
+    arena = lease.id();
+  }
+
+  void drop(const Executable& executable) {
+    for (const InArena& value : executable.in_arena_) slots[value.slot].impl()->buffer = nullptr;
+  }
+};
+
+/// One run: the frame and the arena it has for the time being.
+class Executable::Run {
+ public:
+  explicit Run(const Executable& executable)
+      : executable_(executable),
+        lease_(executable.need_.bytes()),
+        frame_(executable.take_frame()),
+        slots_(frame_->slots.data()) {
+    frame_->point_into(executable, lease_);
+  }
+  ~Run() {
+    // Whatever a failed run left; after a good one they are empty.
+    size_t next = 0;
+    for (uint32_t slot = 0; slot < executable_.num_slots_; ++slot) {
+      if (next < executable_.in_arena_.size() && executable_.in_arena_[next].slot == slot) {
+        ++next;
+      } else if (slots_[slot]) {
+        slots_[slot] = Tensor();
+      }
+    }
+    executable_.give_back(std::move(frame_));
+  }
+  Run(const Run&) = delete;
+
+  Tensor* slots() { return slots_; }
+
+  void step(const Step& step) {
+    switch (step.kind) {
+      case Kind::kernel:
+        compute(step);
+        break;
+      case Kind::pure: {
+        make_outputs(step);
+        const Operands inputs(*this, step);
+        const LongWork scope(step.is_long);
+        step.pure->compute(inputs.span(), outputs_of(step), workspace_of(step));
+        break;
+      }
+      case Kind::view:
+        make_outputs(step);
+        break;
+      case Kind::eager: {
+        const StepSite site(step.site);
+        const Operands inputs(*this, step);
+        run_eager({*step.op, inputs.span(), step.attrs, step.dying}, outputs_of(step));
+        break;
+      }
+      case Kind::special:
+        run_special(step);
+        break;
+    }
+    for (uint32_t k = 0; k < step.num_dead; ++k) {
+      slots_[executable_.dead_[step.first_dead + k]] = Tensor();
+    }
+  }
+
+  const Tensor& operand(int32_t ref) const {
+    return ref >= 0 ? slots_[ref] : executable_.constants_[static_cast<size_t>(~ref)];
+  }
+
+ private:
+  /// Borrowed handles: the slots keep the values.
+  class Operands {
+   public:
+    Operands(const Run& run, const Step& step) : count_(step.num_inputs) {
+      if (count_ > kFew) many_.resize(count_);
+      detail::TensorImpl** impls = count_ > kFew ? many_.data() : few_;
+      const int32_t* refs = run.executable_.operands_.data() + step.first_input;
+      for (size_t i = 0; i < count_; ++i) impls[i] = run.operand(refs[i]).impl();
+    }
+    Operands(const Operands&) = delete;
+    std::span<const Tensor> span() const {
+      return {reinterpret_cast<const Tensor*>(count_ > kFew ? many_.data() : few_), count_};
+    }
+
+   private:
+    static constexpr size_t kFew = 16;
+    size_t count_;
+    detail::TensorImpl* few_[kFew];
+    std::vector<detail::TensorImpl*> many_;
+  };
+
+  std::span<Tensor> outputs_of(const Step& step) {
+    return {slots_ + step.first_output, step.num_outputs};
+  }
+  void* workspace_of(const Step& step) const {
+    return step.workspace < 0 ? nullptr : lease_.data() + step.workspace;
+  }
+
+  void compute(const Step& step) {
+    make_outputs(step);
+    if (step.does_nothing) return;
+    const Operands inputs(*this, step);
+    const OpCall call{*step.op, inputs.span(), step.attrs};
+    const LongWork scope(step.is_long);
+    KernelContext context(call, outputs_of(step), workspace_of(step));
+    step.kernel(context);
+  }
+
+  void make_outputs(const Step& step) {
+    if (step.num_made == 0) return;
+    const StepSite site(step.site);
+    for (uint32_t i = 0; i < step.num_made; ++i) {
+      const Made& made = executable_.made_[step.first_made + i];
+      slots_[made.slot] = make(step, made);
+    }
+  }
+
+  Tensor make(const Step& step, const Made& made) {
+    if (made.base != kNoBase) {
+      const Tensor& base = operand(made.base);
+      char* data = static_cast<char*>(base.mutable_raw_data());
+      return view_of(base, data ? data + made.offset : nullptr, made.dtype, made.shape);
+    }
+    for (uint64_t left = step.writable; left != 0; left &= left - 1) {
+      const auto input = static_cast<uint32_t>(__builtin_ctzll(left));
+      const Tensor& t = operand(executable_.operands_[step.first_input + input]);
+      if (t.dtype() != made.dtype || !(t.shape() == made.shape) || t.num_elements() == 0) continue;
+      if (!t.is_unique()) continue;
+      t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
+      return t;
+    }
+    return new_tensor(made.dtype, made.shape);
+  }
+
+  void run_special(const Step& step) {
+    const StepSite site(step.site);
+    constexpr uint32_t kFew = 8;
+    Tensor few[kFew];
+    std::vector<Tensor> many(step.num_inputs > kFew ? step.num_inputs : 0);
+    const std::span<Tensor> inputs(step.num_inputs > kFew ? many.data() : few, step.num_inputs);
+    for (uint32_t i = 0; i < step.num_inputs; ++i) {
+      const int32_t ref = executable_.operands_[step.first_input + i];
+      if (i < 64 && ((step.dying >> i) & 1u)) {
+        inputs[i] = std::move(slots_[ref]);
+      } else {
+        inputs[i] = operand(ref);
+      }
+    }
+    graph::call_special(step.special, step.infos, inputs, outputs_of(step));
+  }
+
+  const Executable& executable_;
+  ArenaLease lease_;
+  std::unique_ptr<Frame> frame_;
+  Tensor* slots_;
+};
+
+std::unique_ptr<Executable::Frame> Executable::take_frame() const {
+  if (Frame* kept = kept_.exchange(nullptr, std::memory_order_acquire)) {
+    return std::unique_ptr<Frame>(kept);
+  }
+  return std::make_unique<Frame>(*this);
+}
+
+void Executable::give_back(std::unique_ptr<Frame> frame) const {
+  Frame* expected = nullptr;
+  if (kept_.compare_exchange_strong(expected, frame.get(), std::memory_order_release)) {
+    frame.release();
+  } else {
+    frame->drop(*this);
+  }
+}
+
+void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  Run run(*this);
+  Tensor* slots = run.slots();
+  for (size_t i = 0; i < inputs.size(); ++i) slots[i] = std::move(inputs[i]);
+  for (uint32_t slot : unused_inputs_) slots[slot] = Tensor();
+  for (const Step& step : steps_) run.step(step);
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = run.operand(outputs_[i]);
+}
+
+Executable::~Executable() {
+  if (Frame* kept = kept_.load(std::memory_order_acquire)) {
+    kept->drop(*this);
+    delete kept;
+  }
+  for (const Step& step : steps_) {
+    if (step.site) memory::unpin(*step.site);
+  }
+}
+
+size_t Executable::bytes() const {
+  size_t bytes = sizeof(*this) + steps_.size() * sizeof(Step) + operands_.size() * 4 +
+                 dead_.size() * 4 + made_.size() * sizeof(Made) +
+                 in_arena_.size() * (sizeof(InArena) + sizeof(detail::TensorImpl)) +
+                 num_slots_ * sizeof(Tensor);
+  for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
+  return bytes;
+}
+
+}  // namespace tidemark::exec

@@ -1,0 +1,97 @@
+// Executable: a planned graph, ready to run. Values lie where the plan says, in one arena a run; a
+// run in steady state allocates nothing but its results.
+//
+//   auto plan = plan::plan_graph(*graph);
+//   exec::Executable executable(*graph, std::move(plan));
+//   executable.run(inputs, outputs);        // any number of threads, an arena each
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "tidemark/exec/arena_pool.h"
+#include "tidemark/graph/specials.h"
+#include "tidemark/plan/graph_plan.h"
+
+namespace tidemark::exec {
+
+/// Keeps no node alive.
+class TIDEMARK_API Executable {
+ public:
+  Executable(const graph::Graph& graph, const plan::GraphPlan& plan);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// Inputs are in the order of the graph; those that the caller moves in may be written over.
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const;
+
+  int64_t arena_bytes() const { return need_.bytes(); }
+  size_t num_steps() const { return steps_.size(); }
+  /// Beside the arena.
+  size_t bytes() const;
+
+ private:
+  using Kind = plan::PlannedStep::Kind;
+
+  /// An output that has a buffer of its own, or is a view.
+  struct Made {
+    uint32_t slot = 0;
+    DType dtype = DType::invalid;
+    Shape shape;
+    int32_t base = kNoBase;  // an operand whose bytes it shares
+    int64_t offset = 0;      // into it
+    bool is_view = false;    // else it takes the bytes over
+  };
+  static constexpr int32_t kNoBase = std::numeric_limits<int32_t>::max();
+
+  struct Step {
+    Kind kind = Kind::special;
+    bool is_long = false;
+    bool does_nothing = false;  // no elements
+    const OpDef* op = nullptr;
+    KernelRun kernel = nullptr;
+    std::shared_ptr<const graph::Special> special;
+    const graph::PureSpecial* pure = nullptr;
+    uint32_t first_input = 0, num_inputs = 0;
+    uint32_t first_output = 0, num_outputs = 0;
+    uint32_t first_made = 0, num_made = 0;
+    uint32_t first_dead = 0, num_dead = 0;
+    uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
+    uint64_t writable = 0;  // of those, the ones the op may write its output into
+    int64_t workspace = -1;
+    std::vector<Attr> attrs;
+    std::vector<graph::OutputInfo> infos;  // of specials
+    memory::Site* site = nullptr;          // pinned
+  };
+
+  /// A value that lies in the arena.
+  struct InArena {
+    uint32_t slot = 0;
+    int64_t offset = 0;
+    DType dtype = DType::invalid;
+    Shape shape;
+  };
+
+  class Builder;
+  struct Frame;
+  class Run;
+
+  std::unique_ptr<Frame> take_frame() const;
+  void give_back(std::unique_ptr<Frame> frame) const;
+
+  size_t num_inputs_ = 0;
+  uint32_t num_slots_ = 0;
+  std::vector<Step> steps_;
+  std::vector<int32_t> operands_;  // slots, or ~constant
+  std::vector<Made> made_;
+  std::vector<uint32_t> dead_;
+  std::vector<InArena> in_arena_;
+  std::vector<Tensor> constants_;
+  std::vector<int32_t> outputs_;
+  std::vector<uint32_t> unused_inputs_;
+  ArenaNeed need_;
+  mutable std::atomic<Frame*> kept_{nullptr};
+};
+
+}  // namespace tidemark::exec

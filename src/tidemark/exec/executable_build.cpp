@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "tidemark/exec/executable.h"
+#include "tidemark/exec/long_work.h"
+
+namespace tidemark::exec {
+
+/// Turns a plan into steps whose operands are slots, one a value of the plan.
+class Executable::Builder {
+ public:
+  Builder(Executable& executable, const plan::GraphPlan& plan) : out_(executable), plan_(plan) {}
+
+  void build(const graph::Graph& graph) {
+    // The slots of the inputs come first, in the order in which callers give them.
+    slot_of_.assign(plan_.values.size(), kNoSlot);
+    for (const int value : plan_.input_values) slot_of_[static_cast<size_t>(value)] = next_slot_++;
+    out_.num_inputs_ = plan_.input_values.size();
+    for (const plan::PlannedStep& step : plan_.steps) number(*step.node);
+    out_.num_slots_ = next_slot_;
+    for (const plan::PlannedStep& step : plan_.steps) add_step(step);
+    for (const Tensor& t : graph.outputs()) out_.outputs_.push_back(reference(t));
+    for (size_t i = 0; i < plan_.values.size(); ++i) add_arena_value(i);
+    std::sort(out_.in_arena_.begin(), out_.in_arena_.end(),
+              [](const InArena& a, const InArena& b) { return a.slot < b.slot; });
+    find_last_uses();
+  }
+
+ private:
+  static constexpr uint32_t kNoSlot = ~0u;
+
+  const plan::PlannedValue& value(int index) const {
+    return plan_.values[static_cast<size_t>(index)];
+  }
+  int first_value(const graph::Node& node) const {
+    return plan_.value_of(graph::output_of(const_cast<graph::Node&>(node), 0));
+  }
+
+  void number(const graph::Node& node) {
+    if (node.outputs.empty()) return;
+    const int first = first_value(node);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      slot_of_[static_cast<size_t>(first) + i] = next_slot_++;
+    }
+  }
+
+  int32_t slot_ref(int value) const {
+    return static_cast<int32_t>(slot_of_[static_cast<size_t>(value)]);
+  }
+  int32_t reference(const Tensor& t) {
+    if (t.is_symbolic()) return slot_ref(plan_.value_of(t));
+    const auto [found, is_new] = constants_.try_emplace(t.impl(), out_.constants_.size());
+    if (is_new) out_.constants_.push_back(t);
+    return ~static_cast<int32_t>(found->second);
+  }
+
+  void add_step(const plan::PlannedStep& planned) {
+    const graph::Node& node = *planned.node;
+    Step step;
+    step.kind = planned.kind;
+    step.op = node.op;
+    step.attrs = node.attrs;
+    step.kernel = planned.kernel.run;
+    step.special = node.special;
+    step.pure = dynamic_cast<const graph::PureSpecial*>(node.special.get());
+    if (planned.kind == Kind::special) step.infos = node.outputs;
+    step.site = node.site;
+    if (step.site) memory::pin(*step.site);
+    step.first_input = static_cast<uint32_t>(out_.operands_.size());
+    step.num_inputs = static_cast<uint32_t>(node.inputs.size());
+    for (const Tensor& t : node.inputs) out_.operands_.push_back(reference(t));
+    step.num_outputs = static_cast<uint32_t>(node.outputs.size());
+    if (step.num_outputs > 0) {
+      step.first_output = slot_of_[static_cast<size_t>(first_value(node))];
+    }
+    if (planned.workspace > 0) step.workspace = planned.workspace_offset;
+    weigh(node, step);
+    add_made(planned, step);
+    const bool shows_arena = step.kind == Kind::view && step.num_made == 0;
+    if (!shows_arena) out_.steps_.push_back(std::move(step));
+    if (shows_arena && node.site) memory::unpin(*node.site);
+  }
+
+  void weigh(const graph::Node& node, Step& step) const {
+    int64_t bytes = 0, elements = 0;
+    for (const Tensor& t : node.inputs) bytes += static_cast<int64_t>(t.nbytes());
+    for (const graph::OutputInfo& out : node.outputs) {
+      if (!out.shape.is_fully_known()) return;
+      elements += out.shape.num_elements();
+      bytes += out.shape.num_elements() * static_cast<int64_t>(size_of(out.dtype));
+    }
+    const bool is_heavy = node.op && node.op->is_heavy();
+    step.is_long = bytes > (is_heavy ? kLongHeavyBytes : kLongWorkBytes);
+    step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
+  }
+
+  /// Outputs whose handles every run makes anew.
+  void add_made(const plan::PlannedStep& planned, Step& step) {
+    step.first_made = static_cast<uint32_t>(out_.made_.size());
+    const graph::Node& node = *planned.node;
+    if (planned.kind == Kind::eager || planned.kind == Kind::special) return;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const int index = first_value(node) + static_cast<int>(i);
+      const plan::PlannedValue& v = value(index);
+      if (v.place == plan::Place::arena) continue;
+      Made made;
+      made.slot = slot_of_[static_cast<size_t>(index)];
+      made.dtype = node.outputs[i].dtype;
+      made.shape = node.outputs[i].shape;
+      if (planned.kind == Kind::view) {
+        made.is_view = true;
+        made.base = base_of_view(node, v);
+        made.offset = v.view_offset;
+      } else if (v.takes_over != plan::kNone) {
+        made.base = slot_ref(v.takes_over);
+      }
+      out_.made_.push_back(std::move(made));
+    }
+    step.num_made = static_cast<uint32_t>(out_.made_.size()) - step.first_made;
+  }
+
+  int32_t base_of_view(const graph::Node& node, const plan::PlannedValue& v) {
+    if (v.view_of != plan::kNone) return slot_ref(v.view_of);
+    const OpCall call{*node.op, node.inputs, node.attrs};
+    InferContext said(call, static_cast<int>(node.outputs.size()));
+    node.op->shape_rule()(said);
+    const int input = said.output(static_cast<int>(v.output)).aliased_input;
+    return reference(node.inputs[static_cast<size_t>(input)]);
+  }
+
+  void add_arena_value(size_t index) {
+    const plan::PlannedValue& v = plan_.values[index];
+    if (v.place != plan::Place::arena || slot_of_[index] == kNoSlot) return;
+    const graph::OutputInfo& info = v.node->outputs[v.output];
+    out_.in_arena_.push_back({slot_of_[index], v.offset, info.dtype, info.shape});
+    is_in_arena_.resize(next_slot_);
+    is_in_arena_[slot_of_[index]] = true;
+  }
+
+  void find_last_uses() {
+    is_in_arena_.resize(next_slot_);
+    constexpr uint32_t kNever = ~0u;
+    std::vector<uint32_t> last(next_slot_, kNever);
+    std::vector<Step>& steps = out_.steps_;
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      for (uint32_t k = 0; k < steps[i].num_outputs; ++k) last[steps[i].first_output + k] = i;
+      for (int32_t ref : refs(steps[i])) {
+        if (ref >= 0) last[static_cast<size_t>(ref)] = i;
+      }
+    }
+    std::vector<bool> stays(is_in_arena_);
+    for (int32_t ref : out_.outputs_) {
+      if (ref >= 0) stays[static_cast<size_t>(ref)] = true;
+    }
+    std::vector<std::vector<uint32_t>> dead(steps.size());
+    for (uint32_t slot = 0; slot < next_slot_; ++slot) {
+      if (stays[slot]) continue;
+      if (last[slot] == kNever) {
+        if (slot < out_.num_inputs_) out_.unused_inputs_.push_back(slot);
+      } else {
+        dead[last[slot]].push_back(slot);
+      }
+    }
+    for (uint32_t i = 0; i < steps.size(); ++i) {
+      steps[i].first_dead = static_cast<uint32_t>(out_.dead_.size());
+      steps[i].num_dead = static_cast<uint32_t>(dead[i].size());
+      out_.dead_.insert(out_.dead_.end(), dead[i].begin(), dead[i].end());
+      mark_dying(steps[i], dead[i]);
+    }
+  }
+
+  /// An input given twice is not given up: writing one would change the other.
+  void mark_dying(Step& step, const std::vector<uint32_t>& dead) const {
+    const std::span<const int32_t> all = refs(step);
+    for (size_t i = 0; i < std::min<size_t>(all.size(), 64); ++i) {
+      if (all[i] < 0 || std::count(all.begin(), all.end(), all[i]) > 1) continue;
+      if (std::find(dead.begin(), dead.end(), static_cast<uint32_t>(all[i])) == dead.end())
+        continue;
+      step.dying |= uint64_t{1} << i;
+      const bool may = step.op ? i < 32 && step.op->may_write_into(static_cast<int>(i))
+                               : step.pure && step.pure->may_write_into(0, i);
+      if (may && step.num_outputs == 1) step.writable |= uint64_t{1} << i;
+    }
+  }
+
+  std::span<const int32_t> refs(const Step& step) const {
+    return std::span(out_.operands_).subspan(step.first_input, step.num_inputs);
+  }
+
+  Executable& out_;
+  const plan::GraphPlan& plan_;
+  std::vector<uint32_t> slot_of_;
+  std::vector<bool> is_in_arena_;
+  std::unordered_map<const detail::TensorImpl*, size_t> constants_;
+  uint32_t next_slot_ = 0;
+};
+
+Executable::Executable(const graph::Graph& graph, const plan::GraphPlan& plan)
+    : need_(plan.arena_bytes) {
+  Builder(*this, plan).build(graph);
+}
+
+}  // namespace tidemark::exec

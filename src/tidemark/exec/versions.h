@@ -1,0 +1,57 @@
+// The compiled versions of a program, one for each set of sizes it is run with.
+#pragma once
+
+#include <mutex>
+
+#include "tidemark/exec/executable.h"
+#include "tidemark/exec/program.h"
+
+namespace tidemark::exec {
+
+/// A program that cannot be compiled, or whose sizes keep changing, is run step by step.
+class Versions {
+ public:
+  explicit Versions(Compile when) : when_(when) {}
+  ~Versions();
+  Versions(const Versions&) = delete;
+  Versions& operator=(const Versions&) = delete;
+
+  /// Null: run it step by step this time.
+  const Executable* find(const Program& program, std::span<const Tensor> inputs);
+  /// At once, whether or not such sizes were seen before. Null: it cannot be compiled.
+  const Executable* compile(const Program& program, std::span<const Tensor> inputs);
+  size_t bytes() const;
+
+ private:
+  static constexpr int kMost = 8;        // versions of one program
+  static constexpr int kRemembered = 8;  // sizes seen lately
+
+  /// Never changed once others can see it, kept as long as the program.
+  struct Version {
+    std::vector<Shape> shapes;               // unknown: nobody looks at that input
+    std::unique_ptr<Executable> executable;  // null: these sizes cannot be planned
+    const Version* older = nullptr;
+    bool fits(std::span<const Tensor> inputs) const;
+  };
+
+  const Version* known(std::span<const Tensor> inputs) const;
+  bool was_seen(std::span<const Tensor> inputs);
+
+  const Compile when_;
+  std::atomic<const Version*> newest_{nullptr};
+  std::atomic<int> count_{0};
+  mutable std::mutex mutex_;
+  uint64_t seen_[kRemembered] = {};
+  int next_seen_ = 0;
+};
+
+/// How a program becomes a graph of known sizes: the layers that trace know. Null: it cannot.
+using Specialiser = std::shared_ptr<graph::Graph> (*)(const Program& program,
+                                                      std::span<const Tensor> inputs);
+TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
+
+/// A graph of the given sizes, after all passes. Null: it cannot be made.
+TIDEMARK_API std::shared_ptr<graph::Graph> specialise(const Program& program,
+                                                      std::span<const Tensor> inputs);
+
+}  // namespace tidemark::exec

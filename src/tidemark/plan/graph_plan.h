@@ -1,0 +1,79 @@
+// A graph whose sizes are known, planned: the order of its steps and where every byte lies.
+//
+//   plan::GraphPlan plan = plan::plan_graph(*graph);
+//   plan.arena_bytes;      // one block for everything that does not outlive the run
+//   plan.peak;             // the most that a run needs at once, results included
+//   plan.lower_bound;      // no placement of this order needs less
+//
+// Nothing runs and nothing is allocated: a plan for a machine of any size can be made on any other.
+#pragma once
+
+#include <tidemark/kernel.h>
+
+#include "tidemark/graph/graph.h"
+#include "tidemark/plan/program.h"
+
+namespace tidemark::plan {
+
+enum class Place : uint8_t {
+  elsewhere,  ///< an input, a variable, a constant, or a view of one
+  arena,
+  fresh,  ///< a buffer of its own: it leaves with the results, or somebody may keep it
+};
+
+struct PlannedValue {
+  const graph::Node* node = nullptr;
+  uint32_t output = 0;
+  int64_t bytes = 0;  ///< 0 too where only the run can tell
+  Place place = Place::elsewhere;
+  int64_t offset = 0;       ///< in the arena
+  int view_of = kNone;      ///< shares that value's bytes, from `view_offset` on
+  int64_t view_offset = 0;  ///< in bytes
+  int takes_over = kNone;   ///< the value whose bytes it is written into
+  bool is_result = false;
+  int first = 0;  ///< the step that makes it
+  int last = 0;   ///< the last step that needs it
+};
+
+struct PlannedStep {
+  enum class Kind : uint8_t {
+    kernel,   ///< into outputs that are there
+    pure,     ///< a special that computes as a kernel does
+    view,     ///< nothing is computed
+    eager,    ///< an op whose outputs only the run can tell
+    special,  ///< anything else: reads and updates variables, branches, loops, prints
+  };
+  const graph::Node* node = nullptr;
+  Kind kind = Kind::special;
+  Kernel kernel;
+  int64_t workspace = 0;
+  int64_t workspace_offset = 0;
+  int64_t load = 0;  ///< bytes alive while it runs, workspace included
+};
+
+struct GraphPlan {
+  std::vector<PlannedStep> steps;    ///< in the order in which they run
+  std::vector<PlannedValue> values;  ///< those of the inputs first
+  std::vector<int> input_values;     ///< the value of each input of the graph
+  std::vector<int> output_values;    ///< the value of each output; kNone: a constant
+  int64_t arena_bytes = 0;
+  int64_t result_bytes = 0;
+  int64_t peak = 0;         ///< arena and results
+  int64_t lower_bound = 0;  ///< the largest load of any step
+  int64_t traced_peak = 0;  ///< the largest load in the order of the program
+  double seconds = 0;       ///< spent on planning
+
+  /// The value that stands for the tensor; kNone: it holds elements itself.
+  int value_of(const Tensor& t) const;
+  std::vector<std::pair<const graph::Node*, int>> first_values;  // sorted by node
+};
+
+struct GraphPlanOptions {
+  /// How long to look for a better order and a better placement.
+  double seconds = 0.1;
+};
+
+/// Throws InternalError where the plan does not stand up to the checkers.
+TIDEMARK_API GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options = {});
+
+}  // namespace tidemark::plan

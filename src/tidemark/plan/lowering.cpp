@@ -1,0 +1,252 @@
+#include "tidemark/plan/lowering.h"
+
+#include <algorithm>
+
+#include "tidemark/graph/specials.h"
+#include "tidemark/ops/arrays.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::plan {
+
+namespace {
+
+using Kind = PlannedStep::Kind;
+
+int64_t known_bytes(const graph::OutputInfo& info) {
+  if (!info.shape.is_fully_known()) return 0;
+  return static_cast<int64_t>(bytes_for(info.dtype, info.shape.num_elements()));
+}
+
+bool is_pure(const graph::Node& node) {
+  return dynamic_cast<const graph::PureSpecial*>(node.special.get()) != nullptr;
+}
+
+const graph::ReadVariable* reading(const graph::Node& node) {
+  return dynamic_cast<const graph::ReadVariable*>(node.special.get());
+}
+
+/// A rule may know the shape of a view and not where it starts: that is for a run to tell.
+bool is_offset_known(const graph::Node& node, const InferContext& said) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (static_cast<int>(i) != said.output(0).aliased_input &&
+        !graph::known_value(node.inputs[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Lies in memory that is not the graph's.
+bool lies_elsewhere(const graph::Node& node) {
+  return node.special && (graph::is_constant(node) || reading(node) != nullptr);
+}
+
+}  // namespace
+
+Lowering::Lowering(const graph::Graph& graph) {
+  for (const Tensor& t : graph.inputs()) add_values(graph::node_of(t), true);
+  for (const graph::Node* node : graph.nodes()) {
+    if (!first_value.contains(node)) add_node(*node);
+  }
+  for (size_t op = 0; op < steps.size(); ++op) find_kept_inputs(*steps[op].node, steps[op]);
+  for (const Tensor& t : graph.outputs()) {
+    const int value = value_of(t);
+    if (value == kNone) continue;
+    values[static_cast<size_t>(value)].is_result = true;
+    program.values[static_cast<size_t>(value)].kept = true;
+  }
+  for (size_t op = 0; op < steps.size(); ++op) {
+    find_takeovers(op);
+    put_in_order(op);
+  }
+}
+
+int Lowering::value_of(const Tensor& t) const {
+  if (!t.is_symbolic()) return kNone;
+  return first_value.at(&graph::node_of(t)) + static_cast<int>(graph::symbolic(t).index);
+}
+
+int Lowering::root_of(int value) const {
+  while (program.values[static_cast<size_t>(value)].view_of != kNone) {
+    value = program.values[static_cast<size_t>(value)].view_of;
+  }
+  return value;
+}
+
+void Lowering::add_values(const graph::Node& node, bool external) {
+  first_value.emplace(&node, static_cast<int>(values.size()));
+  for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+    PlannedValue value;
+    value.node = &node;
+    value.output = i;
+    value.bytes = known_bytes(node.outputs[i]);
+    values.push_back(value);
+    program.values.push_back({.bytes = value.bytes, .external = external});
+    is_placed_.push_back(0);
+  }
+}
+
+void Lowering::add_node(const graph::Node& node) {
+  add_values(node, lies_elsewhere(node));
+  const int first = first_value.at(&node);
+  PlannedStep step;
+  step.node = &node;
+  if (node.op) {
+    step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
+  } else if (is_pure(node)) {
+    step.kind = Kind::pure;
+    step.workspace =
+        static_cast<int64_t>(static_cast<const graph::PureSpecial&>(*node.special).workspace());
+  }
+  Op op;
+  for (const Tensor& t : node.inputs) {
+    const int value = value_of(t);
+    if (value != kNone) op.inputs.push_back(value);
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    op.outputs.push_back(first + static_cast<int>(i));
+    const bool placed = step.kind == Kind::kernel || step.kind == Kind::pure;
+    is_placed_[static_cast<size_t>(first) + i] = placed;
+  }
+  op.workspace = step.workspace;
+  if (const auto* read = reading(node)) variable_of_[first] = read->variable().id();
+  op_of_.emplace(&node, static_cast<int>(steps.size()));
+  steps.push_back(step);
+  program.ops.push_back(std::move(op));
+}
+
+/// False: only the run can tell what the op gives.
+bool Lowering::follow_rule(const graph::Node& node, PlannedStep& step) {
+  const OpDef& op = *node.op;
+  if (arrays::is_resizing(op)) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const graph::OutputInfo& out = node.outputs[i];
+    if (!out.shape.is_fully_known() || out.dtype == DType::string) return false;
+    if (i < 32 && op.has_rows_from_values(static_cast<int>(i))) return false;
+  }
+  for (const Tensor& t : node.inputs) {
+    if (!t.shape().is_fully_known() || t.dtype() == DType::string) return false;
+  }
+  try {
+    const OpCall call{op, node.inputs, node.attrs};
+    InferContext said(call, static_cast<int>(node.outputs.size()));
+    op.shape_rule()(said);
+    std::vector<Shape> shapes;
+    for (int i = 0; i < said.num_outputs(); ++i) {
+      const auto& out = said.output(i);
+      const graph::OutputInfo& known = node.outputs[static_cast<size_t>(i)];
+      if (out.shape != known.shape || out.dtype != known.dtype || out.string_bytes > 0) {
+        return false;
+      }
+      shapes.push_back(out.shape);
+    }
+    if (said.num_outputs() > 0 && said.output(0).aliased_input >= 0) {
+      if (!is_offset_known(node, said)) return false;
+      make_views(node, said);
+      step.kind = Kind::view;
+      return true;
+    }
+    return find_kernel(node, shapes, step);
+  } catch (const Error&) {
+    return false;  // a value is needed that only the run can tell
+  }
+}
+
+bool Lowering::find_kernel(const graph::Node& node, std::span<const Shape> shapes,
+                           PlannedStep& step) const {
+  const OpCall call{*node.op, node.inputs, node.attrs};
+  const DType key = node.inputs.empty() ? node.outputs[0].dtype : node.inputs[0].dtype();
+  const KernelTable* table = kernels_of(*node.op);
+  if (!table || !table->find(Device::cpu, key).run) return false;
+  step.kernel = table->find(Device::cpu, key);
+  step.kind = Kind::kernel;
+  if (step.kernel.workspace) {
+    step.workspace = static_cast<int64_t>(step.kernel.workspace(call, shapes));
+  }
+  return true;
+}
+
+void Lowering::make_views(const graph::Node& node, const InferContext& said) {
+  const int first = first_value.at(&node);
+  for (int i = 0; i < said.num_outputs(); ++i) {
+    const auto& out = said.output(i);
+    const Tensor& base = node.inputs[static_cast<size_t>(out.aliased_input)];
+    PlannedValue& value = values[static_cast<size_t>(first + i)];
+    Value& packed = program.values[static_cast<size_t>(first + i)];
+    value.view_offset = out.offset * static_cast<int64_t>(size_of(base.dtype()));
+    value.view_of = packed.view_of = value_of(base);
+    packed.external = value.view_of == kNone;
+  }
+}
+
+/// What a step may keep, or make views of that nobody knows of, is not the plan's to place.
+void Lowering::find_kept_inputs(const graph::Node& node, const PlannedStep& step) {
+  const bool keeps = step.kind == Kind::eager
+                         ? !node.op->is_elementwise()
+                         : step.kind == Kind::special && node.special->keeps_inputs();
+  if (!keeps) return;
+  for (const Tensor& t : node.inputs) {
+    const int value = value_of(t);
+    if (value != kNone) is_placed_[static_cast<size_t>(root_of(value))] = 0;
+  }
+}
+
+void Lowering::find_takeovers(size_t index) {
+  const PlannedStep& step = steps[index];
+  if (step.kind != Kind::kernel && step.kind != Kind::pure) return;
+  const graph::Node& node = *step.node;
+  const auto* pure = dynamic_cast<const graph::PureSpecial*>(node.special.get());
+  const int first = first_value.at(&node);
+  std::vector<int> roots;
+  for (const Tensor& t : node.inputs) {
+    const int value = value_of(t);
+    roots.push_back(value == kNone ? kNone : root_of(value));
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& t = node.inputs[i];
+    // Reading the same bytes in two ways while writing them is nobody's promise.
+    if (roots[i] == kNone || !is_placed(roots[i])) continue;
+    if (std::count(roots.begin(), roots.end(), roots[i]) > 1) continue;
+    for (size_t o = 0; o < node.outputs.size(); ++o) {
+      const int output = first + static_cast<int>(o);
+      const bool allowed = pure ? pure->may_write_into(o, i)
+                                : i < 32 && node.op->may_write_into(static_cast<int>(i));
+      if (!allowed || !is_placed(output)) continue;
+      if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
+      program.ops[index].in_place.emplace_back(output, value_of(t));
+    }
+  }
+}
+
+void Lowering::put_in_order(size_t index) {
+  const graph::Node& node = *steps[index].node;
+  const int op = static_cast<int>(index);
+  std::vector<int>& after = program.ops[index].after;
+  const auto add = [&](const std::vector<int>& more) {
+    after.insert(after.end(), more.begin(), more.end());
+  };
+  for (const graph::NodeRef& before : node.before) {
+    if (const auto known = op_of_.find(before.get()); known != op_of_.end()) {
+      after.push_back(known->second);
+    }
+  }
+  for (const Tensor& t : node.inputs) {
+    const int value = value_of(t);
+    if (value == kNone) continue;
+    const auto variable = variable_of_.find(root_of(value));
+    if (variable != variable_of_.end()) ordering_.use(variable->second, op);
+  }
+  if (node.op) {
+    if (node.op->is_stateful()) add(ordering_.draw(op));
+  } else if (const auto* read = reading(node)) {
+    add(ordering_.read(read->variable().id(), op));
+  } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
+    add(ordering_.update(update->variable().id(), op));
+  } else if (!is_pure(node) && !graph::is_constant(node)) {
+    add(ordering_.barrier(op));
+  }
+  std::sort(after.begin(), after.end());
+  after.erase(std::unique(after.begin(), after.end()), after.end());
+}
+
+}  // namespace tidemark::plan

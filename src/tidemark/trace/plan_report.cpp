@@ -1,0 +1,149 @@
+#include "tidemark/trace/plan_report.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "tidemark/exec/versions.h"
+#include "tidemark/graph/specials.h"
+#include "tidemark/memory/buffer.h"
+#include "tidemark/plan/graph_plan.h"
+
+namespace tidemark::trace {
+
+namespace {
+
+std::string line_of(const graph::Node& node) {
+  return node.site ? memory::describe(*node.site) : std::string();
+}
+
+class Reporter {
+ public:
+  Reporter(const graph::Graph& graph, const plan::GraphPlan& plan, PlanReport& out)
+      : graph_(graph), plan_(plan), out_(out) {}
+
+  void fill() {
+    out_.peak = plan_.peak;
+    out_.lower_bound = plan_.lower_bound;
+    out_.arena = plan_.arena_bytes;
+    out_.results = plan_.result_bytes;
+    out_.as_traced = plan_.traced_peak;
+    out_.seconds = plan_.seconds;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) add_step(static_cast<int>(i));
+    for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
+    count_what_is_elsewhere();
+  }
+
+ private:
+  void add_step(int index) {
+    const plan::PlannedStep& step = plan_.steps[static_cast<size_t>(index)];
+    const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
+    out_.steps.push_back({op, line, step.load});
+    out_.workspaces = std::max(out_.workspaces, step.workspace);
+    if (step.workspace > 0) {
+      out_.buffers.push_back({"workspace of " + op,
+                              line,
+                              "arena",
+                              step.workspace,
+                              step.workspace_offset,
+                              index,
+                              index,
+                              {}});
+    }
+    if (step.kind == plan::PlannedStep::Kind::eager && !step.node->outputs.empty()) {
+      out_.refusals.push_back(
+          message(op, line.empty() ? "" : " at ", line, ": only the run can tell its size"));
+    }
+  }
+
+  /// The value whose buffer this one lies in.
+  int owner_of(int value) const {
+    for (;;) {
+      const plan::PlannedValue& v = plan_.values[static_cast<size_t>(value)];
+      const int from = v.view_of != plan::kNone ? v.view_of : v.takes_over;
+      if (from == plan::kNone) return value;
+      value = from;
+    }
+  }
+
+  void add_value(int index) {
+    const plan::PlannedValue& v = plan_.values[static_cast<size_t>(index)];
+    if (v.place == plan::Place::elsewhere || v.bytes == 0) return;
+    const int owner = owner_of(index);
+    const std::string op(graph::kind_of(*v.node));
+    if (owner != index) {
+      const auto buffer = buffers_.find(owner);
+      if (buffer == buffers_.end()) return;
+      PlannedBuffer& into = out_.buffers[buffer->second];
+      if (v.takes_over != plan::kNone) into.written_over_by.push_back(op);
+      if (v.is_result) into.place = "result";
+      return;
+    }
+    buffers_[index] = out_.buffers.size();
+    const char* place = v.place == plan::Place::arena ? "arena" : v.is_result ? "result" : "own";
+    out_.buffers.push_back({op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
+    if (place == std::string_view("own")) {
+      out_.refusals.push_back(
+          message(op, line_of(*v.node).empty() ? "" : " at ", line_of(*v.node),
+                  ": a buffer of its own, because a step it goes to may keep it"));
+    }
+  }
+
+  void count_what_is_elsewhere() {
+    std::unordered_set<const memory::Buffer*> seen;
+    std::unordered_set<uint64_t> variables;
+    for (const Tensor& t : graph_.inputs()) out_.inputs += static_cast<int64_t>(t.nbytes());
+    for (const graph::Node* node : graph_.nodes()) {
+      for (const Tensor& t : node->inputs) {
+        const memory::Buffer* buffer = t.impl()->buffer;
+        if (!t.is_symbolic() && buffer && seen.insert(buffer).second) {
+          out_.constants += static_cast<int64_t>(t.nbytes());
+        }
+      }
+      const auto* read = dynamic_cast<const graph::ReadVariable*>(node->special.get());
+      const auto* update = dynamic_cast<const graph::UpdateVariable*>(node->special.get());
+      if (!read && !update) continue;
+      const Variable& variable = read ? read->variable() : update->variable();
+      if (!variables.insert(variable.id()).second || !variable.shape().is_fully_known()) continue;
+      out_.variables +=
+          variable.shape().num_elements() * static_cast<int64_t>(size_of(variable.dtype()));
+    }
+  }
+
+  const graph::Graph& graph_;
+  const plan::GraphPlan& plan_;
+  PlanReport& out_;
+  std::map<int, size_t> buffers_;
+};
+
+}  // namespace
+
+Tensor spec_of(DType dtype, const Shape& shape) {
+  auto impl = std::make_unique<detail::TensorImpl>();
+  impl->dtype = dtype;
+  impl->shape = shape;
+  impl->num_elements = shape.is_fully_known() ? shape.num_elements() : 0;
+  return Tensor::adopt(impl.release());
+}
+
+PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inputs,
+                       std::string name) {
+  for (const Tensor& t : inputs) {
+    if (!t.shape().is_fully_known()) {
+      fail("[plan] ", name, ": a plan needs all sizes; an argument has shape ", t.shape());
+    }
+  }
+  const auto graph = exec::specialise(program, inputs);
+  if (!graph) {
+    fail<FailedPreconditionError>(
+        "[plan] ", name,
+        " asks for gradients across loops or branches, which are worked out while it runs: such a "
+        "function is not planned");
+  }
+  PlanReport out;
+  out.name = std::move(name);
+  Reporter(*graph, plan::plan_graph(*graph), out).fill();
+  return out;
+}
+
+}  // namespace tidemark::trace

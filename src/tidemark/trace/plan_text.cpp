@@ -1,0 +1,132 @@
+// A plan in words, for a terminal.
+#include <tidemark/bytes.h>
+#include <tidemark/error.h>
+#include <tidemark/plan.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+namespace tidemark {
+
+namespace {
+
+constexpr size_t kColumns = 80;
+constexpr size_t kMostShown = 10;
+
+/// Columns on the screen: bytes that go on a character take none.
+size_t columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
+std::string cut(std::string text, size_t most) {
+  if (columns(text) <= most) return text;
+  return text.substr(0, most - 1) + "…";
+}
+
+std::string spaces(std::string_view text, size_t width) {
+  return std::string(width - std::min(width, columns(text)), ' ');
+}
+std::string padded(const std::string& text, size_t width) { return text + spaces(text, width); }
+std::string right(const std::string& text, size_t width) { return spaces(text, width) + text; }
+
+std::string percent(double part) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * part);
+  return text;
+}
+
+/// The load over time in one line of bars, the highest of each piece.
+std::string timeline(const std::vector<PlannedStepInfo>& steps, int64_t most) {
+  static constexpr const char* kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const size_t width = std::min<size_t>(steps.size(), kColumns - 4);
+  std::string out;
+  for (size_t i = 0; i < width; ++i) {
+    const size_t begin = i * steps.size() / width, end = (i + 1) * steps.size() / width;
+    int64_t load = 0;
+    for (size_t k = begin; k < std::max(end, begin + 1); ++k) load = std::max(load, steps[k].load);
+    out += kBars[most > 0 ? static_cast<size_t>((load * 8 + most - 1) / most) : 0];
+  }
+  return out;
+}
+
+void row(std::string& out, const char* what, int64_t bytes, const char* note) {
+  out += "  " + padded(what, 12) + right(format_bytes(bytes), 11) + "   " + note + "\n";
+}
+
+void add_peak(std::string& out, const PlanReport& plan) {
+  const int at = plan.peak_step();
+  if (at < 0) return;
+  const PlannedStepInfo& step = plan.steps[static_cast<size_t>(at)];
+  out += cut(message("alive at the peak, step ", at + 1, " of ", plan.steps.size(), ", ", step.op,
+                     step.line.empty() ? "" : " at ", step.line),
+             kColumns) +
+         ":\n";
+  std::vector<const PlannedBuffer*> alive;
+  for (const PlannedBuffer& b : plan.buffers) {
+    if (b.first <= at && at <= b.last) alive.push_back(&b);
+  }
+  std::stable_sort(alive.begin(), alive.end(), [](const PlannedBuffer* a, const PlannedBuffer* b) {
+    return a->bytes > b->bytes;
+  });
+  int64_t rest = 0;
+  for (size_t i = 0; i < alive.size(); ++i) {
+    if (i >= kMostShown) {
+      rest += alive[i]->bytes;
+      continue;
+    }
+    const std::string who = padded(cut(alive[i]->op, 26), 27);
+    out += right(format_bytes(alive[i]->bytes), 13) + "  " + who + cut(alive[i]->line, 38) + "\n";
+  }
+  if (alive.size() > kMostShown) {
+    out +=
+        right(format_bytes(rest), 13) + "  " + message(alive.size() - kMostShown, " others") + "\n";
+  }
+}
+
+}  // namespace
+
+double PlanReport::gap() const {
+  if (lower_bound == 0) return 0;
+  return static_cast<double>(peak) / static_cast<double>(lower_bound) - 1;
+}
+
+int PlanReport::peak_step() const {
+  int best = -1;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (best < 0 || steps[i].load > steps[static_cast<size_t>(best)].load) {
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+std::string PlanReport::to_string() const {
+  std::string out = message("plan of ", name, ": peak ", format_bytes(peak), ", lower bound ",
+                            format_bytes(lower_bound), " (+", percent(gap()), ")\n");
+  row(out, "arena", arena, "one block for all that does not outlive the call");
+  row(out, "results", results, "buffers of their own");
+  row(out, "constants", constants, "kept with the function");
+  row(out, "variables", variables, "in memory of their own, not counted");
+  row(out, "arguments", inputs, "the caller's, not counted");
+  row(out, "workspace", workspaces, "the largest of any kernel, in the arena");
+  row(out, "as traced", as_traced, "the peak in the order of the program");
+  add_peak(out, *this);
+  out += "over time, " + message(steps.size(), " steps:\n");
+  out += "  " + timeline(steps, lower_bound) + "\n";
+  size_t in_place = 0;
+  for (const PlannedBuffer& b : buffers) in_place += b.written_over_by.size();
+  out += message("  ", in_place, " results written in place, ", refusals.size(),
+                 " values that the plan could not place\n");
+  for (size_t i = 0; i < std::min<size_t>(refusals.size(), 5); ++i) {
+    out += "  - " + cut(refusals[i], kColumns - 4) + "\n";
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const PlanReport& plan) {
+  return out << plan.to_string();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,117 @@
+"""f.plan: what a call will need, before anything runs."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tidemark as tf
+
+
+@tf.function
+def chain(x, w):
+    h = x
+    for _ in range(4):
+        h = tf.tanh(tf.matmul(h, w))
+    return tf.reduce_sum(h)
+
+
+def spec(*shape):
+    return tf.TensorSpec(shape, tf.float32)
+
+
+def test_specs_are_enough_and_nothing_runs():
+    before = tf.memory.stats().live
+    plan = chain.plan(spec(1 << 20, 1 << 12), spec(1 << 12, 1 << 12))
+    layer = (1 << 20) * (1 << 12) * 4
+    assert 2 * layer <= plan.peak < 2.1 * layer  # 32 GiB that are not there
+    assert plan.peak == plan.arena + plan.results
+    assert plan.lower_bound <= plan.peak
+    assert tf.memory.stats().live - before < 1 << 20
+
+
+def test_it_names_what_is_alive_at_the_peak():
+    plan = chain.plan(spec(256, 128), spec(128, 128))
+    assert {b.op for b in plan.at_peak()} >= {"matmul"}
+    assert all("test_plan.py" in b.line for b in plan.at_peak())
+    assert max(step.load for step in plan.steps) == plan.lower_bound
+    text = str(plan)
+    assert "alive at the peak" in text and "matmul" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_json_and_page():
+    plan = chain.plan(spec(64, 32), spec(32, 32))
+    said = json.loads(plan.to_json())
+    assert said["peak"] == plan.peak and len(said["buffers"]) == len(plan.buffers)
+    page = plan.to_html()
+    assert page.lstrip().lower().startswith("<!doctype html") and "matmul" in page
+
+
+def test_measured_is_planned():
+    x, w = tf.random.normal((512, 256)), tf.random.normal((256, 256))
+    plan = chain.plan(x, w)
+    chain(x, w)
+    tf.memory.reset_peak()
+    before = tf.memory.stats().live
+    chain(x, w)
+    used = tf.memory.stats().peak - before
+    # The allocator counts whole pages and headers.
+    assert plan.peak <= used <= plan.peak + 3 * 4096
+
+
+def test_inefficient_and_efficient_plan_alike():
+    """Article 002: one function names its intermediates, the other does not."""
+
+    @tf.function
+    def inefficient(x):
+        a = x * 2.0
+        b = a * a
+        c = b + 1.0
+        d = tf.tanh(c)
+        return tf.reduce_sum(d)
+
+    @tf.function
+    def efficient(x):
+        return tf.reduce_sum(tf.tanh((x * 2.0) * (x * 2.0) + 1.0))
+
+    first, second = inefficient.plan(spec(1000, 1000)), efficient.plan(spec(1000, 1000))
+    assert first.peak == second.peak
+    assert len(first.steps) == len(second.steps)
+
+
+def test_unknown_sizes_are_an_error_that_says_so():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="needs all sizes"):
+        chain.plan(tf.TensorSpec((None, 4), tf.float32), spec(4, 4))
+
+
+def test_variables_are_counted_apart():
+    v = tf.Variable(tf.zeros((100, 100)))
+
+    @tf.function
+    def step(x):
+        v.assign_sub(0.1 * tf.matmul(x, v))
+        return tf.reduce_sum(v)
+
+    plan = step.plan(spec(100, 100))
+    assert plan.variables == 40000 and plan.inputs == 40000
+
+
+def test_steady_state_is_flat():
+    v = tf.Variable(tf.zeros((64, 64)))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.matmul(x, v) - 1.0))
+        v.assign_sub(0.1 * tape.gradient(loss, v))
+        return loss
+
+    x = tf.constant(np.eye(64, dtype=np.float32))
+    first = float(step(x))
+    before = tf.memory.stats()
+    for _ in range(3000):
+        last = step(x)
+    after = tf.memory.stats()
+    assert float(last) < first
+    assert after.live - before.live <= 4096 and after.resident - before.resident < 1 << 20
