@@ -2,28 +2,90 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tidemark import dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import call
+from tidemark.errors import InvalidArgumentError
 
 
-def _rows(value):
+def _dense(value):
     """A dense tensor of sets."""
-    if not hasattr(value, "dense_shape"):
-        value = convert_to_tensor(value)
-        if value.dtype != dtypes.string and not value.dtype.is_integer:
-            raise TypeError(f"tf.sets takes integers and strings, got {value.dtype}")
-        return value
-    raise TypeError("tf.sets takes dense tensors; tf.sparse.to_dense makes one of a sparse tensor")
+    value = convert_to_tensor(value)
+    if value.dtype != dtypes.string and not value.dtype.is_integer:
+        raise TypeError(f"tf.sets takes integers and strings, got {value.dtype}")
+    return value
 
 
 def _sparse(a, b, operation):
     from tidemark import SparseTensor
 
+    if hasattr(a, "dense_shape") and not hasattr(b, "dense_shape"):
+        raise TypeError(
+            "tf.sets takes a sparse first set only with a sparse second one: swap them, or give "
+            "tf.sparse.to_dense(a)"
+        )
+    if hasattr(b, "dense_shape"):
+        return SparseTensor(*_of_rows(*_parts(a), *_parts(b), operation))
     attrs = {"set_operation": operation}
-    indices, values, shape = call("set_operation", (_rows(a), _rows(b)), attrs)
-    return SparseTensor(indices, values, shape)
+    return SparseTensor(*call("set_operation", (_dense(a), _dense(b)), attrs))
+
+
+def _parts(value):
+    """Indices, values and shape; a dense tensor of sets has neither of the outer ones."""
+    if hasattr(value, "dense_shape"):
+        return value.indices, value.values, value.dense_shape
+    return None, _dense(value), None
+
+
+def _sets(indices, values, shape):
+    """The set of each row that has one, and the sizes before the last dimension."""
+    array = np.asarray(values.numpy())
+    sets = {}
+    if indices is None:
+        for at in np.ndindex(*array.shape[:-1]):
+            sets[at] = set(array[at].tolist())
+        return sets, list(array.shape[:-1])
+    for at, value in zip(indices.numpy().tolist(), array.tolist(), strict=True):
+        sets.setdefault(tuple(at[:-1]), set()).add(value)
+    return sets, [int(n) for n in shape.numpy()[:-1]]
+
+
+_OPERATIONS = {
+    "a-b": lambda a, b: a - b,
+    "b-a": lambda a, b: b - a,
+    "intersection": lambda a, b: a & b,
+    "union": lambda a, b: a | b,
+}
+
+
+@sized_when_run
+def _of_rows(indices_a, values_a, shape_a, indices_b, values_b, shape_b, operation):
+    """Indices, values and shape of the sets of each row."""
+    if values_a.dtype != values_b.dtype:
+        raise TypeError(f"Types should be equal, got {values_a.dtype} and {values_b.dtype}.")
+    a, rows_a = _sets(indices_a, values_a, shape_a)
+    b, rows_b = _sets(indices_b, values_b, shape_b)
+    if rows_a != rows_b:
+        raise InvalidArgumentError(
+            None, None, f"[set_operation] sets of shapes {rows_a} and {rows_b} do not go together"
+        )
+    indices, values, widest = [], [], 0
+    for at in sorted({*a, *b}):
+        result = sorted(_OPERATIONS[operation](a.get(at, set()), b.get(at, set())))
+        indices += [(*at, i) for i in range(len(result))]
+        values += result
+        widest = max(widest, len(result))
+    table = np.array(indices, np.int64).reshape(len(indices), len(rows_a) + 1)
+    kind = object if values_a.dtype == dtypes.string else values_a.dtype.as_numpy_dtype
+    return (
+        convert_to_tensor(table),
+        convert_to_tensor(np.array(values, kind), dtype=values_a.dtype),
+        convert_to_tensor(np.array([*rows_a, widest], np.int64)),
+    )
 
 
 @export("tf.sets.difference")

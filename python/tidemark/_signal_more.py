@@ -47,7 +47,7 @@ def _prepared(x, fft_length, axes, name):
     return axes, lengths
 
 
-@export("tf.signal.fftnd", "tf.fftnd")
+@export("tf.signal.fftnd")
 def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform over the given axes."""
     x = _complex(input_tensor)
@@ -56,7 +56,7 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return _normalised(y, norm, lengths, inverse=False)
 
 
-@export("tf.signal.ifftnd", "tf.ifftnd")
+@export("tf.signal.ifftnd")
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse Fourier transform over the given axes."""
     x = _complex(input_tensor)
@@ -74,7 +74,7 @@ def _exchanged(x, axis):
     return call("transpose", (x,), {"perm": perm})
 
 
-@export("tf.signal.rfftnd", "tf.rfftnd")
+@export("tf.signal.rfftnd")
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform of real numbers over the given axes; half of the last of them."""
     x = _real(input_tensor)
@@ -86,7 +86,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return _normalised(y, norm, lengths, inverse=False)
 
 
-@export("tf.signal.irfftnd", "tf.irfftnd")
+@export("tf.signal.irfftnd")
 def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The real numbers whose transform over the given axes is given."""
     x = _complex(input_tensor)

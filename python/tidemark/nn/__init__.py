@@ -9,7 +9,9 @@ from tidemark import (
     _math_ops,
     _nn_more,
     _nn_ops,
+    _patches,
     _pool_ops,
+    _sequence_ops,
     _space_ops,
     _stitch_ops,
 )

@@ -1,0 +1,31 @@
+"""Fourier transforms under the names they have outside of ``tf.signal``: nothing is optional."""
+
+from __future__ import annotations
+
+from tidemark import _signal_more, dtypes
+from tidemark._export import export
+from tidemark._tidemark import call
+
+
+@export("tf.fftnd")
+def fftnd(input, fft_length, axes, name=None):
+    """The Fourier transform over the given axes."""
+    return _signal_more.fftnd(input, fft_length, axes)
+
+
+@export("tf.ifftnd")
+def ifftnd(input, fft_length, axes, name=None):
+    """The inverse Fourier transform over the given axes."""
+    return _signal_more.ifftnd(input, fft_length, axes)
+
+
+@export("tf.rfftnd")
+def rfftnd(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
+    """The Fourier transform of real numbers over the given axes; half of the last of them."""
+    return call("cast", (_signal_more.rfftnd(input, fft_length, axes),), {"dtype": Tcomplex})
+
+
+@export("tf.irfftnd")
+def irfftnd(input, fft_length, axes, Treal=dtypes.float32, name=None):
+    """The real numbers whose transform over the given axes is given."""
+    return call("cast", (_signal_more.irfftnd(input, fft_length, axes),), {"dtype": Treal})

@@ -1,0 +1,93 @@
+"""``tf.test``: cases that compare tensors, gradients against differences, what this machine has."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import unittest
+
+from tidemark._export import namespace as _namespace
+from tidemark.test import experimental
+from tidemark.test._case import TestCase
+from tidemark.test._gradients import compute_gradient
+
+globals().update(_namespace("tf.test"))
+
+__all__ = [
+    "TestCase",
+    "compute_gradient",
+    "disable_with_predicate",
+    "experimental",
+    "gpu_device_name",
+    "is_built_with_cuda",
+    "is_built_with_gpu_support",
+    "is_built_with_rocm",
+    "is_built_with_xla",
+    "is_cpu_target_available",
+    "is_gpu_available",
+    "main",
+    "with_eager_op_as_function",
+]
+
+
+def main(argv=None):
+    """Runs all cases of the script that calls it."""
+    return unittest.main(argv=argv)
+
+
+def gpu_device_name():
+    """The name of a GPU; there is none."""
+    return ""
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Whether there is a GPU to run on."""
+    return False
+
+
+def is_built_with_cuda():
+    """Whether this is built for CUDA."""
+    return False
+
+
+def is_built_with_gpu_support():
+    """Whether this is built for GPUs."""
+    return False
+
+
+def is_built_with_rocm():
+    """Whether this is built for ROCm."""
+    return False
+
+
+def is_built_with_xla():
+    """Whether this is built with XLA."""
+    return False
+
+
+def is_cpu_target_available(target):
+    """Whether code for a processor ("x86", "aarch64", …) runs here."""
+    here = {"amd64": "x86", "x86_64": "x86", "arm64": "aarch64"}
+    machine = platform.machine().lower()
+    return target in (machine, here.get(machine, machine))
+
+
+def disable_with_predicate(pred, skip_message):
+    """Skips a test where the predicate holds."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def run(self, *args, **kwargs):
+            if pred():
+                self.skipTest(skip_message)
+            else:
+                function(self, *args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def with_eager_op_as_function(cls=None, only_as_function=False):
+    """The class as it is: every op is one function here already."""
+    return (lambda real: real) if cls is None else cls
