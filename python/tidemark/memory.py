@@ -159,3 +159,11 @@ def holders():
 def set_source_lines(enabled):
     """Whether each allocation notes the line of the user's code; returns the old value."""
     return _tidemark.set_source_lines(bool(enabled))
+
+
+def __getattr__(name):
+    if name == "Plan":  # of functions, whose module needs this one
+        from tidemark._functions.plan import Plan
+
+        return Plan
+    raise AttributeError(f"module 'tidemark.memory' has no attribute {name!r}")
