@@ -4,7 +4,8 @@ file(GLOB prebuilt_extension "${TIDEMARK_PREBUILT}/python/tidemark/_tidemark*.so
 if(NOT prebuilt_extension)
   message(FATAL_ERROR "${TIDEMARK_PREBUILT} holds no Python extension; build it first: ./dev build")
 endif()
-file(GLOB prebuilt_libraries "${TIDEMARK_PREBUILT}/libtidemark*.so")
+file(GLOB prebuilt_libraries "${TIDEMARK_PREBUILT}/libtidemark*.so"
+  "${TIDEMARK_PREBUILT}/tidemark-serve")
 install(PROGRAMS ${prebuilt_extension} ${prebuilt_libraries} DESTINATION tidemark COMPONENT python)
 foreach(folder "${PROJECT_SOURCE_DIR}/include/tidemark" "${TIDEMARK_PREBUILT}/include/tidemark")
   install(DIRECTORY "${folder}" DESTINATION tidemark/include COMPONENT python OPTIONAL

@@ -48,7 +48,12 @@ if(TIDEMARK_PYTHON AND python_sources AND TARGET tidemark AND Python_Development
     endif()
 
     # The extension looks for the libraries in its own folder ($ORIGIN).
-    foreach(library tidemark ${TIDEMARK_PLUGINS})
+    set(beside tidemark ${TIDEMARK_PLUGINS})
+    if(TARGET tidemark-serve)
+      list(APPEND beside tidemark-serve)
+      add_dependencies(_tidemark tidemark-serve)
+    endif()
+    foreach(library IN LISTS beside)
       if(TARGET ${library})
         add_custom_command(TARGET _tidemark POST_BUILD
           COMMAND ${CMAKE_COMMAND} -E create_symlink

@@ -1,7 +1,8 @@
 """The command line: ``tidemark COMMAND ...`` or ``python -m tidemark COMMAND ...``.
 
 A command is a module of this package with ``ABOUT`` (one line), ``add_arguments(parser)`` and
-``run(arguments)``, which returns the exit status. It is imported when it is called for.
+``run(arguments)``, which returns the exit status. It is imported when it is called for. A command
+that is a program of its own has ``replace_process(arguments)`` instead.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 
 from tidemark import errors
 
-COMMANDS = ["run", "plan"]
+COMMANDS = ["run", "plan", "serve"]
 
 # Exit statuses, as of most programs: 1 a check failed, 2 the call or its input is wrong.
 OK, FAILED, BAD_INPUT = 0, 1, 2
@@ -37,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"tidemark: there is no command {name!r}\n\n{_overview()}", file=sys.stderr)
         return BAD_INPUT
     command = _command(name)
+    if hasattr(command, "replace_process"):
+        return command.replace_process(rest)
     parser = argparse.ArgumentParser(prog=f"tidemark {name}", description=command.ABOUT)
     command.add_arguments(parser)
     try:

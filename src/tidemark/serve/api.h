@@ -1,0 +1,56 @@
+// What the protocols share: a request in, a response out, now or when the model has run.
+#pragma once
+
+#include "tidemark/serve/executor.h"
+#include "tidemark/serve/http.h"
+#include "tidemark/serve/model_store.h"
+
+namespace tidemark::serve {
+
+struct ServerOptions {
+  HttpOptions http;
+  ExecutorOptions executor;
+  StoreOptions store;
+  double request_seconds = 30;  // a request that waited longer is not run any more
+  std::string token;            // of clients; empty: anybody
+  int drain_seconds = 30;
+};
+
+/// Everything handlers of requests look at.
+struct Context {
+  const ServerOptions& options;
+  ModelStore& store;
+  Executor& executor;
+  HttpCounters& http;
+  std::atomic<bool>& is_draining;
+  Clock::time_point started;
+};
+
+using ResponderRef = std::shared_ptr<Responder>;
+
+/// The path's parts, decoded: "/v1/models/m:predict" → {"v1", "models", "m:predict"}. Throws
+/// RequestError for a target that is no path.
+std::vector<std::string> split_path(std::string_view target);
+
+/// A response of the error, as both protocols write it: {"error": "…"}.
+HttpResponse error_response(const std::exception_ptr& error);
+
+/// Runs the signature; `respond` turns its outputs into the response.
+void run_signature(Context& context, std::shared_ptr<const Servable> servable,
+                   const SignatureSpec& signature, std::vector<Tensor> inputs,
+                   const ResponderRef& to,
+                   std::function<HttpResponse(std::vector<Tensor>&&)> respond,
+                   double timeout_seconds = 0);
+
+/// TensorFlow Serving's REST API, below /v1. False: the path is not its.
+bool handle_tensorflow(Context& context, const HttpRequest& request,
+                       const std::vector<std::string>& path, const ResponderRef& to);
+/// The Open Inference Protocol (KServe, Triton), below /v2.
+bool handle_inference_protocol(Context& context, const HttpRequest& request,
+                               const std::vector<std::string>& path, const ResponderRef& to);
+/// Prometheus's text, and the page for people.
+std::string metrics_text(const Context& context);
+std::string status_page(const Context& context);
+std::string status_json(const Context& context);
+
+}  // namespace tidemark::serve

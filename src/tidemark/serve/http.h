@@ -1,0 +1,75 @@
+// HTTP as the rest of the server sees it; http_server.cpp speaks it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidemark::serve {
+
+struct HttpRequest {
+  std::string_view method, target, body;
+  std::string_view authorization, content_encoding;
+  /// Inference-Header-Content-Length: how much of the body is JSON; empty: all of it.
+  std::string_view json_length;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// Where the answer to one request goes: once, from any thread.
+class Responder {
+ public:
+  virtual ~Responder() = default;
+  virtual void send(HttpResponse response) = 0;
+  /// True: nobody waits for the answer any more.
+  virtual bool is_gone() const = 0;
+};
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 8501;
+  int threads = 2;
+  size_t max_body_bytes = size_t{64} << 20;
+  /// Of all requests being read or answered together.
+  size_t max_bytes_in_flight = size_t{256} << 20;
+  size_t max_connections = 10000;
+  int idle_seconds = 60;     // between two requests of a connection
+  int request_seconds = 10;  // from a request's first byte to its last
+};
+
+struct HttpCounters {
+  std::atomic<uint64_t> connections{0}, accepted{0}, refused_connections{0}, too_large{0},
+      out_of_room{0}, malformed{0}, timed_out{0};
+  std::atomic<size_t> bytes_in_flight{0};
+};
+
+/// Listens and reads; each whole request goes to the handler, which answers when it can.
+class HttpServer {
+ public:
+  using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<Responder>&)>;
+  HttpServer(HttpOptions options, Handler handler, HttpCounters& counters);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+
+  /// Throws FailedPreconditionError where the address is taken.
+  void start();
+  uint16_t port() const;
+  /// No new connections or requests; waits until what was read is answered, or so many seconds.
+  void drain(int seconds);
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tidemark::serve

@@ -1,0 +1,40 @@
+// JSON out, and tensors in and out of JSON.
+#pragma once
+
+#include <simdjson.h>
+#include <tidemark/tensor.h>
+
+#include <string>
+#include <string_view>
+
+namespace tidemark::serve {
+
+/// The text in quotes, escaped; bytes that are no UTF-8 become U+FFFD.
+void put_string(std::string& out, std::string_view text);
+
+/// A number, bool or text: element `index` of the tensor.
+void put_element(std::string& out, const Tensor& t, int64_t index, bool as_base64);
+/// Nested lists of the elements [first, first + …) with the shape's sizes from `axis` on.
+void put_elements(std::string& out, const Tensor& t, bool as_base64);
+/// Row `row` of the first dimension.
+void put_row(std::string& out, const Tensor& t, int64_t row, bool as_base64);
+
+/// Parses a text of this thread's; the document lives until the next call on this thread. Throws
+/// RequestError with what is wrong.
+simdjson::dom::element parse(std::string_view text);
+
+/// A tensor from nested lists. Throws RequestError for lists of unequal length, other kinds of
+/// values than the dtype's and numbers it cannot hold. `what` names it in messages.
+Tensor tensor_from(const simdjson::dom::element& value, DType dtype, std::string_view what);
+/// The tensor whose rows are the values.
+Tensor tensor_from_rows(std::span<const simdjson::dom::element> rows, DType dtype,
+                        std::string_view what);
+/// The elements in order, however they are nested, as a tensor of the shape.
+Tensor tensor_of_shape(const simdjson::dom::element& values, DType dtype, const Shape& shape,
+                       std::string_view what);
+
+std::string base64(std::string_view bytes);
+/// False: it is malformed.
+bool from_base64(std::string_view text, std::string& bytes);
+
+}  // namespace tidemark::serve

@@ -1,0 +1,55 @@
+// tidemark-serve: see options.cpp for its command line.
+#include <malloc.h>
+#include <tidemark/memory.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tidemark/serve/options.h"
+#include "tidemark/serve/server.h"
+
+namespace {
+
+using namespace tidemark;
+
+int run_server(std::span<const std::string_view> arguments) {
+  int64_t memory_limit = 0;
+  serve::ServerOptions options = serve::parse_options(arguments, memory_limit);
+  if (memory_limit > 0) memory::set_limit(memory_limit);
+  // One heap for all threads: what one frees another uses.
+  mallopt(M_ARENA_MAX, 2);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string host = options.http.address;
+  serve::Server server(std::move(options));
+  server.start();
+  std::fprintf(stderr, "tidemark serve: ready on http://%s:%d\n", host.c_str(), server.port());
+  int which = 0;
+  sigwait(&ends, &which);
+  std::fprintf(stderr, "tidemark serve: going down\n");
+  server.drain();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  for (std::string_view text : arguments) {
+    if (text == "--help" || text == "-h") {
+      std::fputs(serve::kHelp, stdout);
+      return 0;
+    }
+  }
+  try {
+    return run_server(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tidemark serve: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,381 @@
+#include "tidemark/serve/model_store.h"
+
+#include <malloc.h>
+#include <sys/stat.h>
+#include <tidemark/create.h>
+#include <tidemark/memory.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include "tidemark/io/model_format.h"
+#include "tidemark/io/tensor_file.h"
+#include "tidemark/serve/status.h"
+
+namespace tidemark::serve {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// -1: the name is no version.
+int64_t version_from(std::string_view name) {
+  int64_t version = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  return error == std::errc() && end == name.data() + name.size() && version >= 0 ? version : -1;
+}
+
+std::string file_of(const std::string& folder, int64_t version) {
+  return (fs::path(folder) / std::to_string(version) / io::kModelFileName).string();
+}
+
+/// Differs when the file was replaced; empty: there is none.
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return message(static_cast<uint64_t>(status.st_ino), ".", status.st_size, ".",
+                 status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
+}
+
+/// number → stamp of the newest versions there are.
+std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
+  std::map<int64_t, std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(model.folder, ignored)) {
+    const int64_t version = version_from(entry.path().filename().string());
+    if (version < 0) continue;
+    std::string stamp = stamp_of(file_of(model.folder, version));
+    if (!stamp.empty()) found.emplace(version, std::move(stamp));
+  }
+  while (found.size() > static_cast<size_t>(std::max(1, model.num_versions))) {
+    found.erase(found.begin());
+  }
+  return found;
+}
+
+void log(const std::string& text) { std::fprintf(stderr, "tidemark serve: %s\n", text.c_str()); }
+
+/// Memory that nobody uses goes back to the system.
+void give_back() { ::malloc_trim(0); }
+
+/// Runs each signature once on zeros, so that the first request finds everything made ready.
+void warm_up(const SavedModel& model) {
+  for (const SignatureSpec& signature : model.signatures()) {
+    std::vector<Tensor> inputs;
+    for (const TensorSpec& spec : signature.inputs) {
+      if (!spec.shape.has_rank() || spec.dtype == DType::string) return;
+      Shape shape = spec.shape;
+      for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? 1 : shape[i];
+      inputs.push_back(zeros(shape, spec.dtype));
+    }
+    try {
+      (void)model.run(signature, inputs);
+    } catch (const Error&) {
+      // Zeros of one row may be no input it takes.
+    }
+  }
+}
+
+}  // namespace
+
+const char* name_of(VersionState state) {
+  switch (state) {
+    case VersionState::loading:
+      return "LOADING";
+    case VersionState::available:
+      return "AVAILABLE";
+    case VersionState::unloading:
+      return "UNLOADING";
+    case VersionState::failed:
+      return "END";
+  }
+  return "";
+}
+
+ModelStore::ModelStore(StoreOptions options) : options_(std::move(options)) {}
+ModelStore::~ModelStore() = default;
+
+void ModelStore::start() {
+  poll();
+  is_ready_ = true;
+  poller_ = std::jthread([this](const std::stop_token& stop) { look_after(stop); });
+}
+
+void ModelStore::look_after(const std::stop_token& stop) {
+  const auto pause = std::chrono::duration<double>(std::max(0.05, options_.poll_seconds));
+  while (!stop.stop_requested()) {
+    std::function<void()> task;
+    {
+      std::unique_lock lock(tasks_mutex_);
+      wake_.wait_for(lock, stop, pause, [this] { return !tasks_.empty(); });
+      if (!tasks_.empty()) {
+        task = std::move(tasks_.front());
+        tasks_.pop_front();
+      }
+    }
+    if (stop.stop_requested()) return;
+    task ? task() : poll();
+  }
+}
+
+void ModelStore::run_later(std::function<void()> task) {
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    if (tasks_.size() >= 64) refuse(Code::unavailable, "too many models are being loaded");
+    tasks_.push_back(std::move(task));
+  }
+  wake_.notify_all();
+}
+
+bool ModelStore::is_ready() const {
+  if (!is_ready_.load()) return false;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [name, model] : models_) {
+    for (const auto& [number, version] : model.versions) {
+      if (version.status.state == VersionState::loading) return false;
+    }
+  }
+  return true;
+}
+
+std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
+  std::map<std::string, ModelOptions> wanted;
+  for (const ModelOptions& model : options_.models) wanted.emplace(model.name, model);
+  if (options_.models_folder.empty()) return wanted;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(options_.models_folder, ignored)) {
+    std::error_code error;
+    if (!entry.is_directory(error) || error) continue;
+    ModelOptions model = options_.defaults;
+    model.name = entry.path().filename().string();
+    model.folder = entry.path().string();
+    if (!versions_in(model).empty()) wanted.emplace(model.name, std::move(model));
+  }
+  return wanted;
+}
+
+void ModelStore::poll() {
+  const std::lock_guard one_at_a_time(polling_);
+  std::map<std::string, ModelOptions> wanted = wanted_models();
+  std::vector<std::string> names;
+  {
+    const std::unique_lock lock(mutex_);
+    for (auto& [name, model] : wanted) models_[name].options = model;
+    for (const auto& [name, model] : models_) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    if (wanted.contains(name)) {
+      update(name);
+      continue;
+    }
+    std::vector<int64_t> versions;
+    {
+      const std::shared_lock lock(mutex_);
+      for (const auto& [number, version] : models_.at(name).versions) versions.push_back(number);
+    }
+    for (int64_t version : versions) drop_version(name, version);
+    const std::unique_lock lock(mutex_);
+    models_.erase(name);
+  }
+}
+
+void ModelStore::update(const std::string& name) {
+  std::map<int64_t, std::string> found, known;
+  bool is_unloaded = false;
+  ModelOptions options;
+  {
+    const std::shared_lock lock(mutex_);
+    const Model& model = models_.at(name);
+    for (const auto& [number, version] : model.versions) known.emplace(number, version.stamp);
+    is_unloaded = model.is_unloaded;
+    options = model.options;
+  }
+  if (!is_unloaded) found = versions_in(options);
+  const auto drop_others = [&] {
+    for (const auto& [number, stamp] : known) {
+      if (!found.contains(number)) drop_version(name, number);
+    }
+  };
+  if (options_.reload == Reload::swap) drop_others();
+  bool all_there = true;
+  for (const auto& [number, stamp] : found) {
+    const auto before = known.find(number);
+    if (before == known.end() || before->second != stamp) load_version(name, number, stamp);
+    const std::shared_lock lock(mutex_);
+    const Model& model = models_.at(name);
+    const auto at = model.versions.find(number);
+    all_there &= at != model.versions.end() && at->second.servable != nullptr;
+  }
+  // The old ones answer until the new ones do; for good where those cannot be loaded.
+  if (options_.reload == Reload::serve_through && (all_there || found.empty())) drop_others();
+}
+
+void ModelStore::check_room(const std::string& folder, const std::string& name) const {
+  const io::TensorFile file((fs::path(folder) / io::kModelFileName).string());
+  size_t wanted = 0;
+  for (const auto& [key, entry] : file.entries()) wanted += entry.bytes;
+  size_t taken = 0;
+  for (const auto& one : loaded()) taken += one->model.weight_bytes();
+  const size_t most = options_.max_weight_bytes;
+  if (most != 0 && taken + wanted > most) {
+    refuse(Code::resource_exhausted, "the weights of ", name, " take ", wanted,
+           " bytes; the models that are loaded take ", taken, " of the ", most,
+           " bytes allowed (--max-weights). Unload one, or allow more");
+  }
+}
+
+void ModelStore::load_version(const std::string& name, int64_t number, const std::string& stamp) {
+  ModelOptions options;
+  {
+    const std::unique_lock lock(mutex_);
+    Model& model = models_.at(name);
+    Version& version = model.versions[number];
+    version.stamp = stamp;
+    version.status = {number, VersionState::loading, {}, Code::unknown};
+    if (options_.reload == Reload::swap) version.servable.reset();
+    options = model.options;
+  }
+  const std::string folder = (fs::path(options.folder) / std::to_string(number)).string();
+  std::shared_ptr<const Servable> made;
+  std::string error;
+  Code code = Code::unknown;
+  try {
+    check_room(folder, name);
+    SavedModel model = load_model(folder);
+    warm_up(model);
+    made = std::make_shared<Servable>(name, number, std::move(model), options.batching);
+  } catch (const Error& failed) {
+    error = failed.what();
+    code = failed.code();
+  } catch (const std::exception& failed) {
+    error = failed.what();
+  }
+  log(made ? message("loaded ", name, " version ", number, ", ", made->model.weight_bytes(),
+                     " bytes of weights")
+           : message("could not load ", name, " version ", number, ": ", error));
+  num_loads_.fetch_add(1);
+  std::shared_ptr<const Servable> before;
+  {
+    const std::unique_lock lock(mutex_);
+    Version& version = models_.at(name).versions[number];
+    version.status.error = error;
+    version.status.code = code;
+    version.status.state = made                          ? VersionState::available
+                           : version.servable != nullptr ? VersionState::available
+                                                         : VersionState::failed;
+    if (made) before = std::exchange(version.servable, made);
+  }
+  before.reset();
+  give_back();
+}
+
+void ModelStore::drop_version(const std::string& name, int64_t number) {
+  std::weak_ptr<const Servable> gone;
+  {
+    std::shared_ptr<const Servable> last;
+    const std::unique_lock lock(mutex_);
+    auto& versions = models_.at(name).versions;
+    const auto at = versions.find(number);
+    if (at == versions.end()) return;
+    last = std::move(at->second.servable);
+    gone = last;
+    versions.erase(at);
+  }
+  for (int i = 0; i < 200 && !gone.expired(); ++i) {  // requests under way are answered
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  log(message("unloaded ", name, " version ", number));
+  give_back();
+}
+
+const ModelStore::Model& ModelStore::get(std::string_view model) const {
+  const auto found = models_.find(model);
+  if (found == models_.end()) {
+    refuse(Code::not_found, "Servable not found for request: Latest(", model, ")");
+  }
+  return found->second;
+}
+
+std::shared_ptr<const Servable> ModelStore::find(std::string_view name, int64_t wanted) const {
+  const std::shared_lock lock(mutex_);
+  const Model& model = get(name);
+  if (wanted >= 0) {
+    const auto at = model.versions.find(wanted);
+    if (at != model.versions.end() && at->second.servable) return at->second.servable;
+    refuse(Code::not_found, "Servable not found for request: Specific(", name, ", ", wanted, ")");
+  }
+  for (auto at = model.versions.rbegin(); at != model.versions.rend(); ++at) {
+    if (at->second.servable) return at->second.servable;
+  }
+  refuse(Code::not_found, "Servable not found for request: Latest(", name, ")");
+}
+
+int64_t ModelStore::version_of_label(std::string_view name, std::string_view label) const {
+  const std::shared_lock lock(mutex_);
+  const Model& model = get(name);
+  const auto at = model.options.labels.find(std::string(label));
+  if (at == model.options.labels.end()) {
+    refuse(Code::not_found, "Unrecognized servable version label: ", label);
+  }
+  return at->second;
+}
+
+std::vector<VersionStatus> ModelStore::status_of(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) {
+    refuse(Code::not_found, "Could not find any versions of model ", name);
+  }
+  std::vector<VersionStatus> out;
+  for (auto at = found->second.versions.rbegin(); at != found->second.versions.rend(); ++at) {
+    out.push_back(at->second.status);
+  }
+  return out;
+}
+
+std::vector<std::string> ModelStore::names() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [name, model] : models_) out.push_back(name);
+  return out;
+}
+
+std::vector<std::shared_ptr<const Servable>> ModelStore::loaded() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::shared_ptr<const Servable>> out;
+  for (const auto& [name, model] : models_) {
+    for (const auto& [number, version] : model.versions) {
+      if (version.servable) out.push_back(version.servable);
+    }
+  }
+  return out;
+}
+
+void ModelStore::unload(const std::string& name) {
+  {
+    const std::unique_lock lock(mutex_);
+    get(name);
+    models_.find(name)->second.is_unloaded = true;
+  }
+  poll();
+}
+
+void ModelStore::load(const std::string& name) {
+  {
+    const std::unique_lock lock(mutex_);
+    const auto at = models_.find(name);
+    if (at != models_.end()) at->second.is_unloaded = false;
+  }
+  poll();
+  const std::shared_lock lock(mutex_);
+  const Model& model = get(name);
+  for (const auto& [number, version] : model.versions) {
+    if (version.servable) return;
+    refuse(version.status.code == Code::unknown ? Code::internal : version.status.code,
+           "failed to load '", name, "': ", version.status.error);
+  }
+  refuse(Code::not_found, "failed to load '", name, "': its folder has no version");
+}
+
+}  // namespace tidemark::serve

@@ -1,0 +1,109 @@
+// ModelStore: which models there are, and which versions of them answer.
+//
+// A model is a folder; each of its versions is a folder inside with a number for a name. Folders
+// are looked at again and again: what is new is loaded, what is gone is let go. A version that is
+// in use lives until its last request is answered.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+#include "tidemark/serve/servable.h"
+
+namespace tidemark::serve {
+
+enum class Reload { serve_through, swap };
+
+struct ModelOptions {
+  std::string name, folder;
+  /// The newest so many versions answer.
+  int num_versions = 1;
+  Batching batching;
+  std::map<std::string, int64_t> labels;
+};
+
+struct StoreOptions {
+  std::string models_folder;  // each folder inside is a model; empty: only those in `models`
+  std::vector<ModelOptions> models;
+  ModelOptions defaults;  // of the models found in the folder
+  Reload reload = Reload::serve_through;
+  double poll_seconds = 1;
+  /// Bytes that the weights of all models may take; 0: any.
+  size_t max_weight_bytes = 0;
+};
+
+enum class VersionState { loading, available, unloading, failed };
+const char* name_of(VersionState state);
+
+struct VersionStatus {
+  int64_t version = 0;
+  VersionState state = VersionState::loading;
+  std::string error;
+  Code code = Code::unknown;
+};
+
+class ModelStore {
+ public:
+  explicit ModelStore(StoreOptions options);
+  ~ModelStore();
+  ModelStore(const ModelStore&) = delete;
+
+  /// Looks at the folders once, then again in the background.
+  void start();
+  /// True once every version found at first has been loaded or has failed.
+  bool is_ready() const;
+
+  /// The newest version, or the one of the number (≥ 0). Throws RequestError not_found.
+  std::shared_ptr<const Servable> find(std::string_view model, int64_t version = -1) const;
+  int64_t version_of_label(std::string_view model, std::string_view label) const;
+  std::vector<VersionStatus> status_of(std::string_view model) const;
+  std::vector<std::string> names() const;
+  std::vector<std::shared_ptr<const Servable>> loaded() const;
+  uint64_t num_loads() const { return num_loads_.load(); }
+
+  /// By request: kept out of or back in the store whatever the folders say.
+  void unload(const std::string& model);
+  void load(const std::string& model);
+  /// Looks at the folders now.
+  void poll();
+  /// Runs it on the thread that looks at the folders: for what takes long.
+  void run_later(std::function<void()> task);
+
+ private:
+  struct Version {
+    VersionStatus status;
+    std::shared_ptr<const Servable> servable;
+    std::string stamp;  // tells a file that was replaced
+  };
+  struct Model {
+    ModelOptions options;
+    std::map<int64_t, Version> versions;
+    bool is_unloaded = false;  // by request
+  };
+
+  void look_after(const std::stop_token& stop);
+  void update(const std::string& name);
+  void load_version(const std::string& name, int64_t version, const std::string& stamp);
+  void drop_version(const std::string& name, int64_t version);
+  void check_room(const std::string& folder, const std::string& name) const;
+  std::map<std::string, ModelOptions> wanted_models() const;
+  const Model& get(std::string_view model) const;
+
+  StoreOptions options_;
+  mutable std::shared_mutex mutex_;  // guards models_
+  std::map<std::string, Model, std::less<>> models_;
+  std::mutex polling_;  // one look at a time
+  std::atomic<bool> is_ready_{false};
+  std::atomic<uint64_t> num_loads_{0};
+  std::mutex tasks_mutex_;
+  std::condition_variable_any wake_;
+  std::deque<std::function<void()>> tasks_;
+  std::jthread poller_;  // the last member: it ends before the others go
+};
+
+}  // namespace tidemark::serve

@@ -1,0 +1,76 @@
+// A version of a model that answers requests, and what is counted about it.
+#pragma once
+
+#include <tidemark/saved_model.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+
+namespace tidemark::serve {
+
+using Clock = std::chrono::steady_clock;
+
+/// Counts durations by size: 2^i microseconds.
+class Histogram {
+ public:
+  static constexpr int kBuckets = 28;
+  void add(uint64_t microseconds) {
+    int bucket = 0;
+    while (bucket < kBuckets - 1 && (uint64_t{1} << bucket) < microseconds) ++bucket;
+    counts_[static_cast<size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
+    total_.fetch_add(microseconds, std::memory_order_relaxed);
+  }
+  uint64_t count(int bucket) const {
+    return counts_[static_cast<size_t>(bucket)].load(std::memory_order_relaxed);
+  }
+  uint64_t total() const { return total_.load(std::memory_order_relaxed); }
+  uint64_t all() const {
+    uint64_t sum = 0;
+    for (int i = 0; i < kBuckets; ++i) sum += count(i);
+    return sum;
+  }
+  /// The bound below which this part of all durations lies.
+  uint64_t quantile(double part) const {
+    const auto wanted = static_cast<uint64_t>(part * static_cast<double>(all()));
+    uint64_t seen = 0;
+    for (int i = 0; i < kBuckets; ++i) {
+      seen += count(i);
+      if (seen > wanted) return uint64_t{1} << i;
+    }
+    return 0;
+  }
+
+ private:
+  std::array<std::atomic<uint64_t>, kBuckets> counts_{};
+  std::atomic<uint64_t> total_{0};
+};
+
+struct ServableCounters {
+  std::atomic<uint64_t> successes{0}, failures{0}, rows{0}, executions{0};
+  std::atomic<uint64_t> queued{0}, queued_bytes{0};
+  std::atomic<uint64_t> last_milliseconds{0};  // since the epoch
+  Histogram total, waiting, computing;
+};
+
+/// How requests are put together; sizes of 1 or less: they are not.
+struct Batching {
+  int64_t max_batch_size = 0;
+  int64_t timeout_micros = 1000;
+  std::vector<int64_t> allowed_sizes;  // ascending; batches are filled up to one of them
+};
+
+struct Servable {
+  Servable(std::string model_name, int64_t number, SavedModel loaded, Batching how)
+      : name(std::move(model_name)),
+        version(number),
+        model(std::move(loaded)),
+        batching(std::move(how)) {}
+  const std::string name;
+  const int64_t version;
+  const SavedModel model;
+  const Batching batching;
+  mutable ServableCounters counters;
+};
+
+}  // namespace tidemark::serve

@@ -1,0 +1,188 @@
+#include "tidemark/serve/server.h"
+
+#include "tidemark/serve/json.h"
+
+namespace tidemark::serve {
+
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) refuse(Code::invalid_argument, "the path is malformed");
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+/// Takes as long whatever the difference.
+bool are_equal(std::string_view a, std::string_view b) {
+  unsigned char difference = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
+  }
+  return difference == 0;
+}
+
+HttpResponse text_response(std::string body, const char* type) {
+  HttpResponse response;
+  response.content_type = type;
+  response.body = std::move(body);
+  return response;
+}
+
+uint64_t milliseconds_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+}  // namespace
+
+std::vector<std::string> split_path(std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  if (target.empty() || target[0] != '/') refuse(Code::invalid_argument, "the path is malformed");
+  target.remove_prefix(1);
+  std::vector<std::string> out;
+  while (!target.empty()) {
+    const size_t end = target.find('/');
+    out.push_back(decoded(target.substr(0, end)));
+    target = end == std::string_view::npos ? "" : target.substr(end + 1);
+  }
+  return out;
+}
+
+HttpResponse error_response(const std::exception_ptr& error) {
+  HttpResponse response;
+  std::string text;
+  Code code = Code::internal;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    code = known.code();
+    text = known.what();
+  } catch (const std::bad_alloc&) {
+    code = Code::unavailable;
+    text = "there is no memory for the request";
+  } catch (const std::exception& other) {
+    text = other.what();
+  }
+  response.status = http_status(code);
+  if (response.status == 429 || response.status == 503) {
+    response.headers.emplace_back("Retry-After", "1");
+  }
+  response.body = "{\"error\": ";
+  put_string(response.body, text);
+  response.body += "}";
+  return response;
+}
+
+void run_signature(Context& context, std::shared_ptr<const Servable> servable,
+                   const SignatureSpec& signature, std::vector<Tensor> inputs,
+                   const ResponderRef& to,
+                   std::function<HttpResponse(std::vector<Tensor>&&)> respond,
+                   double timeout_seconds) {
+  const double most = context.options.request_seconds;
+  const double timeout = timeout_seconds > 0 ? std::min(timeout_seconds, most) : most;
+  Job job;
+  job.signature = &signature;
+  job.inputs = std::move(inputs);
+  job.arrived = Clock::now();
+  job.deadline = job.arrived + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(timeout));
+  job.is_gone = [to] { return to->is_gone(); };
+  servable->counters.last_milliseconds.store(milliseconds_now(), std::memory_order_relaxed);
+  job.servable = std::move(servable);
+  job.done = [to, respond = std::move(respond)](Result&& result) {
+    try {
+      if (result.error) std::rethrow_exception(result.error);
+      to->send(respond(std::move(result.outputs)));
+    } catch (...) {
+      to->send(error_response(std::current_exception()));
+    }
+  };
+  context.executor.submit(std::move(job));
+}
+
+Server::Server(ServerOptions options)
+    : options_(std::move(options)),
+      store_(options_.store),
+      executor_(options_.executor),
+      context_{options_, store_, executor_, http_counters_, is_draining_, Clock::now()},
+      http_(
+          options_.http,
+          [this](const HttpRequest& request, const ResponderRef& to) { handle(request, to); },
+          http_counters_) {}
+
+Server::~Server() = default;
+
+void Server::start() {
+  http_.start();
+  store_.start();
+}
+
+void Server::drain() {
+  is_draining_ = true;
+  http_.drain(options_.drain_seconds);
+  executor_.drain();
+}
+
+void Server::handle(const HttpRequest& request, const ResponderRef& to) {
+  try {
+    if (!route(request, to)) {
+      refuse(Code::not_found, "Not found: ", request.method, " ", request.target);
+    }
+  } catch (...) {
+    to->send(error_response(std::current_exception()));
+  }
+}
+
+bool Server::route(const HttpRequest& request, const ResponderRef& to) {
+  const std::vector<std::string> path = split_path(request.target);
+  const bool is_health = path.size() == 3 && path[0] == "v2" && path[1] == "health";
+  if (!options_.token.empty() && !is_health) {
+    constexpr std::string_view kBearer = "Bearer ";
+    if (!request.authorization.starts_with(kBearer) ||
+        !are_equal(request.authorization.substr(kBearer.size()), options_.token)) {
+      refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
+    }
+  }
+  if (!request.content_encoding.empty() && request.content_encoding != "identity") {
+    HttpResponse response;
+    response.status = 415;
+    response.body = "{\"error\": \"bodies must not be compressed\"}";
+    to->send(std::move(response));
+    return true;
+  }
+  if (handle_tensorflow(context_, request, path, to)) return true;
+  if (handle_inference_protocol(context_, request, path, to)) return true;
+  if (request.method != "GET") return false;
+  if (path.empty()) {
+    to->send(text_response(status_page(context_), "text/html; charset=utf-8"));
+  } else if (path.size() == 1 && path[0] == "metrics") {
+    to->send(text_response(metrics_text(context_), "text/plain; version=0.0.4; charset=utf-8"));
+  } else if (path.size() == 1 && path[0] == "status.json") {
+    to->send(text_response(status_json(context_), "application/json"));
+  } else if (path.size() == 3 && path[0] == "monitoring" && path[1] == "prometheus" &&
+             path[2] == "metrics") {  // TensorFlow Serving's place for them
+    to->send(text_response(metrics_text(context_), "text/plain; version=0.0.4; charset=utf-8"));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tidemark::serve

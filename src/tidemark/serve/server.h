@@ -1,0 +1,32 @@
+// Server: models, slots and HTTP put together.
+#pragma once
+
+#include "tidemark/serve/api.h"
+
+namespace tidemark::serve {
+
+class Server {
+ public:
+  explicit Server(ServerOptions options);
+  ~Server();
+
+  /// Listens first, so that health can be asked for, then loads the models.
+  void start();
+  uint16_t port() const { return http_.port(); }
+  /// Answers what has come in, and ends.
+  void drain();
+
+ private:
+  void handle(const HttpRequest& request, const ResponderRef& to);
+  bool route(const HttpRequest& request, const ResponderRef& to);
+
+  ServerOptions options_;
+  HttpCounters http_counters_;
+  std::atomic<bool> is_draining_{false};
+  ModelStore store_;
+  Executor executor_;
+  Context context_;
+  HttpServer http_;
+};
+
+}  // namespace tidemark::serve

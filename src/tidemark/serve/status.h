@@ -1,0 +1,53 @@
+// What became of a request, in words that both protocols turn into HTTP.
+#pragma once
+
+#include <tidemark/error.h>
+
+#include <string>
+
+namespace tidemark::serve {
+
+/// Throws the typed error of the code: what handlers of requests end with.
+class RequestError : public Error {
+ public:
+  using Error::Error;
+};
+
+template <class... Pieces>
+[[noreturn]] void refuse(Code code, const Pieces&... pieces) {
+  throw RequestError(code, message(pieces...));
+}
+
+inline int http_status(Code code) {
+  switch (code) {
+    case Code::invalid_argument:
+    case Code::out_of_range:
+    case Code::data_loss:
+      return 400;
+    case Code::failed_precondition:
+      return 412;
+    case Code::unauthenticated:
+      return 401;
+    case Code::permission_denied:
+      return 403;
+    case Code::not_found:
+      return 404;
+    case Code::already_exists:
+    case Code::aborted:
+      return 409;
+    case Code::resource_exhausted:
+      return 429;
+    case Code::cancelled:
+      return 499;
+    case Code::unimplemented:
+      return 501;
+    case Code::unavailable:
+      return 503;
+    case Code::deadline_exceeded:
+      return 504;
+    default:
+      return 500;
+  }
+}
+
+}  // namespace tidemark::serve

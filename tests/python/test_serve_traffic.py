@@ -1,0 +1,268 @@
+"""The model server under traffic: queues, batches, new versions, the end, and its memory."""
+
+import contextlib
+import http.client
+import signal
+import threading
+import time
+
+import pytest
+import serving
+
+import tidemark as tf
+
+if not serving.is_built():
+    pytest.skip("the server is not built", allow_module_level=True)
+
+ONE = {"instances": [[1, 1, 1]]}
+LONG = 20_000_000  # rounds of the slow model: seconds
+
+
+@contextlib.contextmanager
+def asking(server, model, body, count):
+    """So many clients ask the same, each in a thread; the list fills with their answers."""
+    answers = []
+
+    def ask():
+        connection = server.connect(timeout=60)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            answers.append(server.predict(model, body, connection=connection))
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield answers
+    finally:
+        for thread in threads:
+            thread.join()
+
+
+def test_batches_give_each_its_own_rows(tmp_path):
+    serving.save_linear(tmp_path / "linear")
+    options = ("--max-batch-size", "16", "--batch-timeout-micros", "20000",
+               "--allowed-batch-sizes", "4,16", "--slots", "1")  # fmt: skip
+    with serving.Server(tmp_path, *options) as server:
+        wrong = []
+
+        def ask(number):
+            connection = server.connect()
+            for _ in range(10):
+                rows = [[number, 0, 0]] * (1 + number % 3)
+                answer = server.predict("linear", {"instances": rows}, connection=connection)
+                if answer.json != {"predictions": [[2.0 * number] * 2] * len(rows)}:
+                    wrong.append(answer.body)
+            connection.close()
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        stats = server.get("/v2/models/linear/stats").json["model_stats"][0]
+        assert stats["inference_stats"]["success"]["count"] == 120
+        assert stats["execution_count"] < 100  # they went together
+        # One that is too large for a batch, and one that is wrong, harm nobody.
+        assert server.predict("linear", {"instances": [[1, 1, 1]] * 40}).status == 200
+        assert server.predict("linear", {"instances": [[1, 1]]}).status == 400
+
+
+def test_a_full_queue_is_told_at_once(tmp_path):
+    serving.save_slow(tmp_path / "slow")
+    with serving.Server(tmp_path, "--slots", "1", "--max-queue", "2") as server:
+        with asking(server, "slow", {"instances": [LONG // 10]}, 8) as answers:
+            pass
+        refused = [a for a in answers if a.status == 429]
+        assert len(answers) == 8 and len(refused) >= 4
+        assert all(a.headers["Retry-After"] == "1" for a in refused)
+        assert "queue is full" in refused[0].json["error"]
+        assert {a.status for a in answers} == {200, 429}
+        assert server.metric('tidemark_refused_total{reason="queue_full"}') == len(refused)
+
+
+def test_requests_past_their_deadline_are_not_run(tmp_path):
+    serving.save_slow(tmp_path / "slow")
+    with serving.Server(tmp_path, "--slots", "1", "--request-timeout", "0.05") as server:
+        with asking(server, "slow", {"instances": [LONG // 10]}, 4) as answers:
+            pass
+        assert sorted({a.status for a in answers}) == [200, 504]
+        assert server.metric('tidemark_refused_total{reason="deadline"}') >= 1
+
+
+def test_a_client_that_has_gone_is_not_computed_for(tmp_path):
+    serving.save_slow(tmp_path / "slow")
+    with serving.Server(tmp_path, "--slots", "1") as server:
+        with asking(server, "slow", {"instances": [LONG // 5]}, 1):
+            time.sleep(0.1)
+            gone = server.connect()
+            gone.request("POST", "/v1/models/slow:predict", f'{{"instances": [{LONG}]}}')
+            time.sleep(0.05)
+            gone.close()
+        server.wait_for(lambda: server.metric('tidemark_refused_total{reason="client_gone"}') == 1)
+
+
+def test_a_new_version_takes_over_without_a_failed_request(tmp_path):
+    serving.save_linear(tmp_path / "linear", scale=1.0, version=1)
+    with serving.Server(tmp_path) as server:
+        stop, bad, seen = threading.Event(), [], set()
+
+        def ask():
+            connection = server.connect()
+            while not stop.is_set():
+                answer = server.predict("linear", ONE, connection=connection)
+                if answer.status != 200:
+                    bad.append(answer.body)
+                else:
+                    seen.add(answer.json["predictions"][0][0])
+            connection.close()
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for version in range(2, 8):
+            serving.save_linear(tmp_path / "linear", scale=float(version), version=version)
+            server.wait_for(lambda v=version: 3.0 * v in seen)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not bad
+        assert [s["version"] for s in server.post("/v2/repository/index").json] == ["7"]
+
+
+def test_a_version_in_place_a_broken_one_and_a_deleted_one(tmp_path):
+    serving.save_linear(tmp_path / "linear", scale=1.0)
+    with serving.Server(tmp_path) as server:
+
+        def first():
+            answer = server.predict("linear", ONE)
+            return answer.json["predictions"][0][0] if answer.status == 200 else None
+
+        assert first() == 3.0
+        serving.save_linear(tmp_path / "linear", scale=5.0)  # the same version, written again
+        server.wait_for(lambda: first() == 15.0)
+        (tmp_path / "linear" / "2").mkdir()
+        (tmp_path / "linear" / "2" / "saved_model.tidemark").write_bytes(b"TIDEMARK no model")
+        versions = lambda: server.get("/v1/models/linear").json["model_version_status"]  # noqa: E731
+        server.wait_for(lambda: any(v["state"] == "END" for v in versions()))
+        assert first() == 15.0  # the one before goes on
+        assert "DATA_LOSS" in {v["status"]["error_code"] for v in versions()}
+        for version in ("1", "2"):
+            (tmp_path / "linear" / version / "saved_model.tidemark").unlink()
+        server.wait_for(lambda: server.predict("linear", ONE).status == 404)
+        serving.save_linear(tmp_path / "linear", scale=6.0, version=3)
+        server.wait_for(lambda: first() == 18.0)
+
+
+def test_swapping_versions(tmp_path):
+    serving.save_linear(tmp_path / "linear", scale=1.0)
+    with serving.Server(tmp_path, "--reload", "swap") as server:
+        serving.save_linear(tmp_path / "linear", scale=2.0, version=2)
+        server.wait_for(lambda: b"6.0" in server.predict("linear", ONE).body)
+
+
+def test_a_model_that_does_not_fit_is_refused_with_the_numbers(tmp_path):
+    serving.save_linear(tmp_path / "small")
+    module = tf.Module()
+    module.v = tf.Variable(tf.zeros([100_000]))
+    f = tf.function(lambda x: x + module.v[:1], input_signature=[tf.TensorSpec([1], tf.float32)])
+    tf.saved_model.save(module, str(tmp_path / "large" / "1"), signatures=f)
+    with serving.Server(tmp_path, "--max-weights", "100KiB") as server:
+        assert server.predict("small", ONE).status == 200
+        (status,) = server.get("/v1/models/large").json["model_version_status"]
+        assert status["status"]["error_code"] == "RESOURCE_EXHAUSTED"
+        assert "400" in status["status"]["error_message"]
+        assert "102400" in status["status"]["error_message"]
+        assert server.post("/v2/repository/models/large/load").status == 429
+
+
+def test_tokens(tmp_path):
+    serving.save_linear(tmp_path / "models" / "linear")
+    (tmp_path / "token").write_text("secret\n")
+    with serving.Server(tmp_path / "models", "--token-file", str(tmp_path / "token")) as server:
+        assert server.predict("linear", ONE).status == 401
+        for token in ("Bearer wrong", "Bearer ", "secret"):
+            assert server.predict("linear", ONE, headers={"Authorization": token}).status == 401
+        given = {"Authorization": "Bearer secret"}
+        assert server.predict("linear", ONE, headers=given).status == 200
+        assert server.get("/v2/health/ready").status == 200
+
+
+def test_sigterm_answers_what_has_come_in(tmp_path):
+    serving.save_slow(tmp_path / "slow")
+    with serving.Server(tmp_path) as server:
+        with asking(server, "slow", {"instances": [LONG // 5]}, 3) as answers:
+            server.wait_for(lambda: server.metric('tidemark_slots{state="busy"}') >= 1)
+            server.send_signal(signal.SIGTERM)
+        assert [a.status for a in answers] == [200] * 3
+        assert server.wait() == 0
+
+
+def test_wrong_options_are_named(tmp_path):
+    for options, text in [
+        (["--port", "x"], "--port must be a number"),
+        (["--nothing", "1"], "no option --nothing"),
+        (["--reload", "now"], "serve-through or swap"),
+    ]:
+        with pytest.raises(AssertionError, match=text):
+            serving.Server(tmp_path, *options)
+
+
+def test_restarts_after_kill(tmp_path):
+    serving.save_linear(tmp_path / "linear")
+    for _ in range(3):
+        server = serving.Server(tmp_path)
+        with asking(server, "linear", ONE, 4):
+            server.send_signal(signal.SIGKILL)
+        server.wait()
+        server.stop()
+    with serving.Server(tmp_path) as server:
+        assert server.predict("linear", ONE).status == 200
+
+
+def test_memory_is_flat_under_mixed_requests_and_reloads(tmp_path):
+    serving.save_linear(tmp_path / "linear")
+    bodies = ['{"instances": [[1, 2, 3]]}', '{"inputs": [[1, 2, 3], [4, 5, 6]]}', "{", "[]",
+              '{"instances": [[1, 2]]}',
+              '{"instances": [' + "[1, 2, 3], " * 99 + "[1, 2, 3]]}"]  # fmt: skip
+    with serving.Server(tmp_path) as server:
+
+        def some(count):
+            for number in range(count):
+                server.predict("linear", bodies[number % len(bodies)])
+
+        def reload(scale):
+            loads = server.metric("tidemark_model_loads_total")
+            serving.save_linear(tmp_path / "linear", scale=scale)
+            server.wait_for(lambda: server.metric("tidemark_model_loads_total") > loads)
+
+        some(3000)
+        for _ in range(5):
+            reload(1.0)
+        before = server.resident_bytes()
+        for number in range(10):
+            some(600)
+            reload(float(number))
+        grown = server.resident_bytes() - before
+        assert grown < 2 << 20, f"the server grew by {grown} bytes"
+        live = server.get("/status.json").json["live"]
+        assert live < 1 << 20
+
+
+def test_thousands_of_connections_in_a_row_leave_nothing(tmp_path):
+    serving.save_linear(tmp_path / "linear")
+    with serving.Server(tmp_path) as server:
+        for _ in range(500):
+            connection = server.connect()
+            server.predict("linear", ONE, connection=connection)
+            connection.close()
+        server.wait_for(lambda: server.metric("tidemark_connections") <= 1)
+        before = server.resident_bytes()
+        for _ in range(2000):
+            connection = server.connect()
+            server.predict("linear", ONE, connection=connection)
+            connection.close()
+        server.wait_for(lambda: server.metric("tidemark_connections") <= 1)
+        assert server.resident_bytes() - before < 1 << 20
+        assert server.metric("tidemark_requests_in_flight_bytes") == 0
