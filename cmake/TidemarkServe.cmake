@@ -18,6 +18,12 @@ if(TARGET tidemark AND serve_sources AND BOOST_BEAST_INCLUDE AND SIMDJSON_LIBRAR
   target_link_libraries(tidemark-serve PRIVATE tidemark tidemark_flags "${SIMDJSON_LIBRARY}")
   set_target_properties(tidemark-serve PROPERTIES
     INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+  # Links the server's objects into a test that holds the library's.
+  function(tidemark_link_server target)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:tidemark_serve_objects>)
+    target_link_libraries(${target} PRIVATE "${SIMDJSON_LIBRARY}")
+  endfunction()
 else()
   message(STATUS "Tidemark: without the model server (install libboost-dev and libsimdjson-dev)")
 endif()

@@ -43,6 +43,11 @@ class TIDEMARK_API SavedModel {
   /// Bytes of the variables, constants and tables.
   size_t weight_bytes() const;
 
+  /// Plans the signature for inputs of these sizes, if that was not done before: the bytes that
+  /// each call at the same time takes beside the weights, its inputs and its outputs. 0: it cannot
+  /// be planned, and takes what it takes.
+  size_t plan(const SignatureSpec& signature, std::span<const Tensor> inputs) const;
+
   /// Outputs by name, given all inputs by name. Throws InvalidArgumentError for names, dtypes or
   /// shapes that are not the signature's, NotFoundError for a signature that is not there.
   std::map<std::string, Tensor> operator()(const std::map<std::string, Tensor>& inputs,

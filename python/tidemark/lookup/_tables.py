@@ -7,6 +7,7 @@ import itertools
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._tidemark import call
+from tidemark._tracking import Trackable
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape
 
@@ -22,7 +23,7 @@ def _structure(keys):
     return keys, None
 
 
-class _Table:
+class _Table(Trackable):
     """What all tables share: dtypes, size and lookup."""
 
     def __init__(self, key_dtype, value_dtype, default_value, value_shape=(), name=None):

@@ -192,6 +192,11 @@ class RestoredFunction:
             leaves = _fitted(trace, call)
             if leaves is not None:
                 return trace.run(leaves)
+        if not self._traces:
+            raise ValueError(
+                "Found zero restored functions for caller function: "
+                f"{self._name} had not been traced when it was saved."
+            )
         options = "\n".join(f"  {self._name}({', '.join(map(repr, t.args))})" for t in self._traces)
         raise ValueError(
             f"Could not find a matching concrete function of {self._name} to call in the saved "

@@ -97,9 +97,7 @@ class _Saver:
 
     def _add_function(self, function):
         traces = _functions.traces_of(function)
-        if not traces:
-            return None
-        data = {"kind": "function", "name": traces[0].name, "traces": []}
+        data = {"kind": "function", "name": function.__name__, "traces": []}
         if isinstance(function, ConcreteFunction):
             data["kind"] = "concrete"
         signature = function._signature
@@ -149,6 +147,9 @@ class _Saver:
 def _signature_functions(obj, signatures):
     """name → the function, as the caller gave them in one of the allowed ways."""
     if signatures is None:
+        default = getattr(obj, "_default_save_signature", None)  # Keras's models have one
+        if is_function(default):
+            return {DEFAULT_KEY: default}
         found = [
             f
             for f in (*_attributes(obj).values(),)

@@ -1,5 +1,6 @@
 #include <tidemark/saved_model.h>
 
+#include "tidemark/exec/executable.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/io/model_reader.h"
 #include "tidemark/trace/infer.h"
@@ -84,6 +85,15 @@ const SignatureSpec* SavedModel::find(std::string_view signature) const {
     if (spec.name == signature) return &spec;
   }
   return nullptr;
+}
+
+size_t SavedModel::plan(const SignatureSpec& signature, std::span<const Tensor> inputs) const {
+  const auto index = static_cast<size_t>(&signature - state_->signatures.data());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_input(signature, signature.inputs.at(i), inputs[i]);
+  }
+  const exec::Executable* planned = state_->programs.at(index)->compiled_for(inputs);
+  return planned ? static_cast<size_t>(planned->arena_bytes()) : 0;
 }
 
 std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,

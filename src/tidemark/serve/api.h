@@ -42,6 +42,9 @@ void run_signature(Context& context, std::shared_ptr<const Servable> servable,
                    std::function<HttpResponse(std::vector<Tensor>&&)> respond,
                    double timeout_seconds = 0);
 
+/// Answers any request: finds who it is for, and turns errors into responses.
+void answer(Context& context, const HttpRequest& request, const ResponderRef& to);
+
 /// TensorFlow Serving's REST API, below /v1. False: the path is not its.
 bool handle_tensorflow(Context& context, const HttpRequest& request,
                        const std::vector<std::string>& path, const ResponderRef& to);

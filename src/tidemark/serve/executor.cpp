@@ -116,14 +116,17 @@ void Executor::submit(Job job) {
   added_.notify_one();
 }
 
+bool Executor::try_take_slot() {
+  if (busy_.fetch_add(1) < options_.slots) return true;
+  busy_.fetch_sub(1);
+  return false;
+}
+
 bool Executor::run_here(Job& job) {
   const ServableCounters& counters = job.servable->counters;
   const uint64_t runs = counters.executions.load(std::memory_order_relaxed);
   if (job.rows >= 0 || runs < 8 || counters.computing.total() / runs > kQuickMicros) return false;
-  if (busy_.fetch_add(1) >= options_.slots) {
-    busy_.fetch_sub(1);
-    return false;
-  }
+  if (!try_take_slot()) return false;
   std::vector<Job> batch;
   batch.push_back(std::move(job));
   run(batch, -1);
@@ -175,7 +178,8 @@ void Executor::work() {
       if (!queue_.empty()) added_.notify_one();  // it was told to us, and is for somebody else
     }
     lock.unlock();
-    busy_.fetch_add(1);
+    // Taken by a quick run on another thread at most: it is free again in no time.
+    while (!try_take_slot()) std::this_thread::sleep_for(std::chrono::microseconds(20));
     drop_late(batch, rows);
     if (!batch.empty()) run(batch, rows);
     batch.clear();

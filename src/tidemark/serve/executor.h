@@ -61,6 +61,7 @@ class Executor {
 
  private:
   void work();
+  bool try_take_slot();
   bool run_here(Job& job);
   /// Must hold the mutex: jobs of the queue that go with the first.
   void join_others(std::vector<Job>& batch, int64_t& rows);

@@ -237,7 +237,7 @@ void Session::on_request(error_code error) {
   if (error) return end(error);
   stream_.expires_never();
   const auto& message = parser_->get();
-  keep_alive_ = message.keep_alive();
+  keep_alive_ = message.keep_alive() && message.method() != http::verb::head;
   const auto text = [](beast::string_view v) { return std::string_view(v.data(), v.size()); };
   HttpRequest request;
   request.method = text(message.method_string());

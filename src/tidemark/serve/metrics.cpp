@@ -78,6 +78,8 @@ void put_memory(std::string& out, const Context& context, const Servables& all) 
   put_one(out, "tidemark_memory_bytes", "kind=\"not_ours\"", static_cast<double>(stats.not_ours));
   put_each(out, all, "tidemark_model_weight_bytes", "gauge", "Variables, tables and constants.",
            [](const Servable& s) { return s.model.weight_bytes(); });
+  put_each(out, all, "tidemark_model_plan_bytes", "gauge", "What a run takes, by its plan.",
+           [](const Servable& s) { return s.plan_bytes; });
   put_each(out, all, "tidemark_model_queue_bytes", "gauge", "Inputs that wait for a slot.",
            [](const Servable& s) { return s.counters.queued_bytes.load(); });
   put_each(out, all, "tidemark_model_queue_requests", "gauge", "Requests that wait for a slot.",

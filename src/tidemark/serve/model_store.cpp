@@ -59,22 +59,40 @@ void log(const std::string& text) { std::fprintf(stderr, "tidemark serve: %s\n",
 /// Memory that nobody uses goes back to the system.
 void give_back() { ::malloc_trim(0); }
 
-/// Runs each signature once on zeros, so that the first request finds everything made ready.
-void warm_up(const SavedModel& model) {
-  for (const SignatureSpec& signature : model.signatures()) {
-    std::vector<Tensor> inputs;
-    for (const TensorSpec& spec : signature.inputs) {
-      if (!spec.shape.has_rank() || spec.dtype == DType::string) return;
-      Shape shape = spec.shape;
-      for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? 1 : shape[i];
-      inputs.push_back(zeros(shape, spec.dtype));
+/// One row of zeros each input, or as many as the batch has; empty: only requests can tell.
+std::vector<Tensor> example_inputs(const SignatureSpec& signature, int64_t rows) {
+  std::vector<Tensor> inputs;
+  for (const TensorSpec& spec : signature.inputs) {
+    if (!spec.shape.has_rank() || spec.dtype == DType::string) return {};
+    Shape shape = spec.shape;
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (shape[i] < 0) shape[i] = i == 0 ? rows : 1;
     }
-    try {
-      (void)model.run(signature, inputs);
-    } catch (const Error&) {
-      // Zeros of one row may be no input it takes.
+    inputs.push_back(zeros(shape, spec.dtype));
+  }
+  return inputs;
+}
+
+/// Plans and runs each signature for the batch sizes that requests will have, so that the first of
+/// them finds everything made ready. The bytes a run takes at most.
+size_t prepare(const SavedModel& model, const Batching& batching) {
+  std::vector<int64_t> sizes = batching.allowed_sizes;
+  if (sizes.empty()) sizes.push_back(1);
+  if (batching.max_batch_size > sizes.back()) sizes.push_back(batching.max_batch_size);
+  size_t most = 0;
+  for (const SignatureSpec& signature : model.signatures()) {
+    for (int64_t rows : sizes) {
+      const std::vector<Tensor> inputs = example_inputs(signature, rows);
+      if (inputs.size() != signature.inputs.size()) break;
+      try {
+        most = std::max(most, model.plan(signature, inputs));
+        (void)model.run(signature, inputs);
+      } catch (const Error&) {
+        break;  // zeros may be no input it takes
+      }
     }
   }
+  return most;
 }
 
 }  // namespace
@@ -225,6 +243,17 @@ void ModelStore::check_room(const std::string& folder, const std::string& name) 
   }
 }
 
+void ModelStore::check_plan(const std::string& name, size_t plan) const {
+  const int64_t limit = memory::limit();
+  const int64_t live = memory::stats().live;
+  const auto wanted = static_cast<int64_t>(plan) * options_.slots;
+  if (limit > 0 && live + wanted > limit) {
+    refuse(Code::resource_exhausted, name, " takes ", plan, " bytes in each of ", options_.slots,
+           " slots; with its weights ", live, " bytes are in use, of the ", limit,
+           " allowed (--memory-limit). Take fewer slots or smaller batches, or allow more");
+  }
+}
+
 void ModelStore::load_version(const std::string& name, int64_t number, const std::string& stamp) {
   ModelOptions options;
   {
@@ -243,8 +272,9 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
   try {
     check_room(folder, name);
     SavedModel model = load_model(folder);
-    warm_up(model);
-    made = std::make_shared<Servable>(name, number, std::move(model), options.batching);
+    const size_t plan = prepare(model, options.batching);
+    check_plan(name, plan);
+    made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
   } catch (const Error& failed) {
     error = failed.what();
     code = failed.code();
@@ -252,7 +282,7 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
     error = failed.what();
   }
   log(made ? message("loaded ", name, " version ", number, ", ", made->model.weight_bytes(),
-                     " bytes of weights")
+                     " bytes of weights, ", made->plan_bytes, " bytes a slot")
            : message("could not load ", name, " version ", number, ": ", error));
   num_loads_.fetch_add(1);
   std::shared_ptr<const Servable> before;

@@ -35,6 +35,7 @@ struct StoreOptions {
   double poll_seconds = 1;
   /// Bytes that the weights of all models may take; 0: any.
   size_t max_weight_bytes = 0;
+  int slots = 1;  // runs of a model at the same time
 };
 
 enum class VersionState { loading, available, unloading, failed };
@@ -91,6 +92,7 @@ class ModelStore {
   void load_version(const std::string& name, int64_t version, const std::string& stamp);
   void drop_version(const std::string& name, int64_t version);
   void check_room(const std::string& folder, const std::string& name) const;
+  void check_plan(const std::string& name, size_t plan) const;
   std::map<std::string, ModelOptions> wanted_models() const;
   const Model& get(std::string_view model) const;
 

@@ -114,6 +114,7 @@ class Reader {
       }
       options.store.defaults.labels[name] = version;
     }
+    options.store.slots = options.executor.slots;
     return std::move(options);
   }
 

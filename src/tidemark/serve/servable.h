@@ -61,15 +61,18 @@ struct Batching {
 };
 
 struct Servable {
-  Servable(std::string model_name, int64_t number, SavedModel loaded, Batching how)
+  Servable(std::string model_name, int64_t number, SavedModel loaded, Batching how, size_t plan)
       : name(std::move(model_name)),
         version(number),
         model(std::move(loaded)),
-        batching(std::move(how)) {}
+        batching(std::move(how)),
+        plan_bytes(plan) {}
   const std::string name;
   const int64_t version;
   const SavedModel model;
   const Batching batching;
+  /// What each slot takes while it runs the model; 0: it could not be planned.
+  const size_t plan_bytes;
   mutable ServableCounters counters;
 };
 

@@ -50,6 +50,42 @@ uint64_t milliseconds_now() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
+/// False: the path is nobody's.
+bool route(Context& context, const HttpRequest& request, const ResponderRef& to) {
+  const std::vector<std::string> path = split_path(request.target);
+  const bool is_health = path.size() == 3 && path[0] == "v2" && path[1] == "health";
+  if (!context.options.token.empty() && !is_health) {
+    constexpr std::string_view kBearer = "Bearer ";
+    if (!request.authorization.starts_with(kBearer) ||
+        !are_equal(request.authorization.substr(kBearer.size()), context.options.token)) {
+      refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
+    }
+  }
+  if (!request.content_encoding.empty() && request.content_encoding != "identity") {
+    HttpResponse response;
+    response.status = 415;
+    response.body = "{\"error\": \"bodies must not be compressed\"}";
+    to->send(std::move(response));
+    return true;
+  }
+  if (handle_tensorflow(context, request, path, to)) return true;
+  if (handle_inference_protocol(context, request, path, to)) return true;
+  if (request.method != "GET") return false;
+  if (path.empty()) {
+    to->send(text_response(status_page(context), "text/html; charset=utf-8"));
+  } else if (path.size() == 1 && path[0] == "metrics") {
+    to->send(text_response(metrics_text(context), "text/plain; version=0.0.4; charset=utf-8"));
+  } else if (path.size() == 1 && path[0] == "status.json") {
+    to->send(text_response(status_json(context), "application/json"));
+  } else if (path.size() == 3 && path[0] == "monitoring" && path[1] == "prometheus" &&
+             path[2] == "metrics") {  // TensorFlow Serving's place for them
+    to->send(text_response(metrics_text(context), "text/plain; version=0.0.4; charset=utf-8"));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::string> split_path(std::string_view target) {
@@ -90,6 +126,16 @@ HttpResponse error_response(const std::exception_ptr& error) {
   return response;
 }
 
+void answer(Context& context, const HttpRequest& request, const ResponderRef& to) {
+  try {
+    if (!route(context, request, to)) {
+      refuse(Code::not_found, "Not found: ", request.method, " ", request.target);
+    }
+  } catch (...) {
+    to->send(error_response(std::current_exception()));
+  }
+}
+
 void run_signature(Context& context, std::shared_ptr<const Servable> servable,
                    const SignatureSpec& signature, std::vector<Tensor> inputs,
                    const ResponderRef& to,
@@ -124,7 +170,9 @@ Server::Server(ServerOptions options)
       context_{options_, store_, executor_, http_counters_, is_draining_, Clock::now()},
       http_(
           options_.http,
-          [this](const HttpRequest& request, const ResponderRef& to) { handle(request, to); },
+          [this](const HttpRequest& request, const ResponderRef& to) {
+            answer(context_, request, to);
+          },
           http_counters_) {}
 
 Server::~Server() = default;
@@ -138,51 +186,6 @@ void Server::drain() {
   is_draining_ = true;
   http_.drain(options_.drain_seconds);
   executor_.drain();
-}
-
-void Server::handle(const HttpRequest& request, const ResponderRef& to) {
-  try {
-    if (!route(request, to)) {
-      refuse(Code::not_found, "Not found: ", request.method, " ", request.target);
-    }
-  } catch (...) {
-    to->send(error_response(std::current_exception()));
-  }
-}
-
-bool Server::route(const HttpRequest& request, const ResponderRef& to) {
-  const std::vector<std::string> path = split_path(request.target);
-  const bool is_health = path.size() == 3 && path[0] == "v2" && path[1] == "health";
-  if (!options_.token.empty() && !is_health) {
-    constexpr std::string_view kBearer = "Bearer ";
-    if (!request.authorization.starts_with(kBearer) ||
-        !are_equal(request.authorization.substr(kBearer.size()), options_.token)) {
-      refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
-    }
-  }
-  if (!request.content_encoding.empty() && request.content_encoding != "identity") {
-    HttpResponse response;
-    response.status = 415;
-    response.body = "{\"error\": \"bodies must not be compressed\"}";
-    to->send(std::move(response));
-    return true;
-  }
-  if (handle_tensorflow(context_, request, path, to)) return true;
-  if (handle_inference_protocol(context_, request, path, to)) return true;
-  if (request.method != "GET") return false;
-  if (path.empty()) {
-    to->send(text_response(status_page(context_), "text/html; charset=utf-8"));
-  } else if (path.size() == 1 && path[0] == "metrics") {
-    to->send(text_response(metrics_text(context_), "text/plain; version=0.0.4; charset=utf-8"));
-  } else if (path.size() == 1 && path[0] == "status.json") {
-    to->send(text_response(status_json(context_), "application/json"));
-  } else if (path.size() == 3 && path[0] == "monitoring" && path[1] == "prometheus" &&
-             path[2] == "metrics") {  // TensorFlow Serving's place for them
-    to->send(text_response(metrics_text(context_), "text/plain; version=0.0.4; charset=utf-8"));
-  } else {
-    return false;
-  }
-  return true;
 }
 
 }  // namespace tidemark::serve

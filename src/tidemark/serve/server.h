@@ -17,9 +17,6 @@ class Server {
   void drain();
 
  private:
-  void handle(const HttpRequest& request, const ResponderRef& to);
-  bool route(const HttpRequest& request, const ResponderRef& to);
-
   ServerOptions options_;
   HttpCounters http_counters_;
   std::atomic<bool> is_draining_{false};
