@@ -261,8 +261,6 @@ nb::object evaluate(nb::handle value) {
   return object_of(std::move(out));
 }
 
-PyObject* name_scope = nullptr;  // gives the name of the scope that Python code is in
-
 nb::object symbolic_tensor(Tensor t) { return object_of(std::move(t)); }
 
 void set_symbolic_shape(nb::handle t, nb::handle shape) {
@@ -302,8 +300,15 @@ nb::dict node_attrs(nb::handle t) {
 }
 
 void add_node_functions(nb::module_& m) {
-  m.def("set_name_scope",
-        [](nb::handle function) { Py_XSETREF(name_scope, Py_NewRef(function.ptr())); });
+  m.def("set_name_scope", [](std::string scope) {
+    if (!scope.empty()) scope += '/';
+    trace::set_name_scope(std::move(scope));
+  });
+  m.def("set_default_name", graph::set_default_name);
+  m.def("set_next_name", [](std::string name) {
+    trace::GraphBuilder* builder = trace::current_builder();
+    if (builder && builder->is_shared()) builder->set_next_label(std::move(name));
+  });
   m.def("set_symbolic_shape", set_symbolic_shape, nb::arg(), nb::arg().none());
   m.def("node_name", node_name);
   m.def("set_node_name", [](nb::handle t, const std::string& name) {
@@ -338,6 +343,15 @@ Shape shape_of(nb::handle shape) {
   return shape_from_object(shape.ptr());
 }
 
+void label_result(PyObject* result, PyObject* name) {
+  const trace::GraphBuilder* builder = trace::current_builder();
+  if (!builder || !builder->is_shared() || !is_tensor(result)) return;
+  if (!tensor_of(result).is_symbolic()) return;
+  const char* text = PyUnicode_AsUTF8(name);
+  if (!text) throw PythonError{};
+  builder->graph()->set_name(graph::node_of(tensor_of(result)), trace::name_scope() + text);
+}
+
 void name_result(PyObject* result, PyObject* name) {
   if (PyList_Check(result)) {
     if (PyList_GET_SIZE(result) == 0) return;
@@ -347,18 +361,14 @@ void name_result(PyObject* result, PyObject* name) {
   graph::Node& node = graph::node_of(tensor_of(result));
   const std::shared_ptr<graph::Graph> graph = node.graph.lock();
   if (!graph) return;
-  std::string full;
-  if (name_scope) {
-    const Ref scope = Ref::checked(PyObject_CallNoArgs(name_scope));
-    const char* text = PyUnicode_AsUTF8(scope.get());
-    if (!text) throw PythonError{};
-    full = *text ? std::string(text) + "/" : "";
-  }
   const char* text = PyUnicode_AsUTF8(name);
   if (!text) throw PythonError{};
-  node.label = graph->unique_name(full + text);
   const trace::GraphBuilder* builder = trace::current_builder();
-  if (!builder || !builder->is_shared()) return;
+  if (!builder || !builder->is_shared()) {
+    node.label = graph->unique_name(trace::name_scope() + text);
+    return;
+  }
+  graph->set_name(node, trace::name_scope() + text);
   // Sessions find it by its name: the graph keeps it.
   const Ref module = Ref::checked(PyImport_ImportModule("tidemark._v1.graph"));
   Ref::checked(PyObject_CallMethod(module.get(), "keep_named", "O", result));

@@ -30,5 +30,7 @@ void add_saving_functions(nanobind::module_& m);
 
 /// Names the node that made a tensor, or the first of a list, if it is symbolic.
 void name_result(PyObject* result, PyObject* name);
+/// The same without the user's having asked for it: in graphs of sessions only, and not kept.
+void label_result(PyObject* result, PyObject* name);
 
 }  // namespace tidemark::python

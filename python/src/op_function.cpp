@@ -26,6 +26,7 @@ struct OpFunction {
   PyObject* module;
   PyObject* param_names;  // tuple of interned strings
   PyObject* doc;          // null until it is set
+  PyObject* label;        // what its operations are called unless named; null: as others of the op
   PyObject* weakrefs;
   PyObject* dict;
 };
@@ -134,6 +135,7 @@ PyObject* run_with(const OpFunction& f, PyObject** values) {
   PyObject* name = values[op.params().size()];
   if (name && name != Py_None) [[unlikely]]
     name_result(result.get(), name);
+  else if (f.label) [[unlikely]] label_result(result.get(), f.label);
   return result.release();
 }
 
@@ -189,6 +191,7 @@ void drop_function(PyObject* object) {
   Py_XDECREF(f->module);
   Py_XDECREF(f->param_names);
   Py_XDECREF(f->doc);
+  Py_XDECREF(f->label);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -277,6 +280,16 @@ PyObject* op_function(PyObject*, PyObject* name) {
     const OpDef& op = OpRegistry::instance().get(text);
     return new_function(op, op.name());
   });
+}
+
+/// set_function_label(function, label)
+PyObject* set_function_label(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2 || Py_TYPE(args[0]) != function_type || !PyUnicode_Check(args[1])) {
+    PyErr_SetString(PyExc_TypeError, "set_function_label takes a function of an op and a name");
+    return nullptr;
+  }
+  Py_XSETREF(function_of(args[0])->label, Py_NewRef(args[1]));
+  Py_RETURN_NONE;
 }
 
 PyObject* list_ops(PyObject*, PyObject*) {
@@ -404,6 +417,8 @@ PyMethodDef op_function_methods[] = {
      "call(op_name, inputs, attrs=None, /)\n--\n\nRuns an op: a Tensor, or a list of several."},
     {"op_functions", op_functions, METH_NOARGS, "{full Python name: function} of all ops."},
     {"op_function", op_function, METH_O, "The function of one op, by its name in the registry."},
+    {"set_function_label", with_keywords(set_function_label), METH_FASTCALL,
+     "What the operations of a function are called in graphs unless named."},
     {"list_ops", list_ops, METH_NOARGS, "The definitions of all ops as dicts."},
     {"extend_tensor", extend_tensor, METH_O, "Sets attributes of the Tensor type."},
     {nullptr, nullptr, 0, nullptr}};

@@ -6,6 +6,7 @@
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/graph_gradient.h"
+#include "tidemark/trace/infer.h"
 
 #include "convert.h"
 #include "frontend.h"
@@ -124,10 +125,61 @@ class Nothing final : public graph::Special {
   void run(std::span<Tensor>, std::span<Tensor>) const override {}
 };
 
-nb::list run(session::Session& self, const nb::list& fetches, const nb::list& feeds) {
+nb::object attr_object(const Attr& attr) {
+  return nb::steal(Ref::checked(object_from_attr(attr)).release());
+}
+
+nb::dict attrs_of(const OpDef* op, std::span<const Attr> attrs) {
+  nb::dict out;
+  for (size_t i = 0; op && i < attrs.size(); ++i) {
+    const Param& param = op->params()[static_cast<size_t>(op->attrs()[i])];
+    out[param.name.c_str()] = attr_object(attrs[i]);
+  }
+  return out;
+}
+
+/// None, or (variable, "read" | "is_initialized" | the op it is updated by, {attribute: value}).
+nb::object variable_use(const NodeHandle& n) {
+  const session::VariableUse use = session::variable_use(n.node->special.get());
+  if (!use.variable) return nb::none();
+  return nb::make_tuple(*use.variable, std::string(use.op),
+                        attrs_of(OpRegistry::instance().find(use.op), use.attrs));
+}
+
+nb::object trace_object(const session::RunTrace& trace) {
+  nb::list steps;
+  for (const session::RunTrace::Step& s : trace.steps) {
+    nb::list outputs;
+    for (const std::string& text : s.outputs) outputs.append(text);
+    nb::dict step;
+    step["node"] = s.node;
+    step["op"] = s.op;
+    step["place"] = s.place;
+    step["start_us"] = s.start_us;
+    step["duration_us"] = s.duration_us;
+    step["output_bytes"] = s.output_bytes;
+    step["allocated_bytes"] = s.allocated_bytes;
+    step["peak_bytes"] = s.peak_bytes;
+    step["outputs"] = outputs;
+    steps.append(step);
+  }
+  nb::dict out;
+  out["started_us"] = trace.started_us;
+  out["duration_us"] = trace.duration_us;
+  out["peak_bytes"] = trace.peak_bytes;
+  out["steps"] = steps;
+  return out;
+}
+
+/// The values, and with `trace` what the run did, else None.
+nb::tuple run(session::Session& self, const nb::list& fetches, const nb::list& feeds,
+              int64_t timeout_ms, bool wants_trace) {
   const GilHeld held;
   const SourceLine line;
+  session::RunTrace trace;
   session::Request request;
+  request.timeout_ms = timeout_ms;
+  request.trace = wants_trace ? &trace : nullptr;
   std::vector<bool> is_tensor_fetch;
   for (nb::handle fetch : fetches) {
     is_tensor_fetch.push_back(is_tensor(fetch.ptr()));
@@ -147,7 +199,7 @@ nb::list run(session::Session& self, const nb::list& fetches, const nb::list& fe
   for (bool wanted : is_tensor_fetch) {
     out.append(wanted ? object_of(std::move(found[next++])) : nb::none());
   }
-  return out;
+  return nb::make_tuple(out, wants_trace ? trace_object(trace) : nb::object(nb::none()));
 }
 
 /// A fetch that needs no looking up: a tensor of the graph, or an operation.
@@ -267,14 +319,27 @@ void add_node_type(nb::module_& m) {
       .def_prop_ro("graph_id", [](const NodeHandle& n) { return n.node->graph_id; })
       .def_prop_rw(
           "label", [](const NodeHandle& n) { return n.node->label; },
-          [](NodeHandle& n, std::string label) { n.node->label = std::move(label); })
+          [](NodeHandle& n, std::string label) {
+            const std::shared_ptr<graph::Graph> graph = n.node->graph.lock();
+            if (graph) graph->set_unique_name(*n.node, std::move(label));
+          })
+      .def("set_name",
+           [](NodeHandle& n, const std::string& name) {
+             const std::shared_ptr<graph::Graph> graph = n.node->graph.lock();
+             if (graph) graph->set_name(*n.node, name);
+           })
       .def_prop_ro("place",
                    [](const NodeHandle& n) {
                      return n.node->site ? memory::describe(*n.node->site) : std::string();
                    })
+      .def_prop_ro("attrs", [](const NodeHandle& n) { return attrs_of(n.node->op, n.node->attrs); })
+      .def_prop_ro("variable_use", variable_use)
       .def_prop_ro("num_outputs", [](const NodeHandle& n) { return n.node->outputs.size(); })
-      .def("output", [](const NodeHandle& n,
-                        uint32_t index) { return object_of(graph::output_of(*n.node, index)); })
+      .def("output",
+           [](const NodeHandle& n, uint32_t index) {
+             return object_of(
+                 graph::output_of(*n.node, index, trace::imagine(n.node->outputs.at(index).shape)));
+           })
       .def_prop_ro("inputs",
                    [](const NodeHandle& n) {
                      nb::list out;
@@ -298,7 +363,20 @@ void add_session_functions(nb::module_& m) {
              new (self) SharedGraph{graph::Graph::create(name)};
            })
       .def("unique_name", [](const SharedGraph& self,
-                             std::string name) { return self.graph->unique_name(std::move(name)); })
+                             const std::string& name) { return self.graph->unique_name(name); })
+      .def("find",
+           [](const SharedGraph& self, const std::string& name) -> nb::object {
+             graph::NodeRef node = self.graph->find(name);
+             return node ? nb::cast(NodeHandle{std::move(node)}) : nb::none();
+           })
+      .def("nodes",
+           [](const SharedGraph& self) {
+             nb::list out;
+             for (graph::NodeRef& node : self.graph->named_nodes()) {
+               out.append(NodeHandle{std::move(node)});
+             }
+             return out;
+           })
       .def("finalize", [](const SharedGraph& self) { self.graph->finalize(); })
       .def_prop_ro("is_finalized",
                    [](const SharedGraph& self) { return self.graph->is_finalized(); })
@@ -316,6 +394,9 @@ void add_session_functions(nb::module_& m) {
              new (self) session::GraphVariable{
                  new_tensor_id(), name, dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
            })
+      .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
+      .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
+      .def_prop_ro("trainable", [](const session::GraphVariable& v) { return v.trainable; })
       .def("read", read)
       .def("update", update)
       .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
@@ -323,14 +404,15 @@ void add_session_functions(nb::module_& m) {
             special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
       });
   nb::class_<session::Session>(m, "SessionBase")
-      .def(nb::init<>())
-      .def("run", run)
+      .def(nb::init<int64_t>(), nb::arg("limit") = 0)
+      .def("run", run, nb::arg(), nb::arg(), nb::arg("timeout_ms") = 0, nb::arg("trace") = false)
       .def("run_quickly", run_quickly, nb::arg(), nb::arg(), nb::arg().none())
       .def("close", &session::Session::close)
       .def_prop_ro("is_closed", &session::Session::is_closed)
       .def_prop_ro("num_plans", &session::Session::num_plans)
-      .def_prop_ro("plan_bytes", &session::Session::plan_bytes);
-  m.def("placeholder", placeholder);
+      .def_prop_ro("plan_bytes", &session::Session::plan_bytes)
+      .def_prop_ro("used_bytes", &session::Session::used_bytes);
+  m.def("placeholder", placeholder, nb::arg(), nb::arg().none());
   m.def("placeholder_with_default", placeholder_with_default);
   m.def("no_op", []() -> nb::object {
     return nb::object(special_node(std::make_shared<Nothing>(), {}, {})[0]);

@@ -57,21 +57,33 @@ class name_scope:
         else:
             outer = names[-1] if names else ""
             full = f"{outer}/{self._name}" if outer else self._name
+            if unique_scope is not None:
+                full = unique_scope(full)
         names.append(full)
+        _tidemark.set_name_scope(full)
         return full + "/" if full else ""
 
     def __exit__(self, *error):
-        _names().pop()
+        names = _names()
+        names.pop()
+        _tidemark.set_name_scope(names[-1] if names else "")
         return False
+
+
+unique_scope = None  # gives a scope of a session's graph a name of its own; set beside such graphs
+
+
+def exchange_names(names):
+    """Makes another list of scopes this thread's, innermost last; returns the one before."""
+    outer, _state.names = _names(), names
+    _tidemark.set_name_scope(names[-1] if names else "")
+    return outer
 
 
 def get_current_name_scope():
     """The full name of the innermost scope; empty outside of all."""
     names = _names()
     return names[-1] if names else ""
-
-
-_tidemark.set_name_scope(get_current_name_scope)
 
 
 def get_logger():

@@ -91,8 +91,22 @@ def graph_numbered(number):
     return found
 
 
+session_graph = None  # the graph of sessions with a number, or None; set beside such graphs
+
+
 def graph_of(tensor):
-    return graph_numbered(_tidemark.graph_id_of(tensor))
+    number = _tidemark.graph_id_of(tensor)
+    found = None if session_graph is None else session_graph(number)
+    return graph_numbered(number) if found is None else found
+
+
+def operation_of(tensor):
+    """The operation that makes the tensor."""
+    if session_graph is not None and session_graph(_tidemark.graph_id_of(tensor)) is not None:
+        from tidemark._v1.graph import operation_of
+
+        return operation_of(tensor)
+    return Operation(tensor)
 
 
 def name_of(tensor):

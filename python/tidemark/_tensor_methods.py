@@ -147,7 +147,7 @@ def install():
         "__tf_tensor__": lambda self, dtype=None, name=None: self,
     }
     in_graphs = {
-        "op": _symbolic.Operation,
+        "op": _symbolic.operation_of,
         "graph": _symbolic.graph_of,
         "name": _symbolic.name_of,
         "value_index": _tidemark.value_index,

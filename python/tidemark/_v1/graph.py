@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 import threading
 import weakref
 
-from tidemark import _tidemark
+from tidemark import _scopes, _symbolic, _tidemark
 from tidemark._scopes import get_current_name_scope, name_scope
 from tidemark._tidemark import Tensor
+from tidemark._v1.graph_def import table
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _thread = threading.local()
@@ -57,11 +59,43 @@ class Operation:
         self._node = node
 
     name = property(lambda self: self._node.label or f"{self._node.kind}_{self._node.sequence}")
-    type = property(lambda self: self._node.kind)
+    type = property(lambda self: table.type_of(self._node))
     graph = property(lambda self: graph_with_id(self._node.graph_id))
     inputs = property(lambda self: tuple(t for t in self._node.inputs if _tidemark.is_symbolic(t)))
     control_inputs = property(lambda self: [Operation(node) for node in self._node.before])
+    place = property(lambda self: self._node.place)
     device = ""
+
+    @property
+    def node_def(self):
+        """The operation as TensorFlow writes it."""
+        from tidemark._v1.graph_def.exporting import node_def_of
+
+        return node_def_of(self._node)
+
+    @property
+    def op_def(self):
+        """What operations of this type look like."""
+        from tidemark._v1.graph_def.op_defs import op_def_message
+
+        return op_def_message(self.type)
+
+    def get_attr(self, name):
+        """The value of an attribute, under TensorFlow's name for it."""
+        from tidemark._v1.graph_def.exporting import attr_value
+
+        return attr_value(self.node_def, name)
+
+    def values(self):
+        return tuple(self.outputs)
+
+    def colocation_groups(self):
+        return [b"loc:@" + self.name.encode()]
+
+    @property
+    def traceback(self):
+        """The line of the program that made it."""
+        return self._node.place
 
     @property
     def outputs(self):
@@ -126,7 +160,7 @@ class Graph:
             if mark_as_used:
                 return self._shared.unique_name(full)
             count = 0
-            while (name := f"{full}_{count}" if count else full) in self._named:
+            while self._shared.find(name := f"{full}_{count}" if count else full) is not None:
                 count += 1
             return name
 
@@ -138,8 +172,9 @@ class Graph:
         """Gives a node the user's name, under which it stays."""
         if not _VALID_NAME.match(name):
             raise ValueError(f"'{name}' is not a valid scope name")
-        full = self.unique_name(name)
-        operation._node.label = full
+        scope = get_current_name_scope()
+        operation._node.set_name(f"{scope}/{name}" if scope else name)
+        full = operation.name
         with self._lock:
             self._named[full] = operation
         return full
@@ -168,9 +203,14 @@ class Graph:
             raise TypeError(f"Operation names are strings, not {type(name).__name__}.")
         found = self._named.get(name)
         if found is None:
+            node = self._shared.find(name)
+            found = None if node is None else Operation(node)
+        if found is None:
+            near = difflib.get_close_matches(name, [op.name for op in self.get_operations()], 5)
             raise KeyError(
-                f"The name {name!r} refers to an Operation not in the graph. Named nodes are: "
-                f"{', '.join(sorted(self._named)) or 'none'}"
+                f"The name {name!r} refers to an Operation not in the graph. "
+                f"{'Close to it are: ' + ', '.join(near) if near else 'No name is close to it'}. "
+                "Operations that nothing refers to and that were given no name are forgotten."
             )
         return found
 
@@ -210,9 +250,14 @@ class Graph:
         raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
 
     def get_operations(self):
-        """The operations that have a name of the user's."""
-        with self._lock:
-            return list(self._named.values())
+        """The operations that are alive, in the order in which they were made."""
+        return [Operation(node) for node in self._shared.nodes()]
+
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+        """The graph as TensorFlow's ``GraphDef``: the operations that are alive."""
+        from tidemark._v1.graph_def.exporting import export_graph
+
+        return export_graph(self, add_shapes)
 
     # --- collections -------------------------------------------------------------------------
 
@@ -240,6 +285,12 @@ class Graph:
     def clear_collection(self, name):
         self._collections.pop(name, None)
 
+    @property
+    def version(self):
+        """Grows with every operation."""
+        nodes = self._shared.nodes()
+        return nodes[-1].sequence if nodes else 0
+
     def __repr__(self):
         return f"<tf.Graph with {len(self._named)} named operations>"
 
@@ -250,12 +301,15 @@ class Graph:
 class _Place:
     """One entry of a thread's stack of graphs."""
 
-    __slots__ = ("graph", "scope", "before")
+    __slots__ = ("graph", "scope", "before", "names", "outer_names")
 
     def __init__(self, graph):
         self.graph = graph
         self.scope = _tidemark.GraphScope(graph._shared)
         self.before = []
+        # The scopes of names that this thread is in, in this graph.
+        inner = next((place for place in reversed(_stack()) if place.graph is graph), None)
+        self.names = [] if inner is None else list(inner.names)
 
 
 def _stack():
@@ -275,8 +329,10 @@ def entered(graph):
 
 
 def enter(graph):
+    naming.install()
     place = _Place(graph)
     place.scope.enter()
+    place.outer_names = _scopes.exchange_names(place.names)
     _stack().append(place)
     return place
 
@@ -284,6 +340,10 @@ def enter(graph):
 def leave(place):
     stack = _stack()
     if place in stack:
+        if place is stack[-1]:
+            _scopes.exchange_names(place.outer_names)
+        else:  # the one entered after it goes back to where this one came from
+            stack[stack.index(place) + 1].outer_names = place.outer_names
         stack.remove(place)
     place.scope.exit()
 
@@ -362,9 +422,22 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
         _thread.lasting = None
 
 
+def _unique_scope(name):
+    place = current_place()
+    return name if place is None else place.graph._shared.unique_name(name)
+
+
+_scopes.unique_scope = _unique_scope
+for _kind, _name in table.default_names().items():
+    _tidemark.set_default_name(_kind, _name)
+
+
 def operation_of(tensor):
     """The operation that makes a tensor."""
     return Operation(_tidemark.node_of(tensor))
+
+
+_symbolic.session_graph = graph_with_id
 
 
 def name_result(result, name):
@@ -404,3 +477,6 @@ def dependencies(control_inputs):
     finally:
         place.before = outer
         place.scope.set_before(outer)
+
+
+from tidemark._v1 import naming  # noqa: E402  (it names what is made here)

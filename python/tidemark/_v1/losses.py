@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 import tidemark as tf
+from tidemark._v1 import naming
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph
 
 
@@ -27,6 +31,32 @@ class Reduction:
 
 
 _DEFAULT = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def _scoped(default):
+    """A loss whose operations stand in a scope of its own, the last one named ``value``."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            place = current_place()
+            if place is None:
+                return function(*args, **kwargs)
+            given = inspect.signature(function).bind(*args, **kwargs).arguments.get("scope")
+            with naming.scope_for(place, given or default, ("value",)) as scope:
+                loss = function(*args, **kwargs)
+                scope.name(loss)
+            return loss
+
+        return call
+
+    return decorate
+
+
+def _cast(x, dtype):
+    """The tensor in the dtype; itself where it has it, as operations keep their names then."""
+    x = tf.convert_to_tensor(x)
+    return x if x.dtype == dtype else tf.cast(x, dtype)
 
 
 def add_loss(loss, loss_collection=GraphKeys.LOSSES):
@@ -63,8 +93,8 @@ def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=Graph
     Reduction.validate(reduction)
     losses = tf.convert_to_tensor(losses)
     given = losses.dtype
-    losses = tf.cast(losses, tf.float32)
-    weights = tf.cast(weights, tf.float32)
+    losses = _cast(losses, tf.float32)
+    weights = _cast(weights, tf.float32)
     weights, losses = _fitting(weights, losses)
     weighted = losses * weights
     if reduction == Reduction.NONE:
@@ -74,11 +104,11 @@ def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=Graph
         if reduction == Reduction.MEAN:
             loss = tf.math.divide_no_nan(loss, tf.reduce_sum(tf.ones_like(losses) * weights))
         elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-            counted = tf.ones_like(losses) * tf.cast(weights != 0.0, tf.float32)
+            counted = tf.ones_like(losses) * _cast(weights != 0.0, tf.float32)
             loss = tf.math.divide_no_nan(loss, tf.reduce_sum(counted))
         elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            loss = tf.math.divide_no_nan(loss, tf.cast(tf.size(losses), tf.float32))
-    loss = tf.cast(loss, given)
+            loss = tf.math.divide_no_nan(loss, _cast(tf.size(losses), tf.float32))
+    loss = _cast(loss, given)
     add_loss(loss, loss_collection)
     return loss
 
@@ -109,13 +139,14 @@ def _pair(labels, predictions):
         raise ValueError("labels must not be None.")
     if predictions is None:
         raise ValueError("predictions must not be None.")
-    predictions = tf.cast(predictions, tf.float32)
-    labels = tf.cast(labels, tf.float32)
+    predictions = _cast(predictions, tf.float32)
+    labels = _cast(labels, tf.float32)
     if not predictions.shape.is_compatible_with(labels.shape):
         raise ValueError(f"Shapes {predictions.shape} and {labels.shape} are incompatible")
     return labels, predictions
 
 
+@_scoped("absolute_difference")
 def absolute_difference(labels, predictions, weights=1.0, scope=None,
                         loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     labels, predictions = _pair(labels, predictions)
@@ -123,6 +154,7 @@ def absolute_difference(labels, predictions, weights=1.0, scope=None,
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("mean_squared_error")
 def mean_squared_error(labels, predictions, weights=1.0, scope=None,
                        loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     labels, predictions = _pair(labels, predictions)
@@ -130,6 +162,7 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None,
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("huber_loss")
 def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None,
                loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     """Squares up to ``delta``, straight lines beyond."""
@@ -140,6 +173,7 @@ def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None,
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("log_loss")
 def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None,
              loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     labels, predictions = _pair(labels, predictions)
@@ -148,6 +182,7 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None,
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("hinge_loss")
 def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                reduction=_DEFAULT):  # fmt: skip
     labels, logits = _pair(labels, logits)
@@ -155,6 +190,7 @@ def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKey
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("cosine_distance_loss")
 def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None,
                     loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT, dim=None):  # fmt: skip
     """One minus the product of vectors of length one along the axis."""
@@ -166,6 +202,7 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None,
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("mean_pairwise_squared_error")
 def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None,
                                 loss_collection=GraphKeys.LOSSES):  # fmt: skip
     """The mean of the squares of differences between pairs of errors, an example at a time."""
@@ -174,8 +211,8 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None,
     if errors.shape.rank == 1:
         errors = tf.expand_dims(errors, 0)
     axes = list(range(1, errors.shape.rank))
-    weights = tf.cast(weights, tf.float32)
-    count = tf.cast(tf.size(errors) // tf.shape(errors)[0], tf.float32)
+    weights = _cast(weights, tf.float32)
+    count = _cast(tf.size(errors) // tf.shape(errors)[0], tf.float32)
     squares = tf.reduce_sum(tf.square(errors), axis=axes, keepdims=True)
     first = 2.0 * tf.math.divide_no_nan(squares, count - 1)
     total = tf.square(tf.reduce_sum(errors, axis=axes, keepdims=True))
@@ -185,27 +222,30 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None,
     return loss
 
 
+@_scoped("sigmoid_cross_entropy_loss")
 def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None,
                           loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     logits = tf.convert_to_tensor(logits)
-    labels = tf.cast(multi_class_labels, logits.dtype)
+    labels = _cast(multi_class_labels, logits.dtype)
     if label_smoothing > 0:
         labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
     losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("softmax_cross_entropy_loss")
 def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None,
                           loss_collection=GraphKeys.LOSSES, reduction=_DEFAULT):  # fmt: skip
     logits = tf.convert_to_tensor(logits)
-    labels = tf.cast(onehot_labels, logits.dtype)
+    labels = _cast(onehot_labels, logits.dtype)
     if label_smoothing > 0:
-        classes = tf.cast(tf.shape(labels)[-1], logits.dtype)
+        classes = _cast(tf.shape(labels)[-1], logits.dtype)
         labels = labels * (1 - label_smoothing) + label_smoothing / classes
     losses = tf.nn.softmax_cross_entropy_with_logits(tf.stop_gradient(labels), logits)
     return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+@_scoped("sparse_softmax_cross_entropy_loss")
 def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None,
                                  loss_collection=GraphKeys.LOSSES,
                                  reduction=_DEFAULT):  # fmt: skip

@@ -25,7 +25,7 @@ def xw_plus_b(x, weights, biases, name=None):
     """``x @ weights + biases``."""
     import tidemark as tf
 
-    return tf.nn.bias_add(tf.matmul(x, weights), biases)
+    return tf.nn.bias_add(tf.matmul(x, weights), biases, name=name or "xw_plus_b")
 
 
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
@@ -33,7 +33,8 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, d
     import tidemark as tf
 
     axis = dim if axis is None else axis
-    return tf.nn.softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis)
+    axis = -1 if axis is None else axis
+    return tf.nn.softmax_cross_entropy_with_logits(labels, logits, axis, name)
 
 
 def find(name):

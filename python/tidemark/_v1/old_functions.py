@@ -169,8 +169,9 @@ def op_scope(values, name, default_name=None):
 def tuple_of(tensors, name=None, control_inputs=None):
     """The tensors, each after all of them."""
     kept = [t for t in tensors if t is not None]
-    with tf.control_dependencies([*kept, *(control_inputs or ())]):
-        return [None if t is None else tf.identity(t) for t in tensors]
+    before = [*kept, *(control_inputs or ())]
+    with tf.name_scope(name or "tuple"), tf.control_dependencies(before):
+        return [None if t is None else tf.identity(t, name="control_dependency") for t in tensors]
 
 
 def _scatter(method):

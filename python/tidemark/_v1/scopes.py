@@ -187,7 +187,7 @@ def group(*inputs, name=None):
         return None
     with dependencies(flat):
         made = Operation(_tidemark.no_op())
-    name_result(made, name)
+    name_result(made, name or ("group_deps" if flat else None))
     return made
 
 

@@ -46,6 +46,7 @@ class RefVariable:
             self._handle = _tidemark.GraphVariable(full_name, value.dtype, shape, self._trainable)
             self._reading = self._handle.read()
             node, self._initialized = self._handle.update("assign", [value], ())
+            node.set_name(full_name + "/Assign")
             self._initializer = Operation(node)
         finally:
             place.scope.set_before(place.before)
@@ -276,7 +277,7 @@ def trainable_variables(scope=None):
 
 def global_variables_initializer():
     """An operation that gives all variables of the graph their initial values."""
-    return variables_initializer(global_variables())
+    return variables_initializer(global_variables(), "init")
 
 
 def local_variables_initializer():

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/exec/eager.h"
+#include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/special_scope.h"
@@ -11,6 +13,8 @@
 #include "tidemark/ops/dispatch.h"
 
 namespace tidemark::exec {
+
+thread_local constinit FailedStep failed_step __attribute__((tls_model("initial-exec")));
 
 namespace {
 
@@ -169,7 +173,14 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     if (recorders) recorders->before(static_cast<uint32_t>(i));
-    run_step(step, slots, recorders ? &*recorders : nullptr, straight);
+    try {
+      check_interrupt();
+      run_step(step, slots, recorders ? &*recorders : nullptr, straight);
+    } catch (...) {
+      const graph::Special* special = step.op ? nullptr : specials_[step.special - 1].special.get();
+      if (!failed_step.is_set) failed_step = {true, step.op, special, step.site};
+      throw;
+    }
     if (recorders) recorders->after(static_cast<uint32_t>(i), slots);
     for (uint32_t k = 0; k < step.num_dead; ++k) slots[dead_[step.first_dead + k]] = Tensor();
   }

@@ -50,12 +50,6 @@ NodeRef Graph::new_node() {
   return NodeRef::adopt(node.release());
 }
 
-std::string Graph::unique_name(std::string name) {
-  const int count = names_[name]++;
-  if (count == 0) return name;
-  return unique_name(message(name, "_", count));
-}
-
 Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined) {
   const NodeRef node = new_node();
   node->special = placeholder_special();

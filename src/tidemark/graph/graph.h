@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "tidemark/graph/node.h"
 
@@ -28,8 +30,18 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   void finalize() { is_finalized_.store(true, std::memory_order_relaxed); }
   bool is_finalized() const { return is_finalized_.load(std::memory_order_relaxed); }
   NodeRef new_node();
-  /// The name, with a number behind it where it is taken: "add", "add_1", …
-  std::string unique_name(std::string name);
+  /// The name, with a number behind it where it is taken: "add", "add_1", … Names that differ in
+  /// case alone are the same. Any number of threads.
+  std::string unique_name(const std::string& name);
+  /// Gives the node the name, made unique, under which it is found while it lives. A name it had
+  /// before is free again.
+  void set_name(Node& node, const std::string& name);
+  /// Gives the node a name that unique_name gave out.
+  void set_unique_name(Node& node, std::string name);
+  /// The live node with this name; empty.
+  NodeRef find(const std::string& name) const;
+  /// All live nodes that have a name, in the order of the program.
+  std::vector<NodeRef> named_nodes() const;
   /// Keeps the node: it runs though nobody looks at its outputs.
   void keep(const NodeRef& node) { effects_.push_back(node); }
   Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {});
@@ -49,7 +61,16 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
 
  private:
   std::string name_;
-  std::map<std::string, int, std::less<>> names_;  // how often each was asked for
+  friend struct Node;
+  std::string new_name(const std::string& name);
+  void give_back(const std::string& name);
+  void forget(const Node& node) noexcept;
+
+  mutable std::mutex names_mutex_;
+  // In lower case: how often each was asked for, and which live node has it. A graph that forgets
+  // its nodes forgets their names; numbers are not used again.
+  std::unordered_map<std::string, int64_t> asked_;
+  std::unordered_map<std::string, Node*> named_;
   uint64_t id_;
   std::atomic<bool> is_finalized_{false};
   std::vector<Tensor> inputs_, outputs_;

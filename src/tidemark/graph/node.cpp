@@ -63,6 +63,8 @@ bool are_equal(const Tensor& a, const Tensor& b) {
 
 Node::~Node() {
   if (site) memory::unpin(*site);
+  if (!is_found) return;
+  if (const std::shared_ptr<Graph> owner = graph.lock()) owner->forget(*this);
 }
 
 NodeRef NodeRef::adopt(Node* node) noexcept {
@@ -119,15 +121,6 @@ std::string describe(const Tensor& t) {
                             ":", symbolic(t).index, "' of shape ", t.shape());
   if (node.site) out += message(" made at ", memory::describe(*node.site));
   return out;
-}
-
-const std::string& name_of(Node& node) {
-  if (node.label.empty()) {
-    std::string kind(kind_of(node));
-    const std::shared_ptr<Graph> graph = node.graph.lock();
-    node.label = graph ? graph->unique_name(std::move(kind)) : std::move(kind);
-  }
-  return node.label;
 }
 
 void set_shape(const Tensor& t, const Shape& shape, std::unique_ptr<Imagined> imagined) {

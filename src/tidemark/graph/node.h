@@ -119,7 +119,8 @@ struct Node {
   memory::Site* site = nullptr;  // pinned
   std::weak_ptr<Graph> graph;
   uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
-  std::string label;      // a name given by the user
+  std::string label;      // its name, once it has one
+  bool is_found = false;  // the graph finds it by its name
 
   Node() = default;
   Node(const Node&) = delete;
@@ -142,6 +143,10 @@ TIDEMARK_API std::string_view kind_of(const Node& node);
 
 /// The node's name, made up where it has none: "add", "add_1", … within its graph.
 TIDEMARK_API const std::string& name_of(Node& node);
+/// What nodes of a kind are called unless told otherwise; the kind itself unless set here. Set
+/// before graphs are built.
+TIDEMARK_API void set_default_name(std::string kind, std::string name);
+TIDEMARK_API const std::string& default_name(std::string_view kind);
 /// More is known of the shape than the op tells.
 TIDEMARK_API void set_shape(const Tensor& t, const Shape& shape,
                             std::unique_ptr<Imagined> imagined);

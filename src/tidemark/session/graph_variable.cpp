@@ -30,6 +30,7 @@ class Read final : public graph::Special {
     // A header of its own: the session's variable goes on changing.
     outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
   }
+  VariableUse use() const { return {&variable_, "read", {}}; }
 
  private:
   GraphVariable variable_;
@@ -42,6 +43,7 @@ class IsInitialized final : public graph::Special {
   void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
     outputs[0] = Tensor(static_cast<bool>(current_values().find(variable_.id)));
   }
+  VariableUse use() const { return {&variable_, "is_initialized", {}}; }
 
  private:
   GraphVariable variable_;
@@ -56,6 +58,7 @@ class Update final : public graph::Special {
     return message("update_variable '", variable_.name, "' by ", op_);
   }
   bool has_effect() const override { return true; }
+  VariableUse use() const { return {&variable_, op_, attrs_}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     Variable found = current_values().find(variable_.id);
@@ -105,6 +108,13 @@ std::shared_ptr<const graph::Special> is_initialized_special(GraphVariable varia
 std::shared_ptr<const graph::Special> update_special(GraphVariable variable, std::string op,
                                                      std::vector<Attr> attrs) {
   return std::make_shared<Update>(std::move(variable), std::move(op), std::move(attrs));
+}
+
+VariableUse variable_use(const graph::Special* special) {
+  if (const auto* read = dynamic_cast<const Read*>(special)) return read->use();
+  if (const auto* asks = dynamic_cast<const IsInitialized*>(special)) return asks->use();
+  if (const auto* update = dynamic_cast<const Update*>(special)) return update->use();
+  return {};
 }
 
 bool is_constant(const Tensor& t) {

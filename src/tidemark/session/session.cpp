@@ -1,6 +1,11 @@
 #include "tidemark/session/session.h"
 
+#include <limits>
+
+#include "tidemark/base/interrupt.h"
+#include "tidemark/exec/failed_step.h"
 #include "tidemark/session/current.h"
+#include "tidemark/session/naming_error.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/specials.h"
 
@@ -44,10 +49,13 @@ void Values::clear() {
   gone.swap(variables_);
 }
 
-Session::Session() : values_(std::make_shared<Values>()) {}
+Session::Session(int64_t limit) : values_(std::make_shared<Values>()) {
+  if (limit > 0) budget_.reset(memory::Budget::create(limit, "session", nullptr));
+}
 Session::~Session() { close(); }
 
 void Session::close() {
+  is_cancelled_.store(true, std::memory_order_relaxed);
   std::map<Key, Plan> gone;
   {
     const std::lock_guard hold(mutex_);
@@ -121,15 +129,32 @@ std::shared_ptr<const exec::Program> Session::new_plan(const Request& request, c
 }
 
 std::vector<Tensor> Session::run(const Request& request) {
+  exec::failed_step = {};
+  try {
+    return run_open(request);
+  } catch (const Error& error) {
+    if (!exec::failed_step.is_set) throw;
+    throw_naming_node(error, request);
+  }
+}
+
+std::vector<Tensor> Session::run_open(const Request& request) {
   const trace::EagerScope eager;
   const CurrentValues scope(values_);
+  const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);
+  Interrupt interrupt{.is_cancelled = &is_cancelled_};
+  if (request.timeout_ms > 0) {
+    interrupt.milliseconds = request.timeout_ms;
+    interrupt.deadline = Interrupt::Clock::now() + std::chrono::milliseconds(request.timeout_ms);
+  }
+  const InterruptScope stoppable(interrupt);
   const Key key = key_of(request);
   auto program = known_plan(key);
   if (!program) {
     // Building a plan looks at nodes, and folding changes them.
     static std::mutex nodes;
     const std::lock_guard hold(nodes);
-    const bool is_plain = request.feeds.empty() && request.operations.empty();
+    const bool is_plain = request.feeds.empty() && request.operations.empty() && !request.trace;
     if (is_plain && request.fetches.size() == 1 && is_constant(request.fetches[0])) {
       std::vector<Tensor> out(1);
       exec::Program::build({}, request.fetches)->run({}, out);
@@ -140,7 +165,32 @@ std::vector<Tensor> Session::run(const Request& request) {
   }
   std::vector<Tensor> inputs, outputs(request.fetches.size());
   for (const auto& [what, value] : request.feeds) inputs.push_back(value);
+  if (request.trace) return run_traced(request, *program, inputs);
   program->run(inputs, outputs);
+  return outputs;
+}
+
+std::vector<Tensor> Session::run_traced(const Request& request, const exec::Program& program,
+                                        std::span<Tensor> inputs) {
+  using Wall = std::chrono::system_clock;
+  std::vector<Tensor> given, outputs(request.fetches.size());
+  for (const auto& [what, value] : request.feeds) given.push_back(what);
+  const auto nodes = graph::nodes_for(request.fetches, request.operations, given);
+  const auto microseconds = [](auto d) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
+  };
+  const std::unique_ptr<memory::Budget, DropBudget> whole(memory::Budget::create(
+      std::numeric_limits<int64_t>::max() / 2, "a traced run", memory::thread_context.budget));
+  const Wall::time_point start = Wall::now();
+  request.trace->started_us = microseconds(start.time_since_epoch());
+  {
+    const memory::BudgetScope scope(whole.get());
+    Tracer tracer(*request.trace, nodes);
+    const CallScope calls(tracer);
+    program.run(inputs, outputs);
+  }
+  request.trace->duration_us = microseconds(Wall::now() - start);
+  request.trace->peak_bytes = memory::peak_of(whole.get());
   return outputs;
 }
 

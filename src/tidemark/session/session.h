@@ -14,7 +14,9 @@
 #include <mutex>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/memory/budget.h"
 #include "tidemark/memory/cache_registry.h"
+#include "tidemark/session/run_trace.h"
 
 namespace tidemark::session {
 
@@ -35,21 +37,26 @@ struct Request {
   std::vector<Tensor> fetches;                   // symbolic
   std::vector<graph::NodeRef> operations;        // run for their effect
   std::vector<std::pair<Tensor, Tensor>> feeds;  // what stands for what
+  int64_t timeout_ms = 0;                        // 0: as long as it takes
+  RunTrace* trace = nullptr;                     // null: nobody wants to know
 };
 
 class TIDEMARK_API Session {
  public:
-  Session();
+  /// `limit`: bytes that its runs and variables may hold at a time; 0: as many as the process.
+  explicit Session(int64_t limit = 0);
   ~Session();
   Session(const Session&) = delete;
 
   /// One tensor each fetch. Any number of threads at once.
   std::vector<Tensor> run(const Request& request);
-  /// Releases variables and plans. Later runs throw.
+  /// Releases variables and plans. Runs under way stop with a CancelledError, later ones throw.
   void close();
   bool is_closed() const;
   size_t num_plans() const;
   size_t plan_bytes() const;
+  /// What its runs and variables hold now, where it has a limit; else 0.
+  int64_t used_bytes() const { return budget_ ? memory::used_of(budget_.get()) : 0; }
 
  private:
   using Key = std::vector<uint64_t>;
@@ -62,7 +69,15 @@ class TIDEMARK_API Session {
   std::shared_ptr<const exec::Program> known_plan(const Key& key);
   std::shared_ptr<const exec::Program> new_plan(const Request& request, const Key& key);
   memory::CacheUse use() const;
+  std::vector<Tensor> run_open(const Request& request);
+  std::vector<Tensor> run_traced(const Request& request, const exec::Program& program,
+                                 std::span<Tensor> inputs);
 
+  struct DropBudget {
+    void operator()(memory::Budget* budget) const noexcept { memory::Budget::drop(budget); }
+  };
+  std::unique_ptr<memory::Budget, DropBudget> budget_;  // null: the process's
+  std::atomic<bool> is_cancelled_{false};
   mutable std::mutex mutex_;
   bool is_closed_ = false;
   std::map<Key, Plan> plans_;
@@ -90,6 +105,14 @@ TIDEMARK_API std::shared_ptr<const graph::Special> is_initialized_special(GraphV
 TIDEMARK_API std::shared_ptr<const graph::Special> update_special(GraphVariable variable,
                                                                   std::string op,
                                                                   std::vector<Attr> attrs);
+
+/// What a node has to do with a variable of a graph.
+struct VariableUse {
+  const GraphVariable* variable = nullptr;  // null: nothing
+  std::string_view op;                      // "read", "is_initialized", or by what it is updated
+  std::span<const Attr> attrs;
+};
+TIDEMARK_API VariableUse variable_use(const graph::Special* special);
 
 /// Makes a node a constant of this value; what it was made of is let go. True: it was done. Nobody
 /// else may look at the node meanwhile.

@@ -26,6 +26,12 @@ Tensor as_constant(const Tensor& t) {
 
 GraphBuilder* current_builder() noexcept { return innermost; }
 
+namespace {
+thread_local std::string scope_of_names;
+}
+void set_name_scope(std::string scope) { scope_of_names = std::move(scope); }
+const std::string& name_scope() noexcept { return scope_of_names; }
+
 GraphBuilder::GraphBuilder(std::string name)
     : graph_(graph::Graph::create(std::move(name))), around_(innermost) {}
 
@@ -35,14 +41,24 @@ GraphBuilder::GraphBuilder(std::shared_ptr<graph::Graph> shared)
 graph::NodeRef GraphBuilder::new_node() {
   graph::NodeRef node = graph_->new_node();
   node->before = before_;
-  node->label = std::exchange(next_label_, {});
   return node;
+}
+
+void GraphBuilder::name(graph::Node& node) {
+  std::string given = std::exchange(next_label_, {});
+  if (!is_shared_) {  // few ask for the names inside functions: graph::name_of makes them up
+    node.label = std::move(given);
+    return;
+  }
+  const std::string& own = given.empty() ? graph::default_name(graph::kind_of(node)) : given;
+  graph_->set_name(node, name_scope() + own);
 }
 
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape) {
   const graph::NodeRef node = new_node();
   node->special = graph::placeholder_special();
   node->outputs.push_back({dtype, shape});
+  name(*node);
   return graph::output_of(*node, 0, imagine(shape));
 }
 
@@ -56,6 +72,7 @@ Tensor GraphBuilder::constant(const Tensor& value) {
   node->special = constant_special();
   node->inputs.push_back(as_constant(value));
   node->outputs.push_back({value.dtype(), value.shape()});
+  name(*node);
   return graph::output_of(*node, 0, imagine_value(value));
 }
 
@@ -90,6 +107,7 @@ void GraphBuilder::handle(const OpCall& call, std::span<Tensor> outputs) {
   node->attrs.assign(call.attrs.begin(), call.attrs.end());
   node->inputs = std::move(inputs);
   for (Inferred& out : inferred) node->outputs.push_back({out.dtype, out.shape});
+  name(*node);
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), std::move(inferred[i].imagined));
   }
@@ -104,6 +122,7 @@ graph::NodeRef GraphBuilder::add_special(const std::shared_ptr<const graph::Spec
   node->special = special;
   for (const Tensor& t : inputs) node->inputs.push_back(own(t));
   node->outputs.assign(infos.begin(), infos.end());
+  name(*node);
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), imagine(infos[i].shape));
   }
@@ -147,6 +166,7 @@ Tensor GraphBuilder::read(const Variable& variable) {
   const graph::NodeRef node = new_node();
   node->special = std::make_shared<ReadVariable>(variable);
   node->outputs.push_back({variable.dtype(), variable.shape(), variable.id()});
+  name(*node);
   Tensor out = graph::output_of(*node, 0, imagine(variable.shape()));
   if (!is_shared_) readings_.emplace(variable.id(), out);
   return out;
@@ -159,6 +179,7 @@ void GraphBuilder::update(const Variable& variable, std::string_view op,
   node->special = std::make_shared<UpdateVariable>(variable, std::string(op),
                                                    std::vector<Attr>(attrs.begin(), attrs.end()));
   for (const Tensor& t : rest) node->inputs.push_back(own(t));
+  name(*node);
   if (!is_shared_) graph_->keep(node);
   readings_.erase(variable.id());
 }

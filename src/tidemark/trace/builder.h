@@ -46,7 +46,7 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
                              std::span<const Tensor> inputs, std::span<Tensor> outputs);
   /// What nodes made from now on run after.
   void set_before(std::vector<graph::NodeRef> nodes) { before_ = std::move(nodes); }
-  /// The name of the node made next.
+  /// The name of the node made next, inside the scope of names; empty: its kind's.
   void set_next_label(std::string label) { next_label_ = std::move(label); }
   /// Outer tensors that became inputs, in the order of those inputs, which follow the others.
   const std::vector<Tensor>& captures() const { return captures_; }
@@ -69,6 +69,7 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   friend class TraceScope;
   void note(const Variable& variable);
   graph::NodeRef new_node();
+  void name(graph::Node& node);
 
   std::shared_ptr<graph::Graph> graph_;
   GraphBuilder* around_ = nullptr;
@@ -80,6 +81,10 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   std::string next_label_;
   bool is_shared_ = false;
 };
+
+/// What stands before the names of nodes that this thread makes: "layer/", or nothing.
+TIDEMARK_API void set_name_scope(std::string scope);
+TIDEMARK_API const std::string& name_scope() noexcept;
 
 /// The innermost builder of this thread; null: calls compute now.
 TIDEMARK_API GraphBuilder* current_builder() noexcept;

@@ -83,7 +83,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
             learning_rate, global_step, decay_steps, decay_rate
         )
         power = tf.floor(step / steps) if staircase else step / steps
-        return tf.multiply(rate, tf.pow(base, power), name=name)
+        return tf.multiply(rate, tf.pow(base, power), name=name or "ExponentialDecay")
 
     return _decaying(compute)
 

@@ -55,6 +55,10 @@ from tidemark.tensor_shape import Dimension
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "summary":
+        from tidemark._v1 import summary
+
+        return summary
     from tidemark._v1.names import find
 
     found = find(name)

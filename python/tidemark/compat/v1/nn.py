@@ -107,6 +107,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
     return _nn.sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
+def in_top_k(predictions, targets, k, name=None):
+    """Whether each target is among the largest predictions."""
+    return _nn.in_top_k(targets, predictions, k, name)
+
+
 def _named(sentinel, function, **given):
     if sentinel is not None or None in given.values():
         raise ValueError(

@@ -1,0 +1,1 @@
+"""Graphs as TensorFlow writes them: ``GraphDef`` in, ``GraphDef`` out."""
