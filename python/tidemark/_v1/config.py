@@ -1,84 +1,127 @@
-"""What sessions are told: messages of TensorFlow 1 with their fields as attributes."""
+"""What sessions are told, and what it means here.
+
+``gpu_options.per_process_gpu_memory_fraction`` is the part of the machine's memory that a session's
+variables and runs may hold; over it comes a ResourceExhaustedError that names who holds most.
+``intra_op_parallelism_threads`` is the size of the one thread pool of the process. The others say
+how a device or a cluster is used that is not here; they are accepted.
+"""
 
 from __future__ import annotations
 
+from tidemark import dtypes
+from tidemark._proto.config import (
+    ConfigProto,
+    GPUOptions,
+    GraphOptions,
+    OptimizerOptions,
+    RunMetadata,
+    RunOptions,
+)
 
-class _Message:
-    """Fields with defaults; unknown ones are refused by name."""
-
-    _fields: dict = {}
-
-    def __init__(self, **given):
-        for name, default in self._fields.items():
-            value = default() if callable(default) else default
-            object.__setattr__(self, name, value)
-        for name, value in given.items():
-            setattr(self, name, value)
-
-    def __setattr__(self, name, value):
-        if name not in self._fields:
-            raise AttributeError(
-                f"{type(self).__name__} has no field {name!r}; it has {', '.join(self._fields)}"
-            )
-        object.__setattr__(self, name, value)
-
-    def CopyFrom(self, other):
-        for name in self._fields:
-            object.__setattr__(self, name, getattr(other, name))
-
-    def __repr__(self):
-        inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
-        return f"{type(self).__name__}({inside})"
+__all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata",
+           "RunOptions", "apply", "fill_metadata", "memory_limit"]  # fmt: skip
+_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-class GPUOptions(_Message):
-    """What a device's memory may be used for; there is no such device here."""
+def machine_memory():
+    """Bytes this process may use: the machine's memory, or its container's where that is less."""
+    import os
 
-    _fields = {
-        "per_process_gpu_memory_fraction": 0.0,
-        "allow_growth": False,
-        "allocator_type": "",
-        "visible_device_list": "",
-        "force_gpu_compatible": False,
-    }
-
-
-class GraphOptions(_Message):
-    """Optimisations of graphs; accepted."""
-
-    _fields = {"optimizer_options": None, "rewrite_options": None, "build_cost_model": 0}
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(path) as file:
+                text = file.read().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            total = min(total, int(text))
+    return total
 
 
-class ConfigProto(_Message):
-    """Threads, devices and logging of a session."""
-
-    _fields = {
-        "device_count": dict,
-        "intra_op_parallelism_threads": 0,
-        "inter_op_parallelism_threads": 0,
-        "use_per_session_threads": False,
-        "allow_soft_placement": False,
-        "log_device_placement": False,
-        "gpu_options": GPUOptions,
-        "graph_options": GraphOptions,
-        "operation_timeout_in_ms": 0,
-    }
+def memory_limit(config):
+    """Bytes that a session may hold; 0: as many as the process."""
+    if config is None:
+        return 0
+    fraction = config.gpu_options.per_process_gpu_memory_fraction
+    if fraction < 0:
+        raise ValueError(f"per_process_gpu_memory_fraction is at least 0; given {fraction}")
+    return int(fraction * machine_memory()) if fraction else 0
 
 
-class RunOptions(_Message):
-    """How one run is done."""
+def apply(config):
+    """Does what a new session's configuration asks of the process."""
+    if config is None:
+        return
+    if not isinstance(config, ConfigProto):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if config.intra_op_parallelism_threads < 0 or config.inter_op_parallelism_threads < 0:
+        raise ValueError("numbers of threads are at least 0 in a tf.ConfigProto; 0: as many as fit")
+    if config.intra_op_parallelism_threads:
+        from tidemark.config import threading
 
-    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
-    _fields = {
-        "trace_level": 0,
-        "timeout_in_ms": 0,
-        "inter_op_thread_pool": 0,
-        "output_partition_graphs": False,
-        "report_tensor_allocations_upon_oom": False,
-    }
+        threading.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
 
 
-class RunMetadata(_Message):
-    """What one run tells about itself."""
+def fill_metadata(metadata, trace):
+    """Writes what a traced run did into a RunMetadata."""
+    if not isinstance(metadata, RunMetadata):
+        raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(metadata)}")
+    metadata.Clear()
+    device = metadata.step_stats.dev_stats.add(device=_DEVICE)
+    for number, step in enumerate(trace["steps"]):
+        _add_step(device, trace["started_us"], step)
+        _add_cost(metadata.cost_graph, number, step)
 
-    _fields = {"step_stats": None, "cost_graph": None, "partition_graphs": list}
+
+def _parts(text):
+    """``float32 (2, 3)`` taken apart."""
+    name, _, sizes = text.partition(" ")
+    inside = sizes.strip("()")
+    return dtypes.as_dtype(name), [int(size) for size in inside.split(",") if size.strip()]
+
+
+def _add_step(device, started, step):
+    start, duration = step["start_us"], step["duration_us"]
+    node = device.node_stats.add(
+        node_name=step["node"],
+        all_start_micros=started + start,
+        op_end_rel_micros=duration,
+        all_end_rel_micros=duration,
+        scheduled_micros=started + start,
+        timeline_label=f"{step['node']} = {step['op']}()"
+        + (f" made at {step['place']}" if step["place"] else ""),
+    )
+    node.memory.add(
+        allocator_name="cpu",
+        total_bytes=step["peak_bytes"],
+        peak_bytes=step["peak_bytes"],
+        live_bytes=step["allocated_bytes"],
+    )
+    temporary = max(0, step["peak_bytes"] - step["allocated_bytes"])
+    node.memory_stats.temp_memory_size = temporary
+    for slot, text in enumerate(step["outputs"]):
+        dtype, sizes = _parts(text)
+        described = node.output.add(slot=slot).tensor_description
+        described.dtype = dtype.as_datatype_enum
+        described.shape.SetInParent()
+        count = 1
+        for size in sizes:
+            described.shape.dim.add(size=size)
+            count *= size
+        described.allocation_description.requested_bytes = count * dtype.size
+        described.allocation_description.allocator_name = "cpu"
+
+
+def _add_cost(graph, number, step):
+    node = graph.node.add(
+        name=step["node"], device=_DEVICE, id=number, compute_cost=step["duration_us"]
+    )
+    node.temporary_memory_size = max(0, step["peak_bytes"] - step["allocated_bytes"])
+    for text in step["outputs"]:
+        dtype, sizes = _parts(text)
+        info = node.output_info.add(alias_input_port=-1, dtype=dtype.as_datatype_enum)
+        info.size = dtype.size
+        for size in sizes:
+            info.shape.dim.add(size=size)
+            info.size *= size

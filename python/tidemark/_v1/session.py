@@ -9,8 +9,12 @@ import numpy as np
 from tidemark import _tidemark, nest
 from tidemark._tidemark import Tensor
 from tidemark._type_specs import CompositeTensor
+from tidemark._v1 import config as settings
+from tidemark._v1 import partial
+from tidemark._v1.config import RunOptions
 from tidemark._v1.graph import Operation, enter, get_default_graph, leave
 from tidemark._v1.variables import RefVariable
+from tidemark.errors import InvalidArgumentError
 
 _thread = threading.local()
 
@@ -43,15 +47,19 @@ class BaseSession:
     def __init__(self, target="", graph=None, config=None):
         self._graph = graph if graph is not None else get_default_graph()
         self._graph_id = self._graph._shared.id
-        self._session = _tidemark.SessionBase()
+        settings.apply(config)
+        self._session = _tidemark.SessionBase(settings.memory_limit(config))
         self._config = config
+        self._timeout = config.operation_timeout_in_ms if config is not None else 0
         self.sess_str = target
+        self._partials = {}
 
     graph = property(lambda self: self._graph)
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """The values of tensors, by the names or structure they are asked for."""
-        if not self._session.is_closed:  # what most programs ask for needs no looking up
+        plain = options is None and run_metadata is None and not self._timeout
+        if plain and not self._session.is_closed:  # what most programs ask for
             found = self._session.run_quickly(self._graph_id, fetches, feed_dict)
             if found is not NotImplemented:
                 return found
@@ -68,7 +76,7 @@ class BaseSession:
             places.append(None if direct else len(asked))
             if not direct:
                 asked.append(item._node if isinstance(item, Operation) else item)
-        found = self._session.run(asked, feeds) if asked else []
+        found = self._run(asked, feeds, options, run_metadata)
         results = []
         for item, at in zip(wanted, places, strict=True):
             value = (
@@ -78,6 +86,24 @@ class BaseSession:
             )
             results.append(None if value is None else value.numpy())
         return pack(results)
+
+    def _run(self, asked, feeds, options, run_metadata):
+        timeout, wants_trace = self._timeout, False
+        if options is not None:
+            if not isinstance(options, RunOptions):
+                raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+            if options.timeout_in_ms < 0:
+                raise ValueError("timeout_in_ms of a tf.RunOptions is at least 0; 0: no limit")
+            timeout = options.timeout_in_ms or timeout
+            wants_trace = run_metadata is not None and options.trace_level > RunOptions.NO_TRACE
+        if not asked:
+            return []
+        found, trace = self._session.run(asked, feeds, timeout, wants_trace)
+        if wants_trace:
+            settings.fill_metadata(run_metadata, trace)
+            if options.output_partition_graphs:
+                run_metadata.partition_graphs.append(self._graph.as_graph_def())
+        return found
 
     def _check_open(self):
         if self._session.is_closed:
@@ -143,17 +169,45 @@ class BaseSession:
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the fed values that runs the fetches."""
-        keys = list(feed_list or ())
+        keys = [self._graph.as_graph_element(key) for key in feed_list or ()]
+        if not isinstance(fetches, list):  # looked up once
+            fetches = self._resolved(fetches)
+        else:
+            fetches = [self._resolved(fetch) for fetch in fetches]
 
-        def call(*values):
+        def call(*values, options=None, run_metadata=None):
             if len(values) != len(keys):
                 raise ValueError(f"{len(keys)} values are fed; {len(values)} were given")
-            return self.run(fetches, dict(zip(keys, values, strict=True)))
+            if options is None and run_metadata is None:
+                return self.run(fetches, dict(zip(keys, values, strict=True)))
+            if not accept_options:
+                raise TypeError("this callable was made without accept_options=True")
+            return self.run(fetches, dict(zip(keys, values, strict=True)), options, run_metadata)
 
         return call
 
+    def _resolved(self, fetch):
+        return self._graph.as_graph_element(fetch) if isinstance(fetch, str) else fetch
+
     def partial_run_setup(self, fetches, feeds=None):
-        raise NotImplementedError("partial_run is not offered: run the fetches together")
+        """Announces what will be fetched and fed bit by bit; gives what ``partial_run`` takes."""
+        self._check_open()
+        handle = partial.Partial(self, fetches, feeds)
+        self._partials[handle.name] = handle
+        return handle.name
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """The values of some of what was announced. What was computed on the way is kept."""
+        self._check_open()
+        found = self._partials.get(handle)
+        if found is None:
+            raise InvalidArgumentError(
+                None, None, f"Must run 'partial_run_setup' before performing partial runs: {handle}"
+            )
+        values = found.run(fetches, feed_dict or {})
+        if found.is_done:
+            del self._partials[handle]
+        return values
 
     def list_devices(self):
         """The devices: this machine's processor."""
@@ -166,7 +220,8 @@ class BaseSession:
         return _AsDefault(self)
 
     def close(self):
-        """Gives all bytes back."""
+        """Gives all bytes back; runs under way on other threads stop with a CancelledError."""
+        self._partials.clear()
         self._session.close()
 
     def __del__(self):
