@@ -18,3 +18,19 @@ from tidemark.summary._writer import (
     should_record_summaries,
     write,
 )
+
+
+def __getattr__(name):
+    """What TensorFlow 1 has here: ``FileWriter``, ``merge``, ``merge_all``, …"""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from tidemark._v1 import summary as _old
+
+    if hasattr(_old, name) and name in _OLD:
+        return getattr(_old, name)
+    raise AttributeError(f"module 'tidemark.summary' has no attribute {name!r}")
+
+
+_OLD = ("FileWriter", "FileWriterCache", "Summary", "SummaryDescription", "merge", "merge_all",
+        "tensor_summary", "get_summary_description", "all_v2_summary_ops", "Event",
+        "SessionLog", "TaggedRunMetadata")  # fmt: skip

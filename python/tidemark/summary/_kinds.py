@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._tidemark import convert
+from tidemark._tidemark import convert, is_tracing
 from tidemark.summary._events import metadata_message
-from tidemark.summary._writer import summary_scope, write
+from tidemark.summary._writer import has_default_writer, summary_scope, write
 
 _SCALAR, _TENSOR, _BLOBS = 1, 2, 3
+
+
+def _as_operation(function):
+    """While a session's graph is built, and no writer is there to write at once, what TensorFlow 1
+    has under the name: an operation that gives the summary."""
+
+    @functools.wraps(function)
+    def either(name, *args, **kwargs):
+        if is_tracing() and not has_default_writer():
+            from tidemark._v1 import summary
+            from tidemark._v1.graph import is_building
+
+            if is_building():
+                return getattr(summary, function.__name__)(name, *args, **kwargs)
+        return function(name, *args, **kwargs)
+
+    return either
 
 
 def _write(name, step, plugin, data_class, description, make):
@@ -18,6 +37,7 @@ def _write(name, step, plugin, data_class, description, make):
         return write(tag, make, step, metadata)
 
 
+@_as_operation
 def scalar(name, data, step=None, description=None):
     """Writes a number."""
 
@@ -30,6 +50,7 @@ def scalar(name, data, step=None, description=None):
     return _write(name, step, "scalars", _SCALAR, description, made)
 
 
+@_as_operation
 def histogram(name, data, step=None, buckets=None, description=None):
     """Writes how values are spread: rows of left edge, right edge and count."""
     return _write(
@@ -52,6 +73,7 @@ def _buckets(values, count):
     return np.column_stack([edges[:-1], edges[1:], counts])
 
 
+@_as_operation
 def image(name, data, step=None, max_outputs=3, description=None):
     """Writes some images of a batch, as PNG."""
 
@@ -70,11 +92,13 @@ def image(name, data, step=None, max_outputs=3, description=None):
     return _write(name, step, "images", _BLOBS, description, made)
 
 
+@_as_operation
 def text(name, data, step=None, description=None):
     """Writes strings."""
     return _write(name, step, "text", _TENSOR, description, lambda: convert_to_tensor(data))
 
 
+@_as_operation
 def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
     """Writes some clips of a batch, as WAV."""
     if encoding not in (None, "wav"):

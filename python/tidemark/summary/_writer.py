@@ -19,6 +19,11 @@ def _get(name, default=None):
     return getattr(_state, name, default)
 
 
+def has_default_writer():
+    """Whether there is a writer in use on this thread."""
+    return _get("writer") is not None
+
+
 class SummaryWriter:
     """Takes summaries; those of files write them down."""
 
