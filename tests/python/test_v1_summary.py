@@ -8,9 +8,9 @@ import zlib
 import flat
 import numpy as np
 import pytest
+import tidemark.compat.v1 as tf
 
 import tidemark as tf2
-import tidemark.compat.v1 as tf
 from tidemark import _tidemark
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import tidemark as tf
 from tidemark import _scratch_graph, _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
@@ -46,15 +48,15 @@ def placeholder_with_default(input, shape, name=None):
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    return tf.random.normal(shape, mean, stddev, dtype, seed)
+    return tf.random.normal(shape, mean, stddev, dtype, seed, name)
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    return tf.random.uniform(shape, minval, maxval, dtype, seed)
+    return tf.random.uniform(shape, minval, maxval, dtype, seed, name)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    return tf.random.truncated_normal(shape, mean, stddev, dtype, seed)
+    return tf.random.truncated_normal(shape, mean, stddev, dtype, seed, name)
 
 
 def set_random_seed(seed):
@@ -90,15 +92,15 @@ def executing_eagerly():
 
 
 def to_float(x, name="ToFloat"):
-    return tf.cast(x, tf.float32)
+    return tf.cast(x, tf.float32, name=name)
 
 
 def to_int32(x, name="ToInt32"):
-    return tf.cast(x, tf.int32)
+    return tf.cast(x, tf.int32, name=name)
 
 
 def to_int64(x, name="ToInt64"):
-    return tf.cast(x, tf.int64)
+    return tf.cast(x, tf.int64, name=name)
 
 
 def enable_v2_behavior():
@@ -171,9 +173,21 @@ NAMES = {
 }
 
 NAMES.update(old_functions.NAMES)
+_LATER = {  # name → module, loaded when asked for
+    **dict.fromkeys(("AttrValue", "GraphDef", "NodeDef", "NameAttrList"), "_proto.framework"),
+    **dict.fromkeys(("OptimizerOptions", "GraphOptions"), "_v1.config"),
+    **dict.fromkeys(("Event", "HistogramProto", "LogMessage", "SessionLog", "Summary",
+                     "TaggedRunMetadata"), "_proto.summary"),
+    "import_graph_def": "_v1.graph_def.importing",
+    "graph_util": "_v1.graph_def.rewriting",
+}  # fmt: skip
+_MODULES = ("graph_util",)
 
 
 def find(name):
     """What a name of TensorFlow 1 stands for; None."""
     found = NAMES.get(name)
+    if found is None and name in _LATER:
+        module = importlib.import_module(f"tidemark.{_LATER[name]}")
+        return module if name in _MODULES else getattr(module, name)
     return old_names.find(name) if found is None else found

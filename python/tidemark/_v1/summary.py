@@ -286,8 +286,8 @@ class FileWriter:
         if self._closed:
             import warnings
 
-            warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop "
-                          "unless the FileWriter is explicitly reopened.", stacklevel=2)  # fmt: skip
+            warnings.warn("Attempting to use a closed FileWriter. The operation will be a "
+                          "noop unless the FileWriter is reopened.", stacklevel=2)  # fmt: skip
             return
         self._file.add(event.SerializeToString())
 

@@ -10,6 +10,14 @@ from tidemark.io._tfrecord import TFRecordOptions, TFRecordWriter
 
 globals().update(_namespace("tf.io"))
 
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a graph to a file, as text or as bytes; gives its path."""
+    from tidemark._v1.graph_def.rewriting import write_graph as write
+
+    return write(graph_or_graph_def, logdir, name, as_text)
+
+
 __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
@@ -17,4 +25,5 @@ __all__ = [
     "TFRecordWriter",
     "VarLenFeature",
     "gfile",
+    "write_graph",
 ]

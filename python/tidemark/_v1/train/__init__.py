@@ -33,11 +33,14 @@ _HOMES = {
 }  # fmt: skip
 HOMES = {name: module for module, names in _HOMES.items() for name in names}
 HOMES["piecewise_constant_decay"] = "steps"
+_ELSEWHERE = {"write_graph": "graph_def.rewriting"}
 
 
 def find(name):
     """What ``tf.train.<name>`` stands for; None."""
     home = HOMES.get(name)
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"tidemark._v1.{_ELSEWHERE[name]}"), name)
     if home is None:
         return None
     module = importlib.import_module(f"tidemark._v1.train.{home}")

@@ -1,0 +1,385 @@
+"""Operations whose form in TensorFlow depends on ranks or attributes."""
+
+from __future__ import annotations
+
+from tidemark import dtypes
+
+# --- attributes ----------------------------------------------------------------------------------
+
+
+def rule_applies(node):
+    """Whether the table's line says it all, for this node's attributes."""
+    kind, attrs = node.kind, node.attrs
+    if kind in ("softmax", "log_softmax"):
+        rank = node.output(0).shape.rank
+        return attrs["axis"] in (-1, None) or attrs["axis"] + 1 == rank
+    if kind in ("zeros_like", "ones_like"):
+        return attrs["dtype"] is None or attrs["dtype"] == node.inputs[0].dtype
+    if kind == "gather_nd":
+        return attrs["batch_dims"] == 0
+    if kind == "transpose":
+        return not attrs["conjugate"]
+    if kind == "one_hot":
+        return True
+    if kind == "abs":
+        return not node.inputs[0].dtype.is_complex
+    return True
+
+
+def attr_as_input(writer, node, name, value, label):
+    """A constant of an attribute that TensorFlow takes as an input."""
+    own = {"axis": "reduction_indices" if "keepdims" in node.attrs else "axis"}.get(name, name)
+    rank = node.inputs[0].shape.rank
+    if value is None:
+        if "keepdims" in node.attrs:  # over all axes
+            if rank is None:
+                return _all_axes(writer, node, f"{label}/{own}")
+            value = list(range(rank))
+        elif name == "perm":
+            value = list(range(rank))[::-1]
+        elif name == "axis":
+            value = node.attrs.get("batch_dims", 0)
+    return writer.constant(f"{label}/{own}", value, dtypes.int32)
+
+
+def _all_axes(writer, node, name):
+    tensor = node.inputs[0]
+    rank = writer.add(writer.fresh(f"{name}/Rank"), "Rank",
+                      [writer.reference(tensor, name)], None, [tensor.dtype])  # fmt: skip
+    start = writer.constant(f"{name}/start", 0, dtypes.int32)
+    delta = writer.constant(f"{name}/delta", 1, dtypes.int32)
+    types = [dtypes.int32] * 3
+    return writer.add(writer.fresh(name), "Range", [start, rank, delta], None, types)
+
+
+def attr_value(node, name, value, kind):
+    """An attribute of ours as one of TensorFlow's of a kind; None: its default."""
+    if value is None:
+        if name == "axis" and node.kind == "one_hot":
+            return -1
+        if name == "num":
+            return node.num_outputs
+        return [] if kind.startswith("list") else None
+    if kind.startswith("list") and not isinstance(value, (list, tuple)):
+        return [value]
+    if kind == "int" and isinstance(value, (list, tuple)):
+        return value[0]
+    return value
+
+
+def plain_attr(value):
+    """(kind, value) of an attribute of an op that TensorFlow does not have."""
+    if isinstance(value, bool):
+        return "bool", value
+    if isinstance(value, int):
+        return "int", value
+    if isinstance(value, float):
+        return "float", value
+    if isinstance(value, (str, bytes)):
+        return "string", value
+    if isinstance(value, (list, tuple)):
+        return "list(int)", list(value)
+    return "type", value
+
+
+# --- writers -------------------------------------------------------------------------------------
+
+WRITERS = {}
+
+
+def writes(*kinds):
+    def register(function):
+        for kind in kinds:
+            WRITERS[kind] = function
+        return function
+
+    return register
+
+
+def _refs(writer, node, label, *names):
+    return [writer.reference(t, f"{label}/{n}") for t, n in zip(node.inputs, names, strict=False)]
+
+
+def _types(node):
+    return [t.dtype for t in node.inputs]
+
+
+@writes("placeholder")
+def _placeholder(writer, node, label):
+    tensor = node.output(0)
+    writer.add(label, "Placeholder", (), {"dtype": tensor.dtype, "shape": _sizes(tensor)})
+    return writer.outputs(node, label)
+
+
+def _sizes(tensor):
+    return None if tensor.shape.rank is None else tensor.shape.as_list()
+
+
+@writes("constant")
+def _constant(writer, node, label):
+    writer.give(node, 0, writer.constant(label, node.inputs[0], is_node=True))
+    return True
+
+
+@writes("placeholder_with_default")
+def _with_default(writer, node, label):
+    tensor = node.output(0)
+    writer.add(label, "PlaceholderWithDefault", _refs(writer, node, label, "input"),
+               {"dtype": tensor.dtype, "shape": _sizes(tensor)})  # fmt: skip
+    return writer.outputs(node, label)
+
+
+@writes("no_op")
+def _no_op(writer, node, label):
+    writer.add(label, "NoOp")
+    return True
+
+
+@writes("read_variable")
+def _read(writer, node, label):
+    use, tensor = node.variable_use, node.output(0)
+    if use is None:
+        return False
+    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
+    name = f"{label}/Read/ReadVariableOp" if use[0].name == node.label else label
+    name = writer.fresh(name) if use[0].name == node.label else name
+    writer.add(name, "ReadVariableOp", [handle], {"dtype": tensor.dtype})
+    return writer.outputs(node, name)
+
+
+@writes("is_variable_initialized")
+def _is_initialized(writer, node, label):
+    return False
+
+
+@writes("update_variable")
+def _update(writer, node, label):
+    use, tensor = node.variable_use, node.output(0)
+    op = {"assign": "AssignVariableOp", "add": "AssignAddVariableOp",
+          "subtract": "AssignSubVariableOp"}.get(use[1] if use else "")  # fmt: skip
+    if op is None:
+        return _general_update(writer, node, label, use, tensor) if use else False
+    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
+    value = _refs(writer, node, label, "value")
+    writer.add(label, op, [handle, *value], {"dtype": tensor.dtype})
+    return _read_after(writer, node, label, handle, tensor)
+
+
+def _read_after(writer, node, label, handle, tensor):
+    """The value that an update leaves behind, for those who look at it."""
+    name = writer.fresh(f"{label}/ReadVariableOp")
+    writer.add(name, "ReadVariableOp", [handle], {"dtype": tensor.dtype}, control=[label])
+    return writer.outputs(node, name)
+
+
+def _general_update(writer, node, label, use, tensor):
+    """Reads, computes and assigns: an update by an op of any kind."""
+    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
+    old = writer.add(writer.fresh(f"{label}/ReadVariableOp"), "ReadVariableOp", [handle],
+                     {"dtype": tensor.dtype})  # fmt: skip
+    inputs = [old, *[writer.reference(t, f"{label}/input") for t in node.inputs]]
+    attrs = {name: plain_attr(value) for name, value in use[2].items() if value is not None}
+    attrs["_output_types"] = ("list(type)", [tensor.dtype])
+    new = writer.add(writer.fresh(f"{label}/{use[1]}"), "Tidemark>" + use[1], inputs, attrs)
+    writer.add(label, "AssignVariableOp", [handle, new], {"dtype": tensor.dtype})
+    return _read_after(writer, node, label, handle, tensor)
+
+
+@writes("matmul")
+def _matmul(writer, node, label):
+    a, b = node.inputs
+    attrs = node.attrs
+    flip = [attrs["transpose_a"] or attrs["adjoint_a"], attrs["transpose_b"] or attrs["adjoint_b"]]
+    if a.dtype.is_complex and (attrs["transpose_a"] or attrs["transpose_b"]):
+        return False
+    refs = _refs(writer, node, label, "a", "b")
+    if a.shape.rank == 2 and b.shape.rank == 2 and not a.dtype.is_complex:
+        known = {"transpose_a": flip[0], "transpose_b": flip[1]}
+        writer.add(label, "MatMul", refs, known, _types(node))
+    else:
+        known = {"adj_x": flip[0], "adj_y": flip[1]}
+        writer.add(label, "BatchMatMulV2", refs, known, _types(node))
+    return writer.outputs(node, label)
+
+
+def _spatial(values, count, edge=1):
+    """Numbers along the spatial dimensions, with those of batch and channels around them."""
+    values = list(values) or [1] * count
+    if len(values) == 1 and count > 1:
+        values = values * count
+    return [edge, *values, edge] if len(values) == count else values
+
+
+def _window_attrs(attrs, rank):
+    count = rank - 2
+    known = {"strides": _spatial(attrs["strides"], count), "padding": attrs["padding"]}
+    if attrs["padding"] == "EXPLICIT":
+        given = list(attrs["explicit_paddings"])
+        known["explicit_paddings"] = [0, 0, *given, 0, 0] if len(given) == 2 * count else given
+    return known
+
+
+@writes("convolution")
+def _convolution(writer, node, label):
+    image, filters = node.inputs
+    rank = image.shape.rank
+    if rank not in (4, 5) or filters.shape[-2] != image.shape[-1]:
+        return _depthwise(writer, node, label)
+    known = _window_attrs(node.attrs, rank)
+    known["dilations"] = _spatial(node.attrs["dilations"], rank - 2)
+    op = "Conv2D" if rank == 4 else "Conv3D"
+    writer.add(label, op, _refs(writer, node, label, "input", "filter"), known, _types(node))
+    return writer.outputs(node, label)
+
+
+def _depthwise(writer, node, label):
+    image, filters = node.inputs
+    if image.shape.rank != 4 or filters.shape[-2] != 1 or image.shape[-1] is None:
+        return False
+    if node.attrs["padding"] == "EXPLICIT":
+        return False
+    height, width, _, channels = filters.shape.as_list()
+    shape = [height, width, image.shape[-1], channels // image.shape[-1]]
+    given = _refs(writer, node, label, "input", "filter")
+    to = writer.constant(f"{label}/filter_shape", shape, dtypes.int32)
+    filters = writer.add(writer.fresh(f"{label}/filter"), "Reshape", [given[1], to], None,
+                         [filters.dtype, dtypes.int32])  # fmt: skip
+    known = {"strides": _spatial(node.attrs["strides"], 2), "padding": node.attrs["padding"],
+             "dilations": _spatial(node.attrs["dilations"], 2)}  # fmt: skip
+    writer.add(label, "DepthwiseConv2dNative", [given[0], filters], known, _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("convolution_input_grad", "convolution_filter_grad")
+def _convolution_grad(writer, node, label):
+    if node.output(0).shape.rank != 4 and node.inputs[2].shape.rank != 4:
+        return False
+    op = "Conv2DBackpropInput" if "input" in node.kind else "Conv2DBackpropFilter"
+    at = 0 if "input" in node.kind else 1
+    refs = _refs(writer, node, label, "input", "filter", "out_backprop")
+    sizes = node.inputs[at]
+    if sizes.dtype != dtypes.int32:
+        refs[at] = writer.add(writer.fresh(f"{label}/sizes"), "Cast", [refs[at]],
+                              {"DstT": dtypes.int32}, [sizes.dtype])  # fmt: skip
+    known = _window_attrs(node.attrs, 4)
+    known["dilations"] = _spatial(node.attrs["dilations"], 2)
+    known["T"] = node.output(0).dtype
+    writer.add(label, op, refs, known)
+    return writer.outputs(node, label)
+
+
+@writes("max_pool", "avg_pool")
+def _pool(writer, node, label):
+    if node.inputs[0].shape.rank != 4 or set(node.attrs["dilations"]) - {1}:
+        return False
+    known = _window_attrs(node.attrs, 4)
+    known["ksize"] = _spatial(node.attrs["ksize"], 2)
+    if node.kind == "avg_pool" and node.attrs["padding"] == "EXPLICIT":
+        return False
+    op = "MaxPool" if node.kind == "max_pool" else "AvgPool"
+    writer.add(label, op, _refs(writer, node, label, "input"), known, _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("max_pool_grad")
+def _max_pool_grad(writer, node, label):
+    if node.inputs[0].shape.rank != 4 or set(node.attrs["dilations"]) - {1}:
+        return False
+    known = _window_attrs(node.attrs, 4)
+    known["ksize"] = _spatial(node.attrs["ksize"], 2)
+    refs = _refs(writer, node, label, "orig_input", "orig_output", "grad")
+    writer.add(label, "MaxPoolGrad", refs, known, _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("split")
+def _split(writer, node, label):
+    attrs, value = node.attrs, node.inputs[0]
+    axis = writer.constant(f"{label}/split_dim", attrs["axis"], dtypes.int32)
+    given = _refs(writer, node, label, "value")
+    if attrs["sizes"] is None:
+        writer.add(label, "Split", [axis, *given], {"num_split": attrs["num"], "T": value.dtype})
+    else:
+        sizes = writer.constant(f"{label}/size_splits", list(attrs["sizes"]), dtypes.int32)
+        writer.add(label, "SplitV", [*given, sizes, axis],
+                   {"num_split": attrs["num"], "T": value.dtype, "Tlen": dtypes.int32})  # fmt: skip
+    return writer.outputs(node, label)
+
+
+@writes("pad")
+def _pad(writer, node, label):
+    refs, types = _refs(writer, node, label, "input", "paddings", "constant_values"), _types(node)
+    mode = node.attrs["mode"]
+    if mode == "CONSTANT":
+        writer.add(label, "PadV2", refs, None, types)
+    else:
+        writer.add(label, "MirrorPad", refs[:2], {"mode": mode}, types[:2])
+    return writer.outputs(node, label)
+
+
+@writes("ensure_shape")
+def _ensure_shape(writer, node, label):
+    sizes = [None if size < 0 else size for size in node.attrs["shape"]]
+    refs = _refs(writer, node, label, "input")
+    writer.add(label, "EnsureShape", refs, {"shape": sizes}, _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("linspace")
+def _linspace(writer, node, label):
+    if node.inputs[0].shape.rank != 0:
+        return False
+    refs = _refs(writer, node, label, "start", "stop", "num")
+    writer.add(label, "LinSpace", refs, None, _types(node))
+    return writer.outputs(node, label)
+
+
+_DRAWS = {"random_normal": "RandomStandardNormal", "random_truncated_normal": "TruncatedNormal",
+          "random_uniform": "RandomUniform"}  # fmt: skip
+
+
+@writes(*_DRAWS)
+def _random(writer, node, label):
+    attrs, tensor = node.attrs, node.output(0)
+    shape = _refs(writer, node, label, "shape")
+    drawn = writer.fresh(f"{label}/{_DRAWS[node.kind]}")
+    seed = attrs["seed"] or 0
+    writer.add(drawn, _DRAWS[node.kind], shape,
+               {"dtype": tensor.dtype, "seed": seed, "seed2": seed}, _types(node))  # fmt: skip
+    if node.kind == "random_uniform":
+        factor, term = attrs["maxval"] - attrs["minval"], attrs["minval"]
+    else:
+        factor, term = attrs["stddev"], attrs["mean"]
+    types = [tensor.dtype, tensor.dtype]
+    by = writer.constant(f"{label}/stddev", factor, tensor.dtype)
+    scaled = writer.add(writer.fresh(f"{label}/mul"), "Mul", [drawn, by], None, types)
+    plus = writer.constant(f"{label}/mean", term, tensor.dtype)
+    writer.add(label, "AddV2", [scaled, plus], None, types)
+    return writer.outputs(node, label)
+
+
+@writes("random_uniform_int")
+def _random_int(writer, node, label):
+    refs, types = _refs(writer, node, label, "shape", "minval", "maxval"), _types(node)
+    seed = node.attrs["seed"] or 0
+    writer.add(label, "RandomUniformInt", refs, {"seed": seed, "seed2": seed}, types)
+    return writer.outputs(node, label)
+
+
+@writes("diag", "diag_part")
+def _diag(writer, node, label):
+    part = node.kind == "diag_part"
+    op = "MatrixDiagPartV3" if part else "MatrixDiagV3"
+    k = writer.constant(f"{label}/k", node.attrs["k"], dtypes.int32)
+    dtype = node.inputs[0].dtype
+    padding = writer.constant(f"{label}/padding_value", 0, dtype)
+    (given,) = _refs(writer, node, label, "input")
+    rest = [k, padding] if part else [k, *_minus_ones(writer, label), padding]
+    writer.add(label, op, [given, *rest], {"T": dtype})
+    return writer.outputs(node, label)
+
+
+def _minus_ones(writer, label):
+    return [
+        writer.constant(f"{label}/{name}", -1, dtypes.int32) for name in ("num_rows", "num_cols")
+    ]
