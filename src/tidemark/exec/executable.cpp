@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
+#include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/graph/special_scope.h"
@@ -210,7 +212,17 @@ void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const 
   Tensor* slots = run.slots();
   for (size_t i = 0; i < inputs.size(); ++i) slots[i] = std::move(inputs[i]);
   for (uint32_t slot : unused_inputs_) slots[slot] = Tensor();
-  for (const Step& step : steps_) run.step(step);
+  const Step* now = nullptr;
+  try {
+    for (const Step& step : steps_) {
+      now = &step;
+      check_interrupt();
+      run.step(step);
+    }
+  } catch (...) {
+    if (!failed_step.is_set) failed_step = {true, now->op, now->special.get(), now->site};
+    throw;
+  }
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = run.operand(outputs_[i]);
 }
 
