@@ -4,10 +4,12 @@
 #include <tidemark/memory.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <vector>
 
+#include "tidemark/base/settings.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -176,6 +178,8 @@ ArenaLease::ArenaLease(int64_t bytes) {
   const Arena arena = Pool::instance().take(static_cast<size_t>(bytes));
   buffer_ = arena.buffer;
   id_ = arena.id;
+  static const bool poison = settings::flag(settings::kPoison);
+  if (poison) std::memset(buffer_->data, 0xa5, static_cast<size_t>(bytes));
 }
 
 ArenaLease::~ArenaLease() {

@@ -39,9 +39,8 @@ class TIDEMARK_API Executable {
     uint32_t slot = 0;
     DType dtype = DType::invalid;
     Shape shape;
-    int32_t base = kNoBase;  // an operand whose bytes it shares
+    int32_t base = kNoBase;  // an operand whose bytes it shows or takes over
     int64_t offset = 0;      // into it
-    bool is_view = false;    // else it takes the bytes over
   };
   static constexpr int32_t kNoBase = std::numeric_limits<int32_t>::max();
 

@@ -107,8 +107,9 @@ class Executable::Builder {
       made.slot = slot_of_[static_cast<size_t>(index)];
       made.dtype = node.outputs[i].dtype;
       made.shape = node.outputs[i].shape;
-      if (planned.kind == Kind::view) {
-        made.is_view = true;
+      if (made.shape.num_elements() == 0) {
+        // No elements: no bytes to share, and an arena may have none.
+      } else if (planned.kind == Kind::view) {
         made.base = base_of_view(node, v);
         made.offset = v.view_offset;
       } else if (v.takes_over != plan::kNone) {

@@ -87,6 +87,7 @@ int64_t Geometry::offset(int input, int64_t index, int dims) const {
 
 void Geometry::expand(int input, const char* from, int64_t start, int64_t n, size_t bytes,
                       char* out) const {
+  if (n == 0) return;  // a row without elements
   const auto item = static_cast<int64_t>(bytes);
   if (rank == 0) return cpu::blocks().fill(out, from, item, n);
   const int last = rank - 1;
