@@ -9,13 +9,6 @@ import tidemark as tf
 from tidemark import _unsupported
 
 NAMES = (Path(__file__).parent / "data" / "keras_names.txt").read_text().split()
-# Parts of TensorFlow that come with later work; each prefix leaves this list with it.
-LATER = (
-    "tf.audio",
-    "tf.data",
-    "tf.keras",
-    "tf.sparse.cross_hashed",
-)
 
 
 def resolve(name):
@@ -25,7 +18,7 @@ def resolve(name):
     return found
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(LATER)])
+@pytest.mark.parametrize("name", NAMES)
 def test_resolves(name):
     found = resolve(name)
     if name in _unsupported.UNSUPPORTED:

@@ -2,7 +2,7 @@
 
 from tidemark import _image_files
 from tidemark._export import namespace as _namespace
-from tidemark.io import _decode, _files, _parsing, _tfrecord, gfile
+from tidemark.io import _decode, _files, _parsing, _sequences, _tfrecord, gfile
 from tidemark.io._parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tidemark.io._parsing import RaggedFeature as RaggedFeature
 from tidemark.io._parsing import SparseFeature as SparseFeature

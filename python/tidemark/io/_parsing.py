@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import collections
 
-import numpy as _np
-
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import call
-from tidemark.errors import UnimplementedError
+from tidemark._tracing import is_symbolic
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
@@ -56,6 +54,70 @@ class RaggedFeature(
         cls, dtype, value_key=None, partitions=(), row_splits_dtype=dtypes.int32, validate=False
     ):
         return super().__new__(cls, dtype, value_key, partitions, row_splits_dtype, validate)
+
+    class RowSplits(collections.namedtuple("RowSplits", ["key"])):
+        """Where rows begin, and the last ends, in another feature."""
+
+        def rows(self, serialized, counts):
+            ends, splits = _rows(serialized, self.key, dtypes.int64)
+            numbers = _row_numbers(splits)[0]
+            inside = call("equal", (numbers[1:], numbers[:-1]), {})
+            lengths = call("boolean_mask", (ends[1:] - ends[:-1], inside), {})
+            return lengths, splits[1:] - splits[:-1] - convert_to_tensor(1, dtypes.int64)
+
+    class RowLengths(collections.namedtuple("RowLengths", ["key"])):
+        """How long rows are, in another feature."""
+
+        def rows(self, serialized, counts):
+            lengths, splits = _rows(serialized, self.key, dtypes.int64)
+            return lengths, splits[1:] - splits[:-1]
+
+    class RowLimits(collections.namedtuple("RowLimits", ["key"])):
+        """Where rows end, in another feature."""
+
+        def rows(self, serialized, counts):
+            ends, splits = _rows(serialized, self.key, dtypes.int64)
+            places = _row_numbers(splits)[1]
+            zero = convert_to_tensor([0], dtypes.int64)
+            before = call("concat", (zero, ends), {"axis": 0})[:-1]
+            first = call("equal", (places, zero), {})
+            before = call("select", (first, call("zeros_like", (before,), {}), before), {})
+            return ends - before, splits[1:] - splits[:-1]
+
+    class RowStarts(collections.namedtuple("RowStarts", ["key"])):
+        """Where rows begin, in another feature."""
+
+        def rows(self, serialized, counts):
+            starts, splits = _rows(serialized, self.key, dtypes.int64)
+            rows, places, lengths = _row_numbers(splits)
+            zero, one = convert_to_tensor([0], dtypes.int64), convert_to_tensor(1, dtypes.int64)
+            after = call("concat", (starts, zero), {"axis": 0})[1:]
+            last = call("equal", (places, call("gather", (lengths, rows), {}) - one), {})
+            after = call("select", (last, call("gather", (counts, rows), {}), after), {})
+            return after - starts, lengths
+
+    class ValueRowIds(collections.namedtuple("ValueRowIds", ["key"])):
+        """The row of each value, in another feature."""
+
+        def rows(self, serialized, counts):
+            ids, splits = _rows(serialized, self.key, dtypes.int64)
+            rows, _, lengths = _row_numbers(splits)
+            one = convert_to_tensor(1, dtypes.int64)
+            most = call("unsorted_segment_max", (ids + one, rows, _count(lengths)), {})
+            most = call("maximum", (most, convert_to_tensor(0, dtypes.int64)), {})
+            first = call("gather", (_ends(most), rows), {})
+            ones = call("ones_like", (ids,), {})
+            total = call("sum", (most,), {})
+            return call("unsorted_segment_sum", (ones, first + ids, total), {}), most
+
+    class UniformRowLength(collections.namedtuple("UniformRowLength", ["length"])):
+        """Rows of one length."""
+
+        def rows(self, serialized, counts):
+            length = convert_to_tensor(int(self.length), dtypes.int64)
+            rows = call("floordiv", (counts, length), {})
+            total = call("reshape", (call("sum", (rows,), {}), [1]), {})
+            return call("fill", (total, length), {}), rows
 
 
 class SparseFeature(
@@ -110,64 +172,141 @@ def _rows(serialized, key, dtype):
     return call("parse_example_var", (serialized,), {"key": key, "dtype": dtype})
 
 
+def _count(tensor):
+    return call("size", (tensor,), {"out_type": dtypes.int64})
+
+
+def _numbers(count):
+    """0 to count - 1."""
+    zero, one = convert_to_tensor(0, dtypes.int64), convert_to_tensor(1, dtypes.int64)
+    return call("range", (zero, count, one), {})
+
+
+def _longest(lengths):
+    zero = convert_to_tensor([0], dtypes.int64)
+    return call("max", (call("concat", (lengths, zero), {"axis": 0}),), {})
+
+
 def _row_numbers(splits):
-    """The row and the place in it of each value."""
-    lengths = _np.diff(splits)
-    rows = _np.repeat(_np.arange(len(lengths)), lengths)
-    return rows, _np.arange(splits[-1]) - _np.repeat(splits[:-1], lengths), lengths
+    """The row and the place in it of each value, and how long rows are."""
+    lengths = splits[1:] - splits[:-1]
+    rows = call("repeat", (_numbers(_count(lengths)), lengths), {"axis": 0})
+    places = _numbers(splits[-1]) - call("gather", (splits, rows), {})
+    return rows, places, lengths
 
 
 def _sparse(serialized, key, feature):
+    values, splits = _rows(serialized, key, _checked_dtype(key, feature))
+    return _sparse_of(values, splits)
+
+
+def _sparse_of(values, splits):
     from tidemark import SparseTensor
 
-    values, splits = _rows(serialized, key, _checked_dtype(key, feature))
-    rows, places, lengths = _row_numbers(splits.numpy())
-    indices = _np.stack([rows, places], axis=1).astype(_np.int64)
-    return SparseTensor(indices, values, [len(lengths), int(lengths.max(initial=0))])
+    rows, places, lengths = _row_numbers(splits)
+    indices = call("stack", (rows, places), {"axis": 1})
+    shape = call("stack", (_count(lengths), _longest(lengths)), {"axis": 0})
+    return SparseTensor(indices, values, shape)
+
+
+def _indexed(serialized, key, feature):
+    """Values at the places that other features name."""
+    from tidemark import SparseTensor
+    from tidemark.sparse import reorder
+
+    keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
+    sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
+    if len(keys) != len(sizes):
+        raise ValueError(
+            f"SparseFeature {key!r} has {len(keys)} index keys and {len(sizes)} sizes; there must "
+            "be as many"
+        )
+    values, splits = _rows(serialized, feature.value_key, _checked_dtype(key, feature))
+    rows, _, lengths = _row_numbers(splits)
+    columns = [rows]
+    for name in keys:
+        columns.append(_rows(serialized, name, dtypes.int64)[0])
+    indices = call("stack", columns, {"axis": 1})
+    ends = convert_to_tensor(sizes, dtypes.int64)
+    rows_first = call("reshape", (_count(lengths), [1]), {})
+    shape = call("concat", (rows_first, ends), {"axis": 0})
+    found = SparseTensor(indices, values, shape)
+    return found if feature.already_sorted else reorder(found)
 
 
 def _ragged(serialized, key, feature):
+    values, splits = _rows(serialized, feature.value_key or key, _checked_dtype(key, feature))
+    return _ragged_of(serialized, values, splits, feature)
+
+
+def _ragged_of(serialized, values, splits, feature):
+    """Rows of values, and the rows that the partitions make of them."""
     from tidemark import RaggedTensor
 
-    if feature.partitions:
-        raise UnimplementedError(
-            None, None, "[parse_example] RaggedFeature with partitions is not supported"
-        )
-    values, splits = _rows(serialized, feature.value_key or key, _checked_dtype(key, feature))
-    splits = call("cast", (splits,), {"dtype": dtypes.as_dtype(feature.row_splits_dtype)})
-    return RaggedTensor.from_row_splits(values, splits, validate=False)
+    kind = dtypes.as_dtype(feature.row_splits_dtype)
+
+    def cut(inner, at):
+        at = call("cast", (at,), {"dtype": kind})
+        return RaggedTensor.from_row_splits(inner, at, validate=False)
+
+    inner, counts = values, splits[1:] - splits[:-1]
+    for partition in reversed(tuple(feature.partitions)):
+        lengths, counts = partition.rows(serialized, counts)
+        inner = cut(inner, _ends(lengths))
+    return cut(inner, _ends(counts))
+
+
+def _ends(lengths):
+    zero = convert_to_tensor([0], dtypes.int64)
+    return call("concat", (zero, call("cumsum", (lengths,), {})), {"axis": 0})
 
 
 def _sequence(serialized, key, feature):
     """Rows filled up with the default value to the longest."""
-    dtype, shape = _checked_dtype(key, feature), _shape_of(key, feature)
     if not feature.allow_missing:
         raise ValueError(
             f"Unsupported: FixedLenSequenceFeature requires allow_missing to be True, key {key!r}"
         )
-    values, splits = _rows(serialized, key, dtype)
+    values, splits = _rows(serialized, key, _checked_dtype(key, feature))
+    return _filled(values, splits, key, feature)
+
+
+def _filled(values, splits, key, feature):
+    dtype, shape = _checked_dtype(key, feature), _shape_of(key, feature)
     width = 1
     for size in shape:
         width *= size
-    rows, places, lengths = _row_numbers(splits.numpy())
-    if width == 0 or (lengths % width).any():
-        raise ValueError(
-            f"[parse_example] the number of values of feature {key!r} must be a multiple of {width}"
-        )
-    longest = int(lengths.max(initial=0)) // width
+    rows, places, lengths = _row_numbers(splits)
+    _check_multiple(lengths, width, key)
+    one = convert_to_tensor(width, dtypes.int64)
+    count, longest = _count(lengths), call("floordiv", (_longest(lengths), one), {})
     default = feature.default_value
     default = ("" if dtype == dtypes.string else 0) if default is None else default
-    filled = call(
-        "fill", ([len(lengths) * longest * width], convert_to_tensor(default, dtype=dtype)), {}
+    total = count * longest * one
+    filling = call("reshape", (total, [1]), {})
+    filled = call("fill", (filling, convert_to_tensor(default, dtype=dtype)), {})
+    # Values come behind the filling; each place takes its value's or its filling's number.
+    places = call("expand_dims", (rows * (longest * one) + places,), {"axis": -1})
+    numbers = call(
+        "tensor_scatter_nd_update", (_numbers(total), places, total + _numbers(_count(values))), {}
     )
-    places = (rows * (longest * width) + places).astype(_np.int64)
-    if len(places):
-        # Values come behind the filling; each place takes its value's or its filling's number.
-        numbers = _np.arange(len(lengths) * longest * width)
-        numbers[places] = len(numbers) + _np.arange(len(places))
-        both = call("concat", (filled, values), {"axis": 0})
-        filled = call("gather", (both, numbers), {})
-    return call("reshape", (filled, [len(lengths), longest, *shape]), {})
+    both = call("concat", (filled, values), {"axis": 0})
+    sizes = call("stack", (count, longest), {"axis": 0})
+    sizes = call("concat", (sizes, convert_to_tensor(shape, dtypes.int64)), {"axis": 0})
+    return call("reshape", (call("gather", (both, numbers), {}), sizes), {})
+
+
+def _check_multiple(lengths, width, key):
+    from tidemark.debugging import assert_equal
+
+    text = f"[parse_example] the number of values of feature {key!r} must be a multiple of {width}"
+    if width == 0:
+        raise ValueError(text)
+    if is_symbolic(lengths):
+        rest = call("floormod", (lengths, convert_to_tensor(width, dtypes.int64)), {})
+        assert_equal(rest, call("zeros_like", (rest,), {}), message=text)
+    elif (lengths.numpy() % width).any():
+        raise ValueError(text)
 
 
 _KINDS = {
@@ -175,6 +314,7 @@ _KINDS = {
     VarLenFeature: _sparse,
     RaggedFeature: _ragged,
     FixedLenSequenceFeature: _sequence,
+    SparseFeature: _indexed,
 }
 
 
@@ -184,10 +324,6 @@ def _parsed(serialized, features):
         feature = features[key]
         parse = _KINDS.get(type(feature))
         if parse is None:
-            if isinstance(feature, SparseFeature):
-                raise UnimplementedError(
-                    None, None, "[parse_example] SparseFeature is not supported"
-                )
             raise ValueError(f"Invalid feature {key}:{feature}.")
         out[key] = parse(serialized, key, feature)
     return out
@@ -214,7 +350,7 @@ def _first(value):
         from tidemark import SparseTensor
 
         return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
-    return value[0]
+    return value.values if hasattr(value, "row_splits") else value[0]
 
 
 @export("tf.io.parse_single_example")
