@@ -73,12 +73,16 @@ Tensor convert_adapting(PyObject* value, DType beside, bool copy) {
   return to_tensor(value, {beside == DType::invalid ? usual : adapted_dtype(usual, beside), copy});
 }
 
-bool holds_tensors_alone(PyObject* value) {
+/// A list of tensors, with whole numbers between them.
+bool holds_computed_numbers(PyObject* value) {
   if (!PyList_Check(value) && !PyTuple_Check(value)) return false;
+  bool any = false;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-    if (!is_tensor(PySequence_Fast_GET_ITEM(value, i))) return false;
+    PyObject* item = PySequence_Fast_GET_ITEM(value, i);
+    if (!is_tensor(item) && !PyLong_CheckExact(item)) return false;
+    any |= is_tensor(item);
   }
-  return true;
+  return any;
 }
 
 Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool copy) {
@@ -90,7 +94,8 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
   if (t.num_elements() == 0 && beside == DType::invalid && !param.dtypes.contains(wanted)) {
     wanted = DType::int32;  // an empty list says nothing about its dtype
   }
-  if (param.dtypes.bits == kIndex.bits && !kIndex.contains(wanted) && holds_tensors_alone(value)) {
+  if (param.dtypes.bits == kIndex.bits && !kIndex.contains(wanted) &&
+      holds_computed_numbers(value)) {
     wanted = DType::int32;  // sizes that were computed, as in reshape(x, [sqrt(n), sqrt(n)])
   }
   return wanted == t.dtype() ? t : to_tensor(value, {wanted, copy});

@@ -158,7 +158,11 @@ def _grouped(filters):
             "A depthwise filter has shape [height, width, in_channels, channel_multiplier]. "
             f"Received: {filters.shape}"
         )
-    height, width, channels, multiplier = filters._shape_tuple()
+    sizes = filters._shape_tuple()
+    if None in sizes:  # known when the graph runs
+        whole = call("shape", (filters,), {})
+        sizes = [whole[i] if size is None else size for i, size in enumerate(sizes)]
+    height, width, channels, multiplier = sizes
     return call("reshape", (filters, [height, width, 1, channels * multiplier]), {})
 
 

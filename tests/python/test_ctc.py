@@ -188,7 +188,6 @@ def test_collapse_repeated_and_unique_labels():
     ("change", "message"),
     [
         ({"labels": [[1, 4]]}, r"\[0, 4\)"),
-        ({"labels": [[1, 0]]}, "blank"),
         ({"labels": [1, 2]}, "labels"),
         ({"labels": [[1, 2], [1, 2]]}, "labels"),
         ({"label_length": [3]}, "label_length"),
@@ -221,3 +220,19 @@ def test_bad_decoding():
             decoder(logits, [6])
         with pytest.raises(tf.errors.InvalidArgumentError, match="at least one class"):
             decoder(np.zeros((5, 1, 0)), [5])
+
+
+def test_a_blank_among_the_labels_is_a_label_like_others():
+    logits = np.random.default_rng(0).standard_normal((5, 1, 3)).astype(np.float32)
+    logits = tf.constant(logits)
+
+    def loss(labels):
+        lengths = tf.constant([len(labels)])
+        return float(tf.nn.ctc_loss([labels], logits, lengths, tf.constant([5]), blank_index=0)[0])
+
+    scores = tf.nn.log_softmax(logits[:, 0]).numpy()
+    # Only the blank: every path of blanks alone, once for each place of the "label" in it.
+    ways = np.log(5 * 6 / 2)
+    assert loss([0]) == pytest.approx(-(scores[:, 0].sum() + ways), rel=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be in \[0, 3\)"):
+        loss([3])

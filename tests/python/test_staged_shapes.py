@@ -117,3 +117,33 @@ def test_a_table_is_filled_by_its_initializer():
 
     table = tf.lookup.StaticHashTable(Nothing(), -1)
     assert table.size() == 0 and table.lookup(tf.constant(3, tf.int64)) == -1
+
+
+def test_a_padding_by_reflection_leaves_late_sizes_unknown():
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def frames(x):
+        padded = tf.pad(x, [(0, 0), (1024, 1024)], mode="REFLECT")
+        assert padded.shape.as_list() == [None, None]
+        return tf.signal.frame(padded, 2048, 128)
+
+    assert frames(tf.zeros([2, 16000])).shape == (2, 126, 2048)
+    assert frames.get_concrete_function().structured_outputs.shape.as_list() == [None, None, 2048]
+
+
+def test_depthwise_filters_of_late_sizes():
+    @tf.function(input_signature=[tf.TensorSpec([None, 8, 8, 3]), tf.TensorSpec([None] * 4)])
+    def blur(x, kernel):
+        y = tf.nn.depthwise_conv2d(x, kernel, [1, 1, 1, 1], "SAME")
+        assert y.shape.as_list()[:3] == [None, 8, 8]
+        return y
+
+    x, kernel = tf.random.normal([2, 8, 8, 3]), tf.random.normal([3, 3, 3, 2])
+    expected = tf.nn.depthwise_conv2d(x, kernel, [1, 1, 1, 1], "SAME")
+    np.testing.assert_allclose(blur(x, kernel), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_sizes_computed_as_floats_between_whole_numbers():
+    side = tf.sqrt(tf.constant(9.0))
+    assert tf.reshape(tf.range(9), (side, side, 1)).shape == (3, 3, 1)
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+        tf.reshape(tf.range(9), (side, 3.0))

@@ -14,7 +14,7 @@ from tidemark._ragged.converting import places_of_values
 from tidemark._ragged.functions import check_same_rows, map_flat_values, stack
 from tidemark._ragged.indexing import _expanded, take
 from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor, _length, as_values
+from tidemark._ragged.tensor import RaggedTensor, _length, as_values, length_of
 from tidemark._sparse.tensor import ELEMENTWISE
 from tidemark._tidemark import call, convert
 
@@ -297,7 +297,12 @@ class DynamicShape:
         index = int(index) + self.rank if int(index) < 0 else int(index)
         if not self.is_uniform(index):
             raise ValueError(f"Index {index} is not uniform")
-        return convert(self._sizes()[index], dtypes.int64._enum)
+        if self._sizes()[index] is not None:
+            return convert(self._sizes()[index], dtypes.int64._enum)
+        if index == 0:
+            return length_of(self._ragged)
+        inner = call("shape", (self._ragged.flat_values,), {"out_type": dtypes.int64._enum})
+        return inner[index - self._ragged.ragged_rank]
 
     def __repr__(self):
         return f"<DynamicRaggedShape {self._sizes()}>"

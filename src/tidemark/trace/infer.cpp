@@ -15,7 +15,7 @@ using graph::kWorlds;
 
 /// Sizes with many divisors, so that splitting and folding dimensions works out; the last is below
 /// every limit that a program may set (`x[:5]`), and much is impossible in its world.
-constexpr int64_t kSizes[kWorlds] = {720, 1680, 1};
+constexpr int64_t kSizes[kWorlds] = {720, 5040, 1};
 constexpr int64_t kMostKnownElements = 32;
 constexpr double kMostCombinations = 256;
 
@@ -253,16 +253,16 @@ bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
 /// than the size). What both attempts agree in holds.
 bool found_when_large(const OpCall& call, size_t count, std::vector<Output>& out) {
   for (const int64_t size : {kSizes[0] * 5040, kSizes[1] * 5040}) {
-    std::vector<Tensor> inputs;
-    for (const Tensor& t : call.inputs) {
-      inputs.push_back(t);
-      if (!has_worlds(t) || graph::symbolic(t).imagined->value[0]) continue;
-      if (!t.shape().has_rank()) return false;
-      Shape shape = t.shape();
-      for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? size : shape[i];
-      inputs.back() = stand_in(t.dtype(), shape);
-    }
     try {
+      std::vector<Tensor> inputs;
+      for (const Tensor& t : call.inputs) {
+        inputs.push_back(t);
+        if (!has_worlds(t) || graph::symbolic(t).imagined->value[0]) continue;
+        if (!t.shape().has_rank()) return false;
+        Shape shape = t.shape();
+        for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? size : shape[i];
+        inputs.back() = stand_in(t.dtype(), shape);
+      }
       std::vector<Output> found = run_rule(call, inputs, count);
       for (size_t i = 0; i < count && !out.empty(); ++i) {
         found[i].shape = common_shape(out[i].shape, found[i].shape);
@@ -414,9 +414,10 @@ std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
       } catch (const Error&) {
         if (w == 2) continue;
         std::vector<Output> found;
-        if (!repaired(call, num_outputs, found)) {
+        // Large sizes first: where those will do, a size that others have is no better than any.
+        if (!found_when_large(call, num_outputs, found)) {
           found.clear();
-          if (!found_when_large(call, num_outputs, found)) throw;
+          if (!repaired(call, num_outputs, found)) throw;
         }
         return from_outputs(std::move(found));
       }

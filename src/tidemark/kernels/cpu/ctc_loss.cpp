@@ -103,9 +103,10 @@ Sequence<T> read_sequence(const KernelContext& k, int first, int64_t b, double* 
   for (int64_t s = 0; s < sequence.states; ++s) {
     const int64_t label =
         s % 2 == 0 ? sequence.blank : int_at(k.input(first + 1), b * labels[1] + s / 2);
-    if (label < 0 || label >= classes || (s % 2 == 1 && label == sequence.blank)) {
-      k.fail("'labels' must be in [0, ", classes, ") and not the blank, ", sequence.blank,
-             "; element ", s / 2, " of sequence ", b, " is ", label);
+    // The blank among the labels is a label like others, as in TensorFlow: lists are filled up so.
+    if (label < 0 || label >= classes) {
+      k.fail("'labels' must be in [0, ", classes, "); element ", s / 2, " of sequence ", b, " is ",
+             label);
     }
     class_of[s] = static_cast<double>(label);
   }

@@ -156,8 +156,8 @@ LoopStatus unary_stream(void* out, const void* const* in, int64_t n, const LoopP
   [[maybe_unused]] const LoopParams p = params;
   const T* x = static_cast<const T*>(in[0]);
   stream_elements<Op::whole_vectors>(
-      static_cast<T*>(out), n,
-      [&](int64_t i) __attribute__((always_inline)) { return Op::of(x[i], p); });
+      static_cast<T*>(out),
+      n, [&](int64_t i) __attribute__((always_inline)) { return Op::of(x[i], p); });
   return LoopStatus::ok;
 }
 
@@ -167,14 +167,14 @@ LoopStatus binary_stream(void* out, const void* const* in, int64_t n, const Loop
   const T* a = static_cast<const T*>(in[0]);
   const T* b = static_cast<const T*>(in[1]);
   stream_elements<Op::whole_vectors>(
-      static_cast<T*>(out), n,
-      [&](int64_t i) __attribute__((always_inline)) { return Op::of(a[i], b[i], p); });
+      static_cast<T*>(out),
+      n, [&](int64_t i) __attribute__((always_inline)) { return Op::of(a[i], b[i], p); });
   return LoopStatus::ok;
 }
 
 /// True iff the results are floats like the inputs.
 template <class T, class R>
-inline constexpr bool can_stream = is_float<T> && std::is_same_v<T, R>;
+inline constexpr bool can_stream = is_float<T>&& std::is_same_v<T, R>;
 
 template <class Op, class T>
 consteval Loop row() {

@@ -1,7 +1,7 @@
 // The normal distribution over vectors of floats: its density, and the tail, which is the
 // probability of more than t. The tail is the density times Mills' ratio, a function that varies
-// so little that one quotient of two polynomials serves it everywhere. The tail is within 4.5 ulp up
-// to t = 5 (6 where products are rounded before they are added) and a few more further out.
+// so little that one quotient of two polynomials serves it everywhere. The tail is within 4.5 ulp
+// up to t = 5 (6 where products are rounded before they are added) and a few more further out.
 #pragma once
 
 #include "tidemark/kernels/cpu/isa/lanes.h"
