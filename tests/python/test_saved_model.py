@@ -1,6 +1,7 @@
 """tf.saved_model: what comes back is what was saved, and damaged files say so."""
 
 import contextlib
+import inspect
 import os
 import struct
 import subprocess
@@ -266,3 +267,22 @@ def test_loading_and_dropping_is_flat(tmp_path):
         tf.saved_model.load(folder).signatures["serving_default"](x=X)
 
     flat.assert_flat(one_round, rounds=400, warm_up=100)
+
+
+def test_aliases_and_functions_that_were_never_traced(tmp_path):
+    model = Model()
+    model.step(tf.constant(X))
+    options = tf.saved_model.SaveOptions(function_aliases={"train": model.step})
+    model.later = tf.function(lambda x: x)
+    folder = saved(tmp_path, model, options=options)
+    loaded = tf.saved_model.load(
+        folder, options=tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    )
+    want = model.step(tf.constant(X))[0]
+    np.testing.assert_array_equal(loaded.function_aliases["train"](tf.constant(X))[0], want)
+    with pytest.raises(ValueError, match="zero restored functions"):
+        loaded.later(1)
+
+
+def test_a_bound_function_tells_its_parameters():
+    assert str(inspect.signature(Model().step)) == "(x, rate=0.5, training=False)"

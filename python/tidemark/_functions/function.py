@@ -77,6 +77,7 @@ class Function(_tidemark.FunctionBase):
         self._bound_by_id = {}
         self._first_variables = None
         functools.update_wrapper(self, python_function, updated=())
+        self.__signature__ = self._signature._signature  # without `self` where it is bound
 
     # --- calling -----------------------------------------------------------------------------
 

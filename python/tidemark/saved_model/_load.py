@@ -73,6 +73,11 @@ class _Loader:
             self._graphs[number] = self._reader.function(number)
         return self._graphs[number]
 
+    def aliases(self):
+        """The functions that were given further names when they were saved."""
+        named = self._objects[0].get("aliases", {}) if self._objects else {}
+        return {alias: self.make(number) for alias, number in named.items()}
+
     def root(self):
         root = self.make(0) if self._objects else _UserObject()
         signatures = _Signatures()
@@ -153,7 +158,11 @@ def load(export_dir, tags=None, options=None):
     ):
         raise OSError(f"SavedModel file does not exist at: {folder}/{_FILE}")
     try:
-        return _Loader(folder).root()
+        loader = _Loader(folder)
+        root = loader.root()
+        if getattr(options, "experimental_load_function_aliases", False):
+            root.__dict__["function_aliases"] = loader.aliases()
+        return root
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise DataLossError(
             None, None, f"{folder}: what the saved model says of its objects is damaged: {error}"

@@ -148,7 +148,7 @@ def _signature_functions(obj, signatures):
     """name → the function, as the caller gave them in one of the allowed ways."""
     if signatures is None:
         default = getattr(obj, "_default_save_signature", None)  # Keras's models have one
-        if is_function(default):
+        if is_function(default) and default.input_signature:
             return {DEFAULT_KEY: default}
         found = [
             f
@@ -157,7 +157,7 @@ def _signature_functions(obj, signatures):
         ]
         call = _attributes(obj).get("__call__")
         chosen = [f for f in found if f is call] or found
-        return {DEFAULT_KEY: chosen[0]} if len(chosen) == 1 else {}
+        return {DEFAULT_KEY: chosen[0]} if len(chosen) == 1 and _gives_tensors(chosen[0]) else {}
     if is_function(signatures):
         return {DEFAULT_KEY: signatures}
     if isinstance(signatures, Mapping):
@@ -172,6 +172,12 @@ def _signature_functions(obj, signatures):
         f"signatures must be a tf.function, a ConcreteFunction or a dictionary of them; got "
         f"{signatures!r}"
     )
+
+
+def _gives_tensors(function):
+    """Whether a function that nobody named as a signature can be one."""
+    traces = _functions.traces_of(function)
+    return bool(traces and traces[0].graph.outputs)
 
 
 def _trace_for_signature(function, key):
@@ -198,7 +204,9 @@ def save(obj, export_dir, signatures=None, options=None):
             f"`Trackable` class, for export. Got {obj} with type {type(obj)}."
         )
     saver = _Saver()
-    saver.number_of(obj)
+    root = saver.objects[saver.number_of(obj)]
+    aliases = getattr(options, "function_aliases", None) or {}
+    root["aliases"] = {alias: saver.number_of(function) for alias, function in aliases.items()}
     for key, function in _signature_functions(obj, signatures).items():
         trace = _trace_for_signature(function, key)
         parameters = getattr(function, "_signature", None)
