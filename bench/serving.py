@@ -54,6 +54,7 @@ def save_dense(folder, scale=1.0, version=1):
     module.v = tf.Variable(random.normal(size=(16, 3)).astype("float32"))
     f = tf.function(
         lambda x: tf.nn.softmax(tf.matmul(tf.nn.relu(tf.matmul(x, module.w)), module.v)),
+        autograph=False,
         input_signature=[tf.TensorSpec([None, 8], tf.float32, name="x")],
     )
     tf.saved_model.save(module, str(Path(folder) / "dense" / str(version)), signatures=f)

@@ -1,8 +1,10 @@
 """The model server: TensorFlow Serving's REST API and the Open Inference Protocol."""
 
 import base64
+import shutil
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -313,3 +315,16 @@ def test_answers_are_right_under_load(server):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium")
+def test_the_status_page_in_a_browser(server, tmp_path):
+    server.predict("linear", {"instances": [[1, 2, 3]]})
+    done = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000",
+         f"--user-data-dir={tmp_path}", "--dump-dom", f"http://127.0.0.1:{server.port}/"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    page = done.stdout
+    assert '<span id="state">ready</span>' in page
+    assert "MiB resident" in page and "<td>linear</td><td>1</td>" in page
