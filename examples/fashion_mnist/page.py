@@ -91,8 +91,9 @@ def page(trained, gallery):
     figures = [
         figure(f"{trained.accuracy:.2%}", "test accuracy"),
         figure(f"{trained.images_a_second:,.0f}", "pictures a second"),
-        figure(f"{trained.before / MIB:.1f} MiB", html.escape(trained.before_means)),
-        figure(f"{trained.peak / MIB:.1f} MiB", "tensors, measured peak"),
+        figure(f"{trained.planned / MIB:.1f} MiB", "planned for a step"),
+        figure(f"{trained.step / MIB:.1f} MiB", "measured for a step"),
+        figure(f"{trained.peak / MIB:.1f} MiB", "tensors at the peak, with weights and data"),
         figure(f"{trained.resident_peak / MIB:.0f} MiB", "the whole process at its peak"),
     ]
     now = datetime.now().strftime("%d %B %Y, %H:%M")

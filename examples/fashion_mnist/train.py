@@ -47,16 +47,20 @@ def classifier(steps):
 
 
 class MemoryWatch(tf.keras.callbacks.Callback):
-    """Notes (seconds, live bytes, peak bytes of the time since the last note) as training goes."""
+    """Notes of a step now and then: (seconds, bytes live before it, highest in it)."""
 
     def __init__(self, every=10):
         super().__init__()
         self.every, self.notes, self.start = every, [], time.monotonic()
 
+    def on_train_batch_begin(self, batch, logs=None):
+        self.live = tf.memory.stats().live
+        tf.memory.reset_peak()
+
     def on_train_batch_end(self, batch, logs=None):
         if batch % self.every == 0:
-            live = tf.memory.stats().live
-            self.notes.append((time.monotonic() - self.start, live, tf.memory.reset_peak()))
+            peak = tf.memory.stats().peak
+            self.notes.append((time.monotonic() - self.start, self.live, peak))
 
 
 @dataclasses.dataclass
@@ -67,47 +71,47 @@ class Trained:
     history: dict
     seconds: float
     images_a_second: float
-    before: int
-    before_means: str
+    planned: int
+    step: int
     peak: int
     resident_peak: int
     timeline: list
 
 
-def expected_memory(model):
-    """(bytes, what they are): what is known of a step's memory before the first one runs."""
+def planned(model):
+    """The plan of a training step, made before anything runs; weights and batch stay outside."""
     model.optimizer.build(model.trainable_variables)
-    values = [v.value for v in (*model.variables, *model.optimizer.variables)]
-    held = sum(value.dtype.size * value.shape.num_elements() for value in values)
-    return held, "weights and optimizer state, alive in every step"
+    pictures = tf.TensorSpec([BATCH, 28, 28, 1], tf.uint8)
+    return tf.function(model.train_step).plan((pictures, tf.TensorSpec([BATCH], tf.int32)))
 
 
 def train(images=None, epochs=6):
     tf.keras.utils.set_random_seed(1)
     x, y = data.load("train", images)
     model = classifier(epochs * -(-len(x) // BATCH))
-    before, meaning = expected_memory(model)
-    print(f"before the first step: {before / MIB:.2f} MiB ({meaning})")
+    plan = planned(model)
+    print(f"before the first step: {plan.peak / MIB:.2f} MiB planned for each step, beside weights")
     watch, start = MemoryWatch(), time.monotonic()
     tf.memory.reset_peak()
     history = model.fit(
         x, y, BATCH, epochs, validation_data=data.load("t10k", images),
-        validation_batch_size=500, callbacks=[watch],
+        validation_batch_size=BATCH, callbacks=[watch],
     ).history  # fmt: skip
     seconds = time.monotonic() - start
     peak = max([tf.memory.stats().peak, *(note[2] for note in watch.notes)])
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    step = max(above - live for _, live, above in watch.notes)
     print(
-        f"measured: {peak / MIB:.2f} MiB of tensors at the peak, "
-        f"{resident / MIB:.0f} MiB the whole process with Python and Keras"
+        f"measured: {step / MIB:.2f} MiB for a step, {peak / MIB:.2f} MiB of tensors with weights "
+        f"and data, {resident / MIB:.0f} MiB the whole process with Python and Keras"
     )
     return Trained(
         accuracy=history["val_accuracy"][-1],
         history=history,
         seconds=seconds,
         images_a_second=epochs * len(x) / seconds,
-        before=before,
-        before_means=meaning,
+        planned=plan.peak,
+        step=step,
         peak=peak,
         resident_peak=resident,
         timeline=watch.notes,
