@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "tidemark/base/settings.h"
-#include "tidemark/compile/fuse_program.h"
+#include "tidemark/compile/fuse_sweep.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/kernels/fusion/group.h"
@@ -30,26 +30,58 @@ class Fuser {
     }
     if (std::none_of(programs_.begin(), programs_.end(), [](const auto& p) { return p; }))
       return {};
+    sweep();
     Rewriter now(graph_);
     for (const int unit : order()) {
       if (unit < static_cast<int>(g_.size())) {
         const graph::Node& node = *g_.nodes[static_cast<size_t>(unit)].node;
         if (!graph::is_placeholder(node)) now.copy(node);
-      } else {
+      } else if (unit < first_sweep()) {
         add_group(now, static_cast<size_t>(unit) - g_.size());
+      } else {
+        add_sweep(now, sweeps_[static_cast<size_t>(unit - first_sweep())]);
       }
     }
     return now.finish();
   }
 
  private:
-  /// A node by itself, or behind all nodes a group.
+  int first_sweep() const { return static_cast<int>(g_.size() + groups_.size()); }
+
+  /// Groups whose values are assigned run with their assignments.
+  void sweep() {
+    sweeps_ = find_sweeps(g_, programs_);
+    sweep_of_group_.assign(groups_.size(), -1);
+    sweep_of_node_.assign(g_.size(), -1);
+    for (size_t s = 0; s < sweeps_.size(); ++s) {
+      for (const SweptGroup& group : sweeps_[s]) {
+        sweep_of_group_[group.group] = static_cast<int>(s);
+        for (const int assign : group.assigns) {
+          sweep_of_node_[static_cast<size_t>(assign)] = static_cast<int>(s);
+        }
+      }
+    }
+    find_live();
+  }
+
+  /// A node by itself, or behind all nodes a group, or behind all groups a sweep.
   int unit_of(int node) const {
+    if (!sweep_of_node_.empty() && sweep_of_node_[static_cast<size_t>(node)] >= 0) {
+      return first_sweep() + sweep_of_node_[static_cast<size_t>(node)];
+    }
+    const int group = group_for(node);
+    if (group < 0) return node;
+    if (!sweep_of_group_.empty() && sweep_of_group_[static_cast<size_t>(group)] >= 0) {
+      return first_sweep() + sweep_of_group_[static_cast<size_t>(group)];
+    }
+    return static_cast<int>(g_.size()) + group;
+  }
+  int group_for(int node) const {
     const int reduction = g_.alias_of(node);
     const int in = reduction >= 0 && group_of_[static_cast<size_t>(reduction)] >= 0
                        ? group_of_[static_cast<size_t>(reduction)]
                        : group_of_[static_cast<size_t>(node)];
-    return in >= 0 ? static_cast<int>(g_.size()) + in : node;
+    return in;
   }
 
   /// The nodes a unit reads.
@@ -63,11 +95,30 @@ class Fuser {
       for (const Tensor& t : node.inputs) add(g_.number_of(t));
       return nodes;
     }
-    const FuseGroup& group = groups_[static_cast<size_t>(unit) - g_.size()];
-    for (const int m : group.members) {
+    if (unit < first_sweep()) {
+      for (const int n : needs_of_group(static_cast<size_t>(unit) - g_.size())) add(n);
+      return nodes;
+    }
+    for (const SweptGroup& group : sweeps_[static_cast<size_t>(unit - first_sweep())]) {
+      const auto changes = [&](const Variable& v) {
+        return std::any_of(group.assigns.begin(), group.assigns.end(),
+                           [&](int a) { return *g_.assigned(a) == v; });
+      };
+      for (const int n : needs_of_group(group.group)) {
+        // A variable that is changed is read where it lies.
+        const Variable* v = g_.read(graph::output_of(*g_.nodes[static_cast<size_t>(n)].node, 0));
+        if (!v || !changes(*v)) add(n);
+      }
+    }
+    return nodes;
+  }
+
+  std::vector<int> needs_of_group(size_t k) const {
+    std::vector<int> nodes;
+    for (const int m : groups_[k].members) {
       for (const FusedOperand& o : g_.nodes[static_cast<size_t>(m)].operands) {
-        if (o.producer >= 0 && unit_of(o.producer) == unit) continue;
-        add(g_.number_of(o.load));
+        if (o.producer >= 0 && group_for(o.producer) == static_cast<int>(k)) continue;
+        if (const int n = g_.number_of(o.load); n >= 0) nodes.push_back(n);
       }
     }
     return nodes;
@@ -75,7 +126,7 @@ class Fuser {
 
   /// Which units run, and which values leave their unit.
   void find_live() {
-    const size_t units = g_.size() + groups_.size();
+    const size_t units = g_.size() + groups_.size() + sweeps_.size();
     is_live_.assign(units, false);
     is_wanted_.assign(g_.size(), false);
     std::vector<int> todo;
@@ -170,7 +221,15 @@ class Fuser {
 
   int place_of(size_t unit) const {
     if (unit < g_.size()) return static_cast<int>(unit);
-    return groups_[unit - g_.size()].members.back();
+    if (unit < static_cast<size_t>(first_sweep())) return groups_[unit - g_.size()].members.back();
+    return sweeps_[unit - static_cast<size_t>(first_sweep())].back().assigns.back();
+  }
+
+  void add_sweep(Rewriter& now, const std::vector<SweptGroup>& groups) {
+    std::vector<Tensor> inputs;
+    std::shared_ptr<const fusion::Sweep> sweep = sweep_of(g_, programs_, groups, inputs);
+    const graph::Node& like = *g_.nodes[static_cast<size_t>(groups.back().assigns.back())].node;
+    now.keep(now.add(std::move(sweep), now.at(inputs), {}, like));
   }
 
   void add_group(Rewriter& now, size_t k) {
@@ -199,11 +258,15 @@ class Fuser {
   std::vector<FuseGroup> groups_;
   std::vector<std::optional<GroupProgram>> programs_;
   std::vector<int> group_of_;
-  std::vector<bool> is_live_;    // by unit
-  std::vector<bool> is_wanted_;  // by node
+  std::vector<std::vector<SweptGroup>> sweeps_;
+  std::vector<int> sweep_of_group_, sweep_of_node_;  // -1: none
+  std::vector<bool> is_live_;                        // by unit
+  std::vector<bool> is_wanted_;                      // by node
 };
 
-bool is_on() {
+}  // namespace
+
+bool is_fusion_on() {
   static const bool on = [] {
     const std::string how = settings::text(settings::kFusion);
     if (how != "on" && how != "off" && how != "interpret") {
@@ -216,10 +279,8 @@ bool is_on() {
   return on;
 }
 
-}  // namespace
-
 std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph) {
-  if (!is_on()) return graph;
+  if (!is_fusion_on()) return graph;
   std::shared_ptr<graph::Graph> fused = Fuser(*graph).run();
   return fused ? fused : graph;
 }

@@ -51,6 +51,7 @@ FuseGraph::FuseGraph(const graph::Graph& graph) {
   }
   alias_of_.assign(nodes.size(), -1);
   lies_in_variable_.assign(nodes.size(), false);
+  segment_.assign(nodes.size(), 0);
   after.resize(nodes.size());
   is_output.assign(nodes.size(), false);
   for (const Tensor& t : graph.outputs()) {
@@ -89,6 +90,21 @@ int FuseGraph::number_of(const Tensor& t) const {
   if (!t.is_symbolic()) return -1;
   const auto known = number_.find(&graph::node_of(t));
   return known == number_.end() ? -1 : known->second;
+}
+
+const Variable* FuseGraph::assigned(int n) const {
+  const graph::Node& node = *nodes[static_cast<size_t>(n)].node;
+  const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get());
+  if (!update || update->op() != "assign" || !node.before.empty()) return nullptr;
+  return node.outputs.empty() ? &update->variable() : nullptr;
+}
+
+const Variable* FuseGraph::read(const Tensor& t) const {
+  const int n = number_of(t);
+  if (n < 0) return nullptr;
+  const auto* reading =
+      dynamic_cast<const graph::ReadVariable*>(nodes[static_cast<size_t>(n)].node->special.get());
+  return reading ? &reading->variable() : nullptr;
 }
 
 bool FuseGraph::is_looked_through(int n) const {
@@ -205,9 +221,11 @@ void FuseGraph::order_effects() {
     after[static_cast<size_t>(from)].push_back(to);
     ordered.emplace_back(from, to);
   };
+  int segment = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const graph::Node& node = *nodes[i].node;
     const int now = static_cast<int>(i);
+    segment_[i] = segment;
     for (const Tensor& t : node.inputs) {
       const int p = number_of(t);
       const auto lies = variable_of.find(p);
@@ -252,6 +270,7 @@ void FuseGraph::order_effects() {
       continue;
     }
     last_barrier = now;
+    ++segment;
     for (auto& [id, readers] : reads) {
       for (const int reader : readers) edge(reader, now);
       readers.clear();

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/graph/specials.h"
 #include "tidemark/kernels/fusion/ir.h"
 
 namespace tidemark::compile {
@@ -49,6 +50,12 @@ class FuseGraph {
   std::vector<bool> is_output;  // of the graph
   /// First before second, though no tensor goes from one to the other.
   std::vector<std::pair<int, int>> ordered;
+  /// The variable the node assigns its only input to; null: it does something else.
+  const Variable* assigned(int node) const;
+  /// The variable whose value the tensor is, as it was read; null: it is something else.
+  const Variable* read(const Tensor& t) const;
+  /// How many nodes before this one may look at variables by themselves.
+  int segment_of(int node) const { return segment_[static_cast<size_t>(node)]; }
   /// Nobody needs the node once those that can be fused look through it.
   bool is_looked_through(int node) const;
   /// The reduction whose dimensions the node puts back; -1: none.
@@ -63,7 +70,11 @@ class FuseGraph {
 
   std::unordered_map<const graph::Node*, int> number_;
   std::vector<bool> lies_in_variable_;
+  std::vector<int> segment_;
   std::vector<int> alias_of_;  // of a node that puts dimensions back: the reduction
 };
+
+/// As TIDEMARK_FUSION says. Throws InvalidArgumentError when that is none of its values.
+bool is_fusion_on();
 
 }  // namespace tidemark::compile

@@ -54,6 +54,14 @@ class Grouper {
     return group_of_[static_cast<size_t>(user)] != id_ && !g_.is_looked_through(user);
   }
 
+  /// Outside the group the value goes to variables only.
+  bool is_only_assigned(int n) const {
+    if (g_.is_output[static_cast<size_t>(n)]) return false;
+    const auto& users = g_.after[static_cast<size_t>(n)];
+    return std::all_of(users.begin(), users.end(),
+                       [&](int user) { return !is_outside(user) || g_.assigned(user) != nullptr; });
+  }
+
   void start(int root) {
     FuseGroup group;
     group.members = {root};
@@ -66,8 +74,10 @@ class Grouper {
     }
     id_ = static_cast<int>(groups_.size());
     group_of_[static_cast<size_t>(root)] = id_;
+    group.updates = r.kind != FusedKind::reduce && is_only_assigned(root) &&
+                    !g_.after[static_cast<size_t>(root)].empty();
     grow(group);
-    if (group.members.size() < 2) {
+    if (group.members.size() < 2 && !group.updates) {
       group_of_[static_cast<size_t>(root)] = -1;
       return;
     }
@@ -117,6 +127,7 @@ class Grouper {
     for (const int user : g_.after[static_cast<size_t>(n)]) {
       has_outside_users |= is_outside(user);
     }
+    if (group.updates && (node.kind == FusedKind::reduce || !is_only_assigned(n))) return false;
     if (!fits_shape(group, node, has_outside_users)) return false;
     if (has_outside_users && reaches(n)) return false;
     return fits_size(group, n);

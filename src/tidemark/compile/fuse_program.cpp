@@ -36,6 +36,7 @@ class Translator {
     if (result_.outputs.empty() || result_.inputs.size() > fusion::kMaxInputs) return {};
     result_.program = builder_.finish();
     if (!has_right_shapes()) return {};
+    result_.is_swept = group_.updates;
     return std::move(result_);
   }
 

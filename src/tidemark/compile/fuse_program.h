@@ -11,6 +11,7 @@ struct GroupProgram {
   fusion::Program program;
   std::vector<Tensor> inputs;  // of the old graph
   std::vector<int> outputs;    // members whose values leave the group
+  bool is_swept = false;       // only to variables, where they can be computed in place
 };
 
 /// Empty: the group cannot be one after all.

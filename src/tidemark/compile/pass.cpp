@@ -15,6 +15,7 @@ constexpr NamedPass kPasses[] = {
     {"fold", fold},
     {"simplify", simplify},
     {"share_equal", share_equal},
+    {"forward_updates", forward_updates},
     {"fuse", fuse},
 };
 

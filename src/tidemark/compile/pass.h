@@ -37,8 +37,12 @@ TIDEMARK_API std::shared_ptr<graph::Graph> fold(const std::shared_ptr<graph::Gra
 TIDEMARK_API std::shared_ptr<graph::Graph> simplify(const std::shared_ptr<graph::Graph>& graph);
 /// What is computed twice is computed once.
 TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
-/// Chains of elementwise ops, with reductions over rows among them, run as one pass over memory.
-/// For graphs whose sizes are known; the rest stays as it is.
+/// Updates of variables become arithmetic and one assignment at the end.
+TIDEMARK_API std::shared_ptr<graph::Graph> forward_updates(
+    const std::shared_ptr<graph::Graph>& graph);
+/// Chains of elementwise ops, with reductions over rows among them, run as one pass over memory;
+/// what is assigned to variables is computed where they lie, all of them in one step. For graphs
+/// whose sizes are known; the rest stays as it is.
 TIDEMARK_API std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph);
 
 }  // namespace tidemark::compile

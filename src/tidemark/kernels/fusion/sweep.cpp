@@ -1,0 +1,159 @@
+#include "tidemark/kernels/fusion/sweep.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::fusion {
+
+namespace {
+
+/// Elements from which on one item keeps all threads busy.
+constexpr int64_t kLarge = 64 << 10;
+
+int64_t elements_of(const SweepItem& item) {
+  int64_t most = 1;
+  for (const Shape& shape : item.input_shapes) most = std::max(most, shape.num_elements());
+  return most;
+}
+
+void check_items(const std::vector<SweepItem>& items, size_t variables) {
+  std::vector<int> writer(variables, -1);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Program& p = items[i].fusion->program();
+    if (p.has_rows() || p.has_random() || p.inputs.size() != items[i].inputs.size() ||
+        p.outputs.size() != items[i].outputs.size()) {
+      fail<InternalError>("a sweep cannot run\n", to_string(p));
+    }
+    for (const int v : items[i].outputs) {
+      if (writer[static_cast<size_t>(v)] >= 0) fail<InternalError>("a sweep writes twice");
+      writer[static_cast<size_t>(v)] = static_cast<int>(i);
+    }
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    for (const int v : items[i].inputs) {
+      if (v >= 0 && writer[static_cast<size_t>(v)] != static_cast<int>(i)) {
+        fail<InternalError>("a sweep reads what another part of it writes");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+/// Where the variables lie while nobody else can reach them.
+struct Sweep::Frame {
+  std::span<Tensor> inputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+};
+
+Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items)
+    : items_(std::move(items)) {
+  std::vector<int> order(variables.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return variables[static_cast<size_t>(a)].id() < variables[static_cast<size_t>(b)].id();
+  });
+  std::vector<int> place(variables.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    place[static_cast<size_t>(order[i])] = static_cast<int>(i);
+    variables_.push_back(variables[static_cast<size_t>(order[i])]);
+  }
+  for (SweepItem& item : items_) {
+    for (int& v : item.inputs) v = v < 0 ? v : place[static_cast<size_t>(v)];
+    for (int& v : item.outputs) v = place[static_cast<size_t>(v)];
+  }
+  std::stable_sort(items_.begin(), items_.end(), [](const SweepItem& a, const SweepItem& b) {
+    return elements_of(a) > elements_of(b);
+  });
+  while (num_large_ < items_.size() && elements_of(items_[num_large_]) >= kLarge) ++num_large_;
+  check_items(items_, variables_.size());
+}
+
+std::string Sweep::describe() const {
+  return message("sweep over ", variables_.size(), " variables");
+}
+
+bool Sweep::is_same(const Special& other) const {
+  const auto* sweep = dynamic_cast<const Sweep*>(&other);
+  if (!sweep || sweep->variables_ != variables_ || sweep->items_.size() != items_.size()) {
+    return false;
+  }
+  return std::equal(items_.begin(), items_.end(), sweep->items_.begin(),
+                    [](const SweepItem& a, const SweepItem& b) {
+                      return a.inputs == b.inputs && a.outputs == b.outputs &&
+                             a.input_shapes == b.input_shapes &&
+                             a.fusion->program() == b.fusion->program();
+                    });
+}
+
+size_t Sweep::bytes() const {
+  size_t bytes = sizeof(Sweep) + variables_.size() * sizeof(Variable);
+  std::vector<const CompiledFusion*> seen;
+  for (const SweepItem& item : items_) {
+    bytes += sizeof(SweepItem) + item.input_shapes.size() * (sizeof(Shape) + 2 * sizeof(int));
+    if (std::find(seen.begin(), seen.end(), item.fusion.get()) != seen.end()) continue;
+    seen.push_back(item.fusion.get());
+    bytes += item.fusion->bytes();
+  }
+  return bytes;
+}
+
+void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const {
+  thread_local Frame frame;  // its memory stays for the next run
+  frame.inputs = inputs;
+  frame.from.assign(variables_.size(), nullptr);
+  frame.to.assign(variables_.size(), nullptr);
+  change(frame, 0);
+}
+
+/// Takes the variables one after the other; with all of them in hand it computes.
+void Sweep::change(Frame& frame, size_t next) const {
+  if (next == variables_.size()) return compute(frame);
+  Variable variable = variables_[next];
+  variable.transform([this, &frame, next](Tensor& value) {
+    // Somebody still reads the old value: the new one goes elsewhere.
+    Tensor result = value.is_unique() ? value : new_tensor(value.dtype(), value.shape());
+    frame.from[next] = value.raw_data();
+    frame.to[next] = result.mutable_raw_data();
+    change(frame, next + 1);
+    return result;
+  });
+}
+
+void Sweep::compute(const Frame& frame) const {
+  for (size_t i = 0; i < num_large_; ++i) run_item(items_[i], frame);
+  const auto small = static_cast<int64_t>(items_.size() - num_large_);
+  if (small == 0) return;
+  int64_t elements = 0;
+  for (size_t i = num_large_; i < items_.size(); ++i) elements += elements_of(items_[i]);
+  // About as many elements a piece as a thread is woken for.
+  const int64_t grain = std::max<int64_t>(1, small * (kLarge / 4) / std::max<int64_t>(1, elements));
+  parallel_for(small, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      run_item(items_[num_large_ + static_cast<size_t>(i)], frame);
+    }
+  });
+}
+
+void Sweep::run_item(const SweepItem& item, const Frame& frame) const {
+  const Shape* shapes[kMaxInputs];
+  const void* in[kMaxInputs];
+  void* out[kMaxOutputs];
+  for (size_t i = 0; i < item.inputs.size(); ++i) {
+    const int from = item.inputs[i];
+    shapes[i] = &item.input_shapes[i];
+    in[i] = from >= 0 ? frame.from[static_cast<size_t>(from)]
+                      : frame.inputs[static_cast<size_t>(~from)].raw_data();
+  }
+  for (size_t o = 0; o < item.outputs.size(); ++o) {
+    out[o] = frame.to[static_cast<size_t>(item.outputs[o])];
+  }
+  item.fusion->run({shapes, item.inputs.size()}, {in, item.inputs.size()},
+                   {out, item.outputs.size()}, nullptr);
+}
+
+}  // namespace tidemark::fusion

@@ -1,0 +1,52 @@
+// Updates of many variables as one step, each variable written where it lies.
+//
+// What an optimizer does to a variable is a fused program that reads the old values (the variable
+// and its moments) and gives the new ones. All programs run in one go: large ones one after the
+// other on all threads, small ones side by side.
+#pragma once
+
+#include "tidemark/graph/specials.h"
+#include "tidemark/kernels/fusion/compiled.h"
+
+namespace tidemark::fusion {
+
+/// One program and what it works on.
+struct SweepItem {
+  std::shared_ptr<const CompiledFusion> fusion;
+  std::vector<Shape> input_shapes;
+  /// By input of the program: a variable of the sweep, or ~i for its input i.
+  std::vector<int> inputs;
+  /// By output of the program: a variable of the sweep.
+  std::vector<int> outputs;
+};
+
+class TIDEMARK_API Sweep final : public graph::Special {
+ public:
+  /// No variable is written by two items, nor read by one and written by another. Programs without
+  /// reductions. Throws InternalError else.
+  Sweep(std::vector<Variable> variables, std::vector<SweepItem> items);
+
+  std::string_view name() const override { return "sweep"; }
+  /// "sweep over 12 variables".
+  std::string describe() const override;
+  bool has_effect() const override { return true; }
+  bool keeps_inputs() const override { return false; }
+  /// All variables are changed, or none when something is wrong with one of them.
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const Special& other) const override;
+  size_t bytes() const override;
+
+  const std::vector<Variable>& variables() const { return variables_; }
+
+ private:
+  struct Frame;
+  void change(Frame& frame, size_t next) const;
+  void compute(const Frame& frame) const;
+  void run_item(const SweepItem& item, const Frame& frame) const;
+
+  std::vector<Variable> variables_;  // by id: everybody takes them in one order
+  std::vector<SweepItem> items_;     // the large ones first
+  size_t num_large_ = 0;
+};
+
+}  // namespace tidemark::fusion
