@@ -171,6 +171,13 @@ nb::object trace_object(const session::RunTrace& trace) {
   return out;
 }
 
+/// Long runs of small steps let other threads of Python go on, and see signals.
+void breathe() {
+  if (!holds_gil) return;
+  if (PyErr_CheckSignals() != 0) throw PythonError{};
+  PyEval_RestoreThread(PyEval_SaveThread());
+}
+
 /// The values, and with `trace` what the run did, else None.
 nb::tuple run(session::Session& self, const nb::list& fetches, const nb::list& feeds,
               int64_t timeout_ms, bool wants_trace) {
@@ -179,6 +186,7 @@ nb::tuple run(session::Session& self, const nb::list& fetches, const nb::list& f
   session::RunTrace trace;
   session::Request request;
   request.timeout_ms = timeout_ms;
+  request.breathe = breathe;
   request.trace = wants_trace ? &trace : nullptr;
   std::vector<bool> is_tensor_fetch;
   for (nb::handle fetch : fetches) {
@@ -263,6 +271,7 @@ nb::object run_quickly(session::Session& self, uint64_t graph_id, nb::handle fet
   const GilHeld held;
   const SourceLine line;
   session::Request request;
+  request.breathe = breathe;
   std::vector<bool> is_value;
   const bool is_list = PyList_CheckExact(fetches.ptr());
   bool usual = feeds.is_none() || PyDict_CheckExact(feeds.ptr());

@@ -60,7 +60,12 @@ class BaseSession:
         """The values of tensors, by the names or structure they are asked for."""
         plain = options is None and run_metadata is None and not self._timeout
         if plain and not self._session.is_closed:  # what most programs ask for
-            found = self._session.run_quickly(self._graph_id, fetches, feed_dict)
+            try:
+                found = self._session.run_quickly(self._graph_id, fetches, feed_dict)
+            except TypeError:
+                if feed_dict:
+                    self._feeds(feed_dict)  # says which of them it was
+                raise
             if found is not NotImplemented:
                 return found
         self._check_open()
@@ -158,12 +163,25 @@ class BaseSession:
                 "Python scalars, strings, lists, numpy ndarrays, or TensorHandles."
             )
         given = np.asarray(value.numpy() if isinstance(value, Tensor) else value)
-        if given.dtype.kind not in "OSU" and given.dtype != tensor.dtype.as_numpy_dtype:
-            given = given.astype(tensor.dtype.as_numpy_dtype)
+        is_text = given.dtype.kind in "OSU"
+        if (
+            is_text
+            and tensor.dtype.name != "string"
+            or (not is_text and given.dtype != tensor.dtype.as_numpy_dtype)
+        ):
+            try:
+                given = given.astype(tensor.dtype.as_numpy_dtype)
+            except (TypeError, ValueError) as error:
+                place = Operation(_tidemark.node_of(tensor)).place
+                raise ValueError(
+                    f"{error}: the value fed for Tensor {_name(tensor)!r} of {tensor.dtype.name}, "
+                    f"which was made at {place}"
+                ) from None
         if not tensor.shape.is_compatible_with(given.shape):
             raise ValueError(
                 f"Cannot feed value of shape {given.shape} for Tensor {_name(tensor)!r}, which has "
-                f"shape {tensor.shape}"
+                f"shape {tensor.shape} and was made at "
+                f"{Operation(_tidemark.node_of(tensor)).place}"
             )
         return tensor, _tidemark.convert(given, tensor.dtype._enum, None, False)
 

@@ -21,6 +21,11 @@ struct Interrupt {
   const std::atomic<bool>* is_cancelled = nullptr;
   Clock::time_point deadline = Clock::time_point::max();
   int64_t milliseconds = 0;  // for the message: how long the run was given
+  /// Called now and then between steps: lets others have what this thread holds meanwhile. May
+  /// throw to stop the run.
+  void (*breathe)() = nullptr;
+  mutable uint32_t steps = 0;
+  static constexpr uint32_t kStepsABreath = 1024;
 
   bool is_due() const noexcept {
     if (is_cancelled && is_cancelled->load(std::memory_order_relaxed)) return true;
@@ -36,8 +41,12 @@ extern TIDEMARK_API thread_local constinit const Interrupt* thread_interrupt
 [[noreturn]] TIDEMARK_API void throw_interrupt(const Interrupt& interrupt);
 
 inline void check_interrupt() {
-  if (thread_interrupt && thread_interrupt->is_due()) [[unlikely]]
-    throw_interrupt(*thread_interrupt);
+  const Interrupt* now = thread_interrupt;
+  if (!now) return;
+  if (now->is_due()) [[unlikely]]
+    throw_interrupt(*now);
+  if (now->breathe && ++now->steps % Interrupt::kStepsABreath == 0) [[unlikely]]
+    now->breathe();
 }
 
 class InterruptScope {

@@ -142,7 +142,7 @@ std::vector<Tensor> Session::run_open(const Request& request) {
   const trace::EagerScope eager;
   const CurrentValues scope(values_);
   const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);
-  Interrupt interrupt{.is_cancelled = &is_cancelled_};
+  Interrupt interrupt{.is_cancelled = &is_cancelled_, .breathe = request.breathe};
   if (request.timeout_ms > 0) {
     interrupt.milliseconds = request.timeout_ms;
     interrupt.deadline = Interrupt::Clock::now() + std::chrono::milliseconds(request.timeout_ms);
