@@ -67,12 +67,14 @@ def figure(value, meaning):
 
 def gallery_table(results):
     rows = [
-        f"<tr><td>{html.escape(one.name)}</td><td>{one.seconds:.2f} s</td>"
+        f"<tr><td>{html.escape(one.name)}</td><td>{one.rounds:,}</td>"
+        f"<td>{one.seconds:.2f} s</td>"
         f"<td>{one.peak / MIB:.1f} MiB</td><td>{one.growth / MIB:.1f} MiB</td>"
         f"<td>{html.escape(one.verdict)}</td></tr>"
         for one in results
     ]
-    head = "<tr><th>program</th><th>time</th><th>peak</th><th>growth</th><th>verdict</th></tr>"
+    titles = ("program", "rounds", "time", "peak", "growth", "verdict")
+    head = f"<tr>{''.join(f'<th>{title}</th>' for title in titles)}</tr>"
     return f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
 
 
