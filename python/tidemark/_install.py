@@ -192,8 +192,15 @@ def _tensor_util():
     return {"constant_value": get_static_value, "is_tf_type": is_tensor}
 
 
+def _data_distribute():
+    from tidemark.data._dataset import compute_batch_size
+
+    return {"compute_batch_size": compute_batch_size}
+
+
 _EXTRA = {
     "compiler.tf2xla.python.xla": _xla,
+    "python.data.experimental.ops.distribute": _data_distribute,
     "python.eager.context": _context,
     "python.framework.config": _config,
     "python.framework.tensor_util": _tensor_util,

@@ -215,3 +215,41 @@ def test_rows_of_ragged_and_sparse_tensors_are_batched_and_taken_apart():
 def test_a_function_that_makes_rows_of_words():
     words = tf.data.Dataset.from_tensor_slices(["a b", "c"]).batch(2).map(tf.strings.split)
     assert [w.to_list() for w in words] == [[[b"a", b"b"], [b"c"]]]
+
+
+def test_broken_record_files_end_in_data_loss(tmp_path):
+    path = str(tmp_path / "records")
+    written = [bytes([i]) * (i * 7 % 50) for i in range(40)]
+    with tf.io.TFRecordWriter(path) as writer:
+        for record in written:
+            writer.write(record)
+    whole = (tmp_path / "records").read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        data = bytearray(whole)
+        if rng.random() < 0.5:
+            data = data[: rng.integers(0, len(data))]
+        else:
+            data[rng.integers(0, len(data))] ^= 1 << rng.integers(0, 8)
+        (tmp_path / "records").write_bytes(bytes(data))
+        seen = []
+        try:
+            for record in tf.data.TFRecordDataset(path).prefetch(2):
+                seen.append(record.numpy())
+        except tf.errors.DataLossError as error:
+            assert "records" in str(error)
+            refused += 1
+        assert seen == written[: len(seen)], "what was read before the damage is whole"
+        assert refused or len(data) < len(whole)
+    assert refused > 250
+
+
+def test_batch_sizes_are_found_through_steps_that_keep_elements():
+    from tidemark.data._dataset import compute_batch_size
+
+    batches = Dataset.range(16).batch(8)
+    assert int(compute_batch_size(batches.prefetch(2).take(1))) == 8
+    assert int(compute_batch_size(Dataset.range(16).batch(8, drop_remainder=True))) == 8
+    assert int(compute_batch_size(Dataset.range(4))) == -1
+    assert int(compute_batch_size(batches.map(lambda x: x[:2]))) == -1

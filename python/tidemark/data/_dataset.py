@@ -149,6 +149,7 @@ class DatasetV2:
         self._parents = inputs
 
     element_spec = property(lambda self: self._spec)
+    _rows = None  # of each element, where this step makes batches; -1: where it is a new element
 
     def _next(self, handle, spec=None, *more):
         return DatasetV2(handle, self._spec if spec is None else spec, self._options, (self, *more))
@@ -294,8 +295,9 @@ class DatasetV2:
         if traced.datasets:
             raise TypeError("map_func returns a dataset: use flat_map or interleave")
         parallel = _parallel(num_parallel_calls)
-        handle = self._handle.map(traced.graph, traced.captures, parallel)
-        return self._next(handle, traced.spec)
+        made = self._next(self._handle.map(traced.graph, traced.captures, parallel), traced.spec)
+        made._rows = -1
+        return made
 
     def filter(self, predicate, name=None):
         """The elements for which the predicate is true."""
@@ -333,7 +335,9 @@ class DatasetV2:
 
         cycle = 4 if cycle_length in (None, AUTOTUNE) else _number(cycle_length)
         block = 1 if block_length is None else _number(block_length)
-        return self._next(self._handle.interleave(dataset_of, cycle, block), made)
+        found = self._next(self._handle.interleave(dataset_of, cycle, block), made)
+        found._rows = -1
+        return found
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None,
               name=None):  # fmt: skip
@@ -341,8 +345,11 @@ class DatasetV2:
         size = _number(batch_size, "batch_size")
         spec = _batched(self._spec, size if drop_remainder else None)
         if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(self._spec)):
-            return self._next(_batch_composites(self, size, bool(drop_remainder)), spec)
-        return self._next(self._handle.batch(size, bool(drop_remainder)), spec)
+            made = self._next(_batch_composites(self, size, bool(drop_remainder)), spec)
+        else:
+            made = self._next(self._handle.batch(size, bool(drop_remainder)), spec)
+        made._rows = size
+        return made
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None,
                      drop_remainder=False, name=None):  # fmt: skip
@@ -372,8 +379,11 @@ class DatasetV2:
             [TensorSpec(_plus_one(outer, shape), s.dtype)
              for shape, s in zip(shapes, specs, strict=True)],
         )  # fmt: skip
-        handle = self._handle.padded_batch(size, bool(drop_remainder), sizes, filled)
-        return self._next(handle, spec)
+        made = self._next(
+            self._handle.padded_batch(size, bool(drop_remainder), sizes, filled), spec
+        )
+        made._rows = size
+        return made
 
     def unbatch(self, name=None):
         """The rows of the elements."""
@@ -521,6 +531,21 @@ class DatasetV2:
 
     def __repr__(self):
         return f"<{type(self).__name__} element_spec={self._spec!r}>"
+
+
+def compute_batch_size(dataset):
+    """The rows of the elements, as the spec or the step that made batches tells; -1: unknown."""
+    rows = {leaf.shape[0] for leaf in nest.flatten(dataset.element_spec) if leaf.shape.rank}
+    step = dataset
+    while len(rows) == 1 and None in rows:
+        if step._rows is not None:
+            rows = {step._rows}
+        elif len(step._parents) == 1 and step._parents[0].element_spec == dataset.element_spec:
+            step = step._parents[0]  # the elements themselves are its parent's
+        else:
+            break
+    known = rows.pop() if len(rows) == 1 else None
+    return convert_to_tensor(-1 if known is None else known, dtype=dtypes.int64)
 
 
 def _shuffle_seed(seed):
