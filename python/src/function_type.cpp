@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "tidemark/profile/recorder.h"
+
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
@@ -168,8 +170,18 @@ PyObject* call_slowly(PyObject* self, PyObject* const* args, size_t count, PyObj
   return PyObject_CallMethodObjArgs(self, method, positional.get(), keywords.get(), nullptr);
 }
 
+/// For the recorder: the function was called here.
+[[gnu::noinline, gnu::cold]] void note_call(PyObject* self) {
+  const SourceLine line;
+  const Ref name = Ref::checked(PyObject_GetAttrString(self, "_name"));
+  const char* text = PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : "";
+  profile::mark(profile::EventKind::call, text ? text : "", 0);
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyObject* names) {
   return guarded([&]() -> PyObject* {
+    if (profile::is_recording()) [[unlikely]]
+      note_call(self);
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged));
     if (names || run_eagerly) return call_slowly(self, args, count, names);
     const EntryRef entry = find(*self_of(self), args, count);

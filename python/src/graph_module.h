@@ -18,6 +18,16 @@ struct FinishedGraph {
   std::vector<Variable> variables;
 };
 
+/// A graph that any number of threads add to.
+struct SharedGraph {
+  std::shared_ptr<graph::Graph> graph;
+};
+
+/// A node, for Python: tf.Operation.
+struct NodeHandle {
+  graph::NodeRef node;
+};
+
 /// The tensor as a Python object; None for an empty handle.
 nanobind::object object_of(Tensor&& t);
 /// A shape that may be None, or have no rank.

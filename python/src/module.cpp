@@ -7,11 +7,13 @@
 #include "frontend.h"
 #include "function_type.h"
 #include "graph_module.h"
+#include "holders.h"
 #include "memory_module.h"
 #include "op_call.h"
 #include "op_function.h"
 #include "pickle.h"
 #include "plan_module.h"
+#include "profile_module.h"
 #include "sites.h"
 #include "tape_type.h"
 #include "tensor_type.h"
@@ -68,5 +70,7 @@ NB_MODULE(_tidemark, m) {
   add_data_functions(m);
   add_saving_functions(m);
   add_plan_functions(m);
+  add_holder_functions(m);
+  add_profile_functions(m);
   add_table_type(m);
 }

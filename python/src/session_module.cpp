@@ -21,16 +21,6 @@ namespace tidemark::python {
 
 namespace {
 
-/// A graph that any number of threads add to.
-struct SharedGraph {
-  std::shared_ptr<graph::Graph> graph;
-};
-
-/// A node, for Python: tf.Operation.
-struct NodeHandle {
-  graph::NodeRef node;
-};
-
 /// One thread's way of adding to a shared graph.
 class GraphScope {
  public:

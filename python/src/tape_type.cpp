@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include "tidemark/autodiff/forward.h"
+#include "tidemark/profile/recorder.h"
 #include "tidemark/tensor/storage.h"
 
 #include "errors.h"
@@ -133,6 +134,7 @@ PyObject* gradient(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     if (count != 4) raise(PyExc_TypeError, "_gradient takes 4 arguments but %zd were given", count);
     const GilHeld held;
     const SourceLine line;
+    profile::mark(profile::EventKind::gradient, "", 0);
     PyTape* py = PyTape::of(self);
     autodiff::Tape& tape = *py->handler;
     if (tape.is_used_up()) {

@@ -3,6 +3,7 @@
 #include <tidemark/kernel.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "tidemark/exec/long_work.h"
 #include "tidemark/graph/node.h"
@@ -29,6 +30,29 @@ class OpName {
 
  private:
   const char* outer_;
+};
+
+constinit std::atomic<OpWatch*> op_watch{nullptr};
+
+/// Tells the watch, if there is one, when an op begins and ends.
+class WatchedOp {
+ public:
+  explicit WatchedOp(const OpDef& op) : watch_(op_watch.load(std::memory_order_acquire)) {
+    if (watch_ != nullptr) [[unlikely]] {
+      op_ = &op;
+      began_ = watch_->began();
+    }
+  }
+  ~WatchedOp() {
+    if (watch_ != nullptr) [[unlikely]]
+      watch_->ended(op_->name().c_str(), began_);
+  }
+  WatchedOp(const WatchedOp&) = delete;
+
+ private:
+  OpWatch* watch_;
+  const OpDef* op_ = nullptr;
+  uint64_t began_ = 0;
 };
 
 class Workspace {
@@ -242,8 +266,11 @@ const bool registered = (set_eager_executor(run_eager), true);
 
 void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks; }
 
+void set_op_watch(OpWatch* watch) noexcept { op_watch.store(watch, std::memory_order_release); }
+
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
   OpName name(call.op);
+  const WatchedOp watched(call.op);
   for (const Tensor& t : call.inputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
       fail_symbolic(call, t);

@@ -13,6 +13,20 @@ struct LongWorkHooks {
 };
 TIDEMARK_API void set_long_work_hooks(LongWorkHooks hooks) noexcept;
 
+/// Sees every op that is computed. Where nobody watches that is one branch.
+class OpWatch {
+ public:
+  /// The time now, handed back to `ended`.
+  virtual uint64_t began() noexcept = 0;
+  /// Also of an op that failed. The name is in static storage.
+  virtual void ended(const char* op, uint64_t began) noexcept = 0;
+
+ protected:
+  ~OpWatch() = default;
+};
+/// Null: nobody. A watch is never destroyed: an op may be on its way when it is replaced.
+TIDEMARK_API void set_op_watch(OpWatch* watch) noexcept;
+
 /// Fills `outputs` or throws, leaving nothing behind.
 TIDEMARK_API void run_eager(const OpCall& call, std::span<Tensor> outputs);
 

@@ -377,4 +377,15 @@ void set_idle(Buffer* buffer, bool idle) noexcept {
   core.ledger.set_idle(buffer, idle);
 }
 
+void start_watching(LedgerWatch& watch) noexcept {
+  std::lock_guard hold(core.lock);
+  core.ledger.for_each([&](const Buffer& buffer) { watch.found(buffer); });
+  core.ledger.set_watch(&watch);
+}
+
+void stop_watching() noexcept {
+  std::lock_guard hold(core.lock);
+  core.ledger.set_watch(nullptr);
+}
+
 }  // namespace tidemark::memory

@@ -33,6 +33,7 @@ void Ledger::set_holder(Buffer* buffer, Holder holder) noexcept {
   leave(holders_[static_cast<int>(buffer->holder)], charged);
   buffer->holder = holder;
   enter(holders_[static_cast<int>(holder)], charged);
+  note_change(*buffer);
 }
 
 void Ledger::set_idle(Buffer* buffer, bool idle) noexcept {
@@ -42,6 +43,7 @@ void Ledger::set_idle(Buffer* buffer, bool idle) noexcept {
   (idle ? live_ : planned_) -= charged;
   (idle ? planned_ : live_) += charged;
   note_peak();
+  note_change(*buffer);
 }
 
 void Ledger::shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept {
@@ -55,6 +57,7 @@ void Ledger::shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept {
   tensor_bytes_ -= static_cast<int64_t>(buffer->bytes - bytes);
   buffer->bytes = bytes;
   buffer->charged = charged;
+  note_change(*buffer);
 }
 
 void Ledger::grow(Buffer* buffer, size_t bytes, size_t charged) noexcept {
@@ -66,6 +69,7 @@ void Ledger::grow(Buffer* buffer, size_t bytes, size_t charged) noexcept {
   buffer->bytes = bytes;
   buffer->charged = charged;
   note_peak();
+  note_change(*buffer);
 }
 
 int64_t Ledger::reset_peak() noexcept {

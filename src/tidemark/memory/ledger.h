@@ -9,6 +9,7 @@
 
 #include "tidemark/memory/buffer.h"
 #include "tidemark/memory/site.h"
+#include "tidemark/memory/watch.h"
 
 #include <cstdint>
 
@@ -39,6 +40,8 @@ class Ledger {
     }
     live_ += charged;
     note_peak();
+    if (watch_ != nullptr) [[unlikely]]
+      watch_->added(*buffer);
   }
 
   void remove(Buffer* buffer) noexcept {
@@ -54,6 +57,8 @@ class Ledger {
       tensor_bytes_ -= static_cast<int64_t>(buffer->bytes);
     }
     (buffer->idle ? planned_ : live_) -= charged;
+    if (watch_ != nullptr) [[unlikely]]
+      watch_->removed(*buffer);
   }
 
   void set_holder(Buffer* buffer, Holder holder) noexcept;
@@ -61,6 +66,9 @@ class Ledger {
   /// The buffer now has `bytes` and is charged `charged`, both at most as much as before.
   void shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept;
   void grow(Buffer* buffer, size_t bytes, size_t charged) noexcept;
+
+  /// Null: nobody wants to know.
+  void set_watch(LedgerWatch* watch) noexcept { watch_ = watch; }
 
   /// What the account had when the process was at its peak.
   int64_t at_peak(const Account& account) const noexcept {
@@ -106,6 +114,10 @@ class Ledger {
     account.live_bytes -= charged;
     --account.live_count;
   }
+  void note_change(const Buffer& buffer) noexcept {
+    if (watch_ != nullptr) [[unlikely]]
+      watch_->changed(buffer);
+  }
   void note_peak() noexcept {
     if (live_ > peak_) {
       peak_ = live_;
@@ -122,6 +134,7 @@ class Ledger {
   uint64_t peak_number_ = 0;
   int64_t live_buffers_ = 0;
   Account holders_[kHolderKinds];
+  LedgerWatch* watch_ = nullptr;
 };
 
 }  // namespace tidemark::memory

@@ -1,6 +1,7 @@
 #include "tidemark/memory/snapshot.h"
 
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/sites.h"
 
 #include <algorithm>
 #include <span>
@@ -46,13 +47,14 @@ std::vector<Group> collect_groups() {
     const Buffer* b = &buffer;
     const auto [found, is_new] = index.try_emplace({b->site, b->op, b->holder}, groups.size());
     if (is_new) {
-      groups.push_back({b->site, b->op, b->holder, b->dtype, Shape(), false, 0, 0, 0, 0});
+      groups.push_back({b->site, b->op, b->holder, b->dtype, Shape(), false, 0, 0, 0, 0, 0});
       largest.push_back(b);
     }
     Group& group = groups[found->second];
     group.bytes += static_cast<int64_t>(b->charged);
     if (b->holder == Holder::borrowed) group.borrowed += static_cast<int64_t>(b->bytes);
     ++group.count;
+    if (b->idle) group.idle += static_cast<int64_t>(b->charged);
     if (b->bytes > largest[found->second]->bytes) largest[found->second] = b;
   });
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -63,6 +65,22 @@ std::vector<Group> collect_groups() {
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
   return groups;
+}
+
+std::vector<NamedGroup> named_groups() {
+  std::vector<Group> groups;
+  {
+    CoreLock hold(core.lock);
+    groups = collect_groups();
+  }
+  PlaceNames names;
+  std::vector<NamedGroup> out;
+  out.reserve(groups.size());
+  for (const Group& group : groups) {
+    out.push_back({names.of(group.site), group.op != nullptr ? group.op : "", name_of(group.holder),
+                   group.bytes, group.count, group.idle});
+  }
+  return out;
 }
 
 }  // namespace tidemark::memory

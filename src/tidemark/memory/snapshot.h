@@ -24,7 +24,18 @@ struct Group {
   int64_t bytes;     // charged, all together
   int64_t borrowed;  // bytes of other owners, all together
   int64_t count;
+  int64_t idle;  // of the bytes: planned, waiting
 };
+
+/// A group, explained.
+struct NamedGroup {
+  std::string place, op, holder;
+  int64_t bytes = 0;
+  int64_t count = 0;
+  int64_t idle = 0;  // of the bytes
+};
+/// Largest first. Takes the locks.
+TIDEMARK_API std::vector<NamedGroup> named_groups();
 
 /// Largest first. The caller holds the core's lock.
 std::vector<Group> collect_groups();

@@ -43,6 +43,13 @@ void Values::set(uint64_t id, const Variable& variable) {
   variables_[id] = variable;
 }
 
+std::vector<Variable> Values::all() const {
+  std::vector<Variable> out;
+  const std::lock_guard hold(mutex_);
+  for (const auto& [id, variable] : variables_) out.push_back(variable);
+  return out;
+}
+
 void Values::clear() {
   std::map<uint64_t, Variable> gone;
   const std::lock_guard hold(mutex_);

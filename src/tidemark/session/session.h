@@ -27,6 +27,7 @@ class TIDEMARK_API Values {
   Variable find(uint64_t id) const;
   void set(uint64_t id, const Variable& variable);
   void clear();
+  std::vector<Variable> all() const;
 
  private:
   mutable std::mutex mutex_;
@@ -58,6 +59,8 @@ class TIDEMARK_API Session {
   size_t plan_bytes() const;
   /// What its runs and variables hold now, where it has a limit; else 0.
   int64_t used_bytes() const { return budget_ ? memory::used_of(budget_.get()) : 0; }
+  /// Those that have a value here.
+  std::vector<Variable> variables() const { return values_->all(); }
 
  private:
   using Key = std::vector<uint64_t>;

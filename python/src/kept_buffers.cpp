@@ -1,0 +1,148 @@
+#include "kept_buffers.h"
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "tidemark/session/session.h"
+#include "tidemark/tensor/storage.h"
+#include "tidemark/trace/specials.h"
+
+#include "errors.h"
+#include "graph_module.h"
+#include "recorder.h"
+#include "tensor_type.h"
+#include "variable_type.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+using Found = std::function<void(const memory::Buffer&)>;
+
+void each_of(const Tensor& t, const Found& found) {
+  if (t && t.impl()->buffer) found(*t.impl()->buffer);
+}
+
+void each_of(const Variable& variable, const Found& found) {
+  if (variable) each_of(variable.operand(), found);
+}
+
+template <class T>
+bool is_a(PyTypeObject* type) {
+  return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(nb::type<T>().ptr()));
+}
+
+}  // namespace
+
+KeptBuffers::KeptBuffers() {
+  const Ref module = Ref::checked(PyImport_ImportModule("tidemark._tidemark"));
+  const Ref tape = Ref::checked(PyObject_GetAttrString(module.get(), "Tape"));
+  tape_ = reinterpret_cast<PyTypeObject*>(tape.get());  // the module keeps it
+  // NumPy is looked for, not loaded: without it there are no arrays.
+  PyObject* numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+  if (!numpy) return;
+  const Ref array = Ref::steal(PyObject_GetAttrString(numpy, "ndarray"));
+  if (array) ndarray_ = reinterpret_cast<PyTypeObject*>(array.get());
+  PyErr_Clear();
+}
+
+Sort KeptBuffers::look_at(PyTypeObject* type) const {
+  if (PyType_IsSubtype(type, tensor_type)) return Sort::tensor;
+  if (PyType_IsSubtype(type, variable_type)) return Sort::variable;
+  if (PyType_IsSubtype(type, tape_)) return Sort::tape;
+  if (is_a<FinishedGraph>(type)) return Sort::trace;
+  if (is_a<SharedGraph>(type)) return Sort::graph;
+  if (is_a<NodeHandle>(type)) return Sort::node;
+  if (is_a<session::Session>(type)) return Sort::session;
+  if (ndarray_ && PyType_IsSubtype(type, ndarray_)) return Sort::array;
+  return Sort::other;
+}
+
+Sort KeptBuffers::sort_of(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const auto known = sorts_.find(type);
+  if (known != sorts_.end()) return known->second;
+  return sorts_[type] = look_at(type);
+}
+
+/// Chains of nodes can be long: no recursion.
+void KeptBuffers::each_in_node(graph::Node* node, const Found& found) {
+  std::vector<graph::Node*> open{node};
+  while (!open.empty()) {
+    graph::Node* at = open.back();
+    open.pop_back();
+    if (!at || !seen_.insert(at).second) continue;
+    for (const Tensor& t : at->inputs) {
+      if (t.is_symbolic()) {
+        open.push_back(&graph::node_of(t));
+      } else {
+        each_of(t, found);
+      }
+    }
+    for (const graph::NodeRef& before : at->before) open.push_back(before.get());
+    if (const auto* branch = dynamic_cast<const trace::Branch*>(at->special.get())) {
+      for (const trace::Body& body : branch->bodies()) each_in_graph(*body.graph, found);
+    }
+  }
+}
+
+void KeptBuffers::each_in_graph(const graph::Graph& graph, const Found& found) {
+  for (graph::Node* node : graph.nodes()) each_in_node(node, found);
+}
+
+void KeptBuffers::each(PyObject* object, Sort sort, const Found& found) {
+  switch (sort) {
+    case Sort::tensor: {
+      const Tensor& t = tensor_of(object);
+      if (!t) return;
+      if (t.is_symbolic()) return each_in_node(&graph::node_of(t), found);
+      return each_of(t, found);
+    }
+    case Sort::variable:
+      if (reinterpret_cast<PyVariable*>(object)->value) {
+        each_of(reinterpret_cast<PyVariable*>(object)->value, found);
+      }
+      return;
+    case Sort::tape: {
+      const autodiff::Tape* tape = PyHandler<autodiff::Tape>::of(object)->handler;
+      if (!tape) return;
+      for (const auto& entry : tape->entries()) {
+        for (const Tensor& t : entry.tensors) each_of(t, found);
+      }
+      return;
+    }
+    case Sort::trace: {
+      const auto* trace = nb::inst_ptr<FinishedGraph>(nb::handle(object));
+      if (trace->graph) each_in_graph(*trace->graph, found);
+      return;
+    }
+    case Sort::graph:
+      return each_in_graph(*nb::inst_ptr<SharedGraph>(nb::handle(object))->graph, found);
+    case Sort::node:
+      return each_in_node(nb::inst_ptr<NodeHandle>(nb::handle(object))->node.get(), found);
+    case Sort::session:
+      for (const Variable& v : nb::inst_ptr<session::Session>(nb::handle(object))->variables()) {
+        each_of(v, found);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+PyObject* KeptBuffers::base_of(PyObject* array) {
+  PyObject* base = PyObject_GetAttrString(array, "base");  // a C getter: runs no Python code
+  if (!base) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  Py_DECREF(base);  // the array keeps it
+  // An array over a tensor's buffer has a memoryview in between.
+  if (PyMemoryView_Check(base)) return PyMemoryView_GET_BUFFER(base)->obj;
+  return base == Py_None ? nullptr : base;
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,312 @@
+#include "tidemark/profile/analysis.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tidemark/memory/buffer.h"
+#include "tidemark/profile/reader.h"
+#include "tidemark/profile/replay.h"
+#include "tidemark/profile/step_finder.h"
+
+namespace tidemark::profile {
+
+namespace {
+
+std::string holder_name(uint8_t holder) {
+  holder &= static_cast<uint8_t>(~kIdle);
+  return holder < memory::kHolderKinds ? memory::name_of(static_cast<memory::Holder>(holder))
+                                       : "unknown";
+}
+
+std::string place_name(const Reader& reader, uint32_t place) {
+  const std::string& name = reader.name(NameTable::place, place);
+  if (!name.empty()) return name;
+  return place == 0 ? "(unknown place)" : "(place " + std::to_string(place) + ")";
+}
+
+/// What the first pass finds out.
+struct FirstPass {
+  Replay replay;
+  StepFinder steps;
+  std::vector<OpUse> ops;
+  uint64_t end = 0;
+};
+
+FirstPass first_pass(Reader& reader, Analysis& out) {
+  FirstPass pass;
+  while (reader.next()) {
+    for (const Event& event : reader.events()) {
+      ++out.events;
+      const auto kind = static_cast<size_t>(event.kind);
+      if (kind < kEventKinds) ++out.counts[kind];
+      if (event.kind == EventKind::lost) out.lost += event.value;
+      const uint64_t end = event.time + (event.kind == EventKind::op ? event.value : 0);
+      if (end > pass.end && end < (uint64_t{1} << 62)) pass.end = end;
+      pass.replay.apply(event);
+      pass.steps.see(event);
+      if (event.kind == EventKind::op) {
+        if (event.op >= pass.ops.size()) pass.ops.resize(event.op + size_t{1});
+        ++pass.ops[event.op].count;
+        pass.ops[event.op].nanoseconds += event.value;
+      }
+    }
+  }
+  return pass;
+}
+
+/// Which series of the timeline each group belongs to: the largest places have their own.
+class SeriesOfGroups {
+ public:
+  SeriesOfGroups(const Reader& reader, const std::vector<GroupCount>& groups, size_t most) {
+    std::map<std::string, int64_t> highest;
+    std::vector<const std::string*> names;
+    for (const GroupCount& g : groups) {
+      const auto at = highest.try_emplace(place_name(reader, g.key.place), 0).first;
+      at->second += g.highest;
+      names.push_back(&at->first);
+    }
+    std::vector<std::pair<int64_t, const std::string*>> order;
+    for (const auto& [name, bytes] : highest) order.emplace_back(bytes, &name);
+    std::sort(order.begin(), order.end(),
+              [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (order.size() > most) order.resize(most);
+    std::map<const std::string*, size_t> number;
+    for (const auto& [bytes, name] : order) {
+      number[name] = series.size();
+      series.push_back(*name);
+    }
+    other_ = series.size();
+    series.push_back("(other places)");
+    for (const std::string* name : names) {
+      const auto found = number.find(name);
+      of_group_.push_back(found != number.end() ? found->second : other_);
+    }
+  }
+  size_t of(uint32_t group) const { return group < of_group_.size() ? of_group_[group] : other_; }
+
+  std::vector<std::string> series;
+
+ private:
+  std::vector<size_t> of_group_;
+  size_t other_ = 0;
+};
+
+/// Memory over time: of each stretch its highest moment.
+class TimelineMaker {
+ public:
+  TimelineMaker(const SeriesOfGroups& series, uint64_t end, size_t stretches)
+      : series_(series),
+        stretch_(std::max<uint64_t>(1, end / std::max<size_t>(1, stretches) + 1)),
+        now_(series.series.size() + memory::kHolderKinds + 1) {}
+
+  void changed(const Replay& replay, uint64_t time) {
+    if (time / stretch_ > at_ || is_first_) close(time / stretch_);
+    follow(replay, replay.left());
+    if (replay.touched() != replay.left()) follow(replay, replay.touched());
+    now_.back() = replay.idle();
+    if (replay.live() + replay.idle() > highest_) {
+      highest_ = replay.live() + replay.idle();
+      best_ = now_;
+      best_time_ = time;
+    }
+  }
+
+  Timeline finish() {
+    close(at_ + 1);
+    for (const std::string& name : series_.series) out_.by_place.push_back({name, {}});
+    for (int kind = 0; kind < memory::kHolderKinds; ++kind) {
+      out_.by_holder.push_back({memory::name_of(static_cast<memory::Holder>(kind)), {}});
+    }
+    const size_t places = series_.series.size();
+    for (const std::vector<int64_t>& row : rows_) {
+      for (size_t i = 0; i < places; ++i) out_.by_place[i].bytes.push_back(row[i]);
+      for (size_t i = 0; i < memory::kHolderKinds; ++i) {
+        out_.by_holder[i].bytes.push_back(row[places + i]);
+      }
+      out_.idle.push_back(row.back());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void follow(const Replay& replay, uint32_t touched) {
+    if (touched >= replay.groups().size()) return;
+    const GroupCount& group = replay.groups()[touched];
+    if (touched >= known_.size()) known_.resize(touched + size_t{1});
+    const int64_t by = group.live - known_[touched];
+    known_[touched] = group.live;
+    now_[series_.of(touched)] += by;
+    const size_t holder = std::min<size_t>(group.key.holder, memory::kHolderKinds - 1);
+    now_[series_.series.size() + holder] += by;
+  }
+
+  void close(uint64_t next) {
+    if (!is_first_) {
+      out_.times.push_back(best_time_);
+      rows_.push_back(best_);
+      if (next > at_ + 1) {  // nothing happened in between: it stays as it was
+        out_.times.push_back((at_ + 1) * stretch_);
+        rows_.push_back(now_);
+      }
+    }
+    is_first_ = false;
+    at_ = next;
+    highest_ = -1;
+    best_ = now_;
+    best_time_ = next * stretch_;
+  }
+
+  const SeriesOfGroups& series_;
+  uint64_t stretch_;
+  uint64_t at_ = 0;
+  bool is_first_ = true;
+  std::vector<int64_t> known_;  // of each group
+  std::vector<int64_t> now_, best_;
+  uint64_t best_time_ = 0;
+  int64_t highest_ = -1;
+  std::vector<std::vector<int64_t>> rows_;
+  Timeline out_;
+};
+
+/// What was live at the beginning of steps; of many steps, each so-many-th is looked at.
+class StepSampler {
+ public:
+  StepSampler(const StepFinder::Found& steps, size_t most)
+      : key_(steps.key), stride_(std::max<uint64_t>(1, (steps.count + most - 1) / most)) {}
+
+  void see(const Event& event, Replay& replay) {
+    if (!key_.matches(event)) return;
+    if (count_ % stride_ == 0) {
+      out_.samples.push_back(count_);
+      out_.times.push_back(event.time);
+      out_.live.push_back(replay.live());
+      out_.idle.push_back(replay.idle());
+      of_group_.resize(std::max(of_group_.size(), replay.groups().size()));
+      for (size_t i = 0; i < replay.groups().size(); ++i) {
+        const int64_t live = replay.groups()[i].live;
+        if (live == 0 && of_group_[i].empty()) continue;
+        of_group_[i].resize(out_.samples.size() - 1);
+        of_group_[i].push_back(live);
+      }
+    }
+    replay.step = ++count_;
+  }
+
+  Steps finish(const Reader& reader) {
+    out_.count = count_;
+    num_samples_ = out_.samples.size();
+    if (key_.kind == EventKind::lost) return std::move(out_);
+    out_.place = place_name(reader, key_.place);
+    const bool is_op = key_.kind == EventKind::op;
+    const std::string& what = reader.name(is_op ? NameTable::op : NameTable::text, key_.what);
+    switch (key_.kind) {
+      case EventKind::step:
+        out_.how = "marked by the program";
+        out_.place.clear();
+        break;
+      case EventKind::session:
+        out_.how = "runs of a session";
+        break;
+      case EventKind::gradient:
+        out_.how = "gradients taken";
+        break;
+      default:
+        out_.how = "calls of " + what;
+    }
+    return std::move(out_);
+  }
+  /// After finish().
+  std::vector<int64_t> of_group(size_t group) {
+    if (group >= of_group_.size()) return {};
+    if (!of_group_[group].empty()) of_group_[group].resize(num_samples_);
+    return std::move(of_group_[group]);
+  }
+
+ private:
+  StepKey key_;
+  uint64_t stride_;
+  uint64_t count_ = 0;
+  size_t num_samples_ = 0;
+  std::vector<std::vector<int64_t>> of_group_;
+  Steps out_;
+};
+
+bool is_mark(EventKind kind) {
+  return kind == EventKind::trace || kind == EventKind::plan || kind == EventKind::session ||
+         kind == EventKind::step;
+}
+
+std::vector<LiveUse> alive_at_end(const Reader& reader, const Replay& replay, size_t most) {
+  std::vector<const Replay::Alive*> order;
+  for (const auto& [id, buffer] : replay.alive()) order.push_back(&buffer);
+  const size_t kept = std::min(most, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                    [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  std::vector<LiveUse> out;
+  for (size_t i = 0; i < kept; ++i) {
+    const GroupKey& key = replay.groups()[order[i]->group].key;
+    out.push_back({place_name(reader, key.place), reader.name(NameTable::op, key.op),
+                   holder_name(key.holder), static_cast<int64_t>(order[i]->bytes), order[i]->since,
+                   order[i]->step});
+  }
+  return out;
+}
+
+}  // namespace
+
+Analysis analyse(const std::string& path, const AnalysisOptions& options) {
+  Analysis out;
+  Reader names(path);
+  FirstPass first = first_pass(names, out);
+  out.started = names.header().started;
+  out.pid = names.header().pid;
+  out.limit = names.header().limit;
+  out.from_ring = (names.header().flags & kFromRing) != 0;
+  out.is_whole = names.is_whole();
+  out.lost = std::max(out.lost, names.lost());
+  out.duration = first.end;
+  out.peak = first.replay.peak();
+  out.peak_time = first.replay.peak_time();
+
+  const SeriesOfGroups series(names, first.replay.groups(), options.series);
+  TimelineMaker timeline(series, first.end, options.stretches);
+  StepSampler sampler(first.steps.find(), options.samples);
+  first.replay = Replay();  // its live buffers take as much memory as the second's
+  Replay replay;
+  Reader reader(path);
+  while (reader.next()) {
+    for (const Event& event : reader.events()) {
+      sampler.see(event, replay);
+      if (replay.apply(event)) timeline.changed(replay, std::min(event.time, first.end));
+      if (is_mark(event.kind) && out.marks.size() < options.most_marks) {
+        out.marks.push_back({event.kind, event.time, names.name(NameTable::text, event.id),
+                             place_name(names, event.place), event.value});
+      }
+    }
+  }
+  out.live_at_end = replay.live();
+  out.idle_at_end = replay.idle();
+  out.timeline = timeline.finish();
+  out.steps = sampler.finish(names);
+  for (size_t i = 0; i < replay.groups().size(); ++i) {
+    const GroupCount& g = replay.groups()[i];
+    out.groups.push_back({place_name(names, g.key.place), names.name(NameTable::op, g.key.op),
+                          holder_name(g.key.holder), g.live, g.count, g.highest, replay.at_peak(g),
+                          replay.count_at_peak(g), g.total_count, g.total_bytes,
+                          sampler.of_group(i)});
+  }
+  std::stable_sort(out.groups.begin(), out.groups.end(), [](const GroupUse& a, const GroupUse& b) {
+    return std::max(a.bytes_at_peak, a.live_bytes) > std::max(b.bytes_at_peak, b.live_bytes);
+  });
+  out.alive = alive_at_end(names, replay, options.most_alive);
+  for (size_t op = 0; op < first.ops.size(); ++op) {
+    if (first.ops[op].count == 0) continue;
+    first.ops[op].op = names.name(NameTable::op, op);
+    out.ops.push_back(first.ops[op]);
+  }
+  std::stable_sort(out.ops.begin(), out.ops.end(),
+                   [](const OpUse& a, const OpUse& b) { return a.nanoseconds > b.nanoseconds; });
+  return out;
+}
+
+}  // namespace tidemark::profile

@@ -1,0 +1,99 @@
+// What a recording tells: the peak and its owners, memory over time, steps, and what grew.
+//
+//   const Analysis a = analyse("run.tidemark", {});
+//
+// Two passes over the file; what is kept grows with the places and the live buffers, not with the
+// events.
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidemark/profile/format.h"
+
+namespace tidemark::profile {
+
+/// Buffers of one place, op and holder.
+struct GroupUse {
+  std::string place, op, holder;
+  int64_t live_bytes = 0;  // at the end
+  int64_t live_count = 0;
+  int64_t peak_bytes = 0;
+  int64_t bytes_at_peak = 0;  // of the process
+  int64_t count_at_peak = 0;
+  int64_t total_count = 0;
+  int64_t total_bytes = 0;
+  std::vector<int64_t> at_samples;  // live bytes at Steps::samples; empty: always 0
+};
+
+/// What is one place for people: several instructions of one line are one.
+struct Series {
+  std::string name;
+  std::vector<int64_t> bytes;  // one each time of the timeline
+};
+
+struct Timeline {
+  std::vector<uint64_t> times;  // of the highest moment of each stretch
+  std::vector<Series> by_place, by_holder;
+  std::vector<int64_t> idle;  // planned memory that waits
+};
+
+struct Steps {
+  std::string how;    // "marked", "calls of f", "runs of a session", "calls of add", …
+  std::string place;  // where
+  uint64_t count = 0;
+  std::vector<uint64_t> samples;  // numbers of the steps looked at
+  std::vector<uint64_t> times;
+  std::vector<int64_t> live, idle;  // at the beginning of each
+};
+
+struct Mark {
+  EventKind kind;
+  uint64_t time = 0;
+  std::string text, place;
+  uint64_t value = 0;
+};
+
+struct LiveUse {
+  std::string place, op, holder;
+  int64_t bytes = 0;
+  uint64_t since = 0;
+  uint64_t step = 0;
+};
+
+struct OpUse {
+  std::string op;
+  uint64_t count = 0;
+  uint64_t nanoseconds = 0;
+};
+
+struct Analysis {
+  int64_t started = 0, pid = 0, limit = 0;
+  bool is_whole = false, from_ring = false;
+  uint64_t events = 0, lost = 0, duration = 0;
+  uint64_t counts[kEventKinds] = {};
+  int64_t peak = 0;
+  uint64_t peak_time = 0;
+  int64_t live_at_end = 0, idle_at_end = 0;
+  std::vector<GroupUse> groups;  // largest at the peak or at the end first
+  Timeline timeline;
+  Steps steps;
+  std::vector<Mark> marks;     // traces, plans, sessions: the first thousands
+  std::vector<LiveUse> alive;  // at the end, largest first
+  std::vector<OpUse> ops;
+};
+
+struct AnalysisOptions {
+  size_t stretches = 800;
+  size_t samples = 1024;
+  size_t series = 12;
+  size_t most_alive = 2000;
+  size_t most_marks = 5000;
+};
+
+TIDEMARK_API Analysis analyse(const std::string& path, const AnalysisOptions& options);
+
+}  // namespace tidemark::profile

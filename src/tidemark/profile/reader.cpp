@@ -1,0 +1,108 @@
+#include "tidemark/profile/reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <tidemark/error.h>
+
+namespace tidemark::profile {
+
+namespace {
+
+constexpr size_t kMostEvents = 8192;      // at once
+constexpr uint32_t kLongestName = 65536;  // what is longer is cut
+constexpr size_t kMostNames = 1 << 20;    // of a table; a file of rubbish has no more either
+
+}  // namespace
+
+Reader::Reader(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {
+  if (!file_) fail<InvalidArgumentError>("cannot read ", path, ": ", std::strerror(errno));
+  const size_t have = read(&header_, sizeof header_);
+  if (have < sizeof header_ || std::memcmp(header_.magic, kMagic, sizeof kMagic) != 0) {
+    fail<InvalidArgumentError>(path, " is no recording of Tidemark");
+  }
+  if (header_.version > kVersion || header_.header_bytes < sizeof header_) {
+    fail<InvalidArgumentError>(path, " is a recording of version ", header_.version,
+                               "; this Tidemark reads up to version ", kVersion);
+  }
+  skip(header_.header_bytes - sizeof header_);
+  chunk_.resize(kMostEvents);
+}
+
+size_t Reader::read(void* out, size_t bytes) { return std::fread(out, 1, bytes, file_.get()); }
+
+void Reader::skip(uint64_t bytes) {
+  char rest[4096];
+  while (bytes > 0) {
+    const size_t done = read(rest, std::min<uint64_t>(bytes, sizeof rest));
+    if (done == 0) return;
+    bytes -= done;
+  }
+}
+
+bool Reader::next() {
+  count_ = 0;
+  while (count_ == 0) {
+    if (left_in_block_ < sizeof(Event)) {
+      skip(left_in_block_);
+      left_in_block_ = 0;
+      if (!next_block()) return false;
+      continue;
+    }
+    const size_t wanted = std::min<uint64_t>(left_in_block_ / sizeof(Event), kMostEvents);
+    const size_t have = read(chunk_.data(), wanted * sizeof(Event));
+    count_ = have / sizeof(Event);
+    left_in_block_ -= wanted * sizeof(Event);
+    if (count_ < wanted) {  // the cut
+      left_in_block_ = 0;
+      return count_ > 0;
+    }
+  }
+  return true;
+}
+
+bool Reader::next_block() {
+  BlockHead head{};
+  if (read(&head, sizeof head) < sizeof head) return false;
+  switch (static_cast<BlockKind>(head.kind)) {
+    case BlockKind::events:
+      left_in_block_ = head.bytes;
+      return true;
+    case BlockKind::name:
+      read_name(head.bytes);
+      return true;
+    case BlockKind::end: {
+      EndBlock end{};
+      const size_t bytes = std::min<size_t>(head.bytes, sizeof end);
+      if (read(&end, bytes) == sizeof end) {
+        is_whole_ = true;
+        lost_ = end.lost;
+      }
+      skip(head.bytes - bytes);
+      return true;
+    }
+  }
+  skip(head.bytes);
+  return true;
+}
+
+void Reader::read_name(uint32_t bytes) {
+  NameHead head{};
+  if (bytes < sizeof head || read(&head, sizeof head) < sizeof head) return skip(bytes);
+  const uint32_t length = bytes - static_cast<uint32_t>(sizeof head);
+  std::string text(std::min(length, kLongestName), '\0');
+  text.resize(read(text.data(), text.size()));
+  skip(length - std::min(length, kLongestName));
+  if (head.table >= kNameTables || names_[head.table].size() >= kMostNames) return;
+  names_[head.table][head.number] = std::move(text);
+}
+
+const std::string& Reader::name(NameTable table, uint64_t number) const {
+  static const std::string none;
+  const auto& names = names_[static_cast<int>(table)];
+  const auto found = names.find(number);
+  return found != names.end() ? found->second : none;
+}
+
+}  // namespace tidemark::profile

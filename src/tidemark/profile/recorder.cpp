@@ -1,0 +1,233 @@
+#include "tidemark/profile/recorder.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "tidemark/base/spin_mutex.h"
+#include "tidemark/exec/eager.h"
+#include "tidemark/memory/context.h"
+#include "tidemark/memory/watch.h"
+#include "tidemark/profile/event_store.h"
+#include "tidemark/profile/names.h"
+
+#include <tidemark/error.h>
+#include <tidemark/memory.h>
+
+#include <time.h>
+#include <unistd.h>
+
+namespace tidemark::profile {
+
+constinit std::atomic<bool> is_on{false};
+
+namespace {
+
+uint64_t now(clockid_t clock = CLOCK_MONOTONIC) noexcept {
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+uint32_t thread_number() noexcept {
+  static constinit std::atomic<uint32_t> last{0};
+  thread_local const uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return mine;
+}
+
+/// Turns what it sees into events. Its lock is taken inside that of memory/, never around it.
+class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
+ public:
+  void found(const memory::Buffer& b) noexcept override { note(EventKind::found, b); }
+  void added(const memory::Buffer& b) noexcept override { note(EventKind::allocate, b); }
+  void removed(const memory::Buffer& b) noexcept override { note(EventKind::free, b); }
+  void changed(const memory::Buffer& b) noexcept override { note(EventKind::change, b); }
+
+  uint64_t began() noexcept override { return now(); }
+  void ended(const char* op, uint64_t began) noexcept override {
+    const uint64_t took = now() - began;
+    const memory::Site* site = memory::thread_context.site;
+    {
+      std::lock_guard hold(lock_);
+      if (!is_on_) return;
+      append({began > started_ ? began - started_ : 0, thread_number(), took, names_.of_site(site),
+              names_.of_op(op), EventKind::op, 0});
+    }
+    relax();
+  }
+
+  void mark(EventKind kind, std::string_view text, uint64_t value) noexcept {
+    const memory::Site* site = memory::thread_context.site;
+    {
+      std::lock_guard hold(lock_);
+      if (!is_on_) return;
+      append({now() - started_, names_.of_text(text), value, names_.of_site(site), 0, kind, 0});
+    }
+    relax();
+  }
+
+  void start(const Options& options);
+  Status stop();
+  Status status();
+  void save(const std::string& path);
+
+ private:
+  void note(EventKind kind, const memory::Buffer& b) noexcept {
+    std::lock_guard hold(lock_);
+    const auto holder = static_cast<uint8_t>(static_cast<uint8_t>(b.holder) | (b.idle ? kIdle : 0));
+    append({now() - started_, reinterpret_cast<uintptr_t>(&b), b.charged, names_.of_site(b.site),
+            names_.of_op(b.op), kind, holder});
+  }
+  void append(const Event& event) noexcept { store_->append(event); }
+
+  /// Between two events, with no lock held: waits for the disk where it is far behind, and writes
+  /// down the names of new places.
+  void relax() noexcept {
+    if (names_.has_new()) [[unlikely]]
+      write_names();
+    if (store_->is_full()) [[unlikely]]
+      store_->wait_for_room();
+    if (store_->has_failed()) [[unlikely]]
+      switch_off();
+  }
+  Status read_status();
+  void write_names() noexcept;
+  void switch_off() noexcept;
+
+  std::mutex control_;  // start, stop, save: one at a time
+  SpinMutex lock_;
+  bool is_on_ = false;
+  uint64_t started_ = 0;
+  Names names_;
+  std::mutex naming_;
+  // A thread may still be on its way out of an op when a recording ends: its store goes with the
+  // recording after the next.
+  std::shared_ptr<EventStore> kept_store_, previous_store_;
+  EventStore* store_ = nullptr;
+  Status last_;
+};
+
+constinit std::atomic<Recorder*> current{nullptr};
+
+Recorder& recorder() {
+  Recorder* known = current.load(std::memory_order_acquire);
+  if (known == nullptr) {
+    auto* fresh = new Recorder;  // never destroyed: ops may end while the process does
+    if (current.compare_exchange_strong(known, fresh)) return *fresh;
+    delete fresh;
+  }
+  return *known;
+}
+
+/// The child of a fork has neither the writer's thread nor a right to the parent's file; the
+/// recorder's locks may be held by threads it does not have. It begins with a new one.
+void forget_in_child() {
+  is_on.store(false, std::memory_order_relaxed);
+  exec::set_op_watch(nullptr);
+  memory::stop_watching();
+  current.store(nullptr, std::memory_order_relaxed);
+}
+
+Header header_of(uint64_t flags) {
+  Header header{};
+  std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
+  header.version = kVersion;
+  header.header_bytes = sizeof(Header);
+  header.started = static_cast<int64_t>(now(CLOCK_REALTIME));
+  header.pid = getpid();
+  header.limit = memory::limit();
+  header.flags = flags;
+  return header;
+}
+
+void Recorder::start(const Options& options) {
+  std::lock_guard control(control_);
+  if (is_on_) fail<InvalidArgumentError>("a recording is under way already; stop it first");
+  // After memory/ registered its own: in the child its locks are free again by then.
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
+  const Header header = header_of(0);
+  auto store = options.path.empty() ? make_ring(options.ring_events)
+                                    : make_file(options.path, header, lock_);
+  {
+    std::lock_guard hold(lock_);
+    names_.clear();
+    started_ = now();
+    previous_store_ = std::move(kept_store_);
+    kept_store_ = std::move(store);
+    store_ = kept_store_.get();
+    is_on_ = true;
+    last_ = {true, 0, 0, options.path, ""};
+  }
+  memory::start_watching(*this);
+  exec::set_op_watch(this);
+  is_on.store(true, std::memory_order_relaxed);
+}
+
+void Recorder::switch_off() noexcept {
+  is_on.store(false, std::memory_order_relaxed);
+  exec::set_op_watch(nullptr);
+  memory::stop_watching();
+  std::lock_guard hold(lock_);
+  is_on_ = false;
+}
+
+Status Recorder::stop() {
+  std::lock_guard control(control_);
+  if (!store_) return last_;
+  switch_off();
+  write_names();
+  store_->finish();
+  return read_status();
+}
+
+Status Recorder::status() {
+  std::lock_guard control(control_);
+  return store_ ? read_status() : last_;
+}
+
+Status Recorder::read_status() {
+  std::string error = store_->error();
+  std::lock_guard hold(lock_);
+  last_ = {is_on_, store_->events(), store_->lost(), std::move(last_.path), std::move(error)};
+  return last_;
+}
+
+void Recorder::save(const std::string& path) {
+  std::lock_guard control(control_);
+  if (!store_) fail<InvalidArgumentError>("there is no recording; start one first");
+  write_names();
+  store_->save(path, header_of(kFromRing), lock_);
+}
+
+/// A place is described without any lock of ours: Python may have to be asked.
+void Recorder::write_names() noexcept {
+  const std::unique_lock naming(naming_, std::try_to_lock);
+  if (!naming) return;  // another thread is at it
+  try {
+    for (;;) {
+      NewName name;
+      {
+        std::lock_guard hold(lock_);
+        if (!names_.take_new(name)) return;
+      }
+      if (name.site) name.text = memory::describe(*name.site);
+      store_->add_name(name.table, name.number, name.text);
+    }
+  } catch (const std::bad_alloc&) {  // the places then have numbers only
+  }
+}
+
+}  // namespace
+
+void start(const Options& options) { recorder().start(options); }
+Status stop() { return recorder().stop(); }
+Status status() { return recorder().status(); }
+void save(const std::string& path) { recorder().save(path); }
+
+void mark(EventKind kind, std::string_view text, uint64_t value) noexcept {
+  if (is_recording()) recorder().mark(kind, text, value);
+}
+
+}  // namespace tidemark::profile
