@@ -138,7 +138,7 @@ class EventFile final : public EventStore {
       {
         std::lock_guard order(lock_);
         std::lock_guard hold(mutex_);
-        if (full_.empty() && current_.events) put_away();
+        if ((last || full_.empty()) && current_.events) put_away();
         chunks.swap(full_);
         full_.reserve(kChunks);
         blocks.swap(pending_);

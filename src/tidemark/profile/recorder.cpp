@@ -150,12 +150,14 @@ void Recorder::start(const Options& options) {
   const Header header = header_of(0);
   auto store = options.path.empty() ? make_ring(options.ring_events)
                                     : make_file(options.path, header, lock_);
+  std::shared_ptr<EventStore> gone;  // it takes the lock
   {
     std::lock_guard hold(lock_);
     names_.clear();
     started_ = now();
-    previous_store_ = std::move(kept_store_);
-    kept_store_ = std::move(store);
+    gone.swap(previous_store_);
+    previous_store_.swap(kept_store_);
+    kept_store_.swap(store);
     store_ = kept_store_.get();
     is_on_ = true;
     last_ = {true, 0, 0, options.path, ""};
