@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/graph/compare.h"
+#include "tidemark/graph/node_count.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -375,6 +376,9 @@ void name_result(PyObject* result, PyObject* name) {
 }
 
 void add_graph_functions(nb::module_& m) {
+  m.def(
+      "live_nodes", [] { return graph::live_nodes.load(std::memory_order_relaxed); },
+      "How many nodes there are, of all graphs.");
   nb::class_<Building>(m, "GraphBuilder")
       .def(nb::init<std::string>())
       .def("enter", &Building::enter)

@@ -134,6 +134,9 @@ class Walk {
     // A tensor is kept by what refers to it; what has buffers of its own keeps them itself.
     const bool is_value = sort == Sort::tensor && step.parent >= 0;
     kept_.each(step.object, sort, [&](const memory::Buffer& buffer) {
+      // What tapes and traces use of a variable's is the variable's.
+      const bool is_variable = buffer.holder == memory::Holder::variable;
+      if (is_variable && (sort == Sort::tape || sort == Sort::trace)) return;
       if (!seen_.insert(&buffer).second) return;
       Kept& kept = of_holder_[is_value ? holder_of(step.parent) : own];
       const auto bytes = static_cast<int64_t>(buffer.charged);

@@ -27,6 +27,7 @@ void each_of(const Tensor& t, const Found& found) {
 }
 
 void each_of(const Variable& variable, const Found& found) {
+  const VariableScope now(nullptr);  // the value, also while a graph is being built
   if (variable) each_of(variable.operand(), found);
 }
 

@@ -8,6 +8,7 @@ import threading
 import weakref
 
 from tidemark import _tidemark, nest
+from tidemark._explain import notes
 from tidemark._export import export
 from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.concrete import ConcreteFunction, Trace
@@ -40,6 +41,12 @@ def _caller():
     while frame is not None and _tidemark.is_internal_code(frame.f_code):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "?"
+
+
+def _kind_of_change(arg):
+    if isinstance(arg, (TensorArg, NumberArg)):
+        return "shape" if isinstance(arg, TensorArg) else "value"
+    return "identity" if isinstance(getattr(arg, "value", None), ById) else "value"
 
 
 class Function(_tidemark.FunctionBase):
@@ -131,6 +138,7 @@ class Function(_tidemark.FunctionBase):
 
     def _new_trace(self, call):
         reason = self._reason(call)
+        kinds = self._kinds_of_change(call) if notes.active is not None else ()
         args = self._general_args(call)
         trace = None
         if args != call.args and self._declared is None:
@@ -149,6 +157,8 @@ class Function(_tidemark.FunctionBase):
         trace.reason, trace.line = reason, _caller()
         trace.state = Captured(self._python_function, self._objects(trace))
         self._made += 1
+        if notes.active is not None:
+            notes.active.add_trace(self, trace, kinds)
         if trace.captures:
             return trace
         # What the new one covers is not needed any more.
@@ -260,6 +270,14 @@ class Function(_tidemark.FunctionBase):
         ]
         return "; ".join(found) or "an object that was an argument has gone"
 
+    def _kinds_of_change(self, call):
+        """What no trace fits by: "shape", "value", "identity", "structure"."""
+        last = self._traces[-1] if self._traces else None
+        if last is None or last.token != call.token:
+            return ("structure",) if last else ()
+        pairs = zip(last.args, call.args, strict=True)
+        return tuple(sorted({_kind_of_change(new) for old, new in pairs if not old.accepts(new)}))
+
     def _leaf_names(self, call):
         args, kwargs = call._structure
         try:
@@ -301,6 +319,8 @@ class Function(_tidemark.FunctionBase):
             return
         name, file, line, was, now = found
         self._told.add(found[:3])
+        if notes.active is not None:
+            notes.active.add_changed_state(self, found)
         text = f" ({was!r} then, {now!r} now)" if was is not None else ""
         get_logger().warning(
             "%s uses the Python value '%s' (%s:%d), which has changed since it was traced%s: the "

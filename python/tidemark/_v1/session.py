@@ -7,6 +7,7 @@ import threading
 import numpy as np
 
 from tidemark import _tidemark, nest
+from tidemark._explain import notes
 from tidemark._tidemark import Tensor
 from tidemark._type_specs import CompositeTensor
 from tidemark._v1 import config as settings
@@ -51,6 +52,7 @@ class BaseSession:
         self._session = _tidemark.SessionBase(settings.memory_limit(config))
         self._config = config
         self._timeout = config.operation_timeout_in_ms if config is not None else 0
+        self._opened_at = _tidemark.current_place()
         self.sess_str = target
         self._partials = {}
 
@@ -58,6 +60,8 @@ class BaseSession:
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """The values of tensors, by the names or structure they are asked for."""
+        if notes.active is not None:
+            notes.active.add_run(fetches)
         plain = options is None and run_metadata is None and not self._timeout
         if plain and not self._session.is_closed:  # what most programs ask for
             try:

@@ -26,8 +26,11 @@ def run(arguments) -> int:
     return execute(arguments.module, program, arguments.report)
 
 
-def execute(module, program, report=False) -> int:
-    """Runs as ``python`` would: ``sys.argv``, ``__main__``, tracebacks and the exit status."""
+def execute(module, program, report=False, at_end=None) -> int:
+    """Runs as ``python`` would: ``sys.argv``, ``__main__``, tracebacks and the exit status.
+
+    ``at_end`` is called when the program has ended, while its variables are still there.
+    """
     import tidemark
 
     tidemark.install_as_tensorflow()
@@ -36,11 +39,11 @@ def execute(module, program, report=False) -> int:
         if module is not None:
             sys.argv = [module, *program]
             sys.path.insert(0, os.getcwd())
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
+            _run_module(module, at_end)
         else:
             sys.argv = program
             sys.path.insert(0, os.path.dirname(os.path.abspath(program[0])))
-            _run_file(program[0])
+            _run_file(program[0], at_end)
     finally:
         if report:
             sys.stdout.flush()
@@ -48,7 +51,14 @@ def execute(module, program, report=False) -> int:
     return 0
 
 
-def _run_file(path):
+def _run_module(module, at_end):
+    variables = runpy.run_module(module, run_name="__main__", alter_sys=True)
+    if at_end is not None:
+        at_end()
+    del variables
+
+
+def _run_file(path, at_end=None):
     """The file as the module ``__main__``, so that pickling and multiprocessing find its names."""
     try:
         with open(path, "rb") as file:
@@ -75,4 +85,6 @@ def _run_file(path):
         sys.excepthook(type(error), error.with_traceback(tb), tb)
         raise SystemExit(1) from None
     finally:
+        if at_end is not None:
+            at_end()
         sys.modules["__main__"] = main if main.__spec__ is None else module

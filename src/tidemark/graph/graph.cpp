@@ -1,5 +1,7 @@
 #include "tidemark/graph/graph.h"
 
+#include "tidemark/graph/node_count.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -42,6 +44,7 @@ NodeRef Graph::new_node() {
                                  site ? memory::describe(*site) : std::string()));
   }
   auto node = std::make_unique<Node>();
+  live_nodes.fetch_add(1, std::memory_order_relaxed);  // its end counts it off
   node->sequence = next_sequence();
   node->graph = weak_from_this();
   node->graph_id = id_;

@@ -1,5 +1,7 @@
 #include "tidemark/graph/node.h"
 
+#include "tidemark/graph/node_count.h"
+
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/op_name.h"
 #include "tidemark/tensor/storage.h"
@@ -61,7 +63,10 @@ bool are_equal(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+constinit std::atomic<int64_t> live_nodes{0};
+
 Node::~Node() {
+  live_nodes.fetch_sub(1, std::memory_order_relaxed);
   if (site) memory::unpin(*site);
   if (!is_found) return;
   if (const std::shared_ptr<Graph> owner = graph.lock()) owner->forget(*this);

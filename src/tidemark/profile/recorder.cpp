@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -22,6 +23,10 @@
 namespace tidemark::profile {
 
 constinit std::atomic<bool> is_on{false};
+
+namespace {
+constinit std::atomic<void (*)()> look_hook{nullptr};
+}
 
 namespace {
 
@@ -54,6 +59,10 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
       if (!is_on_) return;
       append({began > started_ ? began - started_ : 0, thread_number(), took, names_.of_site(site),
               names_.of_op(op), EventKind::op, 0});
+      if (++ops_ >= next_look_ops_) {
+        next_look_ops_ = 2 * ops_;
+        wants_look_.store(true, std::memory_order_relaxed);
+      }
     }
     relax();
   }
@@ -79,12 +88,25 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
     const auto holder = static_cast<uint8_t>(static_cast<uint8_t>(b.holder) | (b.idle ? kIdle : 0));
     append({now() - started_, reinterpret_cast<uintptr_t>(&b), b.charged, names_.of_site(b.site),
             names_.of_op(b.op), kind, holder});
+    if (kind == EventKind::free) {
+      live_ -= static_cast<int64_t>(b.charged);
+    } else if (kind != EventKind::change) {
+      live_ += static_cast<int64_t>(b.charged);
+      if (live_ >= next_look_bytes_) [[unlikely]] {
+        next_look_bytes_ = live_ + std::max<int64_t>(live_ / 4, kSmallestGrowth);
+        wants_look_.store(true, std::memory_order_relaxed);
+      }
+    }
   }
   void append(const Event& event) noexcept { store_->append(event); }
 
   /// Between two events, with no lock held: waits for the disk where it is far behind, and writes
   /// down the names of new places.
   void relax() noexcept {
+    if (wants_look_.load(std::memory_order_relaxed)) [[unlikely]] {
+      const auto hook = look_hook.load(std::memory_order_acquire);
+      if (wants_look_.exchange(false, std::memory_order_relaxed) && hook != nullptr) hook();
+    }
     if (names_.has_new()) [[unlikely]]
       write_names();
     if (store_->is_full()) [[unlikely]]
@@ -98,8 +120,14 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
 
   std::mutex control_;  // start, stop, save: one at a time
   SpinMutex lock_;
+  static constexpr int64_t kSmallestGrowth = 64 << 10;
+  static constexpr uint64_t kFirstLook = 512;  // ops
+
   bool is_on_ = false;
   uint64_t started_ = 0;
+  int64_t live_ = 0, next_look_bytes_ = 0;
+  uint64_t ops_ = 0, next_look_ops_ = kFirstLook;
+  std::atomic<bool> wants_look_{false};
   Names names_;
   std::mutex naming_;
   // A thread may still be on its way out of an op when a recording ends: its store goes with the
@@ -155,6 +183,10 @@ void Recorder::start(const Options& options) {
     std::lock_guard hold(lock_);
     names_.clear();
     started_ = now();
+    live_ = 0;
+    ops_ = 0;
+    next_look_bytes_ = kSmallestGrowth;
+    next_look_ops_ = kFirstLook;
     gone.swap(previous_store_);
     previous_store_.swap(kept_store_);
     kept_store_.swap(store);
@@ -227,6 +259,8 @@ void start(const Options& options) { recorder().start(options); }
 Status stop() { return recorder().stop(); }
 Status status() { return recorder().status(); }
 void save(const std::string& path) { recorder().save(path); }
+
+void set_look_hook(void (*call)()) noexcept { look_hook.store(call, std::memory_order_release); }
 
 void mark(EventKind kind, std::string_view text, uint64_t value) noexcept {
   if (is_recording()) recorder().mark(kind, text, value);

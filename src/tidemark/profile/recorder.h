@@ -44,6 +44,12 @@ TIDEMARK_API void save(const std::string& path);
 extern TIDEMARK_API std::atomic<bool> is_on;
 inline bool is_recording() noexcept { return is_on.load(std::memory_order_relaxed); }
 
+/// While recording, `call` comes whenever the live bytes have grown by a quarter since the last
+/// time (and by 64 KiB at least) and whenever the number of ops has doubled: moments worth a look
+/// at who holds what. It comes on the thread of an op that has ended, with no lock held. Null:
+/// never.
+TIDEMARK_API void set_look_hook(void (*call)()) noexcept;
+
 /// Notes that something happened on the running line: a step, a trace, a call, … Does nothing
 /// while nobody records.
 TIDEMARK_API void mark(EventKind kind, std::string_view text, uint64_t value) noexcept;

@@ -1,0 +1,169 @@
+"""Who keeps each live buffer, in words: found by walking Python's objects, on request only."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import types
+from dataclasses import dataclass, field
+
+from tidemark import _tidemark
+from tidemark._explain import source
+
+_GARBAGE, _STACK = -2, -3
+_NATIVE = {
+    "value": ("value", "a value on its way through native code"),
+    "variable": ("variable", "variable that native code keeps"),
+    "constant": ("constant", "constant in a graph"),
+    "gradient": ("gradient", "gradient on its way"),
+    "tape": ("tape", "GradientTape that is recording"),
+    "workspace": ("workspace", "workspace of a running kernel"),
+    "arena": ("arena", "arena of a compiled function"),
+    "dataset": ("dataset", "dataset buffer (shuffle, prefetch, cache or batch)"),
+    "cache": ("cache", "cache of the runtime"),
+    "borrowed": ("borrowed", "memory of another owner, lent to tensors"),
+}
+
+
+@dataclass
+class Holder:
+    """One keeper of buffers."""
+
+    words: str  # for people: list "results" in leaky() at train.py:12
+    kind: str  # list, dict, local, global, attribute, closure, traceback, cycle, tape, variable, …
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    bytes: int = 0
+    count: int = 0
+    groups: dict = field(default_factory=dict)  # (place, op, ledger's holder) → bytes
+    thread: str = ""
+
+    def add(self, size, count, groups):
+        self.bytes += size
+        self.count += count
+        for key, value in groups.items():
+            self.groups[key] = self.groups.get(key, 0) + value
+
+    @property
+    def text(self):
+        """The words, and of how many."""
+        return f"{self.words}, {self.count} tensors" if self.count > 1 else self.words
+
+    def to_json(self):
+        return {
+            "holder": self.text, "kind": self.kind, "name": self.name, "file": self.file,
+            "line": self.line, "bytes": self.bytes, "count": self.count,
+            "places": [[*key, value] for key, value in sorted(
+                self.groups.items(), key=lambda item: -item[1])[:8]],
+        }  # fmt: skip
+
+
+@dataclass
+class _Root:
+    """Where a walk begins: a local variable, or the globals of a module."""
+
+    kind: str
+    name: str
+    value: object
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    lines: tuple = (1, 1 << 30)
+    thread: str = ""
+
+
+def _locals_of(frame):
+    """(name, value) of a running frame's variables, leaving no reference behind."""
+    values = frame.f_locals
+    items = list(values.items())
+    if frame.f_code.co_flags & 1 and isinstance(values, dict):  # optimised: a snapshot of ours
+        values.clear()
+    return items
+
+
+def _frame_roots():
+    names = {t.ident: t.name for t in threading.enumerate()}
+    for ident, innermost in sys._current_frames().items():
+        frame = innermost
+        while frame is not None:
+            code = frame.f_code
+            if not _tidemark.is_internal_code(code) and frame.f_locals is not frame.f_globals:
+                for name, value in _locals_of(frame):
+                    yield _Root(
+                        "local", name, value, code.co_name, code.co_filename, frame.f_lineno,
+                        source.code_range(code), names.get(ident, ""),
+                    )  # fmt: skip
+            frame = frame.f_back
+
+
+def _module_roots():
+    main = sys.modules.get("__main__")
+    rest = [m for name, m in list(sys.modules.items()) if m is not main]
+    for module in [main, *rest]:
+        if isinstance(module, types.ModuleType):
+            yield _Root(
+                "global", module.__name__, vars(module), "", getattr(module, "__file__", "") or ""
+            )
+
+
+def holders():
+    """All keepers of live buffers, largest first; together they have every live byte."""
+    found = {}
+    roots = [*_frame_roots(), *_module_roots()]
+    walked = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
+    attributed = {}
+    for item in walked:
+        root = roots[item["root"]] if item["root"] >= 0 else None
+        for holder in _explain(item, root):
+            same = found.setdefault((holder.words, holder.thread), holder)
+            if same is not holder:
+                same.add(holder.bytes, holder.count, holder.groups)
+        for key, size in item["groups"].items():
+            attributed[key] = attributed.get(key, 0) + size
+    del walked, roots
+    result = [*found.values(), *_native(attributed)]
+    return sorted(result, key=lambda holder: -holder.bytes)
+
+
+def _native(attributed):
+    """What no Python object keeps: the ledger knows why it lives."""
+    by_words = {}
+    for place, op, kind, size, count, idle in _tidemark.live_groups():
+        rest = size - attributed.get((place, op, kind), 0)
+        if rest <= 0:
+            continue
+        short, words = _NATIVE.get(kind, (kind, kind))
+        if kind == "arena" and idle:
+            words += ", idle"
+        holder = by_words.setdefault(words, Holder(words, short))
+        holder.add(rest, count, {(place, op, kind): rest})
+    return by_words.values()
+
+
+def coverage(found=None):
+    """(live bytes, bytes with a known line and a known holder)."""
+    found = holders() if found is None else found
+    known = 0
+    for holder in found:
+        vague = holder.kind == "value"
+        known += sum(
+            size for (place, *_), size in holder.groups.items()
+            if not vague and not place.startswith("(")
+        )  # fmt: skip
+    return sum(holder.bytes for holder in found), known
+
+
+# --- words -----------------------------------------------------------------------------------
+
+
+def _explain(item, root):
+    from tidemark._explain import wording
+
+    if item["root"] == _GARBAGE:
+        yield wording.cycle(item)
+    elif item["root"] == _STACK:
+        yield wording.on_the_stack(item)
+    else:
+        yield from wording.reached(item, root)

@@ -1,0 +1,163 @@
+"""Looking at a program while it runs: the recorder, notes, and now and then who holds what."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+
+from tidemark import _tidemark, memory
+from tidemark._explain import holders, notes
+
+_SHARE = 0.1  # of the time that looks may take, after the first ones
+_FREE_LOOKS = 6
+
+
+@dataclass
+class Seen:
+    """What the looks have found."""
+
+    holder_of: dict = field(default_factory=dict)  # (place, op, kind) → (bytes, Holder)
+    by_words: dict = field(default_factory=dict)  # words → Holder with the most bytes seen
+    last: list = field(default_factory=list)  # the holders at the last look
+    threads: dict = field(default_factory=dict)  # (name, words) → {thread: bytes}
+    tapes: dict = field(default_factory=dict)  # words → looks at which it was there
+    open_sessions: dict = field(default_factory=dict)  # place → most at once
+    dataset: tuple = (0, 0, None)  # bytes, live bytes, Holder
+    looks: int = 0
+    least_coverage: float = 1.0
+
+
+class Looker:
+    """Takes looks at moments the recorder tells and, for other threads' sake, by the clock."""
+
+    def __init__(self):
+        self.seen = Seen()
+        self._lock = threading.Lock()
+        self._spent = 0.0
+        self._began = time.monotonic()
+        self._end = threading.Event()
+        self._thread = threading.Thread(
+            target=self._by_the_clock, daemon=True, name="tidemark-look"
+        )
+
+    def start(self):
+        _tidemark.set_recording_looker(self._maybe_look)
+        self._thread.start()
+
+    def stop(self):
+        _tidemark.set_recording_looker(None)
+        self._end.set()
+        self._thread.join()
+
+    def _by_the_clock(self):
+        while not self._end.wait(0.3):
+            self._maybe_look()
+
+    def _maybe_look(self):
+        elapsed = time.monotonic() - self._began
+        if self.seen.looks >= _FREE_LOOKS and self._spent > _SHARE * elapsed:
+            return
+        self.look()
+
+    def look(self, wait=False):
+        """One look at everything that is alive; without waiting, none while another is at it."""
+        if not self._lock.acquire(blocking=wait):
+            return
+        try:
+            began = time.monotonic()
+            self._note(holders.holders())
+            self._spent += time.monotonic() - began
+        finally:
+            self._lock.release()
+
+    def _note(self, found):
+        seen = self.seen
+        seen.looks += 1
+        seen.last = found
+        live = sum(h.bytes for h in found)
+        for holder in found:
+            for key, size in holder.groups.items():
+                if size >= seen.holder_of.get(key, (0, None))[0] and holder.kind != "value":
+                    seen.holder_of[key] = (size, holder)
+            known = seen.by_words.get(holder.words)
+            if known is None or holder.bytes >= known.bytes:
+                seen.by_words[holder.words] = holder
+            if holder.thread and holder.thread != "MainThread":
+                at = seen.threads.setdefault(holder.words, {})
+                at[holder.thread] = max(at.get(holder.thread, 0), holder.bytes)
+            if holder.kind == "tape":
+                seen.tapes[holder.words] = seen.tapes.get(holder.words, 0) + 1
+            if holder.kind == "dataset" and holder.bytes > seen.dataset[0]:
+                seen.dataset = (holder.bytes, live, holder)
+        self._note_sessions()
+
+    def _note_sessions(self):
+        session_module = sys.modules.get("tidemark._v1.session")
+        if session_module is None:
+            return
+        open_now = {}
+        for obj in gc.get_objects():
+            if isinstance(obj, session_module.BaseSession) and not obj._session.is_closed:
+                place = obj._opened_at or "?"
+                open_now[place] = open_now.get(place, 0) + 1
+        for place, count in open_now.items():
+            self.seen.open_sessions[place] = max(self.seen.open_sessions.get(place, 0), count)
+
+
+@dataclass
+class Run:
+    """A program that was looked at."""
+
+    analysis: dict
+    seen: Seen
+    notes: notes.Notes
+    limit: int
+    status: dict
+    path: str
+    stats: dict
+    told_constants: set = field(default_factory=set)
+
+
+class Watched:
+    """Around a program: ``with Watched(path) as w: ...``, then ``w.run()``."""
+
+    def __init__(self, path=None):
+        self._own = path is None
+        if self._own:
+            handle, path = tempfile.mkstemp(prefix="tidemark-", suffix=".recording")
+            os.close(handle)
+        self.path = path
+        self._looker = Looker()
+
+    def __enter__(self):
+        self._notes = notes.start()
+        _tidemark.recording_start(self.path)
+        self._looker.start()
+        return self
+
+    def last_look(self):
+        """At the end of the program, while its variables are still there."""
+        self._looker.look(wait=True)
+
+    def __exit__(self, *error):
+        self._looker.stop()
+        self._stats = dict(memory.stats().items())
+        self._status = _tidemark.recording_stop()
+        notes.stop()
+        return False
+
+    def result(self):
+        """All of it, analysed."""
+        analysis = _tidemark.analyse_recording(self.path)
+        run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
+                  self.path, self._stats)  # fmt: skip
+        if self._own:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+        return run

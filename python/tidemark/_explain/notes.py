@@ -1,0 +1,102 @@
+"""What the front end tells while a doctor or a profile looks on; otherwise ``active`` is None."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+
+from tidemark import _tidemark
+
+active = None  # a Notes, or None
+
+_MOST = 20000  # of a kind; a program that makes more has been understood by then
+
+
+@dataclass
+class TraceNote:
+    """One trace that was made."""
+
+    function: str
+    number: int  # of the function, as told apart while the program ran
+    defined: tuple  # (file, line) of its code
+    place: str  # file:line of the call
+    reason: str
+    kinds: tuple
+    nbytes: int
+
+
+@dataclass
+class Notes:
+    """All that was told."""
+
+    traces: list = field(default_factory=list)
+    changed_state: list = field(default_factory=list)  # (function, name, file, line, then, now)
+    new_fetches: dict = field(default_factory=dict)  # place → runs that fetched a node made since
+    nodes: list = field(default_factory=list)  # (run, live nodes)
+    runs: int = 0
+    _functions: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)
+    _made: int = 0
+    _last_sequence: dict = field(default_factory=dict)
+
+    def add_trace(self, function, trace, kinds):
+        number = self._functions.get(function)
+        if number is None:
+            self._made += 1
+            number = self._functions[function] = self._made
+        code = getattr(function._python_function, "__code__", None)
+        defined = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+        _tidemark.recording_mark("trace", f"{trace.name}: {trace.reason}", trace.nbytes)
+        if len(self.traces) < _MOST:
+            self.traces.append(
+                TraceNote(trace.name, number, defined, trace.line, trace.reason, kinds,
+                          trace.nbytes)
+            )  # fmt: skip
+
+    def add_changed_state(self, function, found):
+        name, file, line, was, now = found
+        if len(self.changed_state) < _MOST:
+            text = (repr(was)[:60], repr(now)[:60]) if was is not None else ("", "")
+            self.changed_state.append((function._name, name, file, line, *text))
+
+    def add_run(self, fetches):
+        """A session runs: how many nodes are there, and is what it asks for new?"""
+        _tidemark.recording_mark("session", "run")
+        self.runs += 1
+        if self.runs % max(1, self.runs // 512) == 0:
+            self.nodes.append((self.runs, _tidemark.live_nodes()))
+        if not (isinstance(fetches, _tidemark.Tensor) and _tidemark.is_symbolic(fetches)):
+            return
+        node = _tidemark.node_of(fetches)
+        known = self._last_sequence.setdefault(node.place, node.sequence)
+        if node.sequence > known:
+            self._last_sequence[node.place] = node.sequence
+            self.new_fetches[node.place] = self.new_fetches.get(node.place, 0) + 1
+
+
+def start():
+    """Begins to take notes; returns them."""
+    global active
+    active = Notes()
+    _note_tapes(True)
+    return active
+
+
+def stop():
+    """Ends it."""
+    global active
+    active = None
+    _note_tapes(False)
+
+
+def _note_tapes(on):
+    """Tapes remember where they were made."""
+    from tidemark._gradients import GradientTape
+
+    if on:
+
+        def __init__(self, *args, **kwargs):
+            self._made_at = _tidemark.current_place()
+
+        GradientTape.__init__ = __init__
+    elif "__init__" in vars(GradientTape):
+        del GradientTape.__init__

@@ -1,0 +1,368 @@
+"""The doctor's rules: each looks at a run and yields what it finds.
+
+A finding's line is the line that makes the memory; its holder is who keeps it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tidemark._explain import growth, source
+from tidemark._explain.source import bytes_text
+
+_MANY_TRACES = 5
+_BIG_CONSTANT = 1 << 20
+_BIG_DATASET = 32 << 20
+_BIG_THREADS = 8 << 20
+_MIB = 1 << 20
+# Bytes a step from which on growth is told. Small constants come with every trace: the rules about
+# traces tell of them.
+_LEAST = {"constant": 8192}
+
+# holder's kind → (rule, title, fix)
+_GROWTH = {
+    "list": ("tensors-gathered", "Tensors are gathered in a {kind}",
+             "{name}.append(float(x))   # keep the number, not the tensor\n"
+             "# or {name}.clear() when you have used them"),
+    "tape": ("history-kept", "A GradientTape records on and on: it keeps every step's history",
+             "with tf.GradientTape() as tape:  # inside the loop, one a step\n"
+             "    loss = …"),
+    "persistent": ("persistent-tape", "Persistent tapes stay and keep their history",
+                   "with tf.GradientTape() as tape:  # not persistent: freed as it is used\n"
+                   "# or, after the last tape.gradient(…):  del tape"),
+    "variable": ("variables-each-step", "Variables are made in every step and stay",
+                 "v = tf.Variable(…)   # once, before the loop\n"
+                 "v.assign(…)          # in the loop"),
+    "constant": ("constants-baked-in", "Every step bakes data into a graph or a trace",
+                 "def f(x, data): …    # give the data as an argument: f(x, data)\n"
+                 "# in a graph: p = tf.placeholder(…); sess.run(y, {{p: data}})"),
+    "traceback": ("traceback-holds", "Errors that were caught keep their frames' tensors",
+                  "except ValueError as error:\n"
+                  "    errors.append(str(error))   # the text, not the error"),
+    "cycle": ("reference-cycle", "Reference cycles keep tensors until the collector comes",
+              "self.parent = weakref.ref(parent)   # break the cycle with a weak reference\n"
+              "# or, when done:  self.parent = None"),
+    "session": ("sessions-left-open", "Sessions are left open, with all their variables",
+                "with tf.compat.v1.Session() as sess:   # closed at the end of the block\n"
+                "    sess.run(…)"),
+    "dataset": ("dataset-buffer", "A dataset's buffer grows",
+                "dataset = dataset.shuffle(1000)   # a smaller buffer\n"
+                "iterator = iter(dataset)           # once, not in every step"),
+    "arena": ("threads-arenas", "Every thread has an arena of its own",
+              "pool = ThreadPoolExecutor(max_workers=2)   # fewer threads at once\n"
+              "# or one thread that gathers the calls into a batch"),
+}  # fmt: skip
+_CONTAINERS = ("list", "dict", "tuple", "set", "deque", "attribute", "global", "closure", "local",
+               "running", "other")  # fmt: skip
+
+
+def _place(place):
+    file, line, _ = source.parse_place(place)
+    return source.full_path(file), line
+
+
+def _raw(rule, title, file, line, holder, fix, **more):
+    return {"rule": rule, "title": title, "file": file, "line": line, "holder": holder,
+            "fix": fix, "bytes_per_step": 0.0, "bytes_now": 0, "verdict": growth.FLAT,
+            "evidence": "", **more}  # fmt: skip
+
+
+def _topic(holder, kind):
+    """Which row of the table a growing group belongs to."""
+    if kind == "constant":
+        return kind
+    if holder is None:
+        return {"value": None, "workspace": None}.get(kind, kind)
+    if holder.kind == "tape":
+        return "persistent" if "persistent" in holder.words else "tape"
+    if holder.kind in _CONTAINERS:
+        return "variable" if kind == "variable" else "list"
+    return holder.kind
+
+
+def growing(run):
+    """What grows from step to step, by who holds it."""
+    groups, _ = growth.growing_groups(run.analysis)
+    by_holder = {}
+    for key, grown in groups:
+        holder = run.seen.holder_of.get(key, (0, None))[1]
+        topic = _topic(holder, key[2])
+        if topic is None:
+            continue
+        name = holder.words if holder is not None and topic != "variable" else topic
+        by_holder.setdefault((topic, name), []).append((key, grown, holder))
+    for (topic, _), members in by_holder.items():
+        members.sort(key=lambda member: -member[1].bytes_per_step)
+        (place, op, _), _, holder = members[0]
+        rate = sum(grown.bytes_per_step for _, grown, _ in members)
+        if topic not in _GROWTH or rate < _LEAST.get(topic, 64):
+            continue
+        if topic == "constant":
+            run.told_constants.update(h.words for *_, h in members if h is not None)
+        rule, title, fix = _GROWTH[topic]
+        live = sum(_live_at_end(run, key) for key, *_ in members)
+        highest = max(live, sum(_highest(run, key) for key, *_ in members))
+        file, line = _place(place)
+        if holder and holder.line and (topic in ("tape", "persistent", "session") or not line):
+            file, line = holder.file, holder.line
+        kind = holder.kind if holder and holder.kind in ("list", "dict", "set", "deque") else "list"
+        names = {"kind": kind, "name": holder.name if holder and holder.name else "results"}
+        words = _holder_words(topic, holder, members, run)
+        yield _raw(
+            rule, title.format(**names), file, line, words, fix.format(**names),
+            bytes_per_step=rate, bytes_now=highest, verdict=growth.GROWING,
+            evidence=f"{op or 'values'} at {place}, {bytes_text(rate)} more in every one of "
+            f"{run.analysis['steps']['count']:,} steps",
+        )  # fmt: skip
+
+
+def _holder_words(topic, holder, members, run):
+    if holder is None:
+        return topic
+    keys = {key for key, *_ in members}
+    at_peak = sum(g["count_at_peak"] for g in run.analysis["groups"]
+                  if (g["place"], g["op"], g["holder"]) in keys)  # fmt: skip
+    count = max(holder.count, at_peak)
+    return f"{holder.words}, {count} tensors" if count > 1 else holder.words
+
+
+def _live_at_end(run, key):
+    return sum(g["live_bytes"] for g in run.analysis["groups"]
+               if (g["place"], g["op"], g["holder"]) == key)  # fmt: skip
+
+
+def _highest(run, key):
+    return sum(g["peak_bytes"] for g in run.analysis["groups"]
+               if (g["place"], g["op"], g["holder"]) == key)  # fmt: skip
+
+
+def retracing(run):
+    """A function is traced again and again, for values, shapes or objects it meets."""
+    by_function = {}
+    for note in run.notes.traces:
+        by_function.setdefault(note.number, []).append(note)
+    reported = set()
+    for traces in by_function.values():
+        if len(traces) < _MANY_TRACES or traces[0].defined in reported:
+            continue
+        reported.add(traces[0].defined)
+        kinds = Counter(kind for note in traces[1:] for kind in note.kinds)
+        kind = kinds.most_common(1)[0][0] if kinds else "value"
+        kind = "identity" if "object" in traces[-1].reason and kind == "value" else kind
+        yield _retraced(run, kind, traces)
+
+
+_RETRACE = {
+    "value": ("retrace-value", "traced again for every Python value",
+              "f(tf.constant(n))   # a tensor: one trace for all numbers\n"
+              "# in f: for i in tf.range(n), not range(n)"),
+    "shape": ("retrace-shape", "traced again for every shape",
+              "@tf.function(input_signature=[tf.TensorSpec([None, …])])\n"
+              "# in f: tf.shape(x)[0], not x.shape[0]"),
+    "identity": ("retrace-identity", "traced again for every object it is given",
+                 "helper = make_helper()   # once, before the loop\n"
+                 "f(x, helper)             # the same object each time"),
+    "structure": ("retrace-structure", "traced again for every structure of its arguments",
+                  "f(tf.stack(items))   # one tensor instead of ever longer lists\n"
+                  "# keep the keys and the length of what you pass the same"),
+}  # fmt: skip
+
+
+def _retraced(run, kind, traces):
+    rule, title, fix = _RETRACE.get(kind, _RETRACE["value"])
+    last = traces[-1]
+    file, line, _ = source.parse_place(last.place)
+    total = sum(note.nbytes for note in traces)
+    calls = max(len(traces), run.analysis["steps"]["count"])
+    return _raw(
+        rule, f"{last.function}() is {title}", file, line,
+        f"{len(traces)} traces of {last.function}()", fix,
+        bytes_per_step=total / calls, bytes_now=total, verdict=growth.GROWING,
+        evidence=f"{len(traces)} traces; the last because of {last.reason}",
+        outlook="kept up to TIDEMARK_TRACE_CACHE (256 MiB), and each costs time",
+    )  # fmt: skip
+
+
+def functions_in_a_loop(run):
+    """tf.function is applied anew in each round: nothing is ever used twice."""
+    by_code = {}
+    for note in run.notes.traces:
+        by_code.setdefault(note.defined, {}).setdefault(note.number, []).append(note)
+    for defined, functions in by_code.items():
+        if len(functions) < _MANY_TRACES or not defined[1]:
+            continue
+        notes = [note for all_ in functions.values() for note in all_]
+        total = sum(note.nbytes for note in notes)
+        steps = max(len(functions), run.analysis["steps"]["count"])
+        yield _raw(
+            "function-in-loop", f"tf.function is made anew {len(functions)} times",
+            defined[0], defined[1], f"{len(functions)} functions {notes[0].function}()",
+            f"@tf.function           # once, at the top of the module\n"
+            f"def {notes[0].function}(…): …",
+            bytes_per_step=total / steps, bytes_now=total, verdict=growth.FLAT,
+            evidence=f"{len(functions)} functions made of one definition, each traced for itself",
+        )  # fmt: skip
+
+
+def changed_state(run):
+    """A Python value that a trace has baked in has changed since."""
+    seen = set()
+    for function, name, file, line, was, now in run.notes.changed_state:
+        if (file, line, name) in seen:
+            continue
+        seen.add((file, line, name))
+        change = f": {was} then, {now} now" if was else ""
+        yield _raw(
+            "captured-state", f'{function}() uses "{name}" as it was when it was traced',
+            file, line, f'Python value "{name}"',
+            f"def {function}(x, {name}): …   # give it as an argument, or\n"
+            f"{name} = tf.Variable(…)        # make it a variable",
+            evidence=f"it has changed since{change}",
+        )  # fmt: skip
+
+
+def graph_growth(run):
+    """A graph takes new nodes from run to run, and they stay."""
+    nodes = run.notes.nodes
+    if run.notes.runs < 16 or len(nodes) < 8:
+        return
+    grown = growth.judge([n for n, _ in nodes], [1000 * count for _, count in nodes])
+    if not grown.is_growing or grown.bytes_per_step < 500:
+        return
+    places = sorted(run.notes.new_fetches.items(), key=lambda item: -item[1])
+    place = places[0][0] if places else ""
+    file, line = _place(place)
+    a_step = grown.bytes_per_step / 1000
+    size = 480  # of a node with its outputs, about
+    yield _raw(
+        "graph-grows", "The graph takes new nodes in every run", file, line, "the graph's nodes",
+        "y = tf.square(x)            # build once, before the loop\n"
+        "sess.graph.finalize()       # then adding a node raises an error that names the line",
+        bytes_per_step=a_step * size, bytes_now=int(nodes[-1][1] * size), verdict=growth.GROWING,
+        evidence=f"{a_step:.1f} nodes more in each of {run.notes.runs:,} runs",
+    )  # fmt: skip
+
+
+def big_constants(run):
+    """Large data baked into the trace of a function."""
+    for holder in run.seen.by_words.values():
+        is_told = holder.words in run.told_constants  # as growth
+        if holder.kind != "constant" or holder.bytes < _BIG_CONSTANT or not holder.line or is_told:
+            continue
+        yield _raw(
+            "big-constant", f"{bytes_text(holder.bytes)} of data are baked into {holder.name}()",
+            holder.file, holder.line, holder.text,
+            f"def {holder.name}(x, data): …   # give the data as an argument\n"
+            "data = tf.Variable(data)         # or keep it in a variable",
+            bytes_now=holder.bytes, evidence="every further trace has it too",
+        )  # fmt: skip
+
+
+def sessions_left_open(run):
+    """More than one session of one line is open at once."""
+    for place, count in run.seen.open_sessions.items():
+        if count < 3:
+            continue
+        file, line = _place(place)
+        held = sum(h.bytes for h in run.seen.by_words.values()
+                   if h.kind == "session" and place in h.words)  # fmt: skip
+        yield _raw(
+            "sessions-left-open", f"{count} sessions of one line are open at once", file, line,
+            f"{count} open sessions", _GROWTH["session"][2], bytes_now=held,
+            evidence="each keeps its variables and its plans until it is closed",
+        )  # fmt: skip
+
+
+def threads(run):
+    """Every thread has its own copy of the same thing."""
+    for words, by_thread in run.seen.threads.items():
+        total = sum(by_thread.values())
+        if len(by_thread) < 4 or total < _BIG_THREADS:
+            continue
+        holder = run.seen.by_words[words]
+        place = max(holder.groups.items(), key=lambda item: item[1])[0][0]
+        file, line = _place(place)
+        yield _raw(
+            "threads-arenas", f"{len(by_thread)} threads have a copy each", file, line, words,
+            f"{holder.name} = …     # once, before the threads start: they can share it\n"
+            "# or fewer threads: ThreadPoolExecutor(max_workers=2)",
+            bytes_now=total,
+            evidence=f"{len(by_thread)} × {bytes_text(total / len(by_thread))}",
+        )  # fmt: skip
+
+
+def peak(run):
+    """The peak comes near the limit: which lines make it."""
+    analysis = run.analysis
+    if analysis["peak"] < 0.8 * run.limit:
+        return
+    largest = [g for g in analysis["groups"] if g["bytes_at_peak"] > 0][:3]
+    if not largest:
+        return
+    file, line = _place(largest[0]["place"])
+    evidence = "; ".join(f"{bytes_text(g['bytes_at_peak'])} by {g['op'] or 'values'} at "
+                         f"{g['place']}" for g in largest)  # fmt: skip
+    yield _raw(
+        "peak-intermediates", f"The peak takes {analysis['peak'] / run.limit:.0%} of the limit",
+        file, line, f"intermediates of {largest[0]['place']}",
+        "@tf.function            # intermediates are freed at their last use\n"
+        "del y                   # or drop what is not needed any more; or a smaller batch",
+        bytes_now=analysis["peak"], verdict=growth.PEAK, evidence=f"at the peak: {evidence}",
+    )  # fmt: skip
+
+
+def dataset_buffers(run):
+    """A dataset keeps more than the rest of the program together."""
+    size, live, holder = run.seen.dataset
+    if size < _BIG_DATASET or size < 0.5 * live:
+        return
+    place = max(holder.groups.items(), key=lambda item: item[1])[0][0]
+    file, line = _place(place)
+    yield _raw(
+        "dataset-buffer", "A dataset's buffer has most of the memory", file, line, holder.text,
+        "dataset = dataset.shuffle(1000)   # a smaller buffer, or shuffle file names instead\n"
+        "# shuffle before decoding and batching: elements are smaller there",
+        bytes_now=size, evidence=f"{bytes_text(size)} of {bytes_text(live)} that are live",
+    )  # fmt: skip
+
+
+def kept_for_nothing(run):
+    """Cycles, tracebacks and persistent tapes that hold much, whether or not it grows."""
+    for holder in run.seen.by_words.values():
+        topic = _topic(holder, "")
+        if topic not in ("cycle", "traceback", "persistent") or holder.bytes < _MIB:
+            continue
+        if topic == "persistent" and run.seen.tapes.get(holder.words, 0) < 3:
+            continue
+        rule, title, fix = _GROWTH[topic]
+        place = max(holder.groups.items(), key=lambda item: item[1])[0][0]
+        file, line = _place(place)
+        if topic == "persistent" and holder.line:
+            file, line = holder.file, holder.line
+        yield _raw(
+            rule, title, file, line, holder.text, fix.format(kind="", name=""),
+            bytes_now=holder.bytes, evidence=f"{bytes_text(holder.bytes)} seen at once",
+        )  # fmt: skip
+
+
+def once_each(rule_functions):
+    """The same rule about the same line is told once: the growing one first."""
+
+    def merged(run):
+        told = set()
+        for rule in rule_functions:
+            for raw in rule(run):
+                key = (raw["rule"], raw["line"])
+                same_rule = any(k[0] == raw["rule"] for k in told)
+                if key in told or (raw["verdict"] != growth.GROWING and same_rule):
+                    continue
+                told.add(key)
+                yield raw
+
+    return merged
+
+
+ALL = [
+    once_each([growing, sessions_left_open, threads, dataset_buffers, kept_for_nothing]),
+    retracing, functions_in_a_loop, changed_state, graph_growth, big_constants, peak,
+]  # fmt: skip

@@ -1,0 +1,103 @@
+"""Lines of the user's program: what stands at a place, and where a name is added to."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import re
+import sys
+
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?: in (?P<function>.+))?")
+
+
+def parse_place(place):
+    """("train.py", 12, "step") of "train.py:12 in step"; (place, 0, "") of anything else."""
+    match = _PLACE.fullmatch(place or "")
+    if match is None:
+        return place or "", 0, ""
+    return match["file"], int(match["line"]), match["function"] or ""
+
+
+@functools.lru_cache(maxsize=1024)
+def full_path(file):
+    """The path of a file of which places tell the last part only."""
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    for path in [main, *(getattr(m, "__file__", None) for m in list(sys.modules.values()))]:
+        if path and path.rsplit("/", 1)[-1] == file:
+            return path
+    return file
+
+
+def line_text(place):
+    """The source line of a place, stripped; "" when it cannot be read."""
+    file, line, _ = parse_place(place)
+    return linecache.getline(full_path(file), line).strip() if line else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _tree(path):
+    try:
+        return ast.parse("".join(linecache.getlines(path)))
+    except SyntaxError:
+        return None
+
+
+_GROWING = ("append", "extend", "add", "update", "insert", "appendleft", "setdefault", "put")
+
+
+def _last_name(node):
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _adds_to(node, name):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _GROWING and _last_name(node.func.value) == name
+    if isinstance(node, ast.AugAssign):
+        return _last_name(node.target) == name
+    if isinstance(node, ast.Assign):
+        targets = [t for t in node.targets if isinstance(t, ast.Subscript)]
+        return any(_last_name(t.value) == name for t in targets)
+    return False
+
+
+def _assigns(node, name):
+    targets = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+        targets = [node.target]
+    return any(_last_name(t) == name for t in targets)
+
+
+def line_for_name(path, name, first=1, last=1 << 30):
+    """Where something is added to what has this name, or where it is assigned; 0: nowhere."""
+    tree = _tree(path)
+    if tree is None or not name:
+        return 0
+    nodes = [n for n in ast.walk(tree) if first <= getattr(n, "lineno", 0) <= last]
+    for found in (_adds_to, _assigns):
+        lines = [n.lineno for n in nodes if found(n, name)]
+        if lines:
+            return min(lines)
+    return 0
+
+
+def code_range(code):
+    """The first and the last line of a code object."""
+    lines = [line for *_, line in code.co_lines() if line]
+    return code.co_firstlineno, max(lines, default=code.co_firstlineno)
+
+
+def bytes_text(count):
+    """ "1.5 MiB"."""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(size) < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    if unit == "B":
+        return f"{int(count)} B"
+    return f"{size:.0f} {unit}" if abs(size) >= 100 else f"{size:.3g} {unit}"

@@ -1,0 +1,296 @@
+"""The way from a root to a holder, in words a person understands."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+
+from tidemark import _tidemark
+from tidemark._explain import source
+from tidemark._explain.holders import Holder
+
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+
+
+def _holder(item, words, kind, **more):
+    holder = Holder(words, kind, **more)
+    holder.add(item["bytes"], item["count"], item["groups"])
+    return holder
+
+
+def _attributes(obj):
+    with contextlib.suppress(TypeError):
+        yield from list(vars(obj).items())
+    for kind in type(obj).__mro__:
+        for name in getattr(kind, "__slots__", ()):
+            try:
+                yield name, object.__getattribute__(obj, name)
+            except (AttributeError, TypeError):
+                continue
+
+
+def _edge(parent, child):
+    """The name by which a parent refers to a child: a key, an attribute, a variable; or None."""
+    if isinstance(parent, dict):
+        return next((str(k) for k, v in list(parent.items()) if v is child), None)
+    if isinstance(parent, types.FrameType):
+        values = parent.f_locals
+        name = next((k for k, v in list(values.items()) if v is child), None)
+        if parent.f_code.co_flags & 1 and isinstance(values, dict):
+            values.clear()
+        return name
+    if isinstance(parent, (list, tuple, set, types.CellType, types.FunctionType)):
+        return None
+    return next((name for name, value in _attributes(parent) if value is child), None)
+
+
+def _is_instance(obj):
+    plain = (types.ModuleType, types.FunctionType, types.FrameType, types.TracebackType)
+    cells = (types.CellType, types.MethodType, type, *_CONTAINERS)
+    return not isinstance(obj, (*plain, *cells)) and type(obj).__module__ != "builtins"
+
+
+def _container_word(obj):
+    name = type(obj).__name__
+    return name if isinstance(obj, _CONTAINERS) or name in ("deque", "OrderedDict") else ""
+
+
+def _file_line(path, name, root=None):
+    """Where something is added to the name, for 'at train.py:12'."""
+    first, last = root.lines if root and root.kind == "local" else (1, 1 << 30)
+    line = source.line_for_name(path, name, first, last) if path else 0
+    if not line and root is not None:
+        line = root.line
+    return line
+
+
+def _at(path, line):
+    return f" at {path.rsplit('/', 1)[-1]}:{line}" if path and line else ""
+
+
+def reached(item, root):
+    """What is reached from a variable or a module's globals: one holder, or one a name."""
+    path = _without_own_dicts(item["path"])
+    last = path[-1]
+    special = _special(item, root, path)
+    if special is not None:
+        yield special
+        return
+    if len(path) == 1 and isinstance(last, _tidemark.Tensor):
+        yield _local(item, root, last, last)
+        return
+    if _names_each(last) and item["samples"]:
+        yield from _by_name(item, root, path)
+        return
+    yield _named(item, root, path, None)
+
+
+def _without_own_dicts(path):
+    """An instance's own dict is the instance."""
+    kept = path[:1]
+    for parent, obj in zip(path, path[1:], strict=False):
+        if isinstance(obj, dict) and _is_instance(parent) and obj is _own_dict(parent):
+            continue
+        kept.append(obj)
+    return kept
+
+
+def _own_dict(obj):
+    try:
+        return object.__getattribute__(obj, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+
+
+def _names_each(obj):
+    """A namespace: what is in it has names of its own."""
+    if isinstance(obj, (types.CellType, types.FrameType)):
+        return True
+    return isinstance(obj, dict) and "__name__" in obj or _is_instance(obj)
+
+
+def _by_name(item, root, path):
+    rest = {"bytes": item["bytes"], "count": item["count"], "groups": dict(item["groups"])}
+    for sample, size, place in item["samples"]:
+        key = next((k for k in rest["groups"] if k[0] == place), None)
+        if key is None or rest["groups"][key] < size:
+            continue
+        rest["groups"][key] -= size
+        rest["bytes"] -= size
+        rest["count"] -= 1
+        one = {"bytes": size, "count": 1, "groups": {key: size}}
+        yield _named(one, root, path, sample)
+    if rest["bytes"] > 0:
+        rest["groups"] = {k: v for k, v in rest["groups"].items() if v > 0}
+        yield _named(rest, root, path, None)
+
+
+def _named(item, root, path, child):
+    """By the last name on the way."""
+    chain = [*path, child] if child is not None else list(path)
+    for at in range(len(chain) - 1, 0, -1):
+        parent, obj = chain[at - 1], chain[at]
+        word = _container_word(obj) if obj is not child else ""
+        if isinstance(parent, types.CellType):
+            function = _function_before(chain, at - 1)
+            name = function.__name__ if function else "a function"
+            free = _free_name(function, parent)
+            what = f' ({word + " " if word else ""}"{free}")' if free else ""
+            code = function.__code__ if function else None
+            file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+            words = f"closure of {name}{what}{_at(file, line)}"
+            return _holder(item, words, "closure", name=free or name, file=file, line=line)
+        if isinstance(parent, dict) and "__name__" in parent:
+            return _global(item, parent, obj, word)
+        if _is_instance(parent):
+            return _attribute(item, parent, obj, word)
+        if isinstance(parent, type):
+            name = _edge(parent, obj) or "?"
+            return _holder(item, f"class attribute {parent.__name__}.{name}",
+                           "attribute", name=name)  # fmt: skip
+    if root is not None and root.kind == "local":
+        return _local(item, root, chain[0], child)
+    return _holder(item, f"{type(chain[-1]).__name__} of {root.name if root else '?'}", "other")
+
+
+def _function_before(chain, at):
+    return next((o for o in reversed(chain[:at]) if isinstance(o, types.FunctionType)), None)
+
+
+def _free_name(function, cell):
+    if function is None or not function.__closure__:
+        return None
+    pairs = zip(function.__code__.co_freevars, function.__closure__, strict=False)
+    return next((name for name, c in pairs if c is cell), None)
+
+
+def _global(item, namespace, obj, word):
+    name = _edge(namespace, obj) or "?"
+    file = namespace.get("__file__") or ""
+    line = _file_line(file, name)
+    kind = word or "global"
+    what = f'{word or "variable"} "{name}"'
+    where = _at(file, line) or f" in module {namespace['__name__']}"
+    return _holder(item, f"{what}{where}", kind, name=name, file=file,
+                   line=line)  # fmt: skip
+
+
+def _attribute(item, instance, obj, word):
+    name = _edge(instance, obj) or "?"
+    owner = type(instance)
+    file = getattr(__import__("sys").modules.get(owner.__module__), "__file__", "") or ""
+    line = _file_line(file, name)
+    listed = f" ({word})" if word else ""
+    words = f"attribute {owner.__name__}.{name}{listed}{_at(file, line)}"
+    return _holder(item, words, "attribute", name=name, file=file, line=line)
+
+
+def _local(item, root, obj, child):
+    word = _container_word(obj) if obj is not child else ""
+    line = _file_line(root.file, root.name, root)
+    if not word and not isinstance(obj, _tidemark.Tensor):
+        word = type(obj).__name__
+    what = f'{word or "variable"} "{root.name}"'
+    words = f"{what} in {root.function}(){_at(root.file, line)}"
+    kind = word if word in ("list", "dict", "tuple", "set", "deque") else "local"
+    return _holder(item, words, kind, name=root.name, file=root.file, line=line,
+                   thread=root.thread)  # fmt: skip
+
+
+# --- holders of the runtime ------------------------------------------------------------------
+
+
+def _special(item, root, path):
+    last = path[-1]
+    trace = next((o for o in path if isinstance(o, types.TracebackType)), None)
+    if trace is not None:
+        return _traceback(item, path, trace)
+    if isinstance(last, _tidemark.Tape):
+        return _tape(item, last)
+    if isinstance(last, _tidemark.VariableBase):
+        name = str(getattr(last, "name", "")).removesuffix(":0")
+        return _holder(item, f'variable "{name}"', "variable", name=name)
+    if isinstance(last, _tidemark.SessionBase):
+        session = path[-2] if len(path) > 1 else last
+        where = getattr(session, "_opened_at", None)
+        at = f" opened at {where}" if where else ""
+        file, line, _ = source.parse_place(where)
+        return _holder(item, f"variables of the session{at}", "session", file=file, line=line)
+    if isinstance(last, _tidemark.FinishedGraph):
+        return _trace(item, path)
+    if isinstance(last, (_tidemark.SharedGraph, _tidemark.NodeHandle)):
+        return _holder(item, "constant in a graph", "constant")
+    return None
+
+
+def _traceback(item, path, trace):
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    error = next((o for o in path if isinstance(o, BaseException)), None)
+    name = type(error).__name__ if error is not None else "error"
+    file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+    first = next(o for o in path if isinstance(o, types.TracebackType))
+    caught = first.tb_lineno
+    words = f"traceback of the {name} caught{_at(first.tb_frame.f_code.co_filename, caught)}"
+    del trace, first, error
+    return _holder(item, words, "traceback", name=name, file=file, line=line)
+
+
+def _tape(item, tape):
+    where = getattr(tape, "_made_at", None)
+    kind = "GradientTape (persistent)" if tape._persistent else "GradientTape"
+    made = f" made at {where}" if where else ""
+    recording = ", still recording" if tape._recording else ""
+    file, line, _ = source.parse_place(where)
+    return _holder(item, f"{kind}{made}{recording}", "tape", name=kind,
+                   file=source.full_path(file) if file else "", line=line)  # fmt: skip
+
+
+def _trace(item, path):
+    function = next((o for o in reversed(path) if isinstance(o, _tidemark.FunctionBase)), None)
+    graph = path[-1]
+    if function is None:
+        return _holder(item, "constant in a graph", "constant")
+    traces = list(getattr(function, "_traces", ()))
+    number = next((n for n, t in enumerate(traces, 1) if t.graph is graph), len(traces))
+    name = getattr(function, "_name", "function")
+    code = getattr(getattr(function, "_python_function", None), "__code__", None)
+    file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+    return _holder(item, f"constant in trace {number} of {name}()", "constant", name=name,
+                   file=file, line=line)  # fmt: skip
+
+
+def cycle(item):
+    names = []
+    for obj in item["path"]:
+        name = type(obj).__name__
+        if isinstance(obj, dict) and names:
+            continue  # an instance's own
+        if name not in names:
+            names.append(name)
+    owners = [o for o in item["path"] if _is_instance(o)] or item["path"]
+    owner = type(owners[-1])
+    file = getattr(__import__("sys").modules.get(owner.__module__), "__file__", "") or ""
+    line = _class_line(owner, file)
+    if names[-1] != owner.__name__ and owner.__name__ in names:
+        names = [owner.__name__]
+    words = f"reference cycle of {' → '.join(names[:4])}{_at(file, line)}"
+    return _holder(item, words, "cycle", name=names[0], file=file, line=line)
+
+
+def _class_line(kind, file):
+    import ast
+
+    tree = source._tree(file) if file else None
+    nodes = ast.walk(tree) if tree else ()
+    return next(
+        (n.lineno for n in nodes if isinstance(n, ast.ClassDef) and n.name == kind.__name__), 0
+    )
+
+
+def on_the_stack(item):
+    word = type(item["path"][0]).__name__
+    if isinstance(item["path"][-1], _tidemark.Tape):
+        return _tape(item, item["path"][-1])
+    words = f"{word} of a running expression"
+    return _holder(item, words, "running", name=word)

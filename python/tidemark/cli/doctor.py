@@ -1,0 +1,66 @@
+"""``tidemark doctor script.py``: runs a program and says what is wrong with its memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+
+ABOUT = "runs a program and prints what is wrong with its memory, with the fix"
+
+
+def add_arguments(parser):
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--fail-on",
+        choices=["growth", "any"],
+        help="exit with status 1 when memory grows, or when there is any finding",
+    )
+    parser.add_argument(
+        "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
+    )
+    parser.add_argument("program", nargs="...", help="the script and its arguments")
+
+
+def run(arguments) -> int:
+    from tidemark._explain import findings, growth
+    from tidemark.cli import FAILED, OK
+
+    run_, status = look_at(arguments.module, list(arguments.program), quiet=arguments.json)
+    found = findings.find(run_)
+    verdict = growth.overall(run_.analysis)
+    if arguments.json:
+        steps = run_.analysis["steps"]
+        print(json.dumps({
+            "version": 1,
+            "verdict": verdict.verdict,
+            "bytes_per_step": round(verdict.bytes_per_step),
+            "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
+            "peak": run_.analysis["peak"], "limit": run_.limit,
+            "findings": [f.to_json() for f in found],
+        }, indent=2))  # fmt: skip
+    else:
+        sys.stdout.flush()
+        print(f"\n--- tidemark doctor {'-' * 60}\n{findings.text(found, run_)}")
+    grows = verdict.is_growing or any(f.verdict == growth.GROWING for f in found)
+    if (arguments.fail_on == "growth" and grows) or (arguments.fail_on == "any" and found):
+        return FAILED
+    return status or OK
+
+
+def look_at(module, program, path=None, quiet=False):
+    """Runs a program under the recorder; (Run, its exit status)."""
+    from tidemark._explain.looking import Watched
+    from tidemark.cli import InputError
+    from tidemark.cli.run import execute
+
+    if module is None and not program:
+        raise InputError("which program? tidemark doctor script.py")
+    output = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
+    status = 0
+    with Watched(path) as watched, output:
+        try:
+            execute(module, program, at_end=watched.last_look)
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return watched.result(), status

@@ -1,0 +1,21 @@
+import threading
+import time
+
+import tensorflow as tf
+
+done = threading.Event()
+table = tf.ones([512, 1024])
+
+
+def worker():
+    while not done.wait(0.01):
+        tf.reduce_sum(table)
+
+
+threads = [threading.Thread(target=worker) for _ in range(8)]
+for thread in threads:
+    thread.start()
+time.sleep(1.5)
+done.set()
+for thread in threads:
+    thread.join()

@@ -1,0 +1,111 @@
+"""The doctor finds every seeded defect, on the right line, with the right holder, and is silent on
+corrected and healthy programs."""
+
+import concurrent.futures
+import functools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCTOR = ROOT / "tests" / "doctor"
+SEEDED = sorted(p.stem for p in (DOCTOR / "seeded").glob("*.py"))
+PAIRS = sorted(p.stem for p in (DOCTOR / "pairs").glob("*.py"))
+HEALTHY = [
+    ROOT / "examples" / "train.py",
+    *(
+        ROOT / "examples" / "gallery" / f"{name}.py"
+        for name in ("growing_chain", "variable_a_round", "shared_session", "returned_tensor",
+                     "noisy_layer", "captured_state", "closed_sessions")
+    ),
+]  # fmt: skip
+
+pytestmark = pytest.mark.slow
+
+
+def doctor(path, *options):
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark", "doctor", "--json", *options, str(path)],
+        capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.stdout.startswith("{"), done.stderr[-2000:]
+    return json.loads(done.stdout), done.returncode
+
+
+@functools.cache
+def answers():
+    """All programs, two at a time."""
+    paths = [DOCTOR / "seeded" / f"{n}.py" for n in SEEDED]
+    paths += [DOCTOR / "fixed" / f"{n}.py" for n in SEEDED]
+    paths += [DOCTOR / "pairs" / f"{n}.py" for n in PAIRS] + HEALTHY
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return dict(zip(paths, pool.map(lambda p: doctor(p)[0], paths), strict=True))
+
+
+def wanted(path):
+    """{rule: (line, holder, bytes or None)} as the program's comments say."""
+    text = path.read_text()
+    rules = {}
+    only = re.search(r"^# rule: (.*)$", text, re.M)
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = re.search(r"# HERE(?:: (.*))?$", line)
+        if mark:
+            rule = mark[1] or only[1]
+            holder = re.search(rf"^# holder(?: {rule})?: (.*)$", text, re.M)[1]
+            size = re.search(rf"^# bytes(?: {rule})?: (.*)$", text, re.M)
+            rules[rule] = (number, holder, int(size[1]) if size else None)
+    return rules
+
+
+def check(path):
+    found = {f["rule"]: f for f in answers()[path]["findings"]}
+    for rule, (line, holder, size) in wanted(path).items():
+        assert rule in found, f"{rule} not found, but {sorted(found)}"
+        finding = found[rule]
+        assert finding["line"] == line
+        assert finding["file"] == str(path)
+        assert holder in finding["holder"]
+        assert finding["fix"].count("\n") == 1
+        if size is not None:
+            assert finding["bytes_per_step"] == pytest.approx(size, rel=0.05)
+            assert finding["verdict"] == "growing"
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_a_seeded_defect_is_found(name):
+    check(DOCTOR / "seeded" / f"{name}.py")
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_defects_are_both_found(name):
+    check(DOCTOR / "pairs" / f"{name}.py")
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_the_corrected_program_is_left_in_peace(name):
+    assert answers()[DOCTOR / "fixed" / f"{name}.py"]["findings"] == []
+
+
+@pytest.mark.parametrize("path", HEALTHY, ids=lambda p: p.stem)
+def test_healthy_programs_are_left_in_peace(path):
+    answer = answers()[path]
+    assert answer["findings"] == []
+    assert answer["verdict"] != "growing"
+
+
+def test_growth_can_fail_a_build():
+    assert doctor(DOCTOR / "seeded" / "list_of_results.py", "--fail-on", "growth")[1] == 1
+    assert doctor(DOCTOR / "fixed" / "list_of_results.py", "--fail-on", "growth")[1] == 0
+
+
+def test_the_text_fits_a_terminal(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tidemark", "doctor", str(DOCTOR / "seeded" / "tracebacks.py")],
+        capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert "traceback of the ValueError" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 88
