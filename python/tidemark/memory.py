@@ -137,8 +137,80 @@ def reset_peak():
 
 
 def report():
-    """A table of who holds how much, for people."""
-    return _tidemark.report()
+    """Who holds how much: text of 80 columns; a table in a notebook; ``.to_json()``.
+
+    Python's objects are walked for it, which takes a tenth of a second or so.
+    """
+    from tidemark._explain.report import report as make
+
+    return make()
+
+
+def explain():
+    """Who keeps the live buffers, in words, largest first: ``.words``, ``.bytes``, ``.count``, ….
+
+    ``list "results" in leaky() at train.py:12``; Python's objects are walked for it.
+    """
+    from tidemark._explain.holders import holders as walk
+
+    return walk()
+
+
+def step(name=""):
+    """Marks the beginning of a step, where the recorder should not find them by itself."""
+    _tidemark.recording_mark("step", name)
+
+
+class record:
+    """Records what happens to memory: ``with tf.memory.record("run.tidemark"): ...``.
+
+    Without a path the last ``events`` events stay in memory until ``save(path)``. ``tidemark
+    report`` and ``tidemark export`` read the file; docs/recording-format.md tells its format.
+    """
+
+    def __init__(self, path=None, events=1 << 20):
+        self._path, self._events = path, events
+
+    def start(self):
+        """Begins; raises when a recording is under way."""
+        _tidemark.recording_start("" if self._path is None else str(self._path), self._events)
+        return self
+
+    def stop(self):
+        """Ends; a dict of how it went: events, lost, path, error."""
+        return _tidemark.recording_stop()
+
+    def save(self, path):
+        """Writes the last events down."""
+        _tidemark.recording_save(str(path))
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *error):
+        self.stop()
+        return False
+
+
+def allow_watching():
+    """Lets ``tidemark watch PID`` of the same user look at this process; returns the socket."""
+    from tidemark._explain.serving import enable
+
+    return enable()
+
+
+def prometheus():
+    """The counters in Prometheus's text format."""
+    from tidemark._explain.exports import prometheus as text
+
+    return text()
+
+
+def tracemalloc_snapshot():
+    """The live buffers as a ``tracemalloc.Snapshot``, in a domain of their own."""
+    from tidemark._explain.exports import tracemalloc_snapshot as make
+
+    return make()
 
 
 def live():

@@ -24,7 +24,7 @@ class Seen:
 
     holder_of: dict = field(default_factory=dict)  # (place, op, kind) → (bytes, Holder)
     by_words: dict = field(default_factory=dict)  # words → Holder with the most bytes seen
-    last: list = field(default_factory=list)  # the holders at the last look
+    fullest: list = field(default_factory=list)  # the holders when most was live
     threads: dict = field(default_factory=dict)  # (name, words) → {thread: bytes}
     tapes: dict = field(default_factory=dict)  # words → looks at which it was there
     open_sessions: dict = field(default_factory=dict)  # place → most at once
@@ -79,8 +79,9 @@ class Looker:
     def _note(self, found):
         seen = self.seen
         seen.looks += 1
-        seen.last = found
         live = sum(h.bytes for h in found)
+        if live >= sum(h.bytes for h in seen.fullest):
+            seen.fullest = found
         for holder in found:
             for key, size in holder.groups.items():
                 if size >= seen.holder_of.get(key, (0, None))[0] and holder.kind != "value":
@@ -161,3 +162,9 @@ class Watched:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
         return run
+
+
+def recorded(path):
+    """A run of which only the recording is left."""
+    analysis = _tidemark.analyse_recording(path)
+    return Run(analysis, Seen(), notes.Notes(), analysis["limit"], {}, path, {})

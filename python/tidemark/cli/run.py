@@ -12,6 +12,9 @@ ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
 def add_arguments(parser):
     parser.add_argument("--report", action="store_true", help="print the memory report at the end")
     parser.add_argument(
+        "--watch", action="store_true", help="let `tidemark watch PID` look at the program"
+    )
+    parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
     )
     parser.add_argument("program", nargs="...", help="the script and its arguments")
@@ -23,6 +26,11 @@ def run(arguments) -> int:
     program = list(arguments.program)
     if arguments.module is None and not program:
         raise InputError("which program? tidemark run script.py")
+    if arguments.watch:
+        from tidemark import memory
+
+        print(f"tidemark watch {os.getpid()}", file=sys.stderr)
+        memory.allow_watching()
     return execute(arguments.module, program, arguments.report)
 
 

@@ -130,13 +130,13 @@ std::string holder_table(const std::vector<HolderUse>& holders) {
 
 std::string cache_table(const std::vector<CacheUse>& caches) {
   if (caches.empty()) return "";
-  std::string out = "\n" + left("cache", 28) + right("entries", 9) + right("bytes", 11) +
-                    right("capacity", 11) + right("hits", 12) + right("misses", 12) +
-                    right("evicted", 12) + "\n";
+  std::string out = "\n" + left("cache", 24) + right("entries", 8) + right("bytes", 10) +
+                    right("capacity", 10) + right("hits", 10) + right("misses", 9) +
+                    right("evicted", 9) + "\n";
   for (const CacheUse& c : caches) {
-    out += left(c.name, 28) + right(c.entries, 9) + right(format_bytes(c.bytes), 11) +
-           right(format_bytes(c.capacity), 11) + right(c.hits, 12) + right(c.misses, 12) +
-           right(c.evictions, 12) + "\n";
+    out += left(c.name, 24) + right(c.entries, 8) + right(format_bytes(c.bytes), 10) +
+           right(format_bytes(c.capacity), 10) + right(c.hits, 10) + right(c.misses, 9) +
+           right(c.evictions, 9) + "\n";
   }
   return out;
 }

@@ -173,9 +173,9 @@ Header header_of(uint64_t flags) {
 void Recorder::start(const Options& options) {
   std::lock_guard control(control_);
   if (is_on_) fail<InvalidArgumentError>("a recording is under way already; stop it first");
+  const Header header = header_of(0);  // asks memory/, which is there from then on
   // After memory/ registered its own: in the child its locks are free again by then.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, forget_in_child);
-  const Header header = header_of(0);
   auto store = options.path.empty() ? make_ring(options.ring_events)
                                     : make_file(options.path, header, lock_);
   std::shared_ptr<EventStore> gone;  // it takes the lock

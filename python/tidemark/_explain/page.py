@@ -1,0 +1,211 @@
+"""The report of a run as one HTML page: no other file, no network, data and script inside."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+
+from tidemark._explain import growth
+from tidemark._explain.source import bytes_text
+
+_HERE = Path(__file__).parent
+
+
+def page(title, run, found):
+    """The page's text."""
+    analysis = run.analysis
+    verdict = growth.overall(analysis)
+    tables = _tables(run)
+    data = {
+        "duration": analysis["duration"], "peak": analysis["peak"],
+        "peak_time": analysis["peak_time"], "timeline": analysis["timeline"],
+        "steps": {"times": analysis["steps"]["times"]},
+        "tables": {name: {"rows": rows, "kinds": kinds}
+                   for name, (_, _, kinds, rows) in tables.items()},
+    }  # fmt: skip
+    # A "</script>" in a file's name must not end the script.
+    encoded = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return _PAGE.format(
+        title=escape(title),
+        style=(_HERE / "page.css").read_text(encoding="utf-8"),
+        script=(_HERE / "page.js").read_text(encoding="utf-8"),
+        summary=_summary(analysis, verdict),
+        facts=_facts(run),
+        findings=_findings(found),
+        peak=_table("peak", *tables["peak"]),
+        live=_table("holders", *tables["holders"]) + _table("alive", *tables["alive"]),
+        arenas=_arenas(run),
+        traces=_table("traces", *tables["traces"]),
+        ops=_table("ops", *tables["ops"]),
+        data=encoded,
+    )
+
+
+def _summary(analysis, verdict):
+    steps = analysis["steps"]
+    kind = verdict.verdict.split()[0]
+    grows = f" by {bytes_text(verdict.bytes_per_step)} a step" if verdict.is_growing else ""
+    told = (
+        f"{steps['count']:,} steps, {escape(steps['how'])}" if steps["count"] else "no steps seen"
+    )
+    where = f" at {escape(steps['place'])}" if steps["place"] else ""
+    cut = "" if analysis["whole"] else " The recording was cut short; this is up to the cut."
+    lost = f" {analysis['lost']:,} events were lost." if analysis["lost"] else ""
+    return (
+        f'<p>Memory is <span class="verdict {kind}">{escape(verdict.verdict)}{grows}</span> · '
+        f"{told}{where}.{cut}{lost}</p>"
+    )
+
+
+def _facts(run):
+    analysis, stats = run.analysis, run.stats
+    facts = [
+        ("peak", bytes_text(analysis["peak"])),
+        ("live at the end", bytes_text(analysis["live_at_end"])),
+        ("limit", bytes_text(run.limit)),
+        ("events", f"{analysis['events']:,}"),
+        ("seconds", f"{analysis['duration'] / 1e9:.2f}"),
+    ]
+    if stats:
+        facts += [
+            ("live", bytes_text(stats["live"])), ("planned, idle", bytes_text(stats["planned"])),
+            ("retained", bytes_text(stats["retained"])),
+            ("not ours", bytes_text(stats["not_ours"])),
+            ("resident", bytes_text(stats["resident"])),
+        ]  # fmt: skip
+    return "".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in facts)
+
+
+def _findings(found):
+    if not found:
+        return '<p class="verdict flat">None: nothing to change.</p>'
+    out = []
+    for f in found:
+        cost = []
+        if f.bytes_per_step >= 1:
+            cost.append(f"{bytes_text(f.bytes_per_step)} a step")
+        if f.bytes_now:
+            cost.append(f"{bytes_text(f.bytes_now)} so far")
+        if f.outlook:
+            cost.append(f.outlook)
+        place = f"{f.file.rsplit('/', 1)[-1]}:{f.line}" if f.line else f.file
+        out.append(
+            f'<article class="card"><h3>{escape(f.title)} <span class="rule">{escape(f.rule)} · '
+            f"{escape(place)}</span></h3><p>{escape(', '.join(cost))}</p>"
+            f"<p>Held by {escape(f.holder)}.</p><p class=faint>{escape(f.evidence)}</p>"
+            f"<pre>{escape(f.fix)}</pre></article>"
+        )
+    return "".join(out)
+
+
+def _tables(run):
+    """id → (caption, heads, kinds, rows)."""
+    analysis = run.analysis
+    at_peak = [
+        [g["bytes_at_peak"], g["count_at_peak"], g["op"] or "–", g["holder"], g["place"]]
+        for g in sorted(analysis["groups"], key=lambda g: -g["bytes_at_peak"])[:200]
+        if g["bytes_at_peak"] > 0
+    ]
+    held = [[h.bytes, h.count, h.words, _top_place(h)] for h in run.seen.fullest[:500]]
+    alive = [
+        [size, op or "–", holder, place, since, step]
+        for place, op, holder, size, since, step in analysis["alive"]
+    ]
+    traces = [[n.nbytes, n.function, n.reason, n.place] for n in run.notes.traces[:2000]]
+    ops = [[took, count, op] for op, count, took in analysis["ops"][:200]]
+    return {
+        "peak": ("What was live at the peak", ["bytes", "buffers", "op", "kind", "line"],
+                 ["bytes", "number", "text", "text", "text"], at_peak),
+        "holders": ("Who held what, when most was held of the times it was looked at",
+                    ["bytes", "buffers", "holder", "made at"],
+                    ["bytes", "number", "text", "text"], held),
+        "alive": ("Buffers alive at the end, the largest",
+                  ["bytes", "op", "kind", "line", "since", "step"],
+                  ["bytes", "text", "text", "text", "time", "number"], alive),
+        "traces": ("Traces of functions, and why each was made",
+                   ["bytes", "function", "because", "called at"],
+                   ["bytes", "text", "text", "text"], traces),
+        "ops": ("Where the time of ops went", ["time", "calls", "op"],
+                ["time", "number", "text"], ops),
+    }  # fmt: skip
+
+
+def _top_place(holder):
+    if not holder.groups:
+        return "–"
+    return max(holder.groups.items(), key=lambda item: item[1])[0][0]
+
+
+def _table(name, caption, heads, _, rows):
+    if not rows:
+        return f"<p class=faint>{escape(caption)}: none.</p>"
+    cells = "".join(f"<th scope=col>{escape(head)}</th>" for head in heads)
+    return (
+        f'<label>Filter <input type=search data-for={name} placeholder="words in a row"></label> '
+        f"<span class=faint data-count={name} role=status></span>"
+        f'<div class=scroll tabindex=0 role=region aria-label="{escape(caption)}">'
+        f"<table id={name}><caption>{escape(caption)}</caption><thead><tr>{cells}</tr></thead>"
+        "<tbody></tbody></table></div>"
+    )
+
+
+def _arenas(run):
+    plans = getattr(run, "plans", None)
+    if not plans:
+        return "<p class=faint>No planned arena was in use.</p>"
+    return "".join(_arena(plan) for plan in plans[:50])
+
+
+def _arena(plan):
+    """One plan: steps to the right, offsets up, a rectangle a buffer."""
+    from tidemark._explain.arena_map import drawing
+
+    return (
+        f"<figure class=card><figcaption>{escape(plan['name'])}: peak {bytes_text(plan['peak'])}, "
+        f"lower bound {bytes_text(plan['lower_bound'])}</figcaption>{drawing(plan)}</figure>"
+    )
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Memory of {title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<a class="skip" href="#findings">Skip to the findings</a>
+<header>
+<h1>Memory of {title}</h1>
+{summary}
+<dl class="facts">{facts}</dl>
+</header>
+<main>
+<section aria-labelledby="findings"><h2 id="findings">Findings</h2>{findings}</section>
+<section aria-labelledby="timeline"><h2 id="timeline">Memory over time</h2>
+<figure class="card">
+<div class="choices" role="radiogroup" aria-label="Stacked by">
+<label><input type="radio" name="by" value="by_place" checked> by line</label>
+<label><input type="radio" name="by" value="by_holder"> by kind of holder</label></div>
+<svg id="chart" class="chart" viewBox="0 0 1120 320" tabindex="0" role="img"
+ aria-label="Live bytes over time, stacked. Arrow keys move, p goes to the peak."></svg>
+<div id="now" role="status" aria-live="polite"></div>
+<ul id="legend" class="legend"></ul>
+<figcaption class="faint">Ticks under the picture are steps; the dashed line is the peak. Arrow keys
+or the pointer tell the bytes at a moment, p goes to the peak.</figcaption>
+</figure></section>
+<section aria-labelledby="at-peak"><h2 id="at-peak">The peak, explained</h2>{peak}</section>
+<section aria-labelledby="live"><h2 id="live">What lives</h2>{live}</section>
+<section aria-labelledby="arenas"><h2 id="arenas">Arenas</h2>{arenas}</section>
+<section aria-labelledby="traces-head"><h2 id="traces-head">Traces</h2>{traces}</section>
+<section aria-labelledby="ops-head"><h2 id="ops-head">Ops</h2>{ops}</section>
+</main>
+<script type="application/json" id="data">{data}</script>
+<script>
+{script}</script>
+</body>
+</html>
+"""

@@ -1,0 +1,38 @@
+"""``tidemark profile script.py -o report.html``: one page about a program's memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ABOUT = "runs a program and writes a page about its memory"
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="report.html",
+        help="where the page goes (default: report.html)",
+    )  # fmt: skip
+    parser.add_argument("--recording", metavar="FILE", help="keep the recording there")
+    parser.add_argument(
+        "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
+    )
+    parser.add_argument("program", nargs="...", help="the script and its arguments")
+
+
+def run(arguments) -> int:
+    from tidemark._explain import findings, page
+    from tidemark.cli import InputError
+    from tidemark.cli.doctor import look_at
+
+    program = list(arguments.program)
+    output = Path(arguments.output)
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {output.absolute().parent}")
+    looked, status = look_at(arguments.module, program, arguments.recording)
+    title = " ".join(
+        [arguments.module or Path(program[0]).name, *program[0 if arguments.module else 1 :]]
+    )
+    output.write_text(page.page(title, looked, findings.find(looked)), encoding="utf-8")
+    print(f"tidemark: {output} written", file=sys.stderr)
+    return status

@@ -1,0 +1,225 @@
+"""Recording, reading, exporting."""
+
+import gzip
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+
+import pytest
+import recordings
+from tidemark._explain import exports, growth
+
+import tidemark as tf
+from tidemark import _tidemark
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "run.tidemark"
+    kept = []
+    with tf.memory.record(path):
+        for _ in range(50):
+            x = tf.ones([100, 100])
+            kept.append(x * 2.0)
+    return str(path)
+
+
+def test_a_recording_tells_growth_and_its_line(recorded):
+    analysis = _tidemark.analyse_recording(recorded)
+    assert analysis["whole"] and analysis["lost"] == 0
+    assert analysis["steps"]["count"] == 50
+    found, _ = growth.growing_groups(analysis)
+    (place, op, holder), grown = found[0]
+    assert "test_recording.py" in place and op == "multiply" and holder == "value"
+    assert grown.bytes_per_step == pytest.approx(40000, rel=0.05)
+    assert growth.overall(analysis).verdict == "growing"
+
+
+def test_marked_steps_are_steps(tmp_path):
+    path = str(tmp_path / "steps.tidemark")
+    with tf.memory.record(path):
+        for _ in range(12):
+            tf.memory.step("epoch")
+            for _ in range(5):
+                tf.ones([10]) + 1.0
+    steps = _tidemark.analyse_recording(path)["steps"]
+    assert steps["count"] == 12 and steps["how"] == "marked by the program"
+
+
+def test_one_recording_at_a_time(tmp_path):
+    with (
+        tf.memory.record(tmp_path / "a"),
+        pytest.raises(tf.errors.InvalidArgumentError, match="under way"),
+    ):
+        tf.memory.record(tmp_path / "b").start()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot write"):
+        tf.memory.record("/nowhere/at/all").start()
+    assert not _tidemark.is_recording()
+
+
+def test_a_full_disk_is_told_and_the_program_goes_on():
+    program = """
+import tidemark as tf, time
+r = tf.memory.record("/dev/full").start()
+for _ in range(2000):
+    tf.ones([10]) + 1.0
+time.sleep(0.4)
+for _ in range(10):
+    y = tf.ones([10]) + 1.0
+print(float(y[0]), r.stop()["error"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "2.0 No space left on device\n"
+    assert "recording is off now" in done.stderr
+
+
+def test_a_killed_program_leaves_a_recording_up_to_the_cut(tmp_path):
+    path = tmp_path / "cut.tidemark"
+    program = f"""
+import os, time, tidemark as tf
+tf.memory.record({str(path)!r}).start()
+for _ in range(100):
+    tf.ones([100]) + 1.0
+time.sleep(0.6)
+os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", program])
+    analysis = _tidemark.analyse_recording(str(path))
+    assert not analysis["whole"]
+    assert analysis["counts"]["op"] >= 200
+    assert any("in" not in g["place"] and ":4" in g["place"] for g in analysis["groups"]) or any(
+        g["place"].startswith("<string>") for g in analysis["groups"]
+    )
+
+
+def test_a_ring_keeps_the_last_events(tmp_path):
+    ring = tf.memory.record(events=20000).start()
+    for _ in range(10000):
+        tf.ones([4]) + 1.0
+    ring.save(tmp_path / "ring.tidemark")
+    assert ring.stop()["error"] == ""
+    analysis = _tidemark.analyse_recording(str(tmp_path / "ring.tidemark"))
+    assert analysis["from_ring"] and 20000 <= analysis["events"] < 60000
+
+
+def test_pytorch_snapshot(recorded, tmp_path):
+    exports.write_pytorch(recorded, tmp_path / "snapshot.pickle")
+    snapshot = pickle.loads((tmp_path / "snapshot.pickle").read_bytes())
+    trace = snapshot["device_traces"][0]
+    assert {e["action"] for e in trace} == {"alloc", "free_requested", "free_completed"}
+    assert sum(e["action"] == "alloc" for e in trace) >= 100
+    assert all(e["frames"][0]["line"] >= 0 for e in trace)
+    blocks = [b for s in snapshot["segments"] for b in s["blocks"]]
+    assert sum(b["size"] >= 40000 for b in blocks) >= 50
+
+
+def test_pprof(recorded, tmp_path):
+    exports.write_pprof(recorded, tmp_path / "profile.pb.gz")
+    data = gzip.decompress((tmp_path / "profile.pb.gz").read_bytes())
+    assert b"inuse_space" in data and b"test_recording.py" in data and b"multiply" in data
+
+
+def test_chrome_trace(recorded, tmp_path):
+    exports.write_chrome(recorded, tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    phases = {e["ph"] for e in events}
+    assert {"X", "C", "s", "f"} <= phases
+    counters = [e["args"]["live"] for e in events if e["ph"] == "C"]
+    assert max(counters) >= 50 * 40000
+    assert all(e["ts"] >= 0 for e in events if "ts" in e)
+
+
+def test_tensorboard_scalars(recorded, tmp_path):
+    exports.write_tensorboard(recorded, tmp_path / "board")
+    files = list((tmp_path / "board").iterdir())
+    assert len(files) == 1 and b"memory/live" in files[0].read_bytes()
+
+
+def test_prometheus_text():
+    text = tf.memory.prometheus()
+    live = [line for line in text.splitlines() if line.startswith("tidemark_memory_bytes")]
+    assert len(live) == 4
+    for line in text.splitlines():
+        assert line.startswith("#") or float(line.rsplit(" ", 1)[1]) >= -(1 << 30)
+
+
+def test_tracemalloc_snapshot():
+    kept = [tf.zeros([1000]) for _ in range(7)]
+    snapshot = tf.memory.tracemalloc_snapshot()
+    lines = snapshot.statistics("lineno")
+    mine = [s for s in lines if s.traceback[0].filename.endswith("test_recording.py")]
+    assert max(s.count for s in mine) >= len(kept)
+
+
+def test_export_command(recorded, tmp_path):
+    for kind in ("pytorch", "pprof", "chrome"):
+        out = tmp_path / kind
+        command = [sys.executable, "-m", "tidemark", "export", recorded, "--to", kind, "-o", out]
+        assert subprocess.run(command).returncode == 0 and out.stat().st_size > 100
+    rubbish = tmp_path / "rubbish"
+    rubbish.write_bytes(b"no recording at all, though it is long enough to hold a header of one")
+    command = [sys.executable, "-m", "tidemark", "export", rubbish, "--to", "pprof", "-o", "x"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and "is no recording" in done.stderr
+
+
+def test_watching_a_process(tmp_path):
+    program = """
+import sys, time, tidemark as tf
+tf.memory.allow_watching()
+x = tf.zeros([1000, 1000])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        command = [sys.executable, "-m", "tidemark", "watch", str(process.pid), "--once"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "4 MiB" in done.stdout and "fill" in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 80
+    finally:
+        process.communicate()
+    command = [sys.executable, "-m", "tidemark", "watch", str(process.pid), "--once"]
+    assert subprocess.run(command, capture_output=True).returncode == 2
+
+
+@pytest.mark.slow
+def test_a_million_events_are_reported_in_little_memory(tmp_path):
+    path = str(tmp_path / "long.tidemark")
+    recordings.write(path, 100_000)
+    out = tmp_path / "report.html"
+    began = time.monotonic()
+    pid = os.spawnv(
+        os.P_NOWAIT, sys.executable,
+        [sys.executable, "-m", "tidemark", "report", path, "-o", str(out)],
+    )  # fmt: skip
+    _, status, usage = os.wait4(pid, 0)
+    assert status == 0 and time.monotonic() - began < 20
+    assert usage.ru_maxrss < 300 * 1024
+    assert out.stat().st_size < 5 << 20
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "slope"),
+    [
+        ([1000] * 50, "flat", 0),
+        ([i * 100 for i in range(50)], "growing", 100),
+        ([0] * 10 + [50000] * 40, "flat", 0),  # one jump
+        ([min(i, 8) * 1000 for i in range(60)], "flat", 0),  # a cache that fills
+        ([i * 100 + (i * 7919) % 300 for i in range(80)], "growing", 100),  # noise
+        ([(i % 10) * 100000 for i in range(80)], "sawtooth", 0),
+        ([100000 - i * 100 for i in range(50)], "flat", 0),
+        ([5], "flat", 0),
+    ],
+)
+def test_verdicts(values, verdict, slope):
+    got = growth.judge(range(len(values)), values)
+    assert got.verdict == verdict
+    assert got.bytes_per_step == pytest.approx(slope, rel=0.05)
