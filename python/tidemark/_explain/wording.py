@@ -215,7 +215,8 @@ def _special(item, root, path):
         where = getattr(session, "_opened_at", None)
         at = f" opened at {where}" if where else ""
         file, line, _ = source.parse_place(where)
-        return _holder(item, f"variables of the session{at}", "session", file=file, line=line)
+        path = source.full_path(file) if file else ""
+        return _holder(item, f"variables of the session{at}", "session", file=path, line=line)
     if isinstance(last, _tidemark.FinishedGraph):
         return _trace(item, path)
     if isinstance(last, (_tidemark.SharedGraph, _tidemark.NodeHandle)):
