@@ -37,7 +37,9 @@ def main():
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     sys.path.insert(0, str(HERE))
     import function_programs
+    import function_programs_control  # noqa: F401
     import function_programs_more  # noqa: F401
+    import function_programs_rules  # noqa: F401
 
     told = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
     for name in sys.argv[1:] or function_programs.PROGRAMS:

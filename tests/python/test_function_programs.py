@@ -4,7 +4,9 @@ import importlib.util
 import json
 from pathlib import Path
 
+import function_programs_control  # noqa: F401
 import function_programs_more  # noqa: F401
+import function_programs_rules  # noqa: F401
 import pytest
 from function_programs import PROGRAMS
 
