@@ -228,7 +228,7 @@ nb::list nodes_of(const FinishedGraph& self) {
       shapes.append(nb::make_tuple(std::string(name_of(info.dtype)), info.shape.to_string()));
     }
     const std::string site = node->site ? memory::describe(*node->site) : "";
-    out.append(nb::make_tuple(std::string(graph::kind_of(*node)), shapes, site));
+    out.append(nb::make_tuple(std::string(graph::kind_of(*node)), shapes, site, node->label));
   }
   return out;
 }

@@ -11,7 +11,7 @@ import functools
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import call, is_tracing
+from tidemark._tidemark import Tensor, call, is_tracing
 from tidemark.errors import InvalidArgumentError
 
 
@@ -440,12 +440,18 @@ def _shape_of(signature):
     return None if shape is None or shape.rank is None else tuple(shape.as_list())
 
 
+def _without_gradient(result):
+    """The result as one that nobody can differentiate: NumPy tells nothing of how it came."""
+    return call("stop_gradient", (result,), {}) if isinstance(result, Tensor) else result
+
+
 @export("tf.numpy_function")
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """Calls a Python function with NumPy arrays; what it returns becomes tensors."""
     if is_tracing():
-        return _staged_python(
+        made = _staged_python(
             lambda *values: func(*[v.numpy() for v in values]), inp, Tout, "numpy_function"
         )
+        return nest.map_structure(_without_gradient, made)
     result = func(*[convert_to_tensor(x).numpy() for x in inp])
     return _with_types(result, Tout, "numpy_function")

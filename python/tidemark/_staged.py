@@ -8,6 +8,7 @@ from tidemark._optional import Optional, OptionalSpec
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building
 from tidemark._type_specs import TensorSpec
+from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import as_shape, sizes_of
 
 
@@ -36,7 +37,7 @@ def branch(index, functions, names, what, last_first=False):
     specs = [(t.dtype, sizes_of(t.shape)) for t in outputs]
     for (_, structure, others), name in zip(traced[1:], names[1:], strict=True):
         try:
-            nest.assert_same_structure(first._value, structure._value, check_types=False)
+            nest.assert_same_structure(first._value, structure._value)
             if len(others) != len(outputs):
                 raise ValueError(f"{len(outputs)} tensors and {len(others)} tensors")
         except (ValueError, TypeError) as error:
@@ -65,7 +66,7 @@ def cond(pred, true_fn, false_fn):
     """As ``tf.cond`` over a tensor."""
     pred = convert_to_tensor(pred)
     if pred.shape.rank not in (0, None):
-        raise ValueError(f"pred must be a scalar, got shape {pred.shape}")
+        raise InvalidArgumentError(None, None, f"pred must be a scalar, got shape {pred.shape}")
     if pred.dtype.name != "bool":
         raise TypeError(f"pred must be a bool tensor, got {pred.dtype.name}")
     index = _tidemark.call("cast", (pred,), {"dtype": "int32"})

@@ -13,6 +13,7 @@ from tidemark._creation import convert_to_tensor
 from tidemark._tensor_array import TensorArray, TensorArraySpec
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
+from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape, as_shape
 
 
@@ -89,9 +90,11 @@ class StagedTensorArray(TensorArray):
     def _checked(self, value):
         value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
         if value.dtype != self._dtype:
-            raise ValueError(
+            raise InvalidArgumentError(
+                None,
+                None,
                 f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
-                f"{value.dtype.name}"
+                f"{value.dtype.name}",
             )
         return value
 

@@ -247,7 +247,7 @@ def test_concrete_functions():
     concrete = f.get_concrete_function(tf.TensorSpec([None], tf.float32))
     assert concrete(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 4.0]
     assert concrete.structured_outputs.shape.as_list() == [None]
-    with pytest.raises(TypeError):
+    with pytest.raises(tf.errors.InvalidArgumentError):
         concrete(tf.constant([[1.0]]))
 
 

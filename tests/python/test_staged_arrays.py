@@ -176,7 +176,7 @@ def test_elements_of_another_type_are_refused():
     def wrong_shape():
         tf.TensorArray(tf.float32, size=3, element_shape=(2,)).write(0, tf.constant([1.0]))
 
-    with pytest.raises(ValueError, match="dtype"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dtype"):
         wrong_dtype()
     with pytest.raises(ValueError, match="shape"):
         wrong_shape()

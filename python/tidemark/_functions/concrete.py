@@ -5,10 +5,11 @@ from __future__ import annotations
 from tidemark import _tidemark, nest
 from tidemark._export import export
 from tidemark._functions import arguments
-from tidemark._functions.arguments import Call, NumberArg, TensorArg
+from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.numbers import wide_dtype
 from tidemark._symbolic import operation_type
 from tidemark._tidemark import Tensor
+from tidemark.errors import InvalidArgumentError
 
 
 class Trace:
@@ -65,8 +66,8 @@ class FuncGraph:
     def get_operations(self):
         """The operations, in the order in which they run."""
         return [
-            Operation(kind, at, outputs, place)
-            for at, (kind, outputs, place) in enumerate(self._graph.nodes())
+            Operation(kind, label or f"{kind}_{at}", outputs, place)
+            for at, (kind, outputs, place, label) in enumerate(self._graph.nodes())
         ]
 
     def as_graph_def(self, from_version=None, add_shapes=False, **_):
@@ -86,9 +87,9 @@ class Operation:
 
     __slots__ = ("type", "name", "outputs", "place")
 
-    def __init__(self, kind, at, outputs, place):
+    def __init__(self, kind, name, outputs, place):
         self.type, self.outputs, self.place = operation_type(kind), outputs, place
-        self.name = f"{kind}_{at}"
+        self.name = name
 
     def __repr__(self):
         return f"<tf.Operation {self.name!r} type={self.type}>"
@@ -122,9 +123,11 @@ class ConcreteFunction:
             if number is None and not isinstance(leaf, Tensor):
                 leaf = _tidemark.convert(leaf, wanted.dtype._enum)
             if number is None and not wanted.accepts(TensorArg.of(leaf)):
-                raise TypeError(
+                raise InvalidArgumentError(
+                    None,
+                    None,
                     f"Binding inputs to tf.function failed: {self.name} expects {wanted!r} for "
-                    f"input {len(values)}; given was {TensorArg.of(leaf)!r}."
+                    f"input {len(values)}; given was {TensorArg.of(leaf)!r}.",
                 )
             values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
         trace.calls += 1
@@ -145,6 +148,7 @@ class ConcreteFunction:
                 return flat
             raise
         if call.token == trace.token:
+            self._check_values(call)
             return [call.leaves[at] for at, _ in trace.inputs]
         flat = nest.flatten((args, kwargs))
         if len(flat) == count:
@@ -153,6 +157,15 @@ class ConcreteFunction:
             f"{self.name} takes {count} tensors: {self.pretty_printed_signature()}; given were "
             f"{len(flat)}"
         )
+
+    def _check_values(self, call):
+        """Raises where a Python value is another than the one that the function was traced for."""
+        for wanted, given in zip(self._trace.args, call.args, strict=True):
+            if isinstance(wanted, ValueArg) and wanted != given:
+                raise TypeError(
+                    f"Can not cast {given!r} to {wanted!r}: {self.name} was traced for this value "
+                    "and keeps it. Leave the argument out, or get another concrete function."
+                )
 
     graph = property(lambda self: FuncGraph(self._trace))
     output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
@@ -191,12 +204,51 @@ class ConcreteFunction:
         return self._trace.structure.pack(outputs)
 
     def pretty_printed_signature(self, verbose=True):
-        """The signature in one line."""
-        inside = ", ".join(repr(arg) for arg in self._trace.args)
-        return f"{self.name}({inside})"
+        """The parameters, the results and what the function captured, a line each."""
+        return signature_text(self._trace, self._signature, self._variables)
 
     def __repr__(self):
         return f"<ConcreteFunction {self.pretty_printed_signature()}>"
+
+
+def signature_text(trace, signature, variables=()):
+    """What a trace takes and gives, in TensorFlow's words."""
+    leaves = [
+        repr(arg.spec()) if isinstance(arg, TensorArg) else f"Literal[{arg!r}]"
+        for arg in trace.args
+    ]
+    for at, spec, count in reversed(trace.call._specs):
+        leaves[at : at + count] = [repr(spec)]
+    args, kwargs = nest.pack_sequence_as(trace.call._structure, [_Text(leaf) for leaf in leaves])
+    named = [*signature.named(args), *kwargs.items()]
+    parameters = [f"  {name} (POSITIONAL_OR_KEYWORD): {_typed(value)}" for name, value in named]
+    outputs = trace.structure.pack([TensorArg.of(t).spec() for t in trace.graph.outputs])
+    captures = [f"  {v.name}: {TensorArg.of(v).spec()!r}" for v in variables]
+    return "\n".join(
+        ["Input Parameters:", *(parameters or ["  None"]), "Output Type:", f"  {_typed(outputs)}",
+         "Captures:", *(captures or ["  None"])]
+    )  # fmt: skip
+
+
+class _Text:
+    """A leaf that is written as this text."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def __repr__(self):
+        return self._text
+
+
+def _typed(value):
+    """A structure of specs as the type that it stands for."""
+    if isinstance(value, dict):
+        inside = ", ".join(f"[{key!r}, {_typed(item)}]" for key, item in value.items())
+        return f"Dict[{inside}]"
+    if isinstance(value, (list, tuple)):
+        kind = "List" if isinstance(value, list) else "Tuple"
+        return f"{kind}[{', '.join(_typed(item) for item in value)}]"
+    return repr(value)
 
 
 __all__ = ["ConcreteFunction", "FuncGraph", "Trace", "arguments"]

@@ -11,7 +11,7 @@ from tidemark import _tidemark, nest
 from tidemark._explain import notes
 from tidemark._export import export
 from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
-from tidemark._functions.concrete import ConcreteFunction, Trace
+from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
 from tidemark._functions.numbers import TracedNumber, wide_dtype
 from tidemark._functions.plan import Plan
 from tidemark._functions.signature import DeclaredInputs, Signature
@@ -414,8 +414,38 @@ class Function(_tidemark.FunctionBase):
     function_spec = property(lambda self: self._signature)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
-        """The signatures of all traces, a line each."""
-        return "\n".join(info.signature for info in self.traces())
+        """The signatures of all traces."""
+        return "\n\n".join(
+            signature_text(trace, self._signature, _alive_variables(trace.graph.variable_ids))
+            for trace in self._traces
+        )
+
+    def experimental_get_compiler_ir(self, *args, **kwargs):
+        """Refused: XLA, whose language this would be in, is not a part of Tidemark."""
+        if not self._jit_compile:
+            raise ValueError(
+                "Compiler IR can only be returned for functions marked with 'jit_compile=True'"
+            )
+        raise NotImplementedError(
+            "functions are not compiled by XLA; "
+            "f.get_concrete_function(...).graph.as_graph_def() shows the graph"
+        )
+
+    def __copy__(self):
+        return type(self)(
+            self._python_function, self._name, self.input_signature, self._autograph,
+            self._jit_compile, self._reduce_retracing, self._autograph_options,
+            _instance=self._instance,
+        )  # fmt: skip
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            f"tf.function {self._name} cannot be pickled: its graphs belong to this process. "
+            "Pickle the Python function and decorate it again, or save the function."
+        )
 
     # --- ownership ---------------------------------------------------------------------------
 

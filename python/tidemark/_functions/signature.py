@@ -37,6 +37,19 @@ class Signature:
     def names(self):
         return list(self._signature.parameters)
 
+    def named(self, args):
+        """(name, value) of positional values."""
+        names = self.names
+        extra = next(
+            (p.name for p in self._signature.parameters.values()
+             if p.kind is inspect.Parameter.VAR_POSITIONAL), "args",
+        )  # fmt: skip
+        known = names.index(extra) if extra in names else len(names)
+        return [
+            (names[at] if at < known else f"{extra}_{at - known}", value)
+            for at, value in enumerate(args)
+        ]
+
     def default(self, index):
         """The default of a parameter, as ``inspect`` says it."""
         return list(self._signature.parameters.values())[index].default

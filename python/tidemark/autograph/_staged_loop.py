@@ -56,6 +56,11 @@ def staged_for(length, element, extra_test, body, get_state, set_state, names, o
 
 def staged_for_dataset(dataset, extra_test, body, get_state, set_state, names, options):
     """Builds ``for element in dataset: body(element)``."""
+    if extra_test is not None:  # a loop that may end early
+        iterator = iter(dataset)
+        if hasattr(type(iterator), "next_if"):
+            staged_for_iterator(iterator, extra_test, body, get_state, set_state, names, options)
+            return
     targets = _target_names(options.get("iterate_names", ""))
     loop = _Loop(names, get_state, set_state, options, targets)
     loop.run_over(dataset, extra_test, body)
