@@ -117,11 +117,11 @@ KINDS = {
 
 def rows():
     texts = {
-        "floats": "100,000 different floats",
-        "lengths": "2,000 different lengths",
-        "methods": "100,000 bound methods",
+        "floats": "100,000 floats",
+        "lengths": "2,000 lengths",
+        "methods": "100,000 methods",
         "functions": "100,000 new functions",
-        "errors": "10,000 errors inside",
+        "errors": "10,000 errors",
     }
     for name, text in texts.items():
         yield Row(f"{text}, growth", f"tidemark.{name}_mib", at_most=2.0, unit="MiB")
