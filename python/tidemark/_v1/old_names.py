@@ -85,6 +85,11 @@ MOVED = {
     "sparse_fill_empty_rows": "sparse.fill_empty_rows", "sparse_split": "sparse.split",
     "sparse_segment_mean": "sparse.segment_mean", "sparse_segment_sum": "sparse.segment_sum",
     "sparse_segment_sqrt_n": "sparse.segment_sqrt_n",
+    **{
+        name: f"_v1.train.inputs.{name}"
+        for name in ("FixedLengthRecordReader", "IdentityReader", "ReaderBase", "TFRecordReader",
+                     "TextLineReader", "WholeFileReader")
+    },
     "FIFOQueue": "_v1.train.queues.FIFOQueue", "QueueBase": "_v1.train.queues.QueueBase",
     "RandomShuffleQueue": "_v1.train.queues.RandomShuffleQueue",
     "layers": "_v1.layers", "losses": "_v1.losses", "metrics": "_v1.metrics",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import call
+from tidemark._tidemark import call, is_symbolic, is_tracing
 from tidemark.errors import InvalidArgumentError
 
 _CSV_DTYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
@@ -47,6 +47,22 @@ def _csv_column(fields, default, na_value, column):
     return call("select", (missing, value, numbers), {})
 
 
+def _decoded_when_run(records, record_defaults, *rest):
+    """One step of the graph: what fields hold is there when it runs."""
+    from tidemark._staged import python_call
+    from tidemark._tidemark import static_value
+
+    defaults = [convert_to_tensor(d) for d in record_defaults]
+    values = [static_value(d) if is_symbolic(d) else d for d in defaults]
+    given = [d if v is None else v for d, v in zip(record_defaults, values, strict=True)]
+    shape = None if records.shape.rank is None else records.shape.as_list()
+    made = python_call(
+        lambda text: decode_csv(text, given, *rest), [records],
+        [(default.dtype, shape) for default in defaults],
+    )  # fmt: skip
+    return list(made) if isinstance(made, (list, tuple)) else [made]
+
+
 @export("tf.io.decode_csv")
 def decode_csv(
     records,
@@ -58,6 +74,10 @@ def decode_csv(
     name=None,
 ):
     """The columns of CSV records, each a tensor of its default's dtype."""
+    if is_symbolic(records) and is_tracing():
+        return _decoded_when_run(
+            records, record_defaults, field_delim, use_quote_delim, na_value, select_cols
+        )
     if select_cols is not None:
         if any(b <= a for a, b in zip(select_cols, select_cols[1:], strict=False)):
             raise ValueError("select_cols is not strictly increasing.")

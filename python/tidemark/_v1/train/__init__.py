@@ -20,6 +20,11 @@ _HOMES = {
         "ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold",
         "SingularMonitoredSession",
     ],
+    "inputs": [
+        "batch", "batch_join", "input_producer", "limit_epochs", "match_filenames_once",
+        "range_input_producer", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
+        "string_input_producer",
+    ],
     "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
     "saver": [
         "Saver", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
