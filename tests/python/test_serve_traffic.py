@@ -155,6 +155,18 @@ def test_a_version_in_place_a_broken_one_and_a_deleted_one(tmp_path):
         server.wait_for(lambda: first() == 18.0)
 
 
+def test_saved_requests_warm_a_version_up(tmp_path):
+    serving.save_linear(tmp_path / "good")
+    (tmp_path / "good" / "1" / "warmup.jsonl").write_text('{"instances": [[1, 2, 3]]}\n')
+    serving.save_linear(tmp_path / "bad")
+    (tmp_path / "bad" / "1" / "warmup.jsonl").write_text('{"instances": [[1, 2, 3]]}\n{"in')
+    with serving.Server(tmp_path) as server:
+        assert server.predict("good", ONE).status == 200
+        assert server.predict("bad", ONE).status == 404
+        (status,) = server.get("/v1/models/bad").json["model_version_status"]
+        assert "warmup.jsonl, line 2" in status["status"]["error_message"]
+
+
 def test_swapping_versions(tmp_path):
     serving.save_linear(tmp_path / "linear", scale=1.0)
     with serving.Server(tmp_path, "--reload", "swap") as server:

@@ -8,9 +8,11 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "tidemark/io/model_format.h"
 #include "tidemark/io/tensor_file.h"
+#include "tidemark/serve/predict_body.h"
 #include "tidemark/serve/status.h"
 
 namespace tidemark::serve {
@@ -93,6 +95,22 @@ size_t prepare(const SavedModel& model, const Batching& batching) {
     }
   }
   return most;
+}
+
+/// Runs the requests of warmup.jsonl, a :predict body a line, where the version has that file.
+void run_saved_requests(const SavedModel& model, const std::string& folder) {
+  constexpr int kMostRequests = 1000;
+  std::ifstream file((fs::path(folder) / "warmup.jsonl").string());
+  std::string line;
+  for (int number = 1; number <= kMostRequests && std::getline(file, line); ++number) {
+    if (line.empty()) continue;
+    try {
+      const PredictBody body = read_predict_body(model, line);
+      (void)model.run(*body.signature, body.inputs);
+    } catch (const Error& error) {
+      fail("warmup.jsonl, line ", number, ": ", error.what());
+    }
+  }
 }
 
 }  // namespace
@@ -273,6 +291,7 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
     check_room(folder, name);
     SavedModel model = load_model(folder);
     const size_t plan = prepare(model, options.batching);
+    run_saved_requests(model, folder);
     check_plan(name, plan);
     made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
   } catch (const Error& failed) {

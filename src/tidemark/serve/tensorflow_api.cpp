@@ -2,6 +2,7 @@
 
 #include "tidemark/serve/api.h"
 #include "tidemark/serve/json.h"
+#include "tidemark/serve/predict_body.h"
 
 namespace tidemark::serve {
 
@@ -304,7 +305,23 @@ HttpResponse as_columns(const SignatureSpec& signature, const std::vector<Tensor
 void predict(Context& context, const HttpRequest& request, const Target& target,
              const ResponderRef& to) {
   std::shared_ptr<const Servable> servable = context.store.find(target.model, target.version);
-  element document = parse(request.body);
+  PredictBody body = read_predict_body(servable->model, request.body);
+  const SignatureSpec* signature = body.signature;
+  if (!body.is_rows) {
+    run_signature(context, servable, *signature, std::move(body.inputs), to,
+                  [signature](std::vector<Tensor>&& out) { return as_columns(*signature, out); });
+    return;
+  }
+  const int64_t rows = body.inputs.empty() ? 0 : body.inputs[0].dim(0);
+  run_signature(
+      context, servable, *signature, std::move(body.inputs), to,
+      [signature, rows](std::vector<Tensor>&& out) { return as_rows(*signature, out, rows); });
+}
+
+}  // namespace
+
+PredictBody read_predict_body(const SavedModel& model, std::string_view text) {
+  const element document = parse(text);
   if (!document.is_object()) {
     refuse(Code::invalid_argument, "Request payload should be a JSON object");
   }
@@ -314,32 +331,24 @@ void predict(Context& context, const HttpRequest& request, const Target& target,
   if (!object["signature_name"].get(value) && value.get(name)) {
     refuse(Code::invalid_argument, "\"signature_name\" must be a string");
   }
-  const SignatureSpec* signature = servable->model.find(name.empty() ? "serving_default" : name);
-  if (!signature) {
+  PredictBody body;
+  body.signature = model.find(name.empty() ? "serving_default" : name);
+  if (!body.signature) {
     refuse(Code::invalid_argument, "Serving signature name: \"", name,
            "\" not found in signature def");
   }
   element inputs, instances;
   const bool has_inputs = !object["inputs"].get(inputs);
-  const bool has_instances = !object["instances"].get(instances);
-  if (has_inputs == has_instances) {
+  body.is_rows = !object["instances"].get(instances);
+  if (has_inputs == body.is_rows) {
     refuse(Code::invalid_argument, has_inputs
                                        ? "Only one of \"inputs\" and \"instances\" may be given"
                                        : "Missing 'inputs' or 'instances' key");
   }
-  if (has_inputs) {
-    run_signature(context, servable, *signature, from_columns(*signature, inputs), to,
-                  [signature](std::vector<Tensor>&& out) { return as_columns(*signature, out); });
-    return;
-  }
-  std::vector<Tensor> tensors = from_rows(*signature, instances);
-  const int64_t rows = tensors.empty() ? 0 : tensors[0].dim(0);
-  run_signature(
-      context, servable, *signature, std::move(tensors), to,
-      [signature, rows](std::vector<Tensor>&& out) { return as_rows(*signature, out, rows); });
+  body.inputs =
+      has_inputs ? from_columns(*body.signature, inputs) : from_rows(*body.signature, instances);
+  return body;
 }
-
-}  // namespace
 
 bool handle_tensorflow(Context& context, const HttpRequest& request,
                        const std::vector<std::string>& path, const ResponderRef& to) {
