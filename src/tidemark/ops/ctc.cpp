@@ -1,6 +1,7 @@
 // Connectionist temporal classification (Graves et al., 2006): the loss of label sequences without
 // an alignment, and the decoders that read label sequences off the scores.
 #include "tidemark/ops/gradients.h"
+#include "tidemark/ops/missing_gradient.h"
 #include "tidemark/ops/movement.h"
 
 namespace tidemark {
@@ -78,6 +79,20 @@ void beam_rule(InferContext& c) {
   c.set(1, Shape{batch, paths});
 }
 
+/// The gradient of ctc_loss is linear in what flows into it; that much forward mode needs. Its
+/// derivative by the logits is another matter, in TensorFlow too.
+void loss_gradient_gradient(Grad& g) {
+  if (g.wants(1)) {
+    fail<MissingGradientError>("gradient registry has no entry for: ", g.op_name(),
+                               ". Differentiate once only here, or write the computation with ",
+                               "smaller ops");
+  }
+  const Tensor ones = call("ones_like", {g.x(0)});
+  const Tensor slope = call("ctc_loss_grad", {ones, g.x(1), g.x(2), g.x(3), g.x(4)},
+                            {{"blank_index", g.attr("blank_index")}});
+  g.dx(0) = call("sum", {g.dy() * slope}, {{"axis", Ints{0, 2}}});
+}
+
 }  // namespace
 
 TIDEMARK_OP(ctc_loss)
@@ -111,7 +126,7 @@ TIDEMARK_OP(ctc_loss_grad)
     .output("dlogits", like("logits"))
     .shape(loss_gradient_rule)
     .heavy()
-    .missing_gradient();
+    .gradient(loss_gradient_gradient, keep_x(0, 1, 2, 3, 4));
 
 TIDEMARK_OP(ctc_greedy_decode)
     .doc(
