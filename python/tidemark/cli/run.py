@@ -6,6 +6,8 @@ import os
 import runpy
 import sys
 
+# Processes that the program starts begin with its sys.path; there `tensorflow` is found here.
+_STAND_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_stand_in")
 ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
 
 
@@ -46,11 +48,11 @@ def execute(module, program, report=False, at_end=None) -> int:
     try:
         if module is not None:
             sys.argv = [module, *program]
-            sys.path.insert(0, os.getcwd())
+            sys.path[:0] = [os.getcwd(), _STAND_IN]
             _run_module(module, at_end)
         else:
             sys.argv = program
-            sys.path.insert(0, os.path.dirname(os.path.abspath(program[0])))
+            sys.path[:0] = [os.path.dirname(os.path.abspath(program[0])), _STAND_IN]
             _run_file(program[0], at_end)
     finally:
         if report:
