@@ -150,6 +150,17 @@ TEST(Fuse, LooksThroughRepetition) {
   });
 }
 
+TEST(Fuse, DropsOutInOnePass) {
+  const Tensor seed = Tensor::of<int32_t>({7, 9});
+  const auto fused = check({normal({40, 100}, 1), seed}, [](const Tensors& in) -> Tensors {
+    const Tensor u = call("stateless_random_uniform", {Tensor::of({40, 100}), in[1]});
+    const Tensor kept = call("cast", {greater_equal(u, Tensor(0.3f))}, {{"dtype", DType::float32}});
+    const Tensor noise = call("stateless_random_normal", {Tensor::of({40, 100}), in[1] + 1});
+    return {in[0] * kept / 0.7f + noise, softmax_by_hand(in[0] + u)};
+  });
+  EXPECT_EQ(count(*fused, "stateless_random_uniform"), 0) << fused->to_string();
+}
+
 TEST(Fuse, MakesNoCycles) {
   // exp waits for the product, the sum for both: h cannot join it.
   const auto fused =

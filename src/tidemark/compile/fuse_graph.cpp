@@ -68,6 +68,12 @@ FuseGraph::FuseGraph(const graph::Graph& graph) {
     for (const Tensor& t : n.node->inputs) {
       if (n.kind == FusedKind::none) {
         needs(number_of(t));
+      } else if (n.kind == FusedKind::random) {
+        // Its shape is known; its seed is read as it is, and nothing to fuse with.
+        if (&t == &n.node->inputs[1]) {
+          n.operands.push_back({t, -1});
+          needs(number_of(t));
+        }
       } else {
         n.operands.push_back(resolve(t));
         needs(n.operands.back().producer);
@@ -130,6 +136,8 @@ void FuseGraph::classify(FusableNode& n) const {
     if (kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::select;
   } else if (name == "sum" || name == "mean" || name == "max" || name == "min") {
     classify_reduction(n);
+  } else if (name.starts_with("stateless_random_")) {
+    classify_random(n);
   } else if (fusion::is_fusable(*node.op, in) && node.inputs.size() <= 3) {
     for (const Tensor& t : node.inputs) {
       if (t.dtype() != in) return;
@@ -137,6 +145,23 @@ void FuseGraph::classify(FusableNode& n) const {
     n.kind = FusedKind::map;
     n.is_heavy = cpu::loop_for(name, in)->heavy;
   }
+}
+
+void FuseGraph::classify_random(FusableNode& n) const {
+  const graph::Node& node = *n.node;
+  const std::string& name = node.op->name();
+  if (node.outputs[0].dtype != DType::float32) return;
+  if (name == "stateless_random_uniform") {
+    n.drawn = fusion::Drawn::uniform;
+  } else if (name == "stateless_random_normal") {
+    n.drawn = fusion::Drawn::normal;
+  } else if (name == "stateless_random_truncated_normal") {
+    n.drawn = fusion::Drawn::truncated_normal;
+  } else {
+    return;
+  }
+  n.kind = FusedKind::random;
+  n.is_heavy = true;
 }
 
 void FuseGraph::classify_reduction(FusableNode& n) const {

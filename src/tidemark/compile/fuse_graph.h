@@ -64,6 +64,7 @@ class FuseGraph {
  private:
   void classify(FusableNode& n) const;
   void classify_reduction(FusableNode& n) const;
+  void classify_random(FusableNode& n) const;
   void find_aliases();
   FusedOperand resolve(const Tensor& t) const;
   void order_effects();

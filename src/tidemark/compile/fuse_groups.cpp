@@ -42,7 +42,11 @@ class Grouper {
 
   std::vector<FuseGroup> run() {
     for (size_t i = g_.size(); i-- > 0;) {
-      if (group_of_[i] < 0 && g_.nodes[i].kind != FusedKind::none) start(static_cast<int>(i));
+      const FusedKind kind = g_.nodes[i].kind;
+      // Random numbers that are not used by a group are drawn by their own kernel.
+      if (group_of_[i] < 0 && kind != FusedKind::none && kind != FusedKind::random) {
+        start(static_cast<int>(i));
+      }
     }
     return std::move(groups_);
   }
@@ -127,7 +131,9 @@ class Grouper {
     for (const int user : g_.after[static_cast<size_t>(n)]) {
       has_outside_users |= is_outside(user);
     }
-    if (group.updates && (node.kind == FusedKind::reduce || !is_only_assigned(n))) return false;
+    if (group.updates &&
+        (node.kind == FusedKind::reduce || node.kind == FusedKind::random || !is_only_assigned(n)))
+      return false;
     if (!fits_shape(group, node, has_outside_users)) return false;
     if (has_outside_users && reaches(n)) return false;
     return fits_size(group, n);
@@ -141,6 +147,7 @@ class Grouper {
       return row_length(group.space, node.reduced_dims) <= kLongestRow;
     }
     if (node.shape() == group.space) return true;
+    if (node.kind == FusedKind::random) return false;  // element i of the space is number i
     if (group.reduced_dims > 0 && node.shape() == row_shape(group.space, group.reduced_dims)) {
       return true;
     }

@@ -20,6 +20,10 @@ class Translator {
     builder_.set_reduced_dims(group_.reduced_dims);
     for (const int m : group_.members) {
       const FusableNode& n = g_.nodes[static_cast<size_t>(m)];
+      if (n.kind == FusedKind::random) {
+        value_[static_cast<size_t>(m)] = draw(n);
+        continue;
+      }
       std::vector<fusion::Value> args;
       for (const FusedOperand& o : n.operands) args.push_back(operand(o));
       value_[static_cast<size_t>(m)] = translate(n, args);
@@ -41,6 +45,17 @@ class Translator {
   }
 
  private:
+  fusion::Value draw(const FusableNode& n) {
+    const bool uniform = n.drawn == fusion::Drawn::uniform;
+    const auto attr = [&](const char* name) {
+      return n.node->attrs[static_cast<size_t>(n.node->op->attr_index(name))].as_real();
+    };
+    const Tensor& seed = n.operands[0].load;
+    result_.inputs.push_back(seed);
+    return builder_.random(n.drawn, DType::float32, attr(uniform ? "minval" : "mean"),
+                           attr(uniform ? "maxval" : "stddev"), builder_.seed_input(seed.dtype()));
+  }
+
   fusion::Value operand(const FusedOperand& o) {
     if (o.producer >= 0 && value_[static_cast<size_t>(o.producer)] != fusion::kNoValue) {
       return value_[static_cast<size_t>(o.producer)];
