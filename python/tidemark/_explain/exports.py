@@ -71,8 +71,9 @@ def pytorch_snapshot(path):
 
 def write_pytorch(path, output):
     """The snapshot, pickled."""
+    snapshot = pytorch_snapshot(path)
     with open(output, "wb") as file:
-        pickle.dump(pytorch_snapshot(path), file)
+        pickle.dump(snapshot, file)
 
 
 # --- pprof ------------------------------------------------------------------------------------
@@ -148,8 +149,9 @@ def pprof(analysis):
 
 def write_pprof(path, output):
     """The profile of a recording."""
+    data = pprof(_tidemark.analyse_recording(path))
     with open(output, "wb") as file:
-        file.write(pprof(_tidemark.analyse_recording(path)))
+        file.write(data)
 
 
 # --- Chrome's and Perfetto's trace ------------------------------------------------------------
