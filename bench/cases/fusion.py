@@ -85,7 +85,7 @@ def tensorflow(options: Options):
 
 
 CASE = Case(
-    about="tanh(w) * exp(-w), w = 2x² + 1, 16 M floats: one pass, against compilers and a copy",
+    about="tanh(w) * exp(-w), w = 2x² + 1, in one pass",
     subjects=[
         InPython("tidemark", tidemark),
         InPython("torch", torch),
@@ -94,14 +94,14 @@ CASE = Case(
     ],
     rows=[
         Row(
-            "over a copy or the functions alone",
+            "16 M, over copy or functions",
             "tidemark.fused",
             "tidemark.at_least",
             at_most_ratio=1.2,
             unit="ns",
         ),
         Row(
-            "against jit compilers",
+            "16 M, against compilers",
             "tidemark.fused",
             ("torch.fused", "jax.fused", "tensorflow.fused"),
             at_most_ratio=1.0,
