@@ -117,7 +117,7 @@ void put_summary_rows(const Tensor& t, int axis, int64_t begin, int64_t most, Si
   int64_t stride = 1;
   for (int d = axis + 1; d < rank; ++d) stride *= t.dim(d);
   const int64_t rows = t.dim(axis);
-  const bool cut = most >= 0 && rows > 2 * most;
+  const bool cut = most >= 0 && rows - most > most;  // twice `most` may not fit
   const auto separate = [&] {
     if (axis + 1 == rank) return sink.append(' ');
     for (int d = axis + 1; d < rank; ++d) sink.append('\n');
