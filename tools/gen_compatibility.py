@@ -172,8 +172,8 @@ def keras_tests_part():
     lines = [
         "## Keras's own tests",
         "",
-        "`tests/keras/run` runs them against the results of TensorFlow 2.21. Of the folders",
-        "layers, losses and models, these pass there and fail here:",
+        "`tests/keras/run` runs them against the results of TensorFlow 2.21. These pass there and",
+        "fail here:",
         "",
         "| why | tests |",
         "| --- | --- |",
