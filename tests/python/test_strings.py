@@ -167,3 +167,13 @@ def test_long_formatted_numbers():
     wide = tf.strings.as_string([1.5, -2.0], width=100, precision=3).numpy()
     assert list(wide) == [b"%100.3f" % 1.5, b"%100.3f" % -2.0]
     assert tf.strings.as_string(tf.constant(1e300, tf.float64)).numpy() == b"%f" % 1e300
+
+
+def test_strings_are_added_and_chosen_in_functions():
+    @tf.function
+    def twice(x):
+        return x + x, tf.where(tf.equal(x, "b"), x, "none")
+
+    both, chosen = twice(tf.constant(["a", "b"]))
+    assert both.numpy().tolist() == [b"aa", b"bb"] and chosen.numpy().tolist() == [b"none", b"b"]
+    assert twice(tf.constant("c"))[0].numpy() == b"cc"
