@@ -44,6 +44,10 @@ struct TIDEMARK_API PlanReport {
   int64_t workspaces = 0;              // the largest scratch of a kernel; inside the arena
   int64_t as_traced = 0;               // the peak in the order of the program
   double seconds = 0;                  // that planning took
+  int64_t budget = 0;                  // what a run may take; 0: anything
+  int64_t unbounded_peak = 0;          // without the budget
+  int64_t repeated = 0;                // steps done again to keep within it
+  double added_time = 0;               // that they cost, estimated, as a part of the whole
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
   std::vector<std::string> refusals;  // why values have buffers of their own

@@ -74,11 +74,12 @@ nb::list run(const FinishedGraph& self, nb::handle inputs) {
   return list_of(outputs);
 }
 
-std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs, bool compile_at_once) {
+std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs, bool compile_at_once,
+                                      int64_t budget) {
   auto out = std::make_shared<FinishedGraph>();
-  trace::Ready ready =
-      trace::shared(self.builder.finish(tensors(outputs)),
-                    compile_at_once ? exec::Compile::at_once : exec::Compile::when_repeated);
+  trace::Ready ready = trace::shared(
+      self.builder.finish(tensors(outputs)),
+      compile_at_once ? exec::Compile::at_once : exec::Compile::when_repeated, budget);
   out->graph = std::move(ready.graph);
   out->program = std::move(ready.program);
   out->variables = self.builder.variables();
@@ -93,23 +94,30 @@ std::vector<graph::OutputInfo> infos_of(nb::handle specs) {
   return out;
 }
 
-/// plan(name, [(dtype, shape), …]): what a run will need, as plain values.
-nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs) {
+/// plan(name, [(dtype, shape), …], budget or 0): what a run will need, as plain values.
+nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
   std::vector<Tensor> inputs;
   for (const graph::OutputInfo& info : infos_of(specs)) {
     inputs.push_back(trace::spec_of(info.dtype, info.shape));
   }
-  const PlanReport report = trace::plan_report(*self.program, inputs, std::move(name));
+  const PlanReport report = trace::plan_report(*self.program, inputs, std::move(name), budget);
   nb::dict out;
   out["text"] = report.to_string();
-  const std::pair<const char*, int64_t> numbers[] = {
-      {"peak", report.peak},           {"lower_bound", report.lower_bound},
-      {"arena", report.arena},         {"results", report.results},
-      {"constants", report.constants}, {"variables", report.variables},
-      {"inputs", report.inputs},       {"workspaces", report.workspaces},
-      {"as_traced", report.as_traced}};
+  const std::pair<const char*, int64_t> numbers[] = {{"peak", report.peak},
+                                                     {"lower_bound", report.lower_bound},
+                                                     {"arena", report.arena},
+                                                     {"results", report.results},
+                                                     {"constants", report.constants},
+                                                     {"variables", report.variables},
+                                                     {"inputs", report.inputs},
+                                                     {"workspaces", report.workspaces},
+                                                     {"as_traced", report.as_traced},
+                                                     {"budget", report.budget},
+                                                     {"unbounded_peak", report.unbounded_peak},
+                                                     {"repeated", report.repeated}};
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
+  out["added_time"] = report.added_time;
   nb::list steps, buffers, refusals;
   for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
   for (const PlannedBuffer& b : report.buffers) {
@@ -392,7 +400,8 @@ void add_graph_functions(nb::module_& m) {
           nb::arg(), nb::arg().none())
       .def("own", [](Building& self,
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
-      .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false)
+      .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false,
+           nb::arg("memory_budget") = 0)
       .def_prop_ro("captures", captures)
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
       .def_prop_ro("variable_ids",

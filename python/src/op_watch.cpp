@@ -3,41 +3,34 @@
 
 #include <tidemark/call.h>
 
+#include <memory>
 #include <set>
 #include <string>
+
+#include "tidemark/exec/eager.h"
 
 namespace tidemark::python {
 
 namespace {
 
-/// Stands on the stack of one thread and notes the names of the calls that come by.
-class OpWatch final : public CallHandler {
- public:
-  void handle(const OpCall& call, std::span<Tensor> outputs) override {
-    names_.insert(call.op.name());
-    next(call, outputs);
-  }
-  std::set<std::string> take() { return std::exchange(names_, {}); }
+/// The ops that this thread ran; null while it is not asked.
+thread_local std::unique_ptr<std::set<std::string>> seen;
 
- private:
-  std::set<std::string> names_;
-};
-
-OpWatch& watch() {
-  thread_local OpWatch mine;
-  return mine;
+void see(const OpDef& op) {
+  if (seen) seen->insert(op.name());
 }
 
 nb::list take() {
   nb::list out;
-  for (const std::string& name : watch().take()) out.append(nb::str(name.c_str(), name.size()));
+  if (!seen) return out;
+  for (const std::string& name : *seen) out.append(nb::str(name.c_str(), name.size()));
+  seen->clear();
   return out;
 }
 
 void set_watching(bool on) {
-  remove_handler(watch());
-  if (on) push_handler(watch());
-  watch().take();
+  seen = on ? std::make_unique<std::set<std::string>>() : nullptr;
+  exec::set_op_observer(on ? see : nullptr);
 }
 
 }  // namespace

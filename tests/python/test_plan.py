@@ -115,3 +115,57 @@ def test_steady_state_is_flat():
     after = tf.memory.stats()
     assert float(last) < first
     assert after.live - before.live <= 4096 and after.resident - before.resident < 1 << 20
+
+
+def deep(budget=None):
+    """A training step whose activations dominate, and its variables."""
+    rng = np.random.default_rng(0)
+    weights = [tf.Variable(rng.normal(0, 0.1, (64, 64)).astype(np.float32)) for _ in range(8)]
+
+    @tf.function(memory_budget=budget)
+    def step(x):
+        with tf.GradientTape() as tape:
+            h = x
+            for w in weights:
+                h = tf.nn.gelu(tf.matmul(h, w)) + tf.sin(h)
+            loss = tf.reduce_mean(tf.square(h))
+        for w, g in zip(weights, tape.gradient(loss, weights), strict=True):
+            w.assign_sub(0.01 * g)
+        return loss
+
+    return step, weights
+
+
+@pytest.mark.parametrize("part", [0.7, 0.5])
+def test_a_budget_is_kept_and_changes_no_result(part):
+    x = tf.random.normal((2048, 64))
+    free, free_weights = deep()
+    whole = free.plan(x).peak
+    bounded, bounded_weights = deep(int(whole * part))
+    plan = bounded.plan(x)
+    assert plan.peak <= whole * part and plan.unbounded_peak == whole
+    assert plan.repeated > 0 and 0 < plan.added_time < 1
+    assert "done twice" in str(plan)
+    for _ in range(3):
+        np.testing.assert_allclose(free(x), bounded(x), rtol=1e-5)
+    for a, b in zip(free_weights, bounded_weights, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-6)
+    tf.memory.reset_peak()
+    before = tf.memory.stats().live
+    bounded(x)
+    # Large blocks are rounded up to huge pages where that costs an eighth at most.
+    assert tf.memory.stats().peak - before <= plan.peak * 1.125 + 3 * 4096
+
+
+def test_a_budget_too_small_says_what_would_do():
+    x = tf.random.normal((2048, 64))
+    step, weights = deep("100KB")
+    before = weights[0].numpy()
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"lowest peak found is .* MiB"):
+        step(x)
+    np.testing.assert_array_equal(before, weights[0].numpy())
+
+
+def test_budgets_that_make_no_sense():
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        tf.function(lambda x: x, memory_budget="lots")

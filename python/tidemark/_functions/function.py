@@ -21,6 +21,7 @@ from tidemark._scopes import get_logger
 from tidemark._tidemark import Tensor
 from tidemark._tracing import Structure, building, is_symbolic
 from tidemark._type_specs import TensorSpec
+from tidemark.memory import parse_bytes
 
 _eagerly = False
 _TRACES_BEFORE_WARNING = 5
@@ -62,7 +63,9 @@ class Function(_tidemark.FunctionBase):
         reduce_retracing=False,
         experimental_options=None,
         _instance=None,
+        memory_budget=None,
     ):
+        self._memory_budget = 0 if memory_budget is None else parse_bytes(memory_budget)
         self._python_function = python_function
         self._instance = _instance  # weak; of a method
         self._name = name or getattr(python_function, "__name__", "function")
@@ -218,7 +221,7 @@ class Function(_tidemark.FunctionBase):
                 packed_args, packed_kwargs = call.packed(leaves)
                 result = self._traceable()(*packed_args, **packed_kwargs)
                 structure, outputs = Structure.of(result, self._to_output)
-                graph = builder.finish(outputs, compile_at_once=True)
+                graph = builder.finish(outputs, True, self._memory_budget)
         finally:
             _thread.creating = outer
         if creating.count:
@@ -397,9 +400,11 @@ class Function(_tidemark.FunctionBase):
         concrete = self._list_all_concrete_functions()
         return {f"trace_{at}": one for at, one in enumerate(concrete)}
 
-    def plan(self, *args, **kwargs):
+    def plan(self, *args, memory_budget=None, **kwargs):
         """What a call with these arguments, or arguments of these specs, will need: a
-        ``tf.memory.Plan``. Nothing runs, and the memory need not be there."""
+        ``tf.memory.Plan``. Nothing runs, and the memory need not be there. ``memory_budget`` asks
+        what the plan would be under that budget instead of the function's own."""
+        budget = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten((args, kwargs))):
@@ -408,7 +413,7 @@ class Function(_tidemark.FunctionBase):
             call = Call(self._bind(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._new_trace(call)
-        return Plan(self._name, trace.graph.plan(self._name, _specs(trace, call)))
+        return Plan(self._name, trace.graph.plan(self._name, _specs(trace, call), budget))
 
     python_function = property(lambda self: self._python())
     function_spec = property(lambda self: self._signature)
@@ -475,7 +480,7 @@ class Function(_tidemark.FunctionBase):
         bound = type(self)(
             self._python_function, self._name, self.input_signature, self._autograph,
             self._jit_compile, self._reduce_retracing, self._autograph_options,
-            _instance=weakref.ref(instance),
+            _instance=weakref.ref(instance), memory_budget=self._memory_budget or None,
         )  # fmt: skip
         try:
             self._bound[instance] = bound
@@ -575,8 +580,13 @@ def function(
     experimental_relax_shapes=None,
     experimental_compile=None,
     experimental_follow_type_hints=None,
+    memory_budget=None,
 ):
-    """Makes a Python function run as a graph: ``@tf.function``, with or without arguments."""
+    """Makes a Python function run as a graph: ``@tf.function``, with or without arguments.
+
+    ``memory_budget`` (bytes, or text like "500MB") bounds what a call takes beside its arguments
+    and variables: steps are done twice rather than kept, as few and as cheap ones as can be found.
+    """
 
     def decorate(inner):
         if isinstance(inner, (staticmethod, classmethod)):
@@ -584,6 +594,7 @@ def function(
         return Function(
             inner, getattr(inner, "__name__", None), input_signature, autograph, jit_compile,
             bool(reduce_retracing or experimental_relax_shapes), experimental_autograph_options,
+            memory_budget=memory_budget,
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)

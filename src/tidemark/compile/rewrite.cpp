@@ -75,18 +75,20 @@ graph::NodeRef Rewriter::now_of(const graph::Node& old) const {
   return graph::NodeRef::share(&graph::node_of(known->second));
 }
 
-graph::NodeRef Rewriter::copy(const graph::Node& old) {
+graph::NodeRef Rewriter::copy(const graph::Node& old) { return copy_over(old, at(old.inputs)); }
+
+graph::NodeRef Rewriter::copy_over(const graph::Node& old, std::vector<Tensor> inputs) {
   const graph::NodeRef node = new_node(old);
   node->op = old.op;
   node->special = old.special;
   node->attrs = old.attrs;
   node->label = old.label;
   node->outputs = old.outputs;
-  node->inputs = at(old.inputs);
+  node->inputs = std::move(inputs);
   for (const graph::NodeRef& before : old.before) {
     if (graph::NodeRef now = now_of(*before)) node->before.push_back(std::move(now));
   }
-  nodes_[&old] = node;
+  if (!nodes_.emplace(&old, node).second) return node;
   const auto is_it = [&](const graph::NodeRef& kept) { return kept.get() == &old; };
   if (std::any_of(from_.effects().begin(), from_.effects().end(), is_it)) to_->keep(node);
   return node;

@@ -37,6 +37,10 @@ class Rewriter {
   /// old graph keeps the new one keeps.
   graph::NodeRef copy(const graph::Node& old);
 
+  /// The node again, over these inputs. It stands for nothing yet, and is kept as the old one is
+  /// unless it is the second of its kind.
+  graph::NodeRef copy_over(const graph::Node& old, std::vector<Tensor> inputs);
+
   /// A new node at the source line of `like`. Its shapes are those its op's rule tells.
   Tensor add(const OpDef& op, std::vector<Tensor> inputs, std::vector<Attr> attrs,
              const graph::Node& like);

@@ -30,13 +30,13 @@ class Pool {
     return *pool;
   }
 
-  Arena take(size_t bytes) {
+  Arena take(size_t bytes, bool exact) {
     memory::Buffer* too_small = nullptr;
     {
       const std::lock_guard lock(mutex_);
       ++in_use_;
       most_in_use_ = std::max(most_in_use_, in_use_);
-      if (const auto found = best_for(bytes); found != idle_.end()) {
+      if (const auto found = best_for(bytes, exact); found != idle_.end()) {
         const Arena arena = *found;
         idle_.erase(found);
         ++hits_;
@@ -112,11 +112,12 @@ class Pool {
     memory::set_idle_reclaimer([] { return instance().drop_idle(); });
   }
 
-  /// The smallest that is large enough and not wastefully so, in the account of this thread.
-  std::vector<Arena>::iterator best_for(size_t bytes) {
+  /// The smallest that is large enough, in the account of this thread.
+  std::vector<Arena>::iterator best_for(size_t bytes, bool exact) {
     auto best = idle_.end();
     for (auto at = idle_.begin(); at != idle_.end(); ++at) {
       const memory::Buffer& buffer = *at->buffer;
+      if (exact && buffer.bytes != bytes) continue;
       if (buffer.bytes < bytes || buffer.budget != memory::thread_context.budget) continue;
       if (best == idle_.end() || buffer.bytes < best->buffer->bytes) best = at;
     }
@@ -173,9 +174,9 @@ ArenaNeed::~ArenaNeed() {
   if (bytes_ > 0) Pool::instance().remove_need(bytes_);
 }
 
-ArenaLease::ArenaLease(int64_t bytes) {
+ArenaLease::ArenaLease(int64_t bytes, bool exact) {
   if (bytes <= 0) return;
-  const Arena arena = Pool::instance().take(static_cast<size_t>(bytes));
+  const Arena arena = Pool::instance().take(static_cast<size_t>(bytes), exact);
   buffer_ = arena.buffer;
   id_ = arena.id;
   static const bool poison = settings::flag(settings::kPoison);

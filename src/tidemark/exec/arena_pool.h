@@ -26,8 +26,9 @@ class ArenaNeed {
 /// A block for the time of one run.
 class ArenaLease {
  public:
-  /// Throws ResourceExhaustedError where no memory is left. Zero bytes: no block.
-  explicit ArenaLease(int64_t bytes);
+  /// Throws ResourceExhaustedError where no memory is left. Zero bytes: no block. `exact`: not a
+  /// larger one that happens to be there.
+  explicit ArenaLease(int64_t bytes, bool exact = false);
   ~ArenaLease();
   ArenaLease(const ArenaLease&) = delete;
   ArenaLease& operator=(const ArenaLease&) = delete;

@@ -16,6 +16,7 @@
 namespace tidemark::exec {
 
 constinit LongWorkHooks long_work_hooks;
+constinit OpObserver op_observer = nullptr;
 
 namespace {
 
@@ -268,8 +269,12 @@ void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks
 
 void set_op_watch(OpWatch* watch) noexcept { op_watch.store(watch, std::memory_order_release); }
 
+void set_op_observer(OpObserver see) noexcept { op_observer = see; }
+
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
   OpName name(call.op);
+  if (op_observer) [[unlikely]]
+    op_observer(call.op);
   const WatchedOp watched(call.op);
   for (const Tensor& t : call.inputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]

@@ -27,6 +27,12 @@ class OpWatch {
 /// Null: nobody. A watch is never destroyed: an op may be on its way when it is replaced.
 TIDEMARK_API void set_op_watch(OpWatch* watch) noexcept;
 
+/// For tests: called with every op that runs; null: nobody looks. What compiled programs run is
+/// told as their trace names it.
+using OpObserver = void (*)(const OpDef& op);
+TIDEMARK_API void set_op_observer(OpObserver see) noexcept;
+extern constinit OpObserver op_observer;
+
 /// Fills `outputs` or throws, leaving nothing behind.
 TIDEMARK_API void run_eager(const OpCall& call, std::span<Tensor> outputs);
 

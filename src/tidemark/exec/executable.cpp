@@ -48,7 +48,7 @@ class Executable::Run {
  public:
   explicit Run(const Executable& executable)
       : executable_(executable),
-        lease_(executable.need_.bytes()),
+        lease_(executable.need_.bytes(), executable.is_bounded_),
         frame_(executable.take_frame()),
         slots_(frame_->slots.data()) {
     frame_->point_into(executable, lease_);

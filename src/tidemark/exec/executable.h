@@ -18,7 +18,8 @@ namespace tidemark::exec {
 /// Keeps no node alive.
 class TIDEMARK_API Executable {
  public:
-  Executable(const graph::Graph& graph, const plan::GraphPlan& plan);
+  /// `is_bounded`: a run may not take more than the plan says, be it idle anyway.
+  Executable(const graph::Graph& graph, const plan::GraphPlan& plan, bool is_bounded = false);
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
@@ -90,6 +91,7 @@ class TIDEMARK_API Executable {
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_;
   ArenaNeed need_;
+  bool is_bounded_;
   mutable std::atomic<Frame*> kept_{nullptr};
 };
 

@@ -196,8 +196,8 @@ class Executable::Builder {
   uint32_t next_slot_ = 0;
 };
 
-Executable::Executable(const graph::Graph& graph, const plan::GraphPlan& plan)
-    : need_(plan.arena_bytes) {
+Executable::Executable(const graph::Graph& graph, const plan::GraphPlan& plan, bool is_bounded)
+    : need_(plan.arena_bytes), is_bounded_(is_bounded) {
   Builder(*this, plan).build(graph);
 }
 

@@ -157,6 +157,11 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
   if (versions_ && top_handler() == nullptr) {
     if (const Executable* planned = versions_->find(*this, inputs)) {
+      if (op_observer) [[unlikely]] {
+        for (const Step& step : steps_) {
+          if (step.op) op_observer(*step.op);
+        }
+      }
       return planned->run(inputs, outputs);
     }
   }

@@ -54,12 +54,15 @@ class TIDEMARK_API Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  /// `budget`: bytes that a run may take beside its inputs, by doing some steps twice if need be.
   static std::shared_ptr<const Program> build(const graph::Graph& graph,
-                                              Compile compile = Compile::when_repeated);
+                                              Compile compile = Compile::when_repeated,
+                                              int64_t budget = 0);
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects = {},
-                                              Compile compile = Compile::when_repeated);
+                                              Compile compile = Compile::when_repeated,
+                                              int64_t budget = 0);
 
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }

@@ -165,22 +165,24 @@ class Program::Builder {
   uint32_t next_slot_ = 0;
 };
 
-std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile compile) {
-  return build(graph.inputs(), graph.outputs(), graph.effects(), compile);
+std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile compile,
+                                              int64_t budget) {
+  return build(graph.inputs(), graph.outputs(), graph.effects(), compile, budget);
 }
 
 std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects,
-                                              Compile compile) {
+                                              Compile compile, int64_t budget) {
   auto program = std::make_shared<Program>();
   Builder(*program, inputs, outputs, effects).build(inputs, outputs);
   static const bool plans = settings::flag(settings::kPlan);
   // One step gains nothing from a plan.
-  if (plans && program->steps_.size() > 1) {
+  if ((plans && program->steps_.size() > 1) || budget > 0) {
     const bool sizes_known = std::all_of(
         inputs.begin(), inputs.end(), [](const Tensor& t) { return t.shape().is_fully_known(); });
-    program->versions_ = std::make_unique<Versions>(sizes_known ? compile : Compile::when_repeated);
+    program->versions_ = std::make_unique<Versions>(
+        sizes_known || budget > 0 ? compile : Compile::when_repeated, budget);
   }
   return program;
 }

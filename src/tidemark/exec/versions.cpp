@@ -1,6 +1,11 @@
 #include "tidemark/exec/versions.h"
 
+#include <tidemark/bytes.h>
+
+#include <algorithm>
+
 #include "tidemark/base/settings.h"
+#include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 
 namespace tidemark::exec {
@@ -29,6 +34,56 @@ std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const
   if (!specialiser) return nullptr;
   std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
   return graph ? compile::run_passes(std::move(graph)) : nullptr;
+}
+
+namespace {
+
+[[noreturn]] void fail_budget(const PlannedGraph& least, int64_t budget) {
+  const plan::GraphPlan& plan = least.plan;
+  const auto at = std::max_element(
+      plan.steps.begin(), plan.steps.end(),
+      [](const plan::PlannedStep& a, const plan::PlannedStep& b) { return a.load < b.load; });
+  const int step = static_cast<int>(at - plan.steps.begin());
+  std::vector<const plan::PlannedValue*> alive;
+  for (const plan::PlannedValue& v : plan.values) {
+    const bool own = v.place != plan::Place::elsewhere && v.view_of == plan::kNone;
+    if (own && v.takes_over == plan::kNone && v.first <= step && step <= v.last)
+      alive.push_back(&v);
+  }
+  std::sort(alive.begin(), alive.end(),
+            [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  std::string what;
+  for (size_t i = 0; i < std::min<size_t>(alive.size(), 3); ++i) {
+    const graph::Node& node = *alive[i]->node;
+    what += message(i ? ", " : "", format_bytes(alive[i]->bytes), " of ", graph::kind_of(node));
+    if (node.site) what += message(" at ", memory::describe(*node.site));
+  }
+  fail<ResourceExhaustedError>("a memory budget of ", format_bytes(budget),
+                               " was given; the lowest peak found is ", format_bytes(plan.peak),
+                               ", where ", what,
+                               " are alive. Give at least that, or smaller inputs");
+}
+
+}  // namespace
+
+PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
+  PlannedGraph out{graph, plan::plan_graph(*graph)};
+  out.unbounded_peak = out.plan.peak;
+  if (budget <= 0) return out;
+  PlannedGraph least = out;
+  // What is alive at once has to be a little less than what it takes when packed.
+  for (const double part : {1.0, 0.97, 0.93, 0.88}) {
+    if (least.plan.peak <= budget) return least;
+    const auto target = static_cast<int64_t>(part * static_cast<double>(budget));
+    compile::Fitted fitted = compile::fit_budget(graph, target);
+    compile::verify(*fitted.graph);
+    plan::GraphPlan plan = plan::plan_graph(*fitted.graph);
+    if (plan.peak >= least.plan.peak) continue;
+    least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
+             fitted.repeated};
+  }
+  if (least.plan.peak > budget) fail_budget(least, budget);
+  return least;
 }
 
 Versions::~Versions() {
@@ -62,7 +117,7 @@ bool Versions::was_seen(std::span<const Tensor> inputs) {
 
 const Executable* Versions::find(const Program& program, std::span<const Tensor> inputs) {
   if (const Version* version = known(inputs)) return version->executable.get();
-  if (count_.load(std::memory_order_relaxed) >= kMost) return nullptr;
+  if (budget_ == 0 && count_.load(std::memory_order_relaxed) >= kMost) return nullptr;
   if (when_ == Compile::when_repeated && !was_seen(inputs)) return nullptr;
   return compile(program, inputs);
 }
@@ -75,12 +130,21 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
   try {
     if (const auto graph = specialise(program, inputs)) {
-      made->executable = std::make_unique<Executable>(*graph, plan::plan_graph(*graph));
+      const PlannedGraph planned = plan_within(graph, budget_);
+      made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
     }
   } catch (const InternalError&) {
     throw;  // a fault of ours must not hide
+  } catch (const ResourceExhaustedError&) {
+    if (budget_ > 0) throw;
   } catch (const Error&) {
     made->executable.reset();  // the run itself says what is wrong
+  }
+  if (budget_ > 0 && !made->executable) {
+    fail<FailedPreconditionError>(
+        "a memory budget of ", format_bytes(budget_),
+        " was given, but sizes in this function depend on what only a run can tell, or its "
+        "gradients go through loops: it cannot be planned");
   }
   made->older = newest_.load(std::memory_order_relaxed);
   const Executable* executable = made->executable.get();

@@ -11,7 +11,8 @@ namespace tidemark::exec {
 /// A program that cannot be compiled, or whose sizes keep changing, is run step by step.
 class Versions {
  public:
-  explicit Versions(Compile when) : when_(when) {}
+  /// `budget`: bytes that a run may take beside its inputs; 0: any.
+  explicit Versions(Compile when, int64_t budget) : when_(when), budget_(budget) {}
   ~Versions();
   Versions(const Versions&) = delete;
   Versions& operator=(const Versions&) = delete;
@@ -38,6 +39,7 @@ class Versions {
   bool was_seen(std::span<const Tensor> inputs);
 
   const Compile when_;
+  const int64_t budget_;
   std::atomic<const Version*> newest_{nullptr};
   std::atomic<int> count_{0};
   mutable std::mutex mutex_;
@@ -53,5 +55,17 @@ TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
 /// A graph of the given sizes, after all passes. Null: it cannot be made.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(const Program& program,
                                                       std::span<const Tensor> inputs);
+
+/// A graph and its plan, within the budget where there is one.
+struct PlannedGraph {
+  std::shared_ptr<graph::Graph> graph;
+  plan::GraphPlan plan;
+  int64_t unbounded_peak = 0;
+  double added_time = 0;  // estimated, as a part of the whole
+  int repeated = 0;
+};
+/// Throws ResourceExhaustedError where no plan within the budget was found: it says the lowest peak
+/// that was, and what is alive at it.
+TIDEMARK_API PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget);
 
 }  // namespace tidemark::exec

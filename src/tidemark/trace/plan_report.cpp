@@ -127,7 +127,7 @@ Tensor spec_of(DType dtype, const Shape& shape) {
 }
 
 PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inputs,
-                       std::string name) {
+                       std::string name, int64_t budget) {
   for (const Tensor& t : inputs) {
     if (!t.shape().is_fully_known()) {
       fail("[plan] ", name, ": a plan needs all sizes; an argument has shape ", t.shape());
@@ -142,7 +142,12 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   }
   PlanReport out;
   out.name = std::move(name);
-  Reporter(*graph, plan::plan_graph(*graph), out).fill();
+  const exec::PlannedGraph planned = exec::plan_within(graph, budget);
+  out.budget = budget;
+  out.unbounded_peak = planned.unbounded_peak;
+  out.repeated = planned.repeated;
+  out.added_time = planned.added_time;
+  Reporter(*planned.graph, planned.plan, out).fill();
   return out;
 }
 

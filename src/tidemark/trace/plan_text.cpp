@@ -112,6 +112,12 @@ std::string PlanReport::to_string() const {
   row(out, "arguments", inputs, "the caller's, not counted");
   row(out, "workspace", workspaces, "the largest of any kernel, in the arena");
   row(out, "as traced", as_traced, "the peak in the order of the program");
+  if (budget > 0) {
+    row(out, "budget", budget, "what a call may take");
+    row(out, "without it", unbounded_peak, "the peak with nothing done twice");
+    out += message("  ", repeated, " steps are done twice, about ", percent(added_time),
+                   " more time\n");
+  }
   add_peak(out, *this);
   out += "over time, " + message(steps.size(), " steps:\n");
   out += "  " + timeline(steps, lower_bound) + "\n";

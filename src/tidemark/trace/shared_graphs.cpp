@@ -72,8 +72,10 @@ bool has_state(const graph::Graph& graph) {
 
 }  // namespace
 
-Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile) {
-  if (has_state(*graph)) return {graph, exec::Program::build(*graph, compile)};
+Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile, int64_t budget) {
+  if (budget > 0 || has_state(*graph)) {
+    return {graph, exec::Program::build(*graph, compile, budget)};
+  }
   const uint64_t hash = graph::content_hash(*graph);
   // Compared and let go without the lock: the last owner's end may run the user's code.
   for (Ready& known : table().candidates(hash)) {

@@ -1,0 +1,136 @@
+#include "tidemark/compile/fit_budget.h"
+
+#include <algorithm>
+
+#include "tidemark/compile/rewrite.h"
+#include "tidemark/graph/specials.h"
+#include "tidemark/plan/lowering.h"
+#include "tidemark/plan/order.h"
+#include "tidemark/plan/recompute.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+/// What steps cost is guessed from what they touch and, where they multiply matrices, from how
+/// often: only the proportions matter.
+constexpr double kBytesPerSecond = 8e9;
+constexpr double kProductsPerSecond = 5e10;
+constexpr double kSecondsPerStep = 1e-6;
+
+double bytes_touched(const graph::Node& node) {
+  double bytes = 0;
+  for (const Tensor& t : node.inputs) bytes += static_cast<double>(t.nbytes());
+  for (const graph::OutputInfo& out : node.outputs) {
+    if (!out.shape.is_fully_known()) continue;
+    bytes +=
+        static_cast<double>(out.shape.num_elements()) * static_cast<double>(size_of(out.dtype));
+  }
+  return bytes;
+}
+
+double elements(const Shape& shape) {
+  return shape.is_fully_known() ? static_cast<double>(shape.num_elements()) : 0;
+}
+
+/// Multiplications of a heavy op: the geometric mean of its three largest operands' elements, to
+/// the power of 3/2, is what a product of matrices takes, and close for convolutions.
+double products(const graph::Node& node) {
+  std::vector<double> sizes;
+  for (const Tensor& t : node.inputs) sizes.push_back(elements(t.shape()));
+  for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
+  std::sort(sizes.rbegin(), sizes.rend());
+  if (sizes.size() < 3) return sizes.empty() ? 0 : sizes[0];
+  return std::sqrt(sizes[0] * sizes[1] * sizes[2]);
+}
+
+plan::OpCost cost_of(const plan::PlannedStep& step) {
+  using Kind = plan::PlannedStep::Kind;
+  const graph::Node& node = *step.node;
+  plan::OpCost cost;
+  if (step.kind == Kind::view) return {0, true};
+  cost.seconds = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
+  if (node.op && node.op->is_heavy()) cost.seconds += products(node) / kProductsPerSecond;
+  cost.is_repeatable =
+      step.kind == Kind::pure || (step.kind == Kind::kernel && !node.op->is_stateful());
+  return cost;
+}
+
+/// By value: the update after which a reading of its variable is not what it was.
+std::vector<int> find_validity(const plan::Lowering& lowered) {
+  std::vector<int> out(lowered.values.size(), plan::kNone);
+  for (size_t i = 0; i < lowered.values.size(); ++i) {
+    const auto& node =
+        *lowered.values[static_cast<size_t>(lowered.root_of(static_cast<int>(i)))].node;
+    const auto* read = dynamic_cast<const graph::ReadVariable*>(node.special.get());
+    if (!read) continue;
+    for (size_t op = 0; op < lowered.steps.size() && out[i] == plan::kNone; ++op) {
+      const graph::Node& later = *lowered.steps[op].node;
+      const auto* update = dynamic_cast<const graph::UpdateVariable*>(later.special.get());
+      if (update && later.sequence > node.sequence && update->variable() == read->variable()) {
+        out[i] = static_cast<int>(op);
+      }
+    }
+  }
+  return out;
+}
+
+class Rewriting {
+ public:
+  Rewriting(const graph::Graph& graph, const plan::Lowering& lowered,
+            const plan::Recomputation& plan)
+      : now_(graph), plan_(plan), tensors_(plan.program.values.size()) {
+    for (const Tensor& t : graph.inputs()) {
+      tensors_[static_cast<size_t>(lowered.value_of(t))] = now_.at(t);
+    }
+    for (size_t i = 0; i < plan.program.ops.size(); ++i) {
+      add(*lowered.steps[static_cast<size_t>(plan.op_of[i])].node, plan.program.ops[i]);
+    }
+    for (const Tensor& t : graph.outputs()) {
+      const int value = lowered.value_of(t);
+      if (value == plan::kNone) continue;
+      now_.set(graph::node_of(t), graph::symbolic(t).index, tensors_[static_cast<size_t>(value)]);
+    }
+  }
+  std::shared_ptr<graph::Graph> finish() { return now_.finish(); }
+
+ private:
+  void add(const graph::Node& node, const plan::Op& op) {
+    std::vector<Tensor> inputs;
+    size_t next = 0;
+    for (const Tensor& t : node.inputs) {
+      inputs.push_back(t.is_symbolic() ? tensors_[static_cast<size_t>(op.inputs[next++])] : t);
+    }
+    const graph::NodeRef made = now_.copy_over(node, std::move(inputs));
+    for (uint32_t i = 0; i < op.outputs.size(); ++i) {
+      tensors_[static_cast<size_t>(op.outputs[i])] = graph::output_of(*made, i);
+    }
+  }
+
+  Rewriter now_;
+  const plan::Recomputation& plan_;
+  std::vector<Tensor> tensors_;  // by value
+};
+
+}  // namespace
+
+Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget) {
+  const plan::Lowering lowered(*graph);
+  std::vector<plan::OpCost> costs;
+  for (const plan::PlannedStep& step : lowered.steps) costs.push_back(cost_of(step));
+  const plan::OrderResult order = plan::find_order(lowered.program, {.seconds = 0.1});
+  plan::RecomputeOptions options;
+  options.valid_until = find_validity(lowered);
+  const plan::Recomputation found =
+      plan::recompute(lowered.program, order.order, costs, budget, options);
+  Fitted out;
+  out.graph = Rewriting(*graph, lowered, found).finish();
+  out.peak = found.peak;
+  out.given_peak = found.given_peak;
+  out.added_time = found.given_seconds > 0 ? found.added_seconds / found.given_seconds : 0;
+  out.repeated = found.repeated;
+  out.fits = found.fits;
+  return out;
+}
+
+}  // namespace tidemark::compile
