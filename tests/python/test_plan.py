@@ -1,6 +1,8 @@
 """f.plan: what a call will need, before anything runs."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -169,3 +171,56 @@ def test_a_budget_too_small_says_what_would_do():
 def test_budgets_that_make_no_sense():
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
         tf.function(lambda x: x, memory_budget="lots")
+
+
+SCRIPT = """
+import tensorflow as tf
+
+@tf.function
+def loss(x, w):
+    return tf.reduce_sum(tf.tanh(tf.matmul(x, w)))
+
+def slope(x, w):
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        y = loss(x, w)
+    return tape.gradient(y, w)
+"""
+
+
+def run_cli(tmp_path, *arguments):
+    (tmp_path / "program.py").write_text(SCRIPT)
+    return subprocess.run(
+        [sys.executable, "-m", "tidemark", "plan", *arguments],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_tells_plans_of_functions(tmp_path):
+    done = run_cli(tmp_path, "program.py:loss", "--shapes", "256x64", "64x64", "--html", "p.html")
+    assert done.returncode == 0, done.stderr
+    assert "plan of loss: peak" in done.stdout and "program.py:6" in done.stdout
+    assert "matmul" in (tmp_path / "p.html").read_text()
+    done = run_cli(tmp_path, "program.py:slope", "--shapes", "256x64", "64x64", "--json")
+    assert json.loads(done.stdout)["peak"] > 0, done.stderr
+    done = run_cli(tmp_path, "program.py:slope", "--shapes", "256x64", "64x64", "--pareto")
+    assert "100%" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("program.py:none",), "has no function 'none'; it has loss, slope"),
+        (("program.py",), "SCRIPT.py:FUNCTION"),
+        (("missing.py:f",), "cannot read missing.py"),
+        (("program.py:loss", "--shapes", "2,3"), "is no shape"),
+        (("program.py:loss", "--shapes", "2x3:floaty9"), "is no dtype"),
+        (("program.py:loss", "--shapes", "2x3", "4x5"), "matmul"),
+        (("program.py:loss", "--shapes", "8x8", "8x8", "--budget", "9B"), "lowest peak found"),
+        ((), "--csv"),
+    ],
+)
+def test_the_command_says_what_is_wrong(tmp_path, arguments, says):
+    done = run_cli(tmp_path, *arguments)
+    assert done.returncode not in (0, 1) and says in done.stderr
+    assert "Traceback" not in done.stderr

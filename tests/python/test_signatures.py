@@ -21,6 +21,7 @@ OURS = compare_signatures.public_functions(tf)
 
 # What differs on purpose, and why.
 DIFFERENT = {
+    "tf.function": "memory_budget bounds what a call may take",
     "tf.gather_nd": "no bad_indices_policy: an index out of range is always an error",
     "tf.reverse_sequence": "seq_axis has to be given; TensorFlow raises without it, too",
     "tf.shape": "the default says int32, which TensorFlow's None means",

@@ -1,22 +1,43 @@
-"""``tidemark plan``: where buffers lie, and how little memory they need together."""
+"""``tidemark plan``: what a function will need, or where buffers of a plain list lie."""
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 from pathlib import Path
 
 from tidemark import _tidemark, errors
 from tidemark.cli import OK, InputError
 
-ABOUT = "pack a list of buffers into as little memory as possible"
+ABOUT = "tell what memory a function will need, or pack a list of buffers"
+_SHAPE = re.compile(r"(?:\d+(?:x\d+)*|scalar)(?::[a-z]+\d*)?")
+_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
 
 
 def add_arguments(parser) -> None:
     parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="SCRIPT.py:FUNCTION",
+        help="a tf.function, or a plain function of tensors, of a program, which is run up to its "
+        'end for that (not as "__main__")',
+    )
+    parser.add_argument(
+        "--shapes",
+        nargs="*",
+        default=[],
+        metavar="SHAPE",
+        help="one an argument: 32x784, 128:int32, scalar (float32 unless said)",
+    )
+    parser.add_argument("--budget", metavar="SIZE", help="plan within this much: 500MB")
+    parser.add_argument(
+        "--pareto", action="store_true", help="what less memory costs in time: a line a budget"
+    )
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+    parser.add_argument(
         "--csv",
         metavar="FILE",
-        required=True,
         help="the buffers, one a line: id,lower,upper,size[,alignment,offset] under a header with "
         "these names; a buffer is alive in [lower, upper); - reads the standard input",
     )
@@ -46,6 +67,86 @@ def _seconds(text: str) -> float:
 
 
 def run(arguments) -> int:
+    if (arguments.csv is None) == (arguments.target is None):
+        raise InputError("give SCRIPT.py:FUNCTION, or --csv FILE with a list of buffers")
+    return _run_csv(arguments) if arguments.csv else _run_function(arguments)
+
+
+def _run_function(arguments) -> int:
+    import tidemark as tf
+
+    function = _find_function(arguments.target)
+    if not hasattr(function, "plan"):
+        function = tf.function(function)
+    specs = [_spec(text) for text in arguments.shapes]
+    try:
+        plan = function.plan(*specs, memory_budget=arguments.budget)
+    except (errors.OpError, ValueError, TypeError) as error:
+        raise InputError(f"{arguments.target}: {error}") from None
+    if arguments.html:
+        _write(arguments.html, plan.to_html())
+    if arguments.pareto:
+        print(_pareto(function, specs, plan), flush=True)
+    elif arguments.json:
+        print(plan.to_json(indent=1), flush=True)
+    else:
+        print(plan, flush=True)
+    return OK
+
+
+def _pareto(function, specs, plan) -> str:
+    """A line a budget: the peak it leads to, and what that costs."""
+    whole = plan.unbounded_peak
+    lines = [f"{'budget':>8}  {'peak':>12}  {'again':>5}  {'time':>7}"]
+    for part in _PARTS:
+        try:
+            under = function.plan(*specs, memory_budget=max(1, int(whole * part)))
+        except errors.ResourceExhaustedError as error:
+            lines.append(f"{part:>8.0%}  cannot be had: {str(error).split(',')[0]}")
+            break
+        bar = "#" * round(40 * under.peak / whole)
+        numbers = f"{under.peak:>12,}  {under.repeated:>5}  {under.added_time:>+7.1%}"
+        lines.append(f"{part:>8.0%}  {numbers}  {bar}")
+    return "\n".join(lines)
+
+
+def _find_function(target: str):
+    path, colon, name = target.rpartition(":")
+    if not colon or not path or not name:
+        raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
+    import runpy
+
+    from tidemark import install_as_tensorflow
+
+    install_as_tensorflow()
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        names = runpy.run_path(path, run_name="tidemark_plan")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    found = names
+    for part in name.split("."):
+        found = found.get(part) if isinstance(found, dict) else getattr(found, part, None)
+    if not callable(found):
+        known = ", ".join(n for n, v in names.items() if callable(v) and not n.startswith("_"))
+        raise InputError(f"{path} has no function {name!r}; it has {known or 'none'}")
+    return found
+
+
+def _spec(text: str):
+    import tidemark as tf
+
+    if not _SHAPE.fullmatch(text):
+        raise InputError(f"{text!r} is no shape: write 32x784, 128:int32 or scalar")
+    sizes, _, dtype = text.partition(":")
+    shape = [] if sizes == "scalar" else [int(size) for size in sizes.split("x")]
+    try:
+        return tf.TensorSpec(shape, tf.as_dtype(dtype or "float32"))
+    except TypeError:
+        raise InputError(f"{dtype!r} is no dtype") from None
+
+
+def _run_csv(arguments) -> int:
     text = _read(arguments.csv)
     try:
         plan = _tidemark.pack_buffers(text, seconds=arguments.seconds, enough=arguments.enough)
