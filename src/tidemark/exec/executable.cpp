@@ -182,8 +182,28 @@ class Executable::Run {
         inputs[i] = operand(ref);
       }
     }
+    const Lent lent(inputs, step.lent);
     graph::call_special(step.special, step.infos, inputs, outputs_of(step));
   }
+
+  /// Values with a buffer of their own that other values will be written into: a variable that is
+  /// assigned one must not make the buffer its own.
+  class Lent {
+   public:
+    Lent(std::span<Tensor> inputs, uint64_t which) : inputs_(inputs), which_(which) { mark(true); }
+    ~Lent() { mark(false); }
+    Lent(const Lent&) = delete;
+
+   private:
+    void mark(bool read_only) {
+      for (uint64_t left = which_; left != 0; left &= left - 1) {
+        const Tensor& t = inputs_[static_cast<size_t>(__builtin_ctzll(left))];
+        if (t) t.impl()->read_only = read_only;
+      }
+    }
+    std::span<Tensor> inputs_;
+    uint64_t which_;
+  };
 
   const Executable& executable_;
   ArenaLease lease_;

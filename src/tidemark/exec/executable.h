@@ -59,6 +59,7 @@ class TIDEMARK_API Executable {
     uint32_t first_dead = 0, num_dead = 0;
     uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
     uint64_t writable = 0;  // of those, the ones the op may write its output into
+    uint64_t lent = 0;      // of a special: inputs whose bytes the plan will use again
     int64_t workspace = -1;
     std::vector<Attr> attrs;
     std::vector<graph::OutputInfo> infos;  // of specials

@@ -74,11 +74,19 @@ class Executable::Builder {
       step.first_output = slot_of_[static_cast<size_t>(first_value(node))];
     }
     if (planned.workspace > 0) step.workspace = planned.workspace_offset;
+    if (planned.kind == Kind::special && !node.special->keeps_inputs()) find_lent(node, step);
     weigh(node, step);
     add_made(planned, step);
     const bool shows_arena = step.kind == Kind::view && step.num_made == 0;
     if (!shows_arena) out_.steps_.push_back(std::move(step));
     if (shows_arena && node.site) memory::unpin(*node.site);
+  }
+
+  void find_lent(const graph::Node& node, Step& step) const {
+    for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 64); ++i) {
+      const int v = plan_.value_of(node.inputs[i]);
+      if (v != plan::kNone && value(v).place == plan::Place::fresh) step.lent |= uint64_t{1} << i;
+    }
   }
 
   void weigh(const graph::Node& node, Step& step) const {
