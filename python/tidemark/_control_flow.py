@@ -11,6 +11,7 @@ import functools
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._scopes import get_logger
 from tidemark._tidemark import Tensor, call, is_tracing
 from tidemark.errors import InvalidArgumentError
 
@@ -296,7 +297,19 @@ def _nothing(signature):
 @export("tf.vectorized_map")
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """``fn`` of every element along the first axis, stacked; elements of size 1 are repeated."""
+    from tidemark._vectorized import NoRule, vectorized
+
     _check_callable(fn, "fn")
+    try:
+        return vectorized(fn, elems)
+    except NoRule as error:
+        if not fallback_to_while_loop:
+            raise ValueError(
+                f"No pfor vectorization for {error}: tf.vectorized_map cannot compute it for all "
+                "elements at once; let it loop with fallback_to_while_loop=True, or use tf.map_fn"
+            ) from None
+        if warn:
+            get_logger().info("tf.vectorized_map loops over the elements because of: %s", error)
     if is_tracing():
         return _staged_maps().vectorized_map(fn, elems)
     leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
