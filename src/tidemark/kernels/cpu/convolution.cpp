@@ -9,6 +9,7 @@
 #include "tidemark/kernels/cpu/convolution_plan.h"
 #include "tidemark/kernels/cpu/isa/convolution_loops.h"
 #include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/kernels/cpu/matmul_problem.h"
 #include "tidemark/ops/windows.h"
 
 namespace tidemark::cpu {
@@ -56,6 +57,27 @@ struct Problem {
   int64_t macs() const {
     return sizes.batch * sizes.out[0] * sizes.out[1] * sizes.out[2] * window() *
            sizes.out_channels * (sizes.in_channels / sizes.groups);
+  }
+
+  /// One pixel a window, each read once: a product of matrices whose rows are pixels.
+  bool is_product() const {
+    for (int d = 0; d < 3; ++d) {
+      if (sizes.kernel[d] != 1 || sizes.stride[d] != 1 || sizes.in[d] != sizes.out[d]) return false;
+    }
+    return sizes.groups == 1;
+  }
+  MatmulProblem product(const void* first, const void* second) const {
+    const int64_t pixels = sizes.batch * sizes.in[0] * sizes.in[1] * sizes.in[2];
+    const int64_t in = sizes.in_channels, out = sizes.out_channels;
+    switch (kind) {
+      case kForward:
+        return {dtype, {first, pixels, in, in, 1, false}, {second, in, out, out, 1, false}};
+      case kInputGradient:  // by the filter, transposed
+        return {dtype, {second, pixels, out, out, 1, false}, {first, out, in, 1, out, false}};
+      case kFilterGradient:
+        break;
+    }
+    return {dtype, {first, in, pixels, 1, in, false}, {second, pixels, out, out, 1, false}};
   }
 
   std::shared_ptr<const ConvolutionPlan> plan() const {
@@ -120,6 +142,7 @@ template <Kind kKind>
 size_t workspace(const OpCall& call, std::span<const Shape> outputs) {
   if (outputs[0].num_elements() == 0) return 0;
   const Problem p(kKind, call, outputs[0]);
+  if (p.is_product()) return product_workspace(p.product(nullptr, nullptr));
   const auto plan = p.plan();
   return plan ? plan->workspace_bytes() + float_filter_bytes(p, outputs[0]) : 0;
 }
@@ -153,9 +176,13 @@ void run(KernelContext& k) {
     std::memset(k.out<void>(0), 0, k.output(0).nbytes());
     return;
   }
+  const void* first = k.in<void>(kKind == kInputGradient ? 1 : 0);
+  const void* second = k.in<void>(kKind == kForward ? 1 : 2);
+  if (p.is_product()) {
+    return run_product(p.product(first, second), k.out<void>(0), k.workspace<char>());
+  }
   if (const auto plan = p.plan()) return run_library(*plan, p, k);
-  run_own(p, k.in<void>(kKind == kInputGradient ? 1 : 0), k.in<void>(kKind == kForward ? 1 : 2),
-          k.out<void>(0));
+  run_own(p, first, second, k.out<void>(0));
 }
 
 TIDEMARK_KERNEL(convolution, kFloats, run<kForward>, workspace<kForward>);

@@ -17,12 +17,19 @@ namespace {
 constexpr int64_t kPieceMacs = 1 << 21;  // what makes a piece worth its call
 constexpr int64_t kPieces = 16;          // aimed at, so that many cores have work
 constexpr int64_t kMaxFilterSums = 64 << 20;
+constexpr int64_t kPixelsForASum = 512;
 /// Machine code, descriptions and what the heap loses between them, of one primitive, as measured
 /// over many shapes, rounded up.
 constexpr int64_t kPrimitiveBytes = 128 << 10;
 constexpr int64_t kCacheBytes = 32 << 20;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Fixed for the process: plans, the workspace asked for and the workspace used agree.
+int64_t cores() {
+  static const int64_t count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
 
 bool same(const TidemarkDnnlConvolution& a, const TidemarkDnnlConvolution& b) {
   return std::memcmp(&a, &b, sizeof(a)) == 0;  // all members are written, without padding
@@ -53,9 +60,19 @@ ConvolutionPlan::ConvolutionPlan(const TidemarkDnnlTable& table,
   while (row_axis_ < 2 && whole.in[row_axis_] == 1 && whole.out[row_axis_] == 1) ++row_axis_;
   turned_ = can_turn(whole);
   try_to_cut();
-  if (complete_ || !turned_) return;
-  turned_ = false;
-  try_to_cut();
+  if (!complete_ && turned_) {
+    turned_ = false;
+    try_to_cut();
+  }
+  if (complete_) read_layout();
+}
+
+void ConvolutionPlan::read_layout() {
+  TidemarkDnnlLayout layout;
+  if (table_.filter_layout(primitives_[0], &layout) != 0) return;
+  const int spatial = layout.rank - (whole_.groups > 1 ? 3 : 2);
+  layout_ =
+      FilterLayout(layout, turned_ ? spatial : 0, whole_.is_bfloat16 && whole_.kind != 2 ? 2 : 4);
 }
 
 void ConvolutionPlan::forget_pieces() {
@@ -85,7 +102,10 @@ void ConvolutionPlan::cut() {
   if (whole_.kind == 2) {
     const int64_t bytes =
         4 * pixels(whole_.kernel) * whole_.out_channels * (whole_.in_channels / whole_.groups);
-    most = std::clamp<int64_t>(kMaxFilterSums / std::max<int64_t>(1, bytes), 1, 8);
+    // Each piece makes a gradient of its own: as many as pay for adding them up, or as cores.
+    const int64_t paid = whole_.batch * pixels(whole_.out) / kPixelsForASum;
+    most = std::clamp<int64_t>(kMaxFilterSums / std::max<int64_t>(1, bytes), 1,
+                               std::min<int64_t>(8, std::max(cores(), paid)));
   }
   const int64_t images =
       std::max({int64_t{1}, divide_up(whole_.batch, most), divide_up(kPieceMacs, macs)});
@@ -167,11 +187,7 @@ void ConvolutionPlan::add_piece(int64_t image, int64_t images, int64_t begin, in
   pieces_.push_back(piece);
 }
 
-/// Fixed for the process, so that the workspace asked for and the workspace used agree.
-static int64_t workers(size_t pieces) {
-  static const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return std::min(cores, static_cast<int64_t>(pieces));
-}
+static int64_t workers(size_t pieces) { return std::min(cores(), static_cast<int64_t>(pieces)); }
 
 size_t ConvolutionPlan::workspace_bytes() const {
   const size_t filters = whole_.kind == 2 ? pieces_.size() : 1;
@@ -181,7 +197,7 @@ size_t ConvolutionPlan::workspace_bytes() const {
 
 /// Bytes of the filter as it is given, where a copy of it is turned around.
 size_t ConvolutionPlan::turning_room() const {
-  if (!turned_ || pixels(whole_.kernel) == 1) return 0;
+  if (!turned_ || layout_.known() || pixels(whole_.kernel) == 1) return 0;
   const int64_t elements =
       pixels(whole_.kernel) * whole_.out_channels * (whole_.in_channels / whole_.groups);
   return (static_cast<size_t>(elements * (whole_.is_bfloat16 ? 2 : 4)) + 63) / 64 * 64;
@@ -237,9 +253,7 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
   char* turned =
       filters + filter_room() * (whole_.kind == 2 ? static_cast<size_t>(count) : size_t{1});
   char* scratch = turned + turning_room();
-  if (whole_.kind != 2 && table_.convert_filter(primitives_[0], turn(b, turned), filters) != 0) {
-    fail<InternalError>("[convolution] oneDNN failed to convert the filter");
-  }
+  if (whole_.kind != 2) convert_filter(b, filters, turned);
   std::atomic<int64_t> next{0};
   parallel_for(workers(pieces_.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t worker = begin; worker < end; ++worker) {
@@ -249,9 +263,24 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
       }
     }
   });
-  if (whole_.kind != 2) return;
-  if (count > 1) add_up_filters(filters);
-  if (table_.convert_filter(primitives_[0], filters, const_cast<void*>(b)) != 0) {
+  if (whole_.kind == 2) write_filter(filters, const_cast<void*>(b));
+}
+
+void ConvolutionPlan::convert_filter(const void* given, char* filter, char* room) const {
+  if (layout_.known()) return layout_.into(given, filter);
+  if (table_.convert_filter(primitives_[0], turn(given, room), filter) != 0) {
+    fail<InternalError>("[convolution] oneDNN failed to convert the filter");
+  }
+}
+
+/// From the gradients of the pieces.
+void ConvolutionPlan::write_filter(char* filters, void* out) const {
+  if (layout_.known()) {
+    return layout_.sum_out_of(filters, static_cast<int64_t>(pieces_.size()),
+                              static_cast<int64_t>(filter_room()), static_cast<float*>(out));
+  }
+  if (pieces_.size() > 1) add_up_filters(filters);
+  if (table_.convert_filter(primitives_[0], filters, out) != 0) {
     fail<InternalError>("[convolution] oneDNN failed to convert the filter");
   }
 }

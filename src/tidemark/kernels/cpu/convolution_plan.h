@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tidemark/kernels/cpu/dnnl_library.h"
+#include "tidemark/kernels/cpu/filter_layout.h"
 
 namespace tidemark::cpu {
 
@@ -43,6 +44,9 @@ class ConvolutionPlan {
   size_t filter_room() const { return (filter_bytes_ + 63) / 64 * 64; }
   size_t turning_room() const;
   const void* turn(const void* filter, char* room) const;
+  void read_layout();
+  void convert_filter(const void* given, char* filter, char* room) const;
+  void write_filter(char* filters, void* out) const;
 
   const TidemarkDnnlTable& table_;
   TidemarkDnnlConvolution whole_;
@@ -53,6 +57,7 @@ class ConvolutionPlan {
   std::vector<TidemarkDnnlConvolution> shapes_;
   std::vector<TidemarkDnnlPrimitive*> primitives_;
   size_t scratch_ = 0, filter_bytes_ = 0;
+  FilterLayout layout_;
 };
 
 /// Null when the library is not there or has no fast code for it.

@@ -242,10 +242,9 @@ void run_own(const MatmulProblem& p, void* c, char* workspace) {
   }
 }
 
-// --- the kernel ---------------------------------------------------------------------------------
+}  // namespace
 
-size_t matmul_workspace(const OpCall& call, std::span<const Shape>) {
-  const MatmulProblem p(call);
+size_t product_workspace(const MatmulProblem& p) {
   switch (road_for(p)) {
     case Road::library: {
       const auto products = products_for(p);
@@ -261,13 +260,10 @@ size_t matmul_workspace(const OpCall& call, std::span<const Shape>) {
   }
 }
 
-void matmul_run(KernelContext& k) {
-  const MatmulProblem p(k.call());
-  void* c = k.out<void>(0);
-  if (k.output(0).num_elements() == 0) return;
+void run_product(const MatmulProblem& p, void* c, char* workspace) {
   switch (road_for(p)) {
     case Road::zero:
-      std::memset(c, 0, k.output(0).nbytes());
+      std::memset(c, 0, static_cast<size_t>(p.batch * p.m * p.n) * size_of(p.dtype));
       break;
     case Road::vector:
       run_vector(p, c);
@@ -276,16 +272,27 @@ void matmul_run(KernelContext& k) {
       const auto products = products_for(p);
       const LibraryProducts& l = *products;
       if (l.complete) {
-        run_library(p, l, c, k.workspace<char>());
+        run_library(p, l, c, workspace);
       } else {
-        run_own(p, c, k.workspace<char>());
+        run_own(p, c, workspace);
       }
       break;
     }
     case Road::own:
-      run_own(p, c, k.workspace<char>());
+      run_own(p, c, workspace);
       break;
   }
+}
+
+namespace {
+
+size_t matmul_workspace(const OpCall& call, std::span<const Shape>) {
+  return product_workspace(MatmulProblem(call));
+}
+
+void matmul_run(KernelContext& k) {
+  if (k.output(0).num_elements() == 0) return;
+  run_product(MatmulProblem(k.call()), k.out<void>(0), k.workspace<char>());
 }
 
 TIDEMARK_KERNEL(matmul, kNumeric, matmul_run, matmul_workspace);

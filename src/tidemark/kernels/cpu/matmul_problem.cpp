@@ -20,6 +20,8 @@ MatrixView matrix_of(const Tensor& t, bool transposed, bool adjoint) {
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
+const Shape kNoBatch;
+
 }  // namespace
 
 MatmulProblem::MatmulProblem(const OpCall& call)
@@ -49,6 +51,20 @@ MatmulProblem::MatmulProblem(const OpCall& call)
     broadcasts = false;
   }
 }
+
+MatmulProblem::MatmulProblem(DType type, const MatrixView& left, const MatrixView& right)
+    : dtype(type),
+      batch(1),
+      m(left.rows),
+      n(right.columns),
+      k(left.columns),
+      a(left),
+      b(right),
+      a_item(m * k),
+      b_item(k * n),
+      a_shape(&kNoBatch),
+      b_shape(&kNoBatch),
+      broadcasts(false) {}
 
 int64_t MatmulProblem::offset(const Shape& shape, int64_t item_elements, int64_t item) const {
   if (!broadcasts) return item * item_elements;

@@ -24,6 +24,8 @@ struct MatmulProblem {
   int64_t macs() const { return m * n * k; }
 
   explicit MatmulProblem(const OpCall& call);
+  /// Of two matrices.
+  MatmulProblem(DType dtype, const MatrixView& a, const MatrixView& b);
 
  private:
   int64_t offset(const Shape& shape, int64_t item_elements, int64_t item) const;
@@ -37,5 +39,10 @@ struct MatmulTiles {
   explicit MatmulTiles(const MatmulProblem& p);
   int64_t count() const { return down * across; }
 };
+
+/// Bytes of scratch memory that run_product needs.
+size_t product_workspace(const MatmulProblem& p);
+/// C is dense.
+void run_product(const MatmulProblem& p, void* c, char* workspace);
 
 }  // namespace tidemark::cpu

@@ -121,7 +121,8 @@ std::unique_ptr<TidemarkDnnlPrimitive> create(const TidemarkDnnlConvolution& c,
                                 {DNNL_ARG_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_SRC}};
   for (int i = 0; i < 3; ++i) made->names[i] = kNames[c.kind][i];
   if (!finish(*made, description.get())) return nullptr;
-  if (like) return made;
+  TidemarkDnnlLayout layout;
+  if (like || filter_layout(made.get(), &layout) == 0) return made;
   made->conversion = c.kind == 2 ? make_conversion(made->descriptions[1], made->plain_filter)
                                  : make_conversion(made->plain_filter, made->descriptions[1]);
   if (!made->conversion) return nullptr;
@@ -144,6 +145,29 @@ TidemarkDnnlPrimitive* create_convolution(const TidemarkDnnlConvolution* convolu
 
 size_t filter_bytes(const TidemarkDnnlPrimitive* convolution) {
   return dnnl_memory_desc_get_size(&convolution->descriptions[1]);
+}
+
+int filter_layout(const TidemarkDnnlPrimitive* convolution, TidemarkDnnlLayout* layout) {
+  const dnnl_memory_desc_t &to = convolution->descriptions[1], &plain = convolution->plain_filter;
+  const dnnl_blocking_desc_t& blocking = to.format_desc.blocking;
+  if (to.format_kind != dnnl_blocked || to.extra.flags != 0 || to.offset0 != 0 ||
+      to.data_type != plain.data_type || to.ndims > 6 || blocking.inner_nblks > 4) {
+    return -1;
+  }
+  *layout = {};
+  layout->rank = to.ndims;
+  layout->blocks = blocking.inner_nblks;
+  for (int d = 0; d < to.ndims; ++d) {
+    if (to.padded_dims[d] != to.dims[d]) return -1;
+    layout->sizes[d] = to.dims[d];
+    layout->strides[d] = blocking.strides[d];
+    layout->plain_strides[d] = plain.format_desc.blocking.strides[d];
+  }
+  for (int b = 0; b < blocking.inner_nblks; ++b) {
+    layout->block_sizes[b] = blocking.inner_blks[b];
+    layout->block_dimensions[b] = static_cast<int32_t>(blocking.inner_idxs[b]);
+  }
+  return 0;
 }
 
 int convert_filter(TidemarkDnnlPrimitive* p, const void* from, void* to) {

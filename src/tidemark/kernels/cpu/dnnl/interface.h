@@ -29,6 +29,16 @@ struct TidemarkDnnlConvolution {
   int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3], after[3];
 };
 
+/// Where the elements of a filter lie outside and in the library's layout: strides of its
+/// dimensions, in elements. There, an index is what is left after the blocks; the elements of a
+/// block lie together, the last one's side by side.
+struct TidemarkDnnlLayout {
+  int32_t rank, blocks;
+  int64_t sizes[6], plain_strides[6], strides[6];
+  int64_t block_sizes[4];
+  int32_t block_dimensions[4];
+};
+
 struct TidemarkDnnlPrimitive;
 
 struct TidemarkDnnlTable {
@@ -45,8 +55,11 @@ struct TidemarkDnnlTable {
                                                const TidemarkDnnlPrimitive* like);
   /// Bytes of the filter in the library's layout; of float for the gradient of the filter.
   size_t (*filter_bytes)(const TidemarkDnnlPrimitive* convolution);
+  /// 0: `layout` says where elements lie. Otherwise only convert_filter knows.
+  int (*filter_layout)(const TidemarkDnnlPrimitive* convolution, TidemarkDnnlLayout* layout);
   /// Between [window..., in_channels / groups, out_channels] and the library's layout: into it, for
-  /// the gradient of the filter (of floats, on both sides) out of it. 0: done.
+  /// the gradient of the filter (of floats, on both sides) out of it. 0: done. For filters whose
+  /// filter_layout is not known.
   int (*convert_filter)(TidemarkDnnlPrimitive* convolution, const void* from, void* to);
 };
 

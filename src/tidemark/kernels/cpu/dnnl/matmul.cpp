@@ -106,8 +106,9 @@ int run(TidemarkDnnlPrimitive* primitive, const void* a, const void* b, void* c,
 
 void destroy(TidemarkDnnlPrimitive* primitive) { delete primitive; }
 
-constexpr TidemarkDnnlTable kTable = {create_product,     scratch_bytes, run,           destroy,
-                                      create_convolution, filter_bytes,  convert_filter};
+constexpr TidemarkDnnlTable kTable = {create_product, scratch_bytes,      run,
+                                      destroy,        create_convolution, filter_bytes,
+                                      filter_layout,  convert_filter};
 
 }  // namespace
 

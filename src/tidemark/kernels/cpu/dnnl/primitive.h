@@ -77,7 +77,8 @@ struct TidemarkDnnlPrimitive {
   std::atomic<uint64_t> busy{0};  // bit i: arguments[i] is in use
   std::unique_ptr<tidemark_dnnl::Arguments> arguments[kRuns];
 
-  // Of convolutions: how the filter lies outside, and the primitive that converts it.
+  // Of convolutions: how the filter lies outside, and the primitive that converts it,
+  // where filter_layout does not say how.
   dnnl_memory_desc_t plain_filter;
   tidemark_dnnl::Primitive conversion;
 };
@@ -126,6 +127,7 @@ inline bool finish(TidemarkDnnlPrimitive& made, dnnl_primitive_desc_t descriptio
 TidemarkDnnlPrimitive* create_convolution(const TidemarkDnnlConvolution* convolution,
                                           const TidemarkDnnlPrimitive* like);
 size_t filter_bytes(const TidemarkDnnlPrimitive* convolution);
+int filter_layout(const TidemarkDnnlPrimitive* convolution, TidemarkDnnlLayout* layout);
 int convert_filter(TidemarkDnnlPrimitive* convolution, const void* from, void* to);
 
 }  // namespace tidemark_dnnl
