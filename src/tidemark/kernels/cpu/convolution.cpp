@@ -59,8 +59,12 @@ struct Problem {
            sizes.out_channels * (sizes.in_channels / sizes.groups);
   }
 
-  /// One pixel a window, each read once: a product of matrices whose rows are pixels.
+  /// One pixel a window, each read once: a product of matrices whose rows are pixels. Where its
+  /// sums are longer than it has results, threads share the sums rather than the results: no
+  /// product.
   bool is_product() const {
+    const int64_t pixels = sizes.batch * sizes.in[0] * sizes.in[1] * sizes.in[2];
+    if (kind == kFilterGradient && pixels > sizes.in_channels * sizes.out_channels) return false;
     for (int d = 0; d < 3; ++d) {
       if (sizes.kernel[d] != 1 || sizes.stride[d] != 1 || sizes.in[d] != sizes.out[d]) return false;
     }
