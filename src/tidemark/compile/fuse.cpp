@@ -32,7 +32,7 @@ class Fuser {
       return {};
     sweep();
     Rewriter now(graph_);
-    for (const int unit : order()) {
+    for (const int unit : order_or_apart()) {
       if (unit < static_cast<int>(g_.size())) {
         const graph::Node& node = *g_.nodes[static_cast<size_t>(unit)].node;
         if (!graph::is_placeholder(node)) now.copy(node);
@@ -215,7 +215,21 @@ class Fuser {
         if (--waits[static_cast<size_t>(next)] == 0) push(static_cast<size_t>(next));
       }
     }
-    if (result.size() != live) fail<InternalError>("fused groups wait for one another");
+    if (result.size() != live) result.clear();
+    return result;
+  }
+
+  /// An order of the units. Sweeps that wait for one another, as updates of a variable on both
+  /// sides of a reading of it do, are taken apart again.
+  std::vector<int> order_or_apart() {
+    std::vector<int> result = order();
+    if (!result.empty() || sweeps_.empty()) return result;
+    sweeps_.clear();
+    sweep_of_group_.assign(groups_.size(), -1);
+    sweep_of_node_.assign(g_.size(), -1);
+    find_live();
+    result = order();
+    if (result.empty()) fail<InternalError>("fused groups wait for one another");
     return result;
   }
 
