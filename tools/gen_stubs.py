@@ -156,7 +156,7 @@ def stub(module_name: str) -> str:
     submodules, names = [], []
     for name in sorted(dir(module)):
         thing = getattr(module, name)
-        if name.startswith("_"):
+        if name.startswith("_") or not name.isidentifier():
             continue
         if inspect.ismodule(thing) and thing.__name__.startswith("tensorflow."):
             continue  # left by somebody who imported it under TensorFlow's name

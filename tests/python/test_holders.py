@@ -213,8 +213,7 @@ def test_the_marker_of_tests(tmp_path):
     import sys
 
     (tmp_path / "test_it.py").write_text(PLUGIN)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tidemark._explain.pytest_plugin",
-               "-p", "no:cacheprovider", str(tmp_path)]  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert "2 failed, 2 passed" in done.stdout, done.stdout
     assert "more than its limit of 977 KiB" in done.stdout

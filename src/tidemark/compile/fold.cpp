@@ -12,6 +12,9 @@ namespace {
 /// What one result and all results together may take: a graph keeps them for as long as it lives.
 constexpr int64_t kMostBytes = 64 << 10;
 constexpr int64_t kMostBytesTogether = 1 << 20;
+/// Above this, what is much larger than what it is made of (a fill, a range) is cheaper to make
+/// than to keep, and may never be made where it is fused.
+constexpr int64_t kFewBytes = 1024;
 
 int64_t bytes_of(const graph::Node& node) {
   int64_t bytes = 0;
@@ -21,6 +24,12 @@ int64_t bytes_of(const graph::Node& node) {
     if (count > kMostBytes) return kMostBytes + 1;
     bytes += count * static_cast<int64_t>(size_of(out.dtype));
   }
+  return bytes;
+}
+
+int64_t bytes_of_inputs(const graph::Node& node) {
+  int64_t bytes = 0;
+  for (const Tensor& t : node.inputs) bytes += static_cast<int64_t>(t.nbytes());
   return bytes;
 }
 
@@ -37,6 +46,7 @@ class Folder {
     if (!node.op || node.op->is_stateful() || !node.before.empty()) return false;
     const int64_t bytes = bytes_of(node);
     if (bytes > kMostBytes || bytes + spent_ > kMostBytesTogether) return false;
+    if (bytes > kFewBytes && bytes > 2 * bytes_of_inputs(node)) return false;
     const std::vector<Tensor> values = computed(node);
     for (uint32_t i = 0; i < values.size(); ++i) now_.set(node, i, values[i]);
     if (!values.empty()) spent_ += bytes;

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "tidemark/exec/long_work.h"
+#include "tidemark/exec/watched_op.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/grow.h"
@@ -17,44 +18,9 @@ namespace tidemark::exec {
 
 constinit LongWorkHooks long_work_hooks;
 constinit OpObserver op_observer = nullptr;
-
-namespace {
-
-/// Names the running op in the records of this thread.
-class OpName {
- public:
-  explicit OpName(const OpDef& op) : outer_(memory::thread_context.op) {
-    memory::thread_context.op = op.name().c_str();
-  }
-  ~OpName() { memory::thread_context.op = outer_; }
-  OpName(const OpName&) = delete;
-
- private:
-  const char* outer_;
-};
-
 constinit std::atomic<OpWatch*> op_watch{nullptr};
 
-/// Tells the watch, if there is one, when an op begins and ends.
-class WatchedOp {
- public:
-  explicit WatchedOp(const OpDef& op) : watch_(op_watch.load(std::memory_order_acquire)) {
-    if (watch_ != nullptr) [[unlikely]] {
-      op_ = &op;
-      began_ = watch_->began();
-    }
-  }
-  ~WatchedOp() {
-    if (watch_ != nullptr) [[unlikely]]
-      watch_->ended(op_->name().c_str(), began_);
-  }
-  WatchedOp(const WatchedOp&) = delete;
-
- private:
-  OpWatch* watch_;
-  const OpDef* op_ = nullptr;
-  uint64_t began_ = 0;
-};
+namespace {
 
 class Workspace {
  public:
@@ -272,10 +238,10 @@ void set_op_watch(OpWatch* watch) noexcept { op_watch.store(watch, std::memory_o
 void set_op_observer(OpObserver see) noexcept { op_observer = see; }
 
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
-  OpName name(call.op);
+  const OpName name(call.op.name().c_str());
   if (op_observer) [[unlikely]]
     op_observer(call.op);
-  const WatchedOp watched(call.op);
+  const WatchedOp watched(call.op.name().c_str());
   for (const Tensor& t : call.inputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
       fail_symbolic(call, t);

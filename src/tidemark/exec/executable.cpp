@@ -6,6 +6,7 @@
 #include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/exec/step_site.h"
+#include "tidemark/exec/watched_op.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/tensor/storage.h"
@@ -75,15 +76,20 @@ class Executable::Run {
         compute(step);
         break;
       case Kind::pure: {
+        const StepSite site(step.site);
+        const OpName name(step.name);
+        const WatchedOp watched(step.name);
         make_outputs(step);
         const Operands inputs(*this, step);
         const LongWork scope(step.is_long);
         step.pure->compute(inputs.span(), outputs_of(step), workspace_of(step));
         break;
       }
-      case Kind::view:
+      case Kind::view: {
+        const StepSite site(step.site);
         make_outputs(step);
         break;
+      }
       case Kind::eager: {
         const StepSite site(step.site);
         const Operands inputs(*this, step);
@@ -133,6 +139,9 @@ class Executable::Run {
   }
 
   void compute(const Step& step) {
+    const StepSite site(step.site);
+    const OpName name(step.name);
+    const WatchedOp watched(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
     const Operands inputs(*this, step);
@@ -143,8 +152,6 @@ class Executable::Run {
   }
 
   void make_outputs(const Step& step) {
-    if (step.num_made == 0) return;
-    const StepSite site(step.site);
     for (uint32_t i = 0; i < step.num_made; ++i) {
       const Made& made = executable_.made_[step.first_made + i];
       slots_[made.slot] = make(step, made);

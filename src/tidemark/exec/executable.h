@@ -50,6 +50,7 @@ class TIDEMARK_API Executable {
     bool is_long = false;
     bool does_nothing = false;  // no elements
     const OpDef* op = nullptr;
+    const char* name = "";  // of the op or the special, in static storage
     KernelRun kernel = nullptr;
     std::shared_ptr<const graph::Special> special;
     const graph::PureSpecial* pure = nullptr;

@@ -59,6 +59,7 @@ class Executable::Builder {
     Step step;
     step.kind = planned.kind;
     step.op = node.op;
+    step.name = graph::kind_of(node).data();
     step.attrs = node.attrs;
     step.kernel = planned.kernel.run;
     step.special = node.special;

@@ -7,6 +7,7 @@
 #include "tidemark/base/settings.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
+#include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark::exec {
 
@@ -106,7 +107,7 @@ const Versions::Version* Versions::known(std::span<const Tensor> inputs) const {
 
 bool Versions::was_seen(std::span<const Tensor> inputs) {
   const uint64_t hash = hash_of(inputs);
-  const std::lock_guard lock(mutex_);
+  const WaitingLock lock(mutex_);
   for (uint64_t seen : seen_) {
     if (seen == hash) return true;
   }
@@ -123,7 +124,7 @@ const Executable* Versions::find(const Program& program, std::span<const Tensor>
 }
 
 const Executable* Versions::compile(const Program& program, std::span<const Tensor> inputs) {
-  const std::lock_guard lock(mutex_);
+  const WaitingLock lock(mutex_);
   if (const Version* version = known(inputs)) return version->executable.get();
   auto made = std::make_unique<Version>();
   for (const Tensor& t : inputs) made->shapes.push_back(t ? t.shape() : Shape::unknown());

@@ -26,21 +26,7 @@ namespace {
 
 constinit WaitHooks wait_hooks;
 
-/// Holds a variable's mutex. A thread that has to wait for it gives away what it holds meanwhile.
-class Lock {
- public:
-  explicit Lock(std::mutex& mutex) : mutex_(mutex) {
-    if (mutex.try_lock()) return;
-    void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
-    mutex.lock();
-    if (wait_hooks.enter) wait_hooks.leave(token);
-  }
-  ~Lock() { mutex_.unlock(); }
-  Lock(const Lock&) = delete;
-
- private:
-  std::mutex& mutex_;
-};
+using Lock = WaitingLock;
 
 bool is_allowed(const Shape& declared, const Shape& given) {
   if (!declared.has_rank()) return true;
@@ -102,6 +88,13 @@ VariableScope::VariableScope(VariableTracer* next) noexcept : outer_(std::exchan
 VariableScope::~VariableScope() { tracer = outer_; }
 
 void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
+
+WaitingLock::WaitingLock(std::mutex& mutex) : mutex_(mutex) {
+  if (mutex.try_lock()) return;
+  void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
+  mutex.lock();
+  if (wait_hooks.enter) wait_hooks.leave(token);
+}
 
 Variable::Variable(const Tensor& initial, VariableOptions options) {
   if (!initial) fail("a variable needs an initial value");

@@ -1,7 +1,9 @@
-// Waiting for a variable that another thread is updating.
+// Waiting for what another thread is doing: updating a variable, compiling a program.
 #pragma once
 
 #include <tidemark/variable.h>
+
+#include <mutex>
 
 namespace tidemark {
 
@@ -9,11 +11,23 @@ namespace tidemark {
 VariableTracer* variable_tracer() noexcept;
 
 /// Called around the waiting: the Python front end gives its lock away there, because the thread
-/// that updates may want it before it is done.
+/// that is waited for may want it before it is done.
 struct WaitHooks {
   void* (*enter)() = nullptr;
   void (*leave)(void* token) = nullptr;
 };
 TIDEMARK_API void set_wait_hooks(WaitHooks hooks) noexcept;
+
+/// Holds a mutex. A thread that has to wait for it gives away what it holds meanwhile.
+class WaitingLock {
+ public:
+  explicit WaitingLock(std::mutex& mutex);
+  ~WaitingLock() { mutex_.unlock(); }
+  WaitingLock(const WaitingLock&) = delete;
+  WaitingLock& operator=(const WaitingLock&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
 
 }  // namespace tidemark
