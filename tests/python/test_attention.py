@@ -81,8 +81,9 @@ def test_memory_is_linear_in_length(dtype):
         return tf.memory.stats().peak - before
 
     short, middle, long = extra(1024), extra(2048), extra(4096)
-    assert long < 4096 * 4096
-    assert long - middle < 2.2 * (middle - short)
+    assert long < 4096 * 4096 / 4  # a byte for every fourth score
+    # Large blocks are rounded up to huge pages where that costs little.
+    assert long - middle < 2.2 * (middle - short) + (1 << 20)
 
 
 def test_refusals():

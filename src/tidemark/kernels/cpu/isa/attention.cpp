@@ -111,8 +111,15 @@ struct Attention {
 
   /// out[d][j] = x[j][d] for `count` rows, zeros up to a whole block.
   static void transpose(const A* x, int64_t count, int64_t depth, A* out) {
-    for (int64_t d = 0; d < depth; ++d) {
-      for (int64_t j = 0; j < count; ++j) out[d * kKeys + j] = x[j * depth + d];
+    // Rows of a few columns at a time: they stay in the nearest cache while they are written.
+    constexpr int64_t kColumns = 16;
+    for (int64_t first = 0; first < depth; first += kColumns) {
+      const int64_t last = first + kColumns < depth ? first + kColumns : depth;
+      for (int64_t j = 0; j < count; ++j) {
+        for (int64_t d = first; d < last; ++d) out[d * kKeys + j] = x[j * depth + d];
+      }
+    }
+    for (int64_t d = 0; d < depth && count < kKeys; ++d) {
       for (int64_t j = count; j < kKeys; ++j) out[d * kKeys + j] = A{};
     }
   }

@@ -6,7 +6,7 @@
 
 namespace tidemark::cpu {
 
-inline constexpr int64_t kAttentionQueries = 128, kAttentionKeys = 128;  // of a block
+inline constexpr int64_t kAttentionQueries = 256, kAttentionKeys = 128;  // of a block
 
 /// Rows are dense; the mask (null: none) is bool with strides in elements.
 struct AttentionItem {
