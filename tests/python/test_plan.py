@@ -55,6 +55,7 @@ def test_measured_is_planned():
     # With a budget a call never takes a larger arena that waits for another function.
     bounded = tf.function(chain.python_function, memory_budget="1GiB")
     plan = bounded.plan(x, w)
+    tf.memory.release()  # a block kept from before may be a little larger, and is counted whole
     bounded(x, w)
     tf.memory.reset_peak()
     before = tf.memory.stats().live
@@ -150,6 +151,7 @@ def test_a_budget_is_kept_and_changes_no_result(part):
     assert plan.peak <= whole * part and plan.unbounded_peak == whole
     assert plan.repeated > 0 and 0 < plan.added_time < 1
     assert "done twice" in str(plan)
+    tf.memory.release()
     for _ in range(3):
         np.testing.assert_allclose(free(x), bounded(x), rtol=1e-5)
     for a, b in zip(free_weights, bounded_weights, strict=True):
