@@ -46,7 +46,7 @@ def main():
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     arguments.report.write_text(page.page(trained, results), encoding="utf-8")
     print(f"\nReport: {arguments.report.resolve()}")
-    return 0 if all(r.verdict == "flat" for r in results) else 1
+    return 0 if all(r.status == 0 and r.verdict != "grows" for r in results) else 1
 
 
 if __name__ == "__main__":
