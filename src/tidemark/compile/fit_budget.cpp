@@ -79,7 +79,7 @@ class Rewriting {
  public:
   Rewriting(const graph::Graph& graph, const plan::Lowering& lowered,
             const plan::Recomputation& plan)
-      : now_(graph), plan_(plan), tensors_(plan.program.values.size()) {
+      : now_(graph), tensors_(plan.program.values.size()) {
     for (const Tensor& t : graph.inputs()) {
       tensors_[static_cast<size_t>(lowered.value_of(t))] = now_.at(t);
     }
@@ -108,7 +108,6 @@ class Rewriting {
   }
 
   Rewriter now_;
-  const plan::Recomputation& plan_;
   std::vector<Tensor> tensors_;  // by value
 };
 

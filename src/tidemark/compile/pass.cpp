@@ -11,6 +11,12 @@ namespace tidemark::compile {
 
 namespace {
 
+struct NamedPass {
+  const char* name;
+  Pass run;
+};
+
+/// In the order in which they run.
 constexpr NamedPass kPasses[] = {
     {"fold", fold},
     {"simplify", simplify},
@@ -62,8 +68,6 @@ void verify_same_outputs(const graph::Graph& before, const graph::Graph& after, 
 }
 
 }  // namespace
-
-std::span<const NamedPass> passes() { return kPasses; }
 
 void verify(const graph::Graph& graph) {
   std::unordered_set<const graph::Node*> inputs, made;

@@ -5,22 +5,12 @@
 // TIDEMARK_DUMP=passes prints the graph after every pass that changed it.
 #pragma once
 
-#include <span>
-
 #include "tidemark/graph/graph.h"
 
 namespace tidemark::compile {
 
 /// Gives the graph itself where nothing can be done.
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
-
-struct NamedPass {
-  const char* name;
-  Pass run;
-};
-
-/// In the order in which they run.
-TIDEMARK_API std::span<const NamedPass> passes();
 
 /// All of them, one after the other, each result verified.
 TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph);

@@ -35,10 +35,6 @@ Rewriter::Rewriter(const graph::Graph& from) : from_(from), to_(graph::Graph::cr
   }
 }
 
-bool Rewriter::has(const graph::Node& old) const {
-  return nodes_.contains(&old) || tensors_.contains({&old, 0});
-}
-
 Tensor Rewriter::at(const Tensor& old) {
   if (!old.is_symbolic()) return old;
   const std::pair key(&graph::node_of(old), graph::symbolic(old).index);

@@ -30,7 +30,6 @@ class Rewriter {
   /// What stands for the tensor in the new graph. Elements stand for themselves.
   Tensor at(const Tensor& old);
   std::vector<Tensor> at(std::span<const Tensor> old);
-  bool has(const graph::Node& old) const;
   /// From now on `now` stands for that output of the old node.
   void set(const graph::Node& old, uint32_t output, const Tensor& now);
   /// The node again, over what stands for its inputs; its outputs stand for the old ones. What the

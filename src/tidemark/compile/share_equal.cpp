@@ -1,7 +1,6 @@
-#include <cstring>
-
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/graph/compare.h"
 #include "tidemark/graph/specials.h"
 
 namespace tidemark::compile {
@@ -18,16 +17,9 @@ bool may_be_shared(const graph::Node& node) {
          dynamic_cast<const graph::PureSpecial*>(node.special.get()) != nullptr;
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  if (a.impl() == b.impl()) return true;
-  if (a.dtype() != b.dtype() || a.shape() != b.shape() || a.dtype() == DType::string) return false;
-  if (a.nbytes() > kMostBytesCompared) return false;
-  return a.nbytes() == 0 || std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()) == 0;
-}
-
 bool same_tensor(const Tensor& a, const Tensor& b) {
   if (a.is_symbolic() != b.is_symbolic()) return false;
-  if (!a.is_symbolic()) return same_elements(a, b);
+  if (!a.is_symbolic()) return graph::are_same_constants(a, b, kMostBytesCompared);
   return &graph::node_of(a) == &graph::node_of(b) &&
          graph::symbolic(a).index == graph::symbolic(b).index;
 }
@@ -54,7 +46,7 @@ size_t hash_of(const graph::Node& node, std::span<const Tensor> inputs) {
 /// Looks among the nodes of the new graph for one that does the same.
 class Known {
  public:
-  const graph::Node* find_or_add(size_t hash, const graph::Node& candidate,
+  const graph::Node* find(size_t hash, const graph::Node& candidate,
                                  std::span<const Tensor> inputs) const {
     const auto [first, last] = all_.equal_range(hash);
     for (auto at = first; at != last; ++at) {
@@ -102,7 +94,7 @@ std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& g
     }
     const std::vector<Tensor> inputs = now.at(node->inputs);
     const size_t hash = hash_of(*node, inputs);
-    const graph::Node* same = known.find_or_add(hash, *node, inputs);
+    const graph::Node* same = known.find(hash, *node, inputs);
     if (!same) {
       alive.push_back(now.copy(*node));
       known.add(hash, *alive.back());

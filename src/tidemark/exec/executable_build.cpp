@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "tidemark/exec/executable.h"
+#include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
 
 namespace tidemark::exec {
@@ -149,52 +150,23 @@ class Executable::Builder {
 
   void find_last_uses() {
     is_in_arena_.resize(next_slot_);
-    constexpr uint32_t kNever = ~0u;
-    std::vector<uint32_t> last(next_slot_, kNever);
-    std::vector<Step>& steps = out_.steps_;
-    for (uint32_t i = 0; i < steps.size(); ++i) {
-      for (uint32_t k = 0; k < steps[i].num_outputs; ++k) last[steps[i].first_output + k] = i;
-      for (int32_t ref : refs(steps[i])) {
-        if (ref >= 0) last[static_cast<size_t>(ref)] = i;
-      }
+    LastUses found = exec::find_last_uses<Step>(out_.steps_, out_.operands_, out_.outputs_,
+                                                std::move(is_in_arena_));
+    out_.dead_ = std::move(found.dead);
+    for (const uint32_t slot : found.unused) {
+      if (slot < out_.num_inputs_) out_.unused_inputs_.push_back(slot);
     }
-    std::vector<bool> stays(is_in_arena_);
-    for (int32_t ref : out_.outputs_) {
-      if (ref >= 0) stays[static_cast<size_t>(ref)] = true;
-    }
-    std::vector<std::vector<uint32_t>> dead(steps.size());
-    for (uint32_t slot = 0; slot < next_slot_; ++slot) {
-      if (stays[slot]) continue;
-      if (last[slot] == kNever) {
-        if (slot < out_.num_inputs_) out_.unused_inputs_.push_back(slot);
-      } else {
-        dead[last[slot]].push_back(slot);
-      }
-    }
-    for (uint32_t i = 0; i < steps.size(); ++i) {
-      steps[i].first_dead = static_cast<uint32_t>(out_.dead_.size());
-      steps[i].num_dead = static_cast<uint32_t>(dead[i].size());
-      out_.dead_.insert(out_.dead_.end(), dead[i].begin(), dead[i].end());
-      mark_dying(steps[i], dead[i]);
-    }
+    for (Step& step : out_.steps_) find_writable(step);
   }
 
-  /// An input given twice is not given up: writing one would change the other.
-  void mark_dying(Step& step, const std::vector<uint32_t>& dead) const {
-    const std::span<const int32_t> all = refs(step);
-    for (size_t i = 0; i < std::min<size_t>(all.size(), 64); ++i) {
-      if (all[i] < 0 || std::count(all.begin(), all.end(), all[i]) > 1) continue;
-      if (std::find(dead.begin(), dead.end(), static_cast<uint32_t>(all[i])) == dead.end())
-        continue;
-      step.dying |= uint64_t{1} << i;
+  static void find_writable(Step& step) {
+    if (step.num_outputs != 1) return;
+    for (size_t i = 0; i < std::min<size_t>(step.num_inputs, 64); ++i) {
+      if (!(step.dying >> i & 1)) continue;
       const bool may = step.op ? i < 32 && step.op->may_write_into(static_cast<int>(i))
                                : step.pure && step.pure->may_write_into(0, i);
-      if (may && step.num_outputs == 1) step.writable |= uint64_t{1} << i;
+      if (may) step.writable |= uint64_t{1} << i;
     }
-  }
-
-  std::span<const int32_t> refs(const Step& step) const {
-    return std::span(out_.operands_).subspan(step.first_input, step.num_inputs);
   }
 
   Executable& out_;

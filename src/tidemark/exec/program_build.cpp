@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "tidemark/base/settings.h"
+#include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/specials.h"
@@ -67,45 +68,10 @@ class Program::Builder {
   }
 
   void find_last_uses() {
-    constexpr uint32_t kNever = ~0u;
-    std::vector<uint32_t> last(next_slot_, kNever);
-    std::vector<Step>& steps = program_.steps_;
-    for (uint32_t i = 0; i < steps.size(); ++i) {
-      for (uint32_t k = 0; k < steps[i].num_outputs; ++k) last[steps[i].first_output + k] = i;
-      for (int32_t ref : refs(steps[i])) {
-        if (ref >= 0) last[static_cast<size_t>(ref)] = i;
-      }
-    }
-    std::vector<bool> is_output(next_slot_);
-    for (int32_t ref : program_.outputs_) {
-      if (ref >= 0) is_output[static_cast<size_t>(ref)] = true;
-    }
-    std::vector<std::vector<uint32_t>> dead(steps.size());
-    for (uint32_t slot = 0; slot < next_slot_; ++slot) {
-      if (is_output[slot]) continue;
-      if (last[slot] == kNever) {
-        program_.unused_inputs_.push_back(slot);
-      } else {
-        dead[last[slot]].push_back(slot);
-      }
-    }
-    for (uint32_t i = 0; i < steps.size(); ++i) {
-      steps[i].first_dead = static_cast<uint32_t>(program_.dead_.size());
-      steps[i].num_dead = static_cast<uint32_t>(dead[i].size());
-      program_.dead_.insert(program_.dead_.end(), dead[i].begin(), dead[i].end());
-      mark_dying(steps[i], dead[i]);
-    }
-  }
-
-  /// An input given twice is not given up: writing one would change the other.
-  void mark_dying(Step& step, const std::vector<uint32_t>& dead) {
-    const std::span<const int32_t> all = refs(step);
-    for (size_t i = 0; i < std::min<size_t>(all.size(), 64); ++i) {
-      if (all[i] < 0 || std::count(all.begin(), all.end(), all[i]) > 1) continue;
-      if (std::find(dead.begin(), dead.end(), static_cast<uint32_t>(all[i])) == dead.end())
-        continue;
-      step.dying |= uint64_t{1} << i;
-    }
+    LastUses found = exec::find_last_uses<Step>(program_.steps_, program_.operands_,
+                                                program_.outputs_, std::vector<bool>(next_slot_));
+    program_.dead_ = std::move(found.dead);
+    program_.unused_inputs_ = std::move(found.unused);
   }
 
   std::span<const int32_t> refs(const Step& step) const {

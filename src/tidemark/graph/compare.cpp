@@ -12,13 +12,6 @@ namespace {
 
 constexpr size_t kMostBytesCompared = 4096;
 
-bool same_constants(const Tensor& a, const Tensor& b) {
-  if (a.impl() == b.impl()) return true;
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (a.dtype() == DType::string || a.nbytes() > kMostBytesCompared) return false;
-  return a.nbytes() == 0 || std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()) == 0;
-}
-
 class Comparison {
  public:
   explicit Comparison(Lines lines) : lines_(lines) {}
@@ -70,7 +63,7 @@ class Comparison {
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i].is_symbolic() != b[i].is_symbolic()) return false;
       if (!a[i].is_symbolic()) {
-        if (!same_constants(a[i], b[i])) return false;
+        if (!are_same_constants(a[i], b[i], kMostBytesCompared)) return false;
       } else if (partner_[&node_of(a[i])] != &node_of(b[i]) ||
                  symbolic(a[i]).index != symbolic(b[i]).index) {
         return false;
@@ -108,6 +101,13 @@ class Hash {
 
 bool are_same(const Graph& a, const Graph& b, Lines lines) {
   return &a == &b || Comparison(lines).same(a, b);
+}
+
+bool are_same_constants(const Tensor& a, const Tensor& b, size_t most_bytes) {
+  if (a.impl() == b.impl()) return true;
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.dtype() == DType::string || a.nbytes() > most_bytes) return false;
+  return a.nbytes() == 0 || std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()) == 0;
 }
 
 uint64_t content_hash(const Graph& graph) {

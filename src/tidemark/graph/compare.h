@@ -14,6 +14,10 @@ enum class Lines : uint8_t {
 /// they are the same tensor). Names given to nodes do not count.
 TIDEMARK_API bool are_same(const Graph& a, const Graph& b, Lines lines = Lines::ignored);
 
+/// Of one dtype and shape and of the same bytes. Beyond `most_bytes`, and of strings, only a tensor
+/// and itself are equal: comparing must stay cheap.
+TIDEMARK_API bool are_same_constants(const Tensor& a, const Tensor& b, size_t most_bytes);
+
 /// Equal for graphs that are the same.
 TIDEMARK_API uint64_t content_hash(const Graph& graph);
 

@@ -40,7 +40,6 @@ class Placing {
       fail<InternalError>("a plan is wrong: ", *fault);
     }
     arena_bytes_ = packing.peak;
-    lower_bound_ = packing.lower_bound;
     offsets_.assign(lifetimes_.buffers.size(), 0);
     for (size_t i = 0; i < in_arena_.size(); ++i) offsets_[in_arena_[i]] = packing.offsets[i];
     place_the_rest();
@@ -153,7 +152,6 @@ class Placing {
   std::vector<char> is_fresh_, is_result_;
   std::vector<int64_t> offsets_;
   int64_t arena_bytes_ = 0;
-  int64_t lower_bound_ = 0;
 };
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace tidemark::plan {
 /// readings, effects that may touch anything, calls that draw on a state.
 class Ordering {
  public:
-  /// The op reads the variable; `value` is what it gives.
   std::vector<int> read(uint64_t variable, int op);
   /// The op uses what a reading gave: an update in place has to wait for it.
   void use(uint64_t variable, int op) { variables_[variable].users.push_back(op); }
