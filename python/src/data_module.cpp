@@ -14,6 +14,7 @@
 #include "graph_module.h"
 #include "op_call.h"
 #include "recorder.h"
+#include "sites.h"
 #include "tensor_type.h"
 
 namespace nb = nanobind;
@@ -29,6 +30,13 @@ using data::Element;
 struct Handle {
   DatasetRef dataset;
 };
+
+/// A dataset knows the line that made it.
+template <class Make>
+Handle made(Make make) {
+  const SourceLine line;
+  return {make()};
+}
 
 /// Calls a graph with an element and what the graph captured.
 struct GraphFunction {
@@ -80,7 +88,7 @@ class Kept {
 class PythonIterator final : public data::Iterator {
  public:
   explicit PythonIterator(Kept iterator) : iterator_(std::move(iterator)) {}
-  bool next(Element& out) override {
+  bool take_next(Element& out) override {
     const Locked locked;
     const GilHeld held;
     const Ref item = Ref::steal(PyIter_Next(iterator_.get()));
@@ -102,6 +110,7 @@ class PythonIterator final : public data::Iterator {
 
 Handle from_python(nb::handle make, int64_t count) {
   const auto function = std::make_shared<Kept>(make.ptr());
+  const SourceLine line;
   return {data::generated(
       [function]() -> std::unique_ptr<data::Iterator> {
         const Locked locked;
@@ -167,21 +176,31 @@ std::vector<Shape> shapes_of(const nb::list& shapes) {
 Element elements_of(nb::handle list) { return tensors_from_list(list.ptr()); }
 
 void add_sources(nb::module_& m) {
-  m.def("dataset_single", [](nb::handle t) { return Handle{data::single(elements_of(t))}; });
-  m.def("dataset_slices", [](nb::handle t) { return Handle{data::slices(elements_of(t))}; });
+  m.def("dataset_single",
+        [](nb::handle t) { return made([&] { return data::single(elements_of(t)); }); });
+  m.def("dataset_slices",
+        [](nb::handle t) { return made([&] { return data::slices(elements_of(t)); }); });
   m.def("dataset_range", [](int64_t start, int64_t stop, int64_t step, nb::handle dtype) {
-    return Handle{data::range(start, stop, step, dtype_from_object(dtype.ptr()))};
+    return made([&] { return data::range(start, stop, step, dtype_from_object(dtype.ptr())); });
   });
   m.def("dataset_from_python", from_python);
   m.def("dataset_text_lines", [](std::vector<std::string> files, int64_t buffer) {
-    return Handle{data::text_lines(std::move(files), buffer)};
+    return made([&] { return data::text_lines(std::move(files), buffer); });
   });
-  m.def("dataset_tf_records",
-        [](std::vector<std::string> files) { return Handle{data::tf_records(std::move(files))}; });
+  m.def("dataset_tf_records", [](std::vector<std::string> files) {
+    return made([&] { return data::tf_records(std::move(files)); });
+  });
+  m.def("dataset_buffers", [] {
+    nb::list out;
+    for (const data::BufferUse& use : data::buffers_in_use()) {
+      out.append(nb::make_tuple(use.holder, use.place, use.elements, use.bytes));
+    }
+    return out;
+  });
   m.def("dataset_zip", [](const nb::list& all) {
     std::vector<DatasetRef> parts;
     for (nb::handle h : all) parts.push_back(nb::cast<const Handle&>(h).dataset);
-    return Handle{data::zip(std::move(parts))};
+    return made([&] { return data::zip(std::move(parts)); });
   });
 }
 
@@ -201,46 +220,60 @@ void add_data_functions(nb::module_& m) {
       .def("map",
            [](const Handle& self, const FinishedGraph& graph, nb::handle captured,
               int64_t parallel) {
-             return Handle{data::map(self.dataset, function_of(graph, captured), parallel)};
+             return made(
+                 [&] { return data::map(self.dataset, function_of(graph, captured), parallel); });
            })
       .def("filter",
            [](const Handle& self, const FinishedGraph& graph, nb::handle captured, bool stops) {
              auto f = function_of(graph, captured);
-             return Handle{stops ? data::take_while(self.dataset, std::move(f))
-                                 : data::filter(self.dataset, std::move(f))};
+             return made([&] {
+               return stops ? data::take_while(self.dataset, std::move(f))
+                            : data::filter(self.dataset, std::move(f));
+             });
            })
       .def("interleave",
            [](const Handle& self, nb::handle function, int64_t cycle, int64_t block) {
-             return Handle{data::interleave(self.dataset, to_dataset(function), cycle, block)};
+             return made([&] {
+               return data::interleave(self.dataset, to_dataset(function), cycle, block);
+             });
            })
-      .def("batch", [](const Handle& self, int64_t size,
-                       bool drop) { return Handle{data::batch(self.dataset, size, drop)}; })
+      .def("batch",
+           [](const Handle& self, int64_t size, bool drop) {
+             return made([&] { return data::batch(self.dataset, size, drop); });
+           })
       .def("padded_batch",
            [](const Handle& self, int64_t size, bool drop, const nb::list& shapes,
               nb::handle values) {
-             return Handle{data::padded_batch(self.dataset, size, drop, shapes_of(shapes),
-                                              elements_of(values))};
+             return made([&] {
+               return data::padded_batch(self.dataset, size, drop, shapes_of(shapes),
+                                         elements_of(values));
+             });
            })
-      .def("unbatch", [](const Handle& self) { return Handle{data::unbatch(self.dataset)}; })
+      .def("unbatch",
+           [](const Handle& self) { return made([&] { return data::unbatch(self.dataset); }); })
       .def("shuffle",
            [](const Handle& self, int64_t buffer, uint64_t seed, bool again) {
-             return Handle{data::shuffle(self.dataset, buffer, seed, again)};
+             return made([&] { return data::shuffle(self.dataset, buffer, seed, again); });
            })
-      .def("repeat",
-           [](const Handle& self, int64_t n) { return Handle{data::repeat(self.dataset, n)}; })
-      .def("take",
-           [](const Handle& self, int64_t n) { return Handle{data::take(self.dataset, n)}; })
-      .def("skip",
-           [](const Handle& self, int64_t n) { return Handle{data::skip(self.dataset, n)}; })
-      .def("shard", [](const Handle& self, int64_t every,
-                       int64_t index) { return Handle{data::shard(self.dataset, every, index)}; })
+      .def("repeat", [](const Handle& self,
+                        int64_t n) { return made([&] { return data::repeat(self.dataset, n); }); })
+      .def("take", [](const Handle& self,
+                      int64_t n) { return made([&] { return data::take(self.dataset, n); }); })
+      .def("skip", [](const Handle& self,
+                      int64_t n) { return made([&] { return data::skip(self.dataset, n); }); })
+      .def("shard",
+           [](const Handle& self, int64_t every, int64_t index) {
+             return made([&] { return data::shard(self.dataset, every, index); });
+           })
       .def("concatenate",
            [](const Handle& self, const Handle& other) {
-             return Handle{data::concatenate(self.dataset, other.dataset)};
+             return made([&] { return data::concatenate(self.dataset, other.dataset); });
            })
-      .def("cache", [](const Handle& self) { return Handle{data::cache(self.dataset)}; })
-      .def("prefetch",
-           [](const Handle& self, int64_t n) { return Handle{data::prefetch(self.dataset, n)}; });
+      .def("cache",
+           [](const Handle& self) { return made([&] { return data::cache(self.dataset); }); })
+      .def("prefetch", [](const Handle& self, int64_t n) {
+        return made([&] { return data::prefetch(self.dataset, n); });
+      });
   add_sources(m);
 }
 

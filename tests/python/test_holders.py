@@ -112,7 +112,16 @@ def test_sessions_and_datasets():
             assert held("variables of the session opened at test_holders.py").bytes >= 10000
     data = iter(tf.data.Dataset.range(500).map(lambda i: tf.fill([100], i)).shuffle(400))
     next(data)
-    assert held("dataset buffer").bytes >= 300 * 400
+    assert held("dataset shuffle buffer made at test_holders.py").bytes >= 300 * 400
+    ahead = iter(tf.data.Dataset.range(9).map(lambda i: tf.fill([1000], i)).batch(3).prefetch(2))
+    next(ahead)
+    kept = tf.data.Dataset.range(9).map(lambda i: tf.fill([1000], i)).cache()
+    rows = list(kept)
+    assert held("dataset prefetch buffer made at test_holders.py").bytes >= 3 * 8000
+    del rows
+    assert held("dataset cache made at test_holders.py").bytes >= 9 * 8000
+    batch = [g for g in tf.memory.explain() if g.kind == "dataset"][0].groups
+    assert all(place.startswith("test_holders.py:") for place, *_ in batch)
 
 
 def test_arrays_over_tensors_count():

@@ -20,7 +20,10 @@ _NATIVE = {
     "tape": ("tape", "GradientTape that is recording"),
     "workspace": ("workspace", "workspace of a running kernel"),
     "arena": ("arena", "arena of a compiled function"),
-    "dataset": ("dataset", "dataset buffer (shuffle, prefetch, cache or batch)"),
+    "dataset": ("dataset", "dataset elements in flight"),
+    "dataset shuffle buffer": ("dataset", "dataset shuffle buffer"),
+    "dataset prefetch buffer": ("dataset", "dataset prefetch buffer"),
+    "dataset cache": ("dataset", "dataset cache"),
     "cache": ("cache", "cache of the runtime"),
     "borrowed": ("borrowed", "memory of another owner, lent to tensors"),
 }
@@ -129,7 +132,7 @@ def holders():
 
 def _native(attributed):
     """What no Python object keeps: the ledger knows why it lives."""
-    by_words = {}
+    by_words, made_at = {}, _dataset_lines()
     for place, op, kind, size, count, idle in _tidemark.live_groups():
         rest = size - attributed.get((place, op, kind), 0)
         if rest <= 0:
@@ -137,9 +140,23 @@ def _native(attributed):
         short, words = _NATIVE.get(kind, (kind, kind))
         if kind == "arena" and idle:
             words += ", idle"
-        holder = by_words.setdefault(words, Holder(words, short))
+        file, line = made_at.get(kind, ("", 0))
+        if file:
+            words += f" made at {file}:{line}"
+            file = source.full_path(file)
+        holder = by_words.setdefault(words, Holder(words, short, file=file, line=line))
         holder.add(rest, count, {(place, op, kind): rest})
     return by_words.values()
+
+
+def _dataset_lines():
+    """{holder of the ledger: (file, line)} of the dataset whose buffer of the sort is largest."""
+    lines = {}
+    for kind, place, _, _ in _tidemark.dataset_buffers():
+        file, line, _ = source.parse_place(place)
+        if line:
+            lines.setdefault(kind, (file, line))
+    return lines
 
 
 def coverage(found=None):

@@ -139,7 +139,8 @@ using Join = std::function<Element(std::span<const Element>)>;
 class Batches final : public Dataset {
  public:
   Batches(DatasetRef of, int64_t size, bool drop, Join join, bool takes_blocks)
-      : of_(std::move(of)),
+      : Dataset("batch"),
+        of_(std::move(of)),
         size_(size),
         drop_(drop),
         join_(std::move(join)),
@@ -151,7 +152,7 @@ class Batches final : public Dataset {
     if (count < 0) return count;
     return drop_ ? count / size_ : (count + size_ - 1) / size_;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     return std::make_unique<It>(*this, of_->iterate());
   }
 
@@ -164,7 +165,7 @@ class Batches final : public Dataset {
           blocks_(of.blocks_),
           join_(of.join_),
           from_(std::move(from)) {}
-    bool next(Element& out) override {
+    bool take_next(Element& out) override {
       if (blocks_) {
         const int64_t taken = from_->next_block(size_, out);
         if (taken >= 0) return taken == size_ || (taken > 0 && !drop_);
@@ -180,7 +181,7 @@ class Batches final : public Dataset {
       out = join_(elements);
       return true;
     }
-    int64_t skip(int64_t count) override {
+    int64_t leave_out(int64_t count) override {
       const int64_t rows = from_->skip(count * size_);
       return drop_ ? rows / size_ : (rows + size_ - 1) / size_;
     }
@@ -201,13 +202,13 @@ class Batches final : public Dataset {
 
 class Unbatched final : public Dataset {
  public:
-  explicit Unbatched(DatasetRef of) : of_(std::move(of)) {}
+  explicit Unbatched(DatasetRef of) : Dataset("unbatch"), of_(std::move(of)) {}
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       explicit It(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         while (!rows_ || !rows_->next(out)) {
           Element whole;
           rows_.reset();

@@ -16,18 +16,18 @@ namespace {
 class Concatenated final : public Dataset {
  public:
   Concatenated(DatasetRef first, DatasetRef second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+      : Dataset("concatenate"), first_(std::move(first)), second_(std::move(second)) {}
   int64_t cardinality() const override {
     const int64_t a = first_->cardinality(), b = second_->cardinality();
     if (a == kInfinite || b == kInfinite) return kInfinite;
     return a < 0 || b < 0 ? kUnknown : a + b;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> first, DatasetRef second)
           : now_(std::move(first)), then_(std::move(second)) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (now_->next(out)) return true;
         if (!then_) return false;
         now_ = std::exchange(then_, {})->iterate();
@@ -47,7 +47,7 @@ class Concatenated final : public Dataset {
 
 class Zipped final : public Dataset {
  public:
-  explicit Zipped(std::vector<DatasetRef> all) : all_(std::move(all)) {
+  explicit Zipped(std::vector<DatasetRef> all) : Dataset("zip"), all_(std::move(all)) {
     if (all_.empty()) fail("[zip] at least one dataset is needed");
   }
   int64_t cardinality() const override {
@@ -59,10 +59,10 @@ class Zipped final : public Dataset {
     }
     return least;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         Element joined, one;
         for (const auto& from : all) {
           if (!from->next(one)) return false;
@@ -87,15 +87,17 @@ class Zipped final : public Dataset {
 /// What a whole pass gave, shared by the iterators of one dataset.
 struct Kept {
   std::mutex mutex;
+  Store store{memory::Holder::dataset_cache};
   std::vector<Held> elements;
   bool is_whole = false;
 };
 
 class Cached final : public Dataset {
  public:
-  explicit Cached(DatasetRef of) : of_(std::move(of)), kept_(std::make_shared<Kept>()) {}
+  explicit Cached(DatasetRef of)
+      : Dataset("cache"), of_(std::move(of)), kept_(std::make_shared<Kept>()) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> iterate() const override { return std::make_unique<It>(of_, kept_); }
+  std::unique_ptr<Iterator> start() const override { return std::make_unique<It>(of_, kept_); }
 
  private:
   class It final : public Iterator {
@@ -105,7 +107,7 @@ class Cached final : public Dataset {
       reads_ = kept_->is_whole;
       if (!reads_) from_ = of->iterate();
     }
-    bool next(Element& out) override {
+    bool take_next(Element& out) override {
       if (reads_) {
         const std::lock_guard hold(kept_->mutex);
         if (at_ >= kept_->elements.size()) return false;
@@ -113,7 +115,7 @@ class Cached final : public Dataset {
         return true;
       }
       if (from_ && from_->next(out)) {
-        mine_.emplace_back(out);
+        mine_.emplace_back(kept_->store, out, true);
         return true;
       }
       if (from_) keep();
@@ -153,7 +155,7 @@ class Ahead final : public Iterator {
     thread_.join();
   }
 
-  bool next(Element& out) override {
+  bool take_next(Element& out) override {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [&] { return !ready_.empty() || is_done_; });
     if (ready_.empty()) {
@@ -195,7 +197,7 @@ class Ahead final : public Iterator {
     {
       const std::lock_guard hold(mutex_);
       if (is_stopping_) return false;
-      ready_.emplace_back(std::move(one));
+      ready_.emplace_back(store_, std::move(one));
     }
     changed_.notify_all();
     return true;
@@ -205,6 +207,7 @@ class Ahead final : public Iterator {
   size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Store store_{memory::Holder::dataset_prefetch};
   std::deque<Held> ready_;
   std::exception_ptr error_;
   bool is_done_ = false, is_stopping_ = false;
@@ -213,9 +216,10 @@ class Ahead final : public Iterator {
 
 class Prefetched final : public Dataset {
  public:
-  Prefetched(DatasetRef of, int64_t count) : of_(std::move(of)), count_(count) {}
+  Prefetched(DatasetRef of, int64_t count)
+      : Dataset("prefetch"), of_(std::move(of)), count_(count) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     auto from = of_->iterate();
     if (count_ == 0) return from;
     return std::make_unique<Ahead>(std::move(from), static_cast<size_t>(count_ < 0 ? 2 : count_));

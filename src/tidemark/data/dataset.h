@@ -6,7 +6,7 @@
 //
 // A dataset says how elements are made and holds no more than its sources; an iterator holds what
 // is under way (a shuffle buffer, elements made ahead) and releases it when it goes. Buffers are
-// counted under the holder kind `dataset`.
+// counted under holders of their own (`dataset shuffle buffer`, …; see held.h).
 #pragma once
 
 #include <tidemark/tensor.h>
@@ -15,6 +15,10 @@
 #include <memory>
 #include <vector>
 
+namespace tidemark::memory {
+struct Site;
+}
+
 namespace tidemark::data {
 
 using Element = std::vector<Tensor>;
@@ -22,28 +26,55 @@ using Element = std::vector<Tensor>;
 inline constexpr int64_t kInfinite = -1;
 inline constexpr int64_t kUnknown = -2;
 
-/// One thread at a time.
+class Dataset;
+using DatasetRef = std::shared_ptr<const Dataset>;
+
+/// One thread at a time. What a step allocates is listed under the line that made its dataset.
 class TIDEMARK_API Iterator {
  public:
   virtual ~Iterator() = default;
   /// False: there are no more elements. What is thrown leaves the iterator where it was or at its
   /// end, never in between.
-  virtual bool next(Element& out) = 0;
+  bool next(Element& out);
   /// Up to `count` elements as one, stacked along a new first dimension, where that costs nothing;
   /// -1: it would cost something, and nothing was taken.
-  virtual int64_t next_block(int64_t count, Element& out);
+  int64_t next_block(int64_t count, Element& out);
   /// Leaves out up to `count` elements; how many.
-  virtual int64_t skip(int64_t count);
+  int64_t skip(int64_t count);
+
+ protected:
+  virtual bool take_next(Element& out) = 0;
+  virtual int64_t take_block(int64_t count, Element& out);
+  virtual int64_t leave_out(int64_t count);
+
+ private:
+  friend class Dataset;
+  DatasetRef of_;
 };
 
 class TIDEMARK_API Dataset : public std::enable_shared_from_this<Dataset> {
  public:
-  virtual ~Dataset() = default;
-  virtual std::unique_ptr<Iterator> iterate() const = 0;
+  /// `name`: what its steps are called in memory reports; static storage.
+  explicit Dataset(const char* name);
+  virtual ~Dataset();
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  std::unique_ptr<Iterator> iterate() const;
   /// The number of elements, kInfinite or kUnknown.
   virtual int64_t cardinality() const = 0;
+
+  const char* name() const { return name_; }
+  /// The line that made it; null: not known.
+  memory::Site* site() const { return site_; }
+
+ protected:
+  virtual std::unique_ptr<Iterator> start() const = 0;
+
+ private:
+  const char* name_;
+  memory::Site* site_;
 };
-using DatasetRef = std::shared_ptr<const Dataset>;
 
 /// Computes elements: may be called by several threads at once.
 using Function = std::function<Element(Element&&)>;
@@ -54,7 +85,8 @@ TIDEMARK_API DatasetRef single(Element element);
 TIDEMARK_API DatasetRef slices(Element tensors);
 TIDEMARK_API DatasetRef range(int64_t start, int64_t stop, int64_t step, DType dtype);
 /// Iterators that somebody else makes.
-TIDEMARK_API DatasetRef generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count);
+TIDEMARK_API DatasetRef generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count,
+                                  const char* name = "from_generator");
 /// Lines of text files, without their ends; `buffer` bytes are read at once.
 TIDEMARK_API DatasetRef text_lines(std::vector<std::string> files, int64_t buffer = 256 << 10);
 /// Records of TFRecord files, their checksums checked.
@@ -89,6 +121,15 @@ TIDEMARK_API DatasetRef zip(std::vector<DatasetRef> all);
 TIDEMARK_API DatasetRef cache(DatasetRef of);
 /// Makes up to `count` elements ahead on a thread of its own.
 TIDEMARK_API DatasetRef prefetch(DatasetRef of, int64_t count);
+
+/// What the iterators that are alive keep, one entry a buffer of theirs.
+struct BufferUse {
+  std::string holder;  // "dataset shuffle buffer"
+  std::string place;   // of the line that made the dataset: "train.py:12 in main"
+  int64_t elements;
+  int64_t bytes;  // of tensors that nobody else refers to
+};
+TIDEMARK_API std::vector<BufferUse> buffers_in_use();
 
 /// The elements as one, stacked along a new first dimension. Throws where their shapes differ.
 TIDEMARK_API Element stacked(std::span<const Element> elements);

@@ -47,7 +47,7 @@ Tensor text_tensor(std::string_view text) { return Tensor::of_strings({&text, 1}
 class Lines final : public Iterator {
  public:
   Lines(std::vector<std::string> files, size_t buffer) : files_(std::move(files)), part_(buffer) {}
-  bool next(Element& out) override {
+  bool take_next(Element& out) override {
     while (true) {
       if (find_line(out)) return true;
       if (file_ && refill()) continue;
@@ -98,7 +98,7 @@ uint32_t masked(const char* data, size_t bytes) {
 class Records final : public Iterator {
  public:
   explicit Records(std::vector<std::string> files) : files_(std::move(files)) {}
-  bool next(Element& out) override {
+  bool take_next(Element& out) override {
     while (true) {
       if (file_ && read_record(out)) return true;
       file_.reset();
@@ -154,7 +154,7 @@ DatasetRef text_lines(std::vector<std::string> files, int64_t buffer) {
       [files = std::move(files), buffer]() -> std::unique_ptr<Iterator> {
         return std::make_unique<Lines>(files, static_cast<size_t>(buffer));
       },
-      kUnknown);
+      kUnknown, "TextLineDataset");
 }
 
 DatasetRef tf_records(std::vector<std::string> files) {
@@ -162,7 +162,7 @@ DatasetRef tf_records(std::vector<std::string> files) {
       [files = std::move(files)]() -> std::unique_ptr<Iterator> {
         return std::make_unique<Records>(files);
       },
-      kUnknown);
+      kUnknown, "TFRecordDataset");
 }
 
 }  // namespace tidemark::data

@@ -1,6 +1,12 @@
 // Elements that an iterator keeps for later: counted as the dataset's meanwhile.
+//
+//   Store store_{memory::Holder::dataset_shuffle};   // one for each buffer of an iterator
+//   std::vector<Held> held_;
+//   held_.emplace_back(store_, std::move(element));
+//   out = held_.back().take();
 #pragma once
 
+#include <atomic>
 #include <utility>
 
 #include "tidemark/data/dataset.h"
@@ -8,33 +14,58 @@
 
 namespace tidemark::data {
 
+/// A buffer of an iterator: what it has, and the line of its dataset. Listed while it lives. Made
+/// while the iterator is started; outlives the elements in it.
+class Store {
+ public:
+  explicit Store(memory::Holder holder);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  memory::Holder holder() const noexcept { return holder_; }
+  const memory::Site* site() const noexcept { return site_; }
+  int64_t elements() const noexcept { return elements_.load(std::memory_order_relaxed); }
+  int64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  void add(int64_t elements, int64_t bytes) noexcept {
+    elements_.fetch_add(elements, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+ private:
+  memory::Holder holder_;
+  memory::Site* site_;
+  std::atomic<int64_t> elements_{0}, bytes_{0};
+};
+
 class Held {
  public:
-  Held() = default;
-  explicit Held(Element element) : element_(std::move(element)) {
-    relabel(memory::Holder::value, memory::Holder::dataset);
-  }
-  Held(Held&& other) noexcept : element_(std::exchange(other.element_, {})) {}
+  /// `shared`: the caller goes on using the element.
+  Held(Store& store, Element element, bool is_shared = false);
+  Held(Held&& other) noexcept
+      : store_(std::exchange(other.store_, nullptr)),
+        element_(std::move(other.element_)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
   Held& operator=(Held&& other) noexcept {
+    std::swap(store_, other.store_);
     std::swap(element_, other.element_);
+    std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~Held() { relabel(memory::Holder::dataset, memory::Holder::value); }
+  ~Held() { let_go(); }
 
   const Element& element() const { return element_; }
   Element take() {
-    relabel(memory::Holder::dataset, memory::Holder::value);
+    let_go();
     return std::exchange(element_, {});
   }
 
  private:
-  void relabel(memory::Holder from, memory::Holder to) noexcept {
-    for (const Tensor& t : element_) {
-      memory::Buffer* buffer = t.impl()->buffer;
-      if (buffer && buffer->holder == from) memory::set_holder(buffer, to);
-    }
-  }
+  void let_go() noexcept;
+
+  Store* store_;  // null: holds nothing
   Element element_;
+  int64_t bytes_ = 0;
 };
 
 }  // namespace tidemark::data

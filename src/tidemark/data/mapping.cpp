@@ -4,9 +4,12 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "tidemark/data/dataset.h"
+#include "tidemark/data/held.h"
+#include "tidemark/memory/context.h"
 
 namespace tidemark::data {
 
@@ -21,20 +24,21 @@ bool is_true(const Element& result, const char* what) {
 
 class Mapped final : public Dataset {
  public:
-  Mapped(DatasetRef of, Function function) : of_(std::move(of)), function_(std::move(function)) {}
+  Mapped(DatasetRef of, Function function)
+      : Dataset("map"), of_(std::move(of)), function_(std::move(function)) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> from, Function function)
           : from_(std::move(from)), function_(std::move(function)) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         Element one;
         if (!from_->next(one)) return false;
         out = function_(std::move(one));
         return true;
       }
-      int64_t skip(int64_t count) override { return from_->skip(count); }
+      int64_t leave_out(int64_t count) override { return from_->skip(count); }
 
      private:
       std::unique_ptr<Iterator> from_;
@@ -64,7 +68,7 @@ class InParallel final : public Iterator {
     for (std::thread& t : threads_) t.join();
   }
 
-  bool next(Element& out) override {
+  bool take_next(Element& out) override {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [&] {
       return (!slots_.empty() && slots_.front()->is_done) || (is_drained_ && slots_.empty());
@@ -78,18 +82,21 @@ class InParallel final : public Iterator {
     hold.unlock();
     changed_.notify_all();
     if (slot->error) std::rethrow_exception(slot->error);
-    out = std::move(slot->element);
+    out = slot->held->take();
     return true;
   }
 
  private:
   struct Slot {
     Element element;
+    std::optional<Held> held;
     std::exception_ptr error;
     bool is_done = false;
   };
 
   void work() {
+    memory::thread_context.site = site_;
+    memory::thread_context.op = "map";
     while (true) {
       std::unique_lock hold(mutex_);
       changed_.wait(hold, [&] { return is_stopping_ || is_drained_ || slots_.size() < most_; });
@@ -110,7 +117,7 @@ class InParallel final : public Iterator {
       slots_.push_back(slot);
       hold.unlock();
       try {
-        slot->element = function_(std::move(slot->element));
+        slot->held.emplace(store_, function_(std::move(slot->element)));
       } catch (...) {
         slot->error = std::current_exception();
       }
@@ -124,6 +131,8 @@ class InParallel final : public Iterator {
   std::unique_ptr<Iterator> from_;
   Function function_;
   size_t most_;
+  memory::Site* site_ = memory::thread_context.site;
+  Store store_{memory::Holder::dataset};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Slot>> slots_;
@@ -135,9 +144,9 @@ class InParallel final : public Iterator {
 class MappedInParallel final : public Dataset {
  public:
   MappedInParallel(DatasetRef of, Function function, int64_t parallel)
-      : of_(std::move(of)), function_(std::move(function)), parallel_(parallel) {}
+      : Dataset("map"), of_(std::move(of)), function_(std::move(function)), parallel_(parallel) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     return std::make_unique<InParallel>(of_->iterate(), function_, static_cast<size_t>(parallel_));
   }
 
@@ -150,17 +159,17 @@ class MappedInParallel final : public Dataset {
 class Filtered final : public Dataset {
  public:
   Filtered(DatasetRef of, Function predicate, bool stops)
-      : of_(std::move(of)), predicate_(std::move(predicate)), stops_(stops) {}
+      : Dataset("filter"), of_(std::move(of)), predicate_(std::move(predicate)), stops_(stops) {}
   int64_t cardinality() const override {
     const int64_t all = of_->cardinality();
     return all == 0 ? 0 : kUnknown;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> from, Function predicate, bool stops)
           : from_(std::move(from)), predicate_(std::move(predicate)), stops_(stops) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         while (from_ && from_->next(out)) {
           if (is_true(predicate_(Element(out)), stops_ ? "take_while" : "filter")) return true;
           if (stops_) from_.reset();
@@ -185,12 +194,16 @@ class Filtered final : public Dataset {
 class Interleaved final : public Dataset {
  public:
   Interleaved(DatasetRef of, ToDataset function, int64_t cycle, int64_t block)
-      : of_(std::move(of)), function_(std::move(function)), cycle_(cycle), block_(block) {
+      : Dataset("interleave"),
+        of_(std::move(of)),
+        function_(std::move(function)),
+        cycle_(cycle),
+        block_(block) {
     if (cycle < 1) fail("[interleave] cycle_length must be positive; given was ", cycle);
     if (block < 1) fail("[interleave] block_length must be positive; given was ", block);
   }
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     return std::make_unique<It>(*this, of_->iterate());
   }
 
@@ -202,7 +215,7 @@ class Interleaved final : public Dataset {
           block_(of.block_),
           from_(std::move(from)),
           open_(static_cast<size_t>(of.cycle_)) {}
-    bool next(Element& out) override {
+    bool take_next(Element& out) override {
       while (true) {
         if (!open_[at_]) open_[at_] = next_source();
         if (open_[at_]) {

@@ -34,11 +34,11 @@ class Random {
 class Shuffled final : public Dataset {
  public:
   Shuffled(DatasetRef of, int64_t buffer, uint64_t seed, bool again)
-      : of_(std::move(of)), buffer_(buffer), seed_(seed), again_(again) {
+      : Dataset("shuffle"), of_(std::move(of)), buffer_(buffer), seed_(seed), again_(again) {
     if (buffer <= 0) fail("[shuffle] buffer_size must be positive; given was ", buffer);
   }
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     uint64_t seed = seed_;
     if (again_) {
       const std::lock_guard hold(mutex_);
@@ -52,14 +52,14 @@ class Shuffled final : public Dataset {
    public:
     It(std::unique_ptr<Iterator> from, int64_t buffer, uint64_t seed)
         : from_(std::move(from)), most_(static_cast<size_t>(buffer)), random_(seed) {}
-    bool next(Element& out) override {
+    bool take_next(Element& out) override {
       Element one;
       while (!is_drained_ && held_.size() < most_) {
         if (!from_->next(one)) {
           is_drained_ = true;
           break;
         }
-        held_.push_back(Held(std::move(one)));
+        held_.emplace_back(store_, std::move(one));
         one.clear();
       }
       if (held_.empty()) return false;
@@ -73,6 +73,7 @@ class Shuffled final : public Dataset {
     std::unique_ptr<Iterator> from_;
     size_t most_;
     Random random_;
+    Store store_{memory::Holder::dataset_shuffle};
     std::vector<Held> held_;
     bool is_drained_ = false;
   };
@@ -87,18 +88,18 @@ class Shuffled final : public Dataset {
 
 class Repeated final : public Dataset {
  public:
-  Repeated(DatasetRef of, int64_t count) : of_(std::move(of)), count_(count) {}
+  Repeated(DatasetRef of, int64_t count) : Dataset("repeat"), of_(std::move(of)), count_(count) {}
   int64_t cardinality() const override {
     const int64_t each = of_->cardinality();
     if (count_ == 0 || each == 0) return 0;
     if (count_ < 0) return kInfinite;
     return each < 0 ? each : each * count_;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(DatasetRef of, int64_t count) : of_(std::move(of)), left_(count) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         while (true) {
           if (!now_) {
             if (left_ == 0) return false;
@@ -131,17 +132,17 @@ class Repeated final : public Dataset {
 
 class Taken final : public Dataset {
  public:
-  Taken(DatasetRef of, int64_t count) : of_(std::move(of)), count_(count) {}
+  Taken(DatasetRef of, int64_t count) : Dataset("take"), of_(std::move(of)), count_(count) {}
   int64_t cardinality() const override {
     const int64_t all = of_->cardinality();
     if (count_ < 0 || all == kUnknown) return all;
     return all == kInfinite ? count_ : std::min(all, count_);
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> from, int64_t count) : from_(std::move(from)), left_(count) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (left_ == 0 || !from_ || !from_->next(out)) {
           from_.reset();
           return false;
@@ -164,23 +165,23 @@ class Taken final : public Dataset {
 
 class Skipped final : public Dataset {
  public:
-  Skipped(DatasetRef of, int64_t count) : of_(std::move(of)), count_(count) {}
+  Skipped(DatasetRef of, int64_t count) : Dataset("skip"), of_(std::move(of)), count_(count) {}
   int64_t cardinality() const override {
     const int64_t all = of_->cardinality();
     if (count_ < 0) return 0;
     return all < 0 ? all : std::max<int64_t>(0, all - count_);
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     auto from = of_->iterate();
     if (count_ < 0) return taken_none(std::move(from));
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> from, int64_t count) : from_(std::move(from)), count_(count) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (count_ > 0) from_->skip(std::exchange(count_, 0));
         return from_->next(out);
       }
-      int64_t next_block(int64_t count, Element& out) override {
+      int64_t take_block(int64_t count, Element& out) override {
         if (count_ > 0) from_->skip(std::exchange(count_, 0));
         return from_->next_block(count, out);
       }
@@ -195,7 +196,7 @@ class Skipped final : public Dataset {
  private:
   static std::unique_ptr<Iterator> taken_none(std::unique_ptr<Iterator>) {
     class None final : public Iterator {
-      bool next(Element&) override { return false; }
+      bool take_next(Element&) override { return false; }
     };
     return std::make_unique<None>();
   }
@@ -206,7 +207,7 @@ class Skipped final : public Dataset {
 class Sharded final : public Dataset {
  public:
   Sharded(DatasetRef of, int64_t every, int64_t index)
-      : of_(std::move(of)), every_(every), index_(index) {
+      : Dataset("shard"), of_(std::move(of)), every_(every), index_(index) {
     if (every < 1 || index < 0 || index >= every) {
       fail("[shard] index must be in [0, num_shards); given were ", index, " and ", every);
     }
@@ -215,12 +216,12 @@ class Sharded final : public Dataset {
     const int64_t all = of_->cardinality();
     return all < 0 ? all : std::max<int64_t>(0, (all - index_ + every_ - 1) / every_);
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(std::unique_ptr<Iterator> from, int64_t every, int64_t index)
           : from_(std::move(from)), every_(every), ahead_(index) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         from_->skip(std::exchange(ahead_, every_ - 1));
         return from_->next(out);
       }

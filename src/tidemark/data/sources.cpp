@@ -4,15 +4,6 @@
 
 namespace tidemark::data {
 
-int64_t Iterator::next_block(int64_t, Element&) { return -1; }
-
-int64_t Iterator::skip(int64_t count) {
-  Element unused;
-  int64_t done = 0;
-  while (done < count && next(unused)) ++done;
-  return done;
-}
-
 namespace {
 
 /// What a function that is being traced makes tells types, and is never gone over.
@@ -30,13 +21,13 @@ const Element& with_values(const Element& element) {
 
 class Single final : public Dataset {
  public:
-  explicit Single(Element element) : element_(std::move(element)) {}
+  explicit Single(Element element) : Dataset("from_tensors"), element_(std::move(element)) {}
   int64_t cardinality() const override { return 1; }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       explicit It(Element element) : element_(std::move(element)) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (is_done_) return false;
         is_done_ = true;
         out = std::move(element_);
@@ -62,7 +53,7 @@ Shape without_first(const Shape& shape) {
 
 class Slices final : public Dataset {
  public:
-  explicit Slices(Element tensors) : tensors_(std::move(tensors)) {
+  explicit Slices(Element tensors) : Dataset("from_tensor_slices"), tensors_(std::move(tensors)) {
     if (tensors_.empty()) fail("[from_tensor_slices] at least one tensor is needed");
     for (const Tensor& t : tensors_) {
       if (t.rank() == 0) fail("[from_tensor_slices] a scalar has no rows to go over");
@@ -73,11 +64,11 @@ class Slices final : public Dataset {
     }
   }
   int64_t cardinality() const override { return tensors_[0].dim(0); }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       explicit It(Element tensors) : tensors_(std::move(tensors)) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (at_ >= tensors_[0].dim(0)) return false;
         out.clear();
         for (const Tensor& t : tensors_) {
@@ -86,14 +77,14 @@ class Slices final : public Dataset {
         ++at_;
         return true;
       }
-      int64_t next_block(int64_t count, Element& out) override {
+      int64_t take_block(int64_t count, Element& out) override {
         const int64_t taken = std::min(count, tensors_[0].dim(0) - at_);
         out.clear();
         for (const Tensor& t : tensors_) out.push_back(t.rows(at_, taken));
         at_ += taken;
         return taken;
       }
-      int64_t skip(int64_t count) override {
+      int64_t leave_out(int64_t count) override {
         const int64_t taken = std::min(count, tensors_[0].dim(0) - at_);
         at_ += taken;
         return taken;
@@ -113,7 +104,7 @@ class Slices final : public Dataset {
 class Range final : public Dataset {
  public:
   Range(int64_t start, int64_t stop, int64_t step, DType dtype)
-      : start_(start), stop_(stop), step_(step), dtype_(dtype) {
+      : Dataset("range"), start_(start), stop_(stop), step_(step), dtype_(dtype) {
     if (step == 0) fail("[range] the step must not be 0");
   }
   int64_t cardinality() const override {
@@ -121,19 +112,19 @@ class Range final : public Dataset {
     const int64_t size = step_ > 0 ? step_ : -step_;
     return span <= 0 ? 0 : (span + size - 1) / size;
   }
-  std::unique_ptr<Iterator> iterate() const override {
+  std::unique_ptr<Iterator> start() const override {
     class It final : public Iterator {
      public:
       It(int64_t start, int64_t step, int64_t count, DType dtype)
           : at_(start), step_(step), left_(count), dtype_(dtype) {}
-      bool next(Element& out) override {
+      bool take_next(Element& out) override {
         if (left_ == 0) return false;
         --left_;
         out.assign(1, dtype_ == DType::int32 ? Tensor(static_cast<int32_t>(at_)) : Tensor(at_));
         at_ += step_;
         return true;
       }
-      int64_t skip(int64_t count) override {
+      int64_t leave_out(int64_t count) override {
         const int64_t taken = std::min(count, left_);
         left_ -= taken;
         at_ += taken * step_;
@@ -154,10 +145,10 @@ class Range final : public Dataset {
 
 class Generated final : public Dataset {
  public:
-  Generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count)
-      : make_(std::move(make)), count_(count) {}
+  Generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count, const char* name)
+      : Dataset(name), make_(std::move(make)), count_(count) {}
   int64_t cardinality() const override { return count_; }
-  std::unique_ptr<Iterator> iterate() const override { return make_(); }
+  std::unique_ptr<Iterator> start() const override { return make_(); }
 
  private:
   std::function<std::unique_ptr<Iterator>()> make_;
@@ -171,8 +162,9 @@ DatasetRef slices(Element tensors) { return std::make_shared<Slices>(std::move(t
 DatasetRef range(int64_t start, int64_t stop, int64_t step, DType dtype) {
   return std::make_shared<Range>(start, stop, step, dtype);
 }
-DatasetRef generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count) {
-  return std::make_shared<Generated>(std::move(make), count);
+DatasetRef generated(std::function<std::unique_ptr<Iterator>()> make, int64_t count,
+                     const char* name) {
+  return std::make_shared<Generated>(std::move(make), count, name);
 }
 
 }  // namespace tidemark::data

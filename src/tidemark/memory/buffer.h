@@ -26,11 +26,14 @@ enum class Holder : uint8_t {
   tape,       // kept for a backward pass
   workspace,  // scratch of a kernel, for the time of its run
   arena,      // planned memory of a compiled function
-  dataset,
+  dataset,    // elements on their way through a dataset
   cache,
   borrowed,  // memory of another owner (NumPy, DLPack, a mapped file): listed, not counted as ours
+  dataset_shuffle,   // elements that a dataset draws from
+  dataset_prefetch,  // elements that a dataset made ahead
+  dataset_cache,     // elements that a dataset keeps for its next pass
 };
-inline constexpr int kHolderKinds = 10;
+inline constexpr int kHolderKinds = 13;
 TIDEMARK_API const char* name_of(Holder holder) noexcept;
 
 struct Request {

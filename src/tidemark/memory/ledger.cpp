@@ -24,6 +24,12 @@ const char* name_of(Holder holder) noexcept {
       return "cache";
     case Holder::borrowed:
       return "borrowed";
+    case Holder::dataset_shuffle:
+      return "dataset shuffle buffer";
+    case Holder::dataset_prefetch:
+      return "dataset prefetch buffer";
+    case Holder::dataset_cache:
+      return "dataset cache";
   }
   return "unknown";
 }

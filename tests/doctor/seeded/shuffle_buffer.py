@@ -1,5 +1,5 @@
 # rule: dataset-buffer
-# holder: dataset buffer
+# holder: dataset shuffle buffer made at
 import tensorflow as tf
 
 data = tf.data.Dataset.range(12000).map(lambda i: tf.fill([1024], tf.cast(i, tf.float32)))  # HERE

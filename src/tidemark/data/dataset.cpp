@@ -1,0 +1,71 @@
+#include "tidemark/data/dataset.h"
+
+#include "tidemark/memory/context.h"
+
+namespace tidemark::data {
+
+namespace {
+
+/// Names a step to memory/ as long as it works. Unlike elsewhere the innermost one wins: what a
+/// pipeline allocates belongs to the step that does it, whoever asks for the element.
+class StepScope {
+ public:
+  explicit StepScope(const Dataset* of)
+      : site_(memory::thread_context.site), op_(memory::thread_context.op) {
+    if (!of) return;
+    if (of->site()) memory::thread_context.site = of->site();
+    memory::thread_context.op = of->name();
+  }
+  ~StepScope() {
+    memory::thread_context.site = site_;
+    memory::thread_context.op = op_;
+  }
+  StepScope(const StepScope&) = delete;
+
+ private:
+  memory::Site* site_;
+  const char* op_;
+};
+
+}  // namespace
+
+Dataset::Dataset(const char* name) : name_(name), site_(memory::thread_context.site) {
+  if (site_) memory::pin(*site_);
+}
+
+Dataset::~Dataset() {
+  if (site_) memory::unpin(*site_);
+}
+
+std::unique_ptr<Iterator> Dataset::iterate() const {
+  const StepScope step(this);
+  std::unique_ptr<Iterator> made = start();
+  if (!made->of_) made->of_ = shared_from_this();
+  return made;
+}
+
+bool Iterator::next(Element& out) {
+  const StepScope step(of_.get());
+  return take_next(out);
+}
+
+int64_t Iterator::next_block(int64_t count, Element& out) {
+  const StepScope step(of_.get());
+  return take_block(count, out);
+}
+
+int64_t Iterator::skip(int64_t count) {
+  const StepScope step(of_.get());
+  return leave_out(count);
+}
+
+int64_t Iterator::take_block(int64_t, Element&) { return -1; }
+
+int64_t Iterator::leave_out(int64_t count) {
+  Element unused;
+  int64_t done = 0;
+  while (done < count && take_next(unused)) ++done;
+  return done;
+}
+
+}  // namespace tidemark::data
