@@ -7,6 +7,7 @@
 
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
+#include "tidemark/ops/dispatch.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -456,6 +457,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("with_gradient", with_gradient);
   m.def("is_symbolic", is_symbolic_object, nb::arg().none());
   m.def("is_tracing", [] { return trace::current_builder() != nullptr; });
+  m.def("computes_now", [] { return top_handler() == nullptr; });
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
   m.def("evaluate", evaluate);

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tidemark import dtypes
 from tidemark._creation import shape_tensor
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, computes_now, convert
 from tidemark.dtypes import as_dtype
 
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -39,8 +39,14 @@ def _checked(dtype, allowed):
     return dtype
 
 
-def _is_number(value):
-    return isinstance(value, (int, float))
+def _as_number(value, dtype):
+    """A number that the draw itself can apply; None for tensors that may be asked for gradients,
+    are symbolic or have another type."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, Tensor) and value.ndim == 0 and value.dtype == dtype and computes_now():
+        return float(value)
+    return None
 
 
 def _normal(op, shape, source, mean, stddev, dtype):
@@ -48,8 +54,9 @@ def _normal(op, shape, source, mean, stddev, dtype):
     if not dtype.is_floating:
         convert(float(mean), dtype._enum)  # TensorFlow's error: the mean is not of the type
     dtype, shape = _checked(dtype, _FLOATS), shape_tensor(shape)
-    if _is_number(mean) and _is_number(stddev):
-        attrs = {"mean": float(mean), "stddev": float(stddev), "dtype": dtype._enum}
+    center, spread = _as_number(mean, dtype), _as_number(stddev, dtype)
+    if center is not None and spread is not None:
+        attrs = {"mean": center, "stddev": spread, "dtype": dtype._enum}
         return _draw(op, shape, source, (), attrs)
     plain = _draw(op, shape, source, (), {"dtype": dtype._enum})
     return plain * _bound(stddev, dtype) + _bound(mean, dtype)
@@ -77,8 +84,9 @@ def uniform(shape, source, minval, maxval, dtype):
         bounds = (_bound(minval, dtype), _bound(maxval, dtype))
         return _draw("uniform_int", shape, source, bounds, {})
     maxval = 1.0 if maxval is None else maxval
-    if _is_number(minval) and _is_number(maxval):
-        attrs = {"minval": float(minval), "maxval": float(maxval), "dtype": dtype._enum}
+    least, most = _as_number(minval, dtype), _as_number(maxval, dtype)
+    if least is not None and most is not None:
+        attrs = {"minval": least, "maxval": most, "dtype": dtype._enum}
         return _draw("uniform", shape, source, (), attrs)
     low, high = _bound(minval, dtype), _bound(maxval, dtype)
     return _draw("uniform", shape, source, (), {"dtype": dtype._enum}) * (high - low) + low

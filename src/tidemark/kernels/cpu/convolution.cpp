@@ -10,6 +10,7 @@
 #include "tidemark/kernels/cpu/isa/convolution_loops.h"
 #include "tidemark/kernels/cpu/isa_level.h"
 #include "tidemark/kernels/cpu/matmul_problem.h"
+#include "tidemark/kernels/cpu/unfold.h"
 #include "tidemark/ops/windows.h"
 
 namespace tidemark::cpu {
@@ -84,6 +85,34 @@ struct Problem {
     return {dtype, {first, in, pixels, 1, in, false}, {second, pixels, out, out, 1, false}};
   }
 
+  /// Sums over the window of the input's gradient would be rounded one by one in bfloat16.
+  bool is_unfolded() const {
+    if (dtype != DType::float32 && (dtype != DType::bfloat16 || kind == kInputGradient))
+      return false;
+    return pays_to_unfold(sizes);
+  }
+  /// `matrix`: the unfolded images, or their gradient, which is the result.
+  MatmulProblem unfolded_product(const void* matrix, const void* filter, const void* dy) const {
+    const int64_t rows = unfolded_rows(sizes), columns = unfolded_columns(sizes);
+    const int64_t out = sizes.out_channels;
+    switch (kind) {
+      case kForward:
+        return {dtype,
+                {matrix, rows, columns, columns, 1, false},
+                {filter, columns, out, out, 1, false}};
+      case kInputGradient:
+        return {dtype, {dy, rows, out, out, 1, false}, {filter, out, columns, 1, out, false}};
+      case kFilterGradient:
+        break;
+    }
+    return {dtype, {matrix, columns, rows, 1, columns, false}, {dy, rows, out, out, 1, false}};
+  }
+  size_t matrix_bytes() const {
+    return (static_cast<size_t>(unfolded_rows(sizes) * unfolded_columns(sizes)) * size_of(dtype) +
+            63) /
+           64 * 64;
+  }
+
   std::shared_ptr<const ConvolutionPlan> plan() const {
     if (dtype != DType::float32 && dtype != DType::bfloat16) return nullptr;
     if (macs() < kSmallMacs) return nullptr;
@@ -149,6 +178,9 @@ size_t workspace(const OpCall& call, std::span<const Shape> outputs) {
   if (outputs[0].num_elements() == 0) return 0;
   const Problem p(kKind, call, outputs[0]);
   if (p.is_product()) return product_workspace(p.product(nullptr, nullptr));
+  if (p.is_unfolded()) {
+    return p.matrix_bytes() + product_workspace(p.unfolded_product(nullptr, nullptr, nullptr));
+  }
   const auto plan = p.plan();
   return plan ? plan->workspace_bytes() + float_filter_bytes(p, outputs[0]) : 0;
 }
@@ -174,6 +206,19 @@ void run_library(const ConvolutionPlan& plan, const Problem& p, KernelContext& k
   }
 }
 
+void run_unfolded(const Problem& p, KernelContext& k) {
+  char* matrix = k.workspace<char>();
+  char* room = matrix + p.matrix_bytes();
+  if (p.kind == kInputGradient) {
+    run_product(p.unfolded_product(nullptr, k.in<void>(1), k.in<void>(2)), matrix, room);
+    return fold(p.sizes, reinterpret_cast<const float*>(matrix), k.out<float>(0));
+  }
+  unfold(p.sizes, size_of(p.dtype), k.in<void>(0), matrix);
+  const void* filter = p.kind == kForward ? k.in<void>(1) : nullptr;
+  const void* dy = p.kind == kForward ? nullptr : k.in<void>(2);
+  run_product(p.unfolded_product(matrix, filter, dy), k.out<void>(0), room);
+}
+
 template <Kind kKind>
 void run(KernelContext& k) {
   if (k.output(0).num_elements() == 0) return;
@@ -187,6 +232,7 @@ void run(KernelContext& k) {
   if (p.is_product()) {
     return run_product(p.product(first, second), k.out<void>(0), k.workspace<char>());
   }
+  if (p.is_unfolded()) return run_unfolded(p, k);
   if (const auto plan = p.plan()) return run_library(*plan, p, k);
   run_own(p, first, second, k.out<void>(0));
 }

@@ -42,6 +42,12 @@ const Layout kLayouts[] = {
     {{2, 17, 16, 8}, {3, 3, 8, 8}, {1, 1}, "VALID", {3, 2}},
     {{2, 30, 8}, {4, 8, 16}, {3}, "SAME", {}},
     {{2, 6, 7, 8, 8}, {2, 3, 2, 8, 8}, {1, 2, 1}, "SAME", {}},
+    // Filters that are large beside the images.
+    {{1, 4, 4, 64}, {3, 3, 64, 64}, {1, 1}, "SAME", {}},
+    {{2, 7, 6, 48}, {3, 2, 48, 128}, {2, 1}, "SAME", {}},
+    {{1, 9, 8, 40}, {3, 3, 40, 96}, {1, 1}, "VALID", {2, 3}},
+    {{3, 8, 8, 128}, {1, 1, 128, 256}, {2, 2}, "SAME", {}},
+    {{1, 4, 5, 3, 64}, {2, 3, 2, 64, 64}, {1, 2, 1}, "SAME", {}},
 };
 
 std::vector<NamedAttr> attrs_of(const Layout& l) {
@@ -105,16 +111,21 @@ TEST(Convolution, AgreesWithPlainLoops) {
 }
 
 TEST(Convolution, DoesNotDependOnThreads) {
-  const Layout& l = kLayouts[1];
-  const Tensor x = draw(DType::float32, l.images, 1), w = draw(DType::float32, l.filter, 2);
-  const Tensor dy = draw(DType::float32, {8, 12, 12, 32}, 3);
-  const int before = set_num_threads(1);
-  const auto y = run("convolution", {x, w}, l);
-  const auto dw = run("convolution_filter_grad", {x, sizes(l.filter), dy}, l);
-  set_num_threads(4);
-  EXPECT_EQ(run("convolution", {x, w}, l), y);
-  EXPECT_EQ(run("convolution_filter_grad", {x, sizes(l.filter), dy}, l), dw);
-  set_num_threads(before);
+  for (const Layout& l : {kLayouts[1], kLayouts[10]}) {
+    const Tensor x = draw(DType::float32, l.images, 1), w = draw(DType::float32, l.filter, 2);
+    Shape made = l.images;
+    made[3] = l.filter[3];
+    const Tensor dy = draw(DType::float32, made, 3);
+    const int before = set_num_threads(1);
+    const auto y = run("convolution", {x, w}, l);
+    const auto dx = run("convolution_input_grad", {sizes(l.images), w, dy}, l);
+    const auto dw = run("convolution_filter_grad", {x, sizes(l.filter), dy}, l);
+    set_num_threads(4);
+    EXPECT_EQ(run("convolution", {x, w}, l), y);
+    EXPECT_EQ(run("convolution_input_grad", {sizes(l.images), w, dy}, l), dx);
+    EXPECT_EQ(run("convolution_filter_grad", {x, sizes(l.filter), dy}, l), dw);
+    set_num_threads(before);
+  }
 }
 
 TEST(Convolution, EmptyAndBadInput) {
