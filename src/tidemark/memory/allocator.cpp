@@ -105,12 +105,12 @@ struct Mapping {
 };
 
 /// `size` rounded up to whole huge pages, which the system gives many times faster than small ones,
-/// where that costs an eighth at most and neither a scope nor the limit minds.
+/// where that costs a sixteenth at most and neither a scope nor the limit minds.
 size_t rounded_to_huge_pages(size_t size) noexcept {
   const size_t rounded = (size + os::kHugePage - 1) & ~(os::kHugePage - 1);
   const Budget* budget = thread_context.budget;
   const auto charged = static_cast<int64_t>(rounded + kHeaderSize);
-  if (rounded - size > size / 8 || (budget != nullptr && budget->room() < charged)) return size;
+  if (rounded - size > size / 16 || (budget != nullptr && budget->room() < charged)) return size;
   return core.room() < charged + static_cast<int64_t>(3 * kPageSize) ? size : rounded;
 }
 
