@@ -32,6 +32,15 @@ struct PlannedStepInfo {
   int64_t load = 0;  // bytes alive while it runs
 };
 
+/// A result that might have been written over what it was computed from.
+struct PlannedReuse {
+  int step = 0;
+  std::string op;
+  int64_t bytes = 0;
+  bool done = false;
+  std::string why;  // why it is done, or why not
+};
+
 struct TIDEMARK_API PlanReport {
   std::string name;
   int64_t peak = 0;         // arena and results
@@ -50,6 +59,7 @@ struct TIDEMARK_API PlanReport {
   double added_time = 0;               // that they cost, estimated, as a part of the whole
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
+  std::vector<PlannedReuse> reuses;   // the largest first
   std::vector<std::string> refusals;  // why values have buffers of their own
 
   /// peak / lower_bound - 1

@@ -119,16 +119,20 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
-  nb::list steps, buffers, refusals;
+  nb::list steps, buffers, reuses, refusals;
   for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
   for (const PlannedBuffer& b : report.buffers) {
     nb::list over;
     for (const std::string& op : b.written_over_by) over.append(op);
     buffers.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
   }
+  for (const PlannedReuse& r : report.reuses) {
+    reuses.append(nb::make_tuple(r.step, r.op, r.bytes, r.done, r.why));
+  }
   for (const std::string& r : report.refusals) refusals.append(r);
   out["steps"] = steps;
   out["buffers"] = buffers;
+  out["reuses"] = reuses;
   out["refusals"] = refusals;
   return out;
 }

@@ -209,6 +209,35 @@ def test_the_command_tells_plans_of_functions(tmp_path):
     assert json.loads(done.stdout)["peak"] > 0, done.stderr
     done = run_cli(tmp_path, "program.py:slope", "--shapes", "256x64", "64x64", "--pareto")
     assert "100%" in done.stdout, done.stderr
+    done = run_cli(
+        tmp_path, "program.py:slope", "--shapes", "[256, 64]", "64,64", "--pareto", "--json",
+        "--html", "trade.html",
+    )  # fmt: skip
+    points = json.loads(done.stdout)["points"]
+    assert all(p["peak"] <= p["budget"] for p in points) and points, done.stderr
+    assert (tmp_path / "trade.html").read_text().count("<circle") == len(points)
+
+
+@pytest.mark.parametrize(
+    ("made", "done", "why"),
+    [
+        (lambda s, x: tf.exp(s) @ x, True, "last use of sort at test_plan.py"),
+        (lambda s, x: tf.exp(s) @ s, False, "in f is needed by matmul at test_plan.py"),
+        (lambda s, x: (tf.exp(s) @ x, s), False, "is a result"),
+        (lambda s, x: tf.exp(x) @ s, False, "an argument is the caller's"),
+    ],
+)
+def test_every_reuse_and_every_refusal_has_its_reason(made, done, why):
+    @tf.function
+    def f(x):
+        return made(tf.sort(x), x)
+
+    plan = f.plan(tf.TensorSpec([8, 8]))
+    (reuse,) = [r for r in plan.reuses if r.op == "exp"]
+    assert reuse.done == done and why in reuse.why
+    assert plan.steps[reuse.step].op == "exp" and reuse.bytes == 256
+    assert plan.to_dict()["reuses"][0]["why"] == plan.reuses[0].why
+    assert max(map(len, str(plan).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -217,7 +246,7 @@ def test_the_command_tells_plans_of_functions(tmp_path):
         (("program.py:none",), "has no function 'none'; it has loss, slope"),
         (("program.py",), "SCRIPT.py:FUNCTION"),
         (("missing.py:f",), "cannot read missing.py"),
-        (("program.py:loss", "--shapes", "2,3"), "is no shape"),
+        (("program.py:loss", "--shapes", "2;3"), "is no shape"),
         (("program.py:loss", "--shapes", "2x3:floaty9"), "is no dtype"),
         (("program.py:loss", "--shapes", "2x3", "4x5"), "matmul"),
         (("program.py:loss", "--shapes", "8x8", "8x8", "--budget", "9B"), "lowest peak found"),

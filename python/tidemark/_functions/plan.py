@@ -30,6 +30,16 @@ class PlannedStep(NamedTuple):
     load: int
 
 
+class PlannedReuse(NamedTuple):
+    """A result that might have been written over what it was computed from."""
+
+    step: int
+    op: str
+    bytes: int
+    done: bool
+    why: str
+
+
 @export("tf.memory.Plan")
 class Plan:
     """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
@@ -39,6 +49,7 @@ class Plan:
         self._said = said
         self.steps = [PlannedStep(*step) for step in said["steps"]]
         self.buffers = [PlannedBuffer(*buffer) for buffer in said["buffers"]]
+        self.reuses = [PlannedReuse(*reuse) for reuse in said["reuses"]]
 
     def __getattr__(self, name):
         try:
@@ -69,6 +80,7 @@ class Plan:
         out["name"] = self.name
         out["steps"] = [step._asdict() for step in self.steps]
         out["buffers"] = [buffer._asdict() for buffer in self.buffers]
+        out["reuses"] = [reuse._asdict() for reuse in self.reuses]
         return out
 
     def to_json(self, indent=None):
@@ -97,7 +109,7 @@ class Plan:
                 if part
             )
         shown = {"peak": max(self.peak, top), "lower_bound": self.lower_bound, "buffers": drawn}
-        return plan_page.page(f"plan of {self.name}", shown, notes)
+        return plan_page.page(self.name, shown, notes)
 
     def __str__(self):
         return self._said["text"]

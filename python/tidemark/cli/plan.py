@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -11,8 +12,8 @@ from tidemark import _tidemark, errors
 from tidemark.cli import OK, InputError
 
 ABOUT = "tell what memory a function will need, or pack a list of buffers"
-_SHAPE = re.compile(r"(?:\d+(?:x\d+)*|scalar)(?::[a-z]+\d*)?")
-_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
+_SHAPE = re.compile(r"(?:\d+(?:[x,]\d+)*,?|scalar|)(?::[a-z]+[a-z0-9_]*)?")
+_PARTS = [part / 100 for part in range(100, 0, -5)]
 
 
 def add_arguments(parser) -> None:
@@ -28,13 +29,16 @@ def add_arguments(parser) -> None:
         nargs="*",
         default=[],
         metavar="SHAPE",
-        help="one an argument: 32x784, 128:int32, scalar (float32 unless said)",
+        help="one an argument: 32x784 (or 32,784, or [32,784]), 128:int32, scalar (float32 unless "
+        "said)",
     )
     parser.add_argument("--budget", metavar="SIZE", help="plan within this much: 500MB")
     parser.add_argument(
-        "--pareto", action="store_true", help="what less memory costs in time: a line a budget"
+        "--pareto",
+        action="store_true",
+        help="what less memory costs in time: a line a budget; with --html as a picture",
     )
-    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--csv",
         metavar="FILE",
@@ -83,31 +87,43 @@ def _run_function(arguments) -> int:
         plan = function.plan(*specs, memory_budget=arguments.budget)
     except (errors.OpError, ValueError, TypeError) as error:
         raise InputError(f"{arguments.target}: {error}") from None
+    if arguments.pareto:
+        _tell_trade_off(function, specs, plan, arguments)
+        return OK
     if arguments.html:
         _write(arguments.html, plan.to_html())
-    if arguments.pareto:
-        print(_pareto(function, specs, plan), flush=True)
-    elif arguments.json:
-        print(plan.to_json(indent=1), flush=True)
-    else:
-        print(plan, flush=True)
+    print(plan.to_json(indent=1) if arguments.json else plan, flush=True)
     return OK
 
 
-def _pareto(function, specs, plan) -> str:
-    """A line a budget: the peak it leads to, and what that costs."""
+def _tell_trade_off(function, specs, plan, arguments) -> None:
+    """A line a budget: the peak it leads to, and what that costs; and a picture of it."""
+    from tidemark.cli import pareto_page
+
     whole = plan.unbounded_peak
-    lines = [f"{'budget':>8}  {'peak':>12}  {'again':>5}  {'time':>7}"]
+    points, lowest = [], ""
+    if not arguments.json:
+        print(f"{'budget':>8}  {'peak':>12}  {'again':>5}  {'time':>7}", flush=True)
     for part in _PARTS:
+        budget = max(1, int(whole * part))
         try:
-            under = function.plan(*specs, memory_budget=max(1, int(whole * part)))
+            under = function.plan(*specs, memory_budget=budget)
         except errors.ResourceExhaustedError as error:
-            lines.append(f"{part:>8.0%}  cannot be had: {str(error).split(',')[0]}")
+            lowest = f"{part:.0%} cannot be had: {str(error).split(',')[0]}"
             break
-        bar = "#" * round(40 * under.peak / whole)
-        numbers = f"{under.peak:>12,}  {under.repeated:>5}  {under.added_time:>+7.1%}"
-        lines.append(f"{part:>8.0%}  {numbers}  {bar}")
-    return "\n".join(lines)
+        point = pareto_page.Point(budget, under.peak, under.repeated, under.added_time)
+        points.append(point)
+        if not arguments.json:
+            bar = "#" * round(36 * point.peak / whole) if whole else ""
+            numbers = f"{point.peak:>12,}  {point.repeated:>5}  {point.added_time:>+7.1%}"
+            print(f"{part:>8.0%}  {numbers}  {bar}", flush=True)
+    if arguments.json:
+        said = {"points": [point._asdict() for point in points], "lowest": lowest}
+        print(json.dumps(said, indent=1), flush=True)
+    elif lowest:
+        print(lowest, flush=True)
+    if arguments.html:
+        _write(arguments.html, pareto_page.page(plan.name, points, lowest))
 
 
 def _find_function(target: str):
@@ -136,10 +152,11 @@ def _find_function(target: str):
 def _spec(text: str):
     import tidemark as tf
 
-    if not _SHAPE.fullmatch(text):
+    plain = re.sub(r"[\[\]() ]", "", text)
+    if not text or not _SHAPE.fullmatch(plain):
         raise InputError(f"{text!r} is no shape: write 32x784, 128:int32 or scalar")
-    sizes, _, dtype = text.partition(":")
-    shape = [] if sizes == "scalar" else [int(size) for size in sizes.split("x")]
+    sizes, _, dtype = plain.partition(":")
+    shape = [int(size) for size in re.findall(r"\d+", sizes)]
     try:
         return tf.TensorSpec(shape, tf.as_dtype(dtype or "float32"))
     except TypeError:

@@ -17,12 +17,13 @@ def page(title: str, plan: dict, notes: dict[str, str] | None = None) -> str:
     axis = _TimeAxis(buffers)
     gap = plan["peak"] / plan["lower_bound"] - 1 if plan["lower_bound"] else 0.0
     facts = [
-        ("peak", f"{_bytes(plan['peak'])} · {plan['peak']:,}"),
-        ("lower bound", f"{_bytes(plan['lower_bound'])} · {plan['lower_bound']:,}"),
+        ("peak", f"{bytes_in_words(plan['peak'])} · {plan['peak']:,}"),
+        ("lower bound", f"{bytes_in_words(plan['lower_bound'])} · {plan['lower_bound']:,}"),
         ("gap", f"{gap:.2%}"),
         ("buffers", f"{len(plan['buffers']):,}"),
     ]
     return _PAGE.format(
+        style=STYLE,
         title=escape(title),
         facts="".join(f"<div><dt>{k}</dt><dd>{escape(v)}</dd></div>" for k, v in facts),
         edge=1 if len(buffers) < 1000 else 0.3,
@@ -66,7 +67,7 @@ def _drawing(buffers, plan, axis, notes) -> str:
         lines = [
             name,
             *notes.get(name, "").splitlines(),
-            f"{_bytes(size)} at {offset:,} … {offset + size:,}",
+            f"{bytes_in_words(size)} at {offset:,} … {offset + size:,}",
             f"alive in [{lower:,}, {upper:,})",
         ]
         parts.append(
@@ -81,7 +82,7 @@ def _drawing(buffers, plan, axis, notes) -> str:
     for i in range(5):
         value = top * i // 4
         y = HEIGHT - height(value) + 4
-        parts.append(f'<text class="bytes" x="-8" y="{y:.1f}">{_bytes(value)}</text>')
+        parts.append(f'<text class="bytes" x="-8" y="{y:.1f}">{bytes_in_words(value)}</text>')
     return "".join(parts)
 
 
@@ -98,13 +99,33 @@ def _load_line(buffers, axis, height) -> str:
     return "".join(path)
 
 
-def _bytes(count: int) -> str:
+def bytes_in_words(count: int) -> str:
     size, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
     unit = next(units)
     while size >= 1024 and unit != "EiB":
         size, unit = size / 1024, next(units)
     return f"{count} B" if unit == "B" else f"{size:.4g} {unit}"
 
+
+# What pages of plans share.
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --faint: #67717f; --paper: #fbfaf7; --card: #fff;
+  --edge: #fbfaf7; --line: #d8d5cc; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e6e1; --faint: #98a1ad; --paper: #14181f; --card: #1d232c; --edge: #14181f;
+    --line: #333b46; }
+}
+body { margin: 0; padding: 1.5rem 2rem; background: var(--paper); color: var(--ink);
+  font: 15px/1.45 system-ui, sans-serif; }
+h1 { font-size: 1.2rem; margin: 0 0 .8rem; overflow-wrap: anywhere; }
+dl { display: flex; flex-wrap: wrap; gap: .6rem 2.4rem; margin: 0 0 1rem; }
+dt { color: var(--faint); font-size: .8rem; }
+dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
+figure { margin: 0; border: 1px solid var(--line); border-radius: 6px; background: var(--card); }
+svg { display: block; width: 100%; height: auto; max-height: 78vh; }
+text { fill: var(--faint); font-size: 15px; }
+figcaption { padding: .5rem .9rem .7rem; color: var(--faint); font-size: .85rem; }
+"""
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -113,21 +134,7 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Plan of {title}</title>
 <style>
-:root {{ color-scheme: light dark; --ink: #1c2430; --faint: #67717f; --paper: #fbfaf7; --card: #fff;
-  --edge: #fbfaf7; --line: #d8d5cc; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ --ink: #e8e6e1; --faint: #98a1ad; --paper: #14181f; --card: #1d232c; --edge: #14181f;
-    --line: #333b46; }}
-}}
-body {{ margin: 0; padding: 1.5rem 2rem; background: var(--paper); color: var(--ink);
-  font: 15px/1.45 system-ui, sans-serif; }}
-h1 {{ font-size: 1.2rem; margin: 0 0 .8rem; overflow-wrap: anywhere; }}
-dl {{ display: flex; flex-wrap: wrap; gap: .6rem 2.4rem; margin: 0 0 1rem; }}
-dt {{ color: var(--faint); font-size: .8rem; }}
-dd {{ margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }}
-figure {{ margin: 0; border: 1px solid var(--line); border-radius: 6px; background: var(--card); }}
-svg {{ display: block; width: 100%; height: auto; max-height: 78vh; }}
-rect {{ stroke: var(--edge); stroke-width: {edge}; vector-effect: non-scaling-stroke; }}
+{style}rect {{ stroke: var(--edge); stroke-width: {edge}; vector-effect: non-scaling-stroke; }}
 rect:hover, rect.held {{ stroke: var(--ink); stroke-width: 2; }}
 .c0 {{ fill: #4e79a7 }} .c1 {{ fill: #f0a352 }} .c2 {{ fill: #6aa56e }} .c3 {{ fill: #c86b6d }}
 .c4 {{ fill: #8d7bb5 }} .c5 {{ fill: #5fa8a3 }} .c6 {{ fill: #b98c66 }} .c7 {{ fill: #c98bb0 }}
@@ -135,9 +142,7 @@ rect:hover, rect.held {{ stroke: var(--ink); stroke-width: 2; }}
   pointer-events: none; opacity: .75; }}
 .bound {{ stroke: #d22; stroke-width: 1.6; stroke-dasharray: 7 5; pointer-events: none;
   vector-effect: non-scaling-stroke; }}
-text {{ fill: var(--faint); font-size: 15px; }}
 .bytes {{ text-anchor: end; }} .time {{ text-anchor: middle; }}
-figcaption {{ padding: .5rem .9rem .7rem; color: var(--faint); font-size: .85rem; }}
 #tip {{ position: fixed; pointer-events: none; white-space: pre; display: none; max-width: 40rem;
   padding: .4rem .65rem; border-radius: 5px; background: var(--ink); color: var(--paper);
   font-size: .82rem; overflow: hidden; text-overflow: ellipsis; }}

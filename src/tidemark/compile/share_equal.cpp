@@ -47,7 +47,7 @@ size_t hash_of(const graph::Node& node, std::span<const Tensor> inputs) {
 class Known {
  public:
   const graph::Node* find(size_t hash, const graph::Node& candidate,
-                                 std::span<const Tensor> inputs) const {
+                          std::span<const Tensor> inputs) const {
     const auto [first, last] = all_.equal_range(hash);
     for (auto at = first; at != last; ++at) {
       if (is_same(*at->second, candidate, inputs)) return at->second;

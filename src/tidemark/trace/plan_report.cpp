@@ -8,6 +8,7 @@
 #include "tidemark/graph/specials.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/graph_plan.h"
+#include "tidemark/trace/plan_reasons.h"
 
 namespace tidemark::trace {
 
@@ -32,6 +33,7 @@ class Reporter {
     for (size_t i = 0; i < plan_.steps.size(); ++i) add_step(static_cast<int>(i));
     for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
     count_what_is_elsewhere();
+    out_.reuses = explain_reuses(plan_);
   }
 
  private:
@@ -52,7 +54,7 @@ class Reporter {
     }
     if (step.kind == plan::PlannedStep::Kind::eager && !step.node->outputs.empty()) {
       out_.refusals.push_back(
-          message(op, line.empty() ? "" : " at ", line, ": only the run can tell its size"));
+          message(describe_step(*step.node), ": only the run can tell its size"));
     }
   }
 
@@ -83,9 +85,8 @@ class Reporter {
     const char* place = v.place == plan::Place::arena ? "arena" : v.is_result ? "result" : "own";
     out_.buffers.push_back({op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
     if (place == std::string_view("own")) {
-      out_.refusals.push_back(
-          message(op, line_of(*v.node).empty() ? "" : " at ", line_of(*v.node),
-                  ": a buffer of its own, because a step it goes to may keep it"));
+      out_.refusals.push_back(message(
+          describe_step(*v.node), ": a buffer of its own, because a step it goes to may keep it"));
     }
   }
 

@@ -85,6 +85,28 @@ void add_peak(std::string& out, const PlanReport& plan) {
   }
 }
 
+void add_reuses(std::string& out, const PlanReport& plan) {
+  constexpr int kMostReasons = 4;
+  for (const bool done : {true, false}) {
+    int count = 0;
+    std::string lines;
+    for (const PlannedReuse& r : plan.reuses) {
+      if (r.done != done || ++count > kMostReasons) continue;
+      const std::string who = right(format_bytes(r.bytes), 11) + "  " + r.op + ": ";
+      lines += "  " + cut(who + r.why, kColumns - 2) + "\n";
+    }
+    if (count == 0) continue;
+    out +=
+        message(count, done ? " results written in place" : " not, though their op could", ":\n");
+    out += lines;
+  }
+  if (plan.refusals.empty()) return;
+  out += message(plan.refusals.size(), " values that the plan could not place:\n");
+  for (size_t i = 0; i < std::min<size_t>(plan.refusals.size(), kMostReasons); ++i) {
+    out += "  - " + cut(plan.refusals[i], kColumns - 4) + "\n";
+  }
+}
+
 }  // namespace
 
 double PlanReport::gap() const {
@@ -121,13 +143,7 @@ std::string PlanReport::to_string() const {
   add_peak(out, *this);
   out += "over time, " + message(steps.size(), " steps:\n");
   out += "  " + timeline(steps, lower_bound) + "\n";
-  size_t in_place = 0;
-  for (const PlannedBuffer& b : buffers) in_place += b.written_over_by.size();
-  out += message("  ", in_place, " results written in place, ", refusals.size(),
-                 " values that the plan could not place\n");
-  for (size_t i = 0; i < std::min<size_t>(refusals.size(), 5); ++i) {
-    out += "  - " + cut(refusals[i], kColumns - 4) + "\n";
-  }
+  add_reuses(out, *this);
   return out;
 }
 
