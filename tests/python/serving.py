@@ -24,9 +24,10 @@ class Answer:
 
 
 class Server:
-    """A server process over a folder of models."""
+    """A server process over a folder of models; ``tls``: the SSLContext clients use."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, tls=None):
+        self._tls = tls
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tidemark", "serve", "--models", str(folder), "--port", "0",
              "--poll", "0.1", *options],
@@ -45,6 +46,10 @@ class Server:
         self._connection = None
 
     def connect(self, timeout=30):
+        if self._tls is not None:
+            return http.client.HTTPSConnection(
+                "127.0.0.1", self.port, timeout=timeout, context=self._tls
+            )
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(self, method, path, body=None, headers=(), connection=None):
@@ -72,9 +77,9 @@ class Server:
         with open(f"/proc/{self.pid}/smaps_rollup") as lines:
             return next(int(line.split()[1]) for line in lines if line.startswith("Rss:")) * 1024
 
-    def metric(self, start):
+    def metric(self, start, headers=()):
         """The sum of the metrics whose lines begin so."""
-        lines = self.get("/metrics").body.decode().splitlines()
+        lines = self.get("/metrics", headers=headers).body.decode().splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(start))
 
     def wait_for(self, condition, seconds=20):

@@ -1,4 +1,4 @@
-// HTTP as the rest of the server sees it; http_server.cpp speaks it.
+// HTTP as the rest of the server sees it; http_session.h speaks it.
 #pragma once
 
 #include <atomic>
@@ -43,12 +43,13 @@ struct HttpOptions {
   size_t max_bytes_in_flight = size_t{256} << 20;
   size_t max_connections = 10000;
   int idle_seconds = 60;     // between two requests of a connection
-  int request_seconds = 10;  // from a request's first byte to its last
+  int request_seconds = 10;  // from a request's first byte to its last; for TLS's handshake too
+  std::string tls_certificate, tls_key;  // files; empty: plain HTTP
 };
 
 struct HttpCounters {
   std::atomic<uint64_t> connections{0}, accepted{0}, refused_connections{0}, too_large{0},
-      out_of_room{0}, malformed{0}, timed_out{0};
+      out_of_room{0}, malformed{0}, timed_out{0}, failed_handshakes{0};
   std::atomic<size_t> bytes_in_flight{0};
 };
 

@@ -26,9 +26,11 @@ int run_server(std::span<const std::string_view> arguments) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   const std::string host = options.http.address;
+  const char* scheme = options.http.tls_certificate.empty() ? "http" : "https";
   serve::Server server(std::move(options));
   server.start();
-  std::fprintf(stderr, "tidemark serve: ready on http://%s:%d\n", host.c_str(), server.port());
+  std::fprintf(stderr, "tidemark serve: ready on %s://%s:%d\n", scheme, host.c_str(),
+               server.port());
   int which = 0;
   sigwait(&ends, &which);
   std::fprintf(stderr, "tidemark serve: going down\n");

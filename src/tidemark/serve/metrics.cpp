@@ -95,11 +95,17 @@ void put_refused(std::string& out, const Context& context) {
   const char* name = "tidemark_refused_total";
   put_type(out, name, "counter", "Requests that were not run, by reason.");
   const std::pair<const char*, uint64_t> all[] = {
-      {"queue_full", refused.queue_full.load()}, {"queue_bytes", refused.queue_bytes.load()},
-      {"deadline", refused.expired.load()},      {"client_gone", refused.gone.load()},
-      {"draining", refused.draining.load()},     {"too_large", http.too_large.load()},
-      {"out_of_room", http.out_of_room.load()},  {"malformed_http", http.malformed.load()},
-      {"slow_client", http.timed_out.load()},    {"connections", http.refused_connections.load()},
+      {"queue_full", refused.queue_full.load()},
+      {"queue_bytes", refused.queue_bytes.load()},
+      {"deadline", refused.expired.load()},
+      {"client_gone", refused.gone.load()},
+      {"draining", refused.draining.load()},
+      {"too_large", http.too_large.load()},
+      {"out_of_room", http.out_of_room.load()},
+      {"malformed_http", http.malformed.load()},
+      {"slow_client", http.timed_out.load()},
+      {"connections", http.refused_connections.load()},
+      {"tls_handshake", http.failed_handshakes.load()},
   };
   for (const auto& [reason, count] : all) {
     put_one(out, name, message("reason=\"", reason, "\""), static_cast<double>(count));

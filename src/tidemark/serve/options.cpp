@@ -43,6 +43,8 @@ metrics at /metrics, a page for people at /.
   --memory-limit SIZE       of all tensors, weights included
   --max-weights SIZE        of all models' weights: what does not fit is not loaded
   --token-file FILE         clients must send its text: Authorization: Bearer …
+  --tls-certificate FILE    PEM, with the chain: answers over HTTPS alone; read again when replaced
+  --tls-key FILE            the certificate's, PEM
 )";
 
 namespace {
@@ -140,6 +142,10 @@ class Reader {
       http.request_seconds = static_cast<int>(number(name, value, 1, 86400));
     } else if (name == "idle-timeout") {
       http.idle_seconds = static_cast<int>(number(name, value, 1, 86400));
+    } else if (name == "tls-certificate") {
+      http.tls_certificate = value;
+    } else if (name == "tls-key") {
+      http.tls_key = value;
     } else if (name == "token-file") {
       options.token = first_line(value);
     } else {

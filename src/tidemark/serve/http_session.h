@@ -1,0 +1,327 @@
+// One connection of the HTTP server, over TCP or TLS. Boost's templates take long to compile: only
+// http_server.cpp and tls.cpp include this.
+#pragma once
+
+#include <poll.h>
+#include <tidemark/error.h>
+
+#include <array>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <deque>
+#include <optional>
+#include <thread>
+
+#include "tidemark/serve/http.h"
+#include "tidemark/serve/tls.h"
+
+namespace tidemark::serve {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = net::ip::tcp;
+using boost::system::error_code;
+
+struct HttpServer::State {
+  HttpOptions options;
+  Handler handler;
+  HttpCounters& counters;
+  std::deque<net::io_context> contexts;  // one each thread: no locks between connections
+  std::optional<tcp::acceptor> acceptor;
+  std::unique_ptr<TlsFiles> tls;  // null: plain HTTP
+  std::vector<std::jthread> threads;
+  std::atomic<uint64_t> answering{0};
+  std::atomic<bool> is_draining{false};
+  size_t next = 0;
+
+  State(HttpOptions given, Handler to, HttpCounters& count)
+      : options(std::move(given)), handler(std::move(to)), counters(count) {}
+  void accept();
+};
+
+/// What whoever answers a request sees of its connection.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  /// On the connection's own thread.
+  virtual void reply(HttpResponse&& response) = 0;
+  virtual int descriptor() = 0;
+  virtual net::any_io_executor executor() = 0;
+};
+
+class SessionResponder final : public Responder {
+ public:
+  SessionResponder(std::shared_ptr<Connection> connection, HttpServer::State& server)
+      : connection_(std::move(connection)), server_(server) {
+    server_.answering.fetch_add(1);
+  }
+  ~SessionResponder() override {
+    if (connection_) {
+      HttpResponse response;
+      response.status = 500;
+      response.body = "{\"error\": \"the request was dropped\"}";
+      send(std::move(response));
+    }
+    server_.answering.fetch_sub(1);
+  }
+
+  void send(HttpResponse response) override {
+    std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
+    if (!connection) return;
+    Connection& on = *connection;
+    net::dispatch(on.executor(),
+                  [connection = std::move(connection), response = std::move(response)]() mutable {
+                    connection->reply(std::move(response));
+                  });
+  }
+
+  bool is_gone() const override {
+    if (!connection_) return false;
+    pollfd asked{connection_->descriptor(), POLLRDHUP, 0};
+    return ::poll(&asked, 1, 0) == 1 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+  }
+
+ private:
+  std::shared_ptr<Connection> connection_;
+  HttpServer::State& server_;
+};
+
+/// All members run on the thread of the connection's context. `Stream` is beast::tcp_stream or TLS
+/// over one.
+template <class Stream>
+class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
+ public:
+  static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
+  static constexpr size_t kMostHeaderBytes = size_t{16} << 10;
+  static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its headers
+
+  /// `rest`: what the stream needs beside the socket, and what must live as long as it.
+  template <class... Rest>
+  Session(HttpServer::State& server, std::shared_ptr<void> kept, tcp::socket&& socket,
+          Rest&... rest)
+      : kept_(std::move(kept)),
+        stream_(std::move(socket), rest...),
+        server_(server),
+        buffer_(kMostHeaderBytes + 4096) {
+    server_.counters.connections.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Session() override {
+    release_bytes();
+    server_.counters.connections.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void start() {
+    if constexpr (kIsTls) {
+      lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
+      stream_.async_handshake(Stream::server, [self = this->shared_from_this()](error_code error) {
+        if (!error) return self->read();
+        HttpCounters& counters = self->server_.counters;
+        (error == beast::error::timeout ? counters.timed_out : counters.failed_handshakes)
+            .fetch_add(1, std::memory_order_relaxed);
+        self->close();
+      });
+    } else {
+      read();
+    }
+  }
+
+  void reply(HttpResponse&& response) override { write(std::move(response)); }
+  int descriptor() override { return lowest().socket().native_handle(); }
+  net::any_io_executor executor() override { return lowest().get_executor(); }
+
+ private:
+  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(kMostHeaderBytes);
+    parser_->body_limit(server_.options.max_body_bytes);
+    lowest().expires_after(std::chrono::seconds(server_.options.idle_seconds));
+    http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](error_code error, size_t) { self->on_header(error); });
+  }
+
+  void on_header(error_code error) {
+    if (error) return end(error);
+    const auto& header = parser_->get();
+    const auto length = parser_->content_length();
+    const size_t wanted = length               ? static_cast<size_t>(*length)
+                          : parser_->chunked() ? server_.options.max_body_bytes
+                                               : 0;
+    if (wanted > server_.options.max_body_bytes) return end(http::error::body_limit);
+    if (!take_bytes(wanted)) {
+      server_.counters.out_of_room.fetch_add(1, std::memory_order_relaxed);
+      return refuse(503, "the requests being read take all the memory there is for them", true);
+    }
+    lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
+    if (beast::iequals(header[http::field::expect], "100-continue")) {
+      static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+      net::async_write(stream_, net::buffer(kGoOn.data(), kGoOn.size()),
+                       [self = this->shared_from_this()](error_code failed, size_t) {
+                         failed ? self->end(failed) : self->read_body();
+                       });
+      return;
+    }
+    read_body();
+  }
+
+  void read_body() {
+    if (parser_->is_done()) return on_request({});
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](error_code e, size_t) { self->on_request(e); });
+  }
+
+  void on_request(error_code error) {
+    if (error) return end(error);
+    lowest().expires_never();
+    const auto& message = parser_->get();
+    keep_alive_ = message.keep_alive() && message.method() != http::verb::head;
+    const auto text = [](beast::string_view v) { return std::string_view(v.data(), v.size()); };
+    HttpRequest request;
+    request.method = text(message.method_string());
+    request.target = text(message.target());
+    request.body = message.body();
+    request.authorization = text(message[http::field::authorization]);
+    request.content_encoding = text(message[http::field::content_encoding]);
+    request.json_length = text(message["Inference-Header-Content-Length"]);
+    server_.handler(request, std::make_shared<SessionResponder>(this->shared_from_this(), server_));
+  }
+
+  /// Answers what cannot be handled, and closes.
+  void end(error_code error) {
+    HttpCounters& counters = server_.counters;
+    if (error == http::error::body_limit) {
+      counters.too_large.fetch_add(1, std::memory_order_relaxed);
+      return refuse(413, message("the body is larger than ", server_.options.max_body_bytes,
+                                 " bytes; the server's --max-body says how large it may be"));
+    }
+    if (error == http::error::header_limit) return refuse(431, "the headers are too large");
+    if (error == beast::error::timeout) {
+      if (parser_ && parser_->got_some()) {
+        counters.timed_out.fetch_add(1, std::memory_order_relaxed);
+      }
+      return close();
+    }
+    if (error.category() == http::make_error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream && error != http::error::partial_message) {
+      counters.malformed.fetch_add(1, std::memory_order_relaxed);
+      return refuse(400, message("the request is no HTTP: ", error.message()));
+    }
+    say_goodbye();
+  }
+
+  void refuse(int status, const std::string& why, bool may_retry = false) {
+    keep_alive_ = false;
+    is_refused_ = true;
+    HttpResponse response;
+    response.status = status;
+    response.body = "{\"error\": \"" + why + "\"}";
+    if (may_retry) response.headers.emplace_back("Retry-After", "1");
+    write(std::move(response));
+  }
+
+  void write(HttpResponse&& response) {
+    const auto status = static_cast<unsigned>(response.status);
+    const beast::string_view reason = http::obsolete_reason(http::int_to_status(status));
+    body_ = std::move(response.body);
+    head_.clear();
+    head_ += message("HTTP/1.1 ", status, " ", std::string_view(reason.data(), reason.size()),
+                     "\r\nContent-Type: ", response.content_type,
+                     "\r\nContent-Length: ", body_.size(), "\r\n");
+    for (const auto& [name, value] : response.headers) head_ += name + ": " + value + "\r\n";
+    head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
+    lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
+    if (!kIsTls || body_.size() <= kSmallBody) return write_all();
+    // Beast 1.74 takes the first of two buffers over TLS for all of them.
+    net::async_write(stream_, net::buffer(head_),
+                     [self = this->shared_from_this()](error_code error, size_t) {
+                       self->head_.clear();
+                       error ? self->on_written(error) : self->write_all();
+                     });
+  }
+
+  void write_all() {
+    const auto done = [self = this->shared_from_this()](error_code error, size_t) {
+      self->on_written(error);
+    };
+    if (head_.empty()) return net::async_write(stream_, net::buffer(body_), done);
+    if (body_.size() <= kSmallBody) {
+      head_ += body_;
+      return net::async_write(stream_, net::buffer(head_), done);
+    }
+    const std::array<net::const_buffer, 2> parts{net::buffer(head_), net::buffer(body_)};
+    net::async_write(stream_, parts, done);
+  }
+
+  void on_written(error_code error) {
+    release_bytes();
+    if (body_.capacity() > size_t{64} << 10) std::string().swap(body_);
+    parser_.reset();
+    if (error) return close();
+    if (is_refused_) return drop_rest();
+    if (!keep_alive_ || server_.is_draining.load(std::memory_order_relaxed)) return say_goodbye();
+    read();
+  }
+
+  /// A client that is still sending would lose our refusal to a reset if we closed now: what it
+  /// sends is dropped for a moment.
+  void drop_rest() {
+    static constexpr auto kMoment = std::chrono::seconds(2);
+    error_code ignored;
+    lowest().socket().shutdown(tcp::socket::shutdown_send, ignored);
+    lowest().expires_after(std::min<std::chrono::seconds>(
+        kMoment, std::chrono::seconds(server_.options.request_seconds)));
+    buffer_.clear();
+    drop_some();
+  }
+  void drop_some() {
+    lowest().async_read_some(buffer_.prepare(4096),
+                             [self = this->shared_from_this()](error_code error, size_t) {
+                               error ? self->close() : self->drop_some();
+                             });
+  }
+
+  void say_goodbye() {
+    if constexpr (kIsTls) {
+      lowest().expires_after(std::chrono::seconds(1));
+      stream_.async_shutdown([self = this->shared_from_this()](error_code) { self->close(); });
+    } else {
+      close();
+    }
+  }
+
+  void close() {
+    error_code ignored;
+    lowest().socket().shutdown(tcp::socket::shutdown_both, ignored);
+    lowest().close();
+  }
+
+  bool take_bytes(size_t bytes) {
+    std::atomic<size_t>& all = server_.counters.bytes_in_flight;
+    if (all.fetch_add(bytes) + bytes > server_.options.max_bytes_in_flight) {
+      all.fetch_sub(bytes);
+      return false;
+    }
+    taken_ = bytes;
+    return true;
+  }
+  void release_bytes() { server_.counters.bytes_in_flight.fetch_sub(std::exchange(taken_, 0)); }
+
+  std::shared_ptr<void> kept_;
+  Stream stream_;
+  HttpServer::State& server_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::string head_, body_;
+  size_t taken_ = 0;
+  bool keep_alive_ = true, is_refused_ = false;
+};
+
+}  // namespace tidemark::serve
