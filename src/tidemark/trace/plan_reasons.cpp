@@ -79,7 +79,7 @@ class Reasons {
     if (root.place == plan::Place::fresh) return message(who, " may be kept by another step");
     const graph::Node* later = next_reader(at, index);
     if (later) return message(who, " is needed by ", describe_step(*later));
-    return message(who, " dies here, but what is written elsewhere leaves a lower peak");
+    return message(who, " dies here, but elsewhere it packs better");
   }
 
   /// The first step after `index` that reads the value or a view of it.

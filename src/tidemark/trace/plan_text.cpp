@@ -55,6 +55,33 @@ void row(std::string& out, const char* what, int64_t bytes, const char* note) {
   out += "  " + padded(what, 12) + right(format_bytes(bytes), 11) + "   " + note + "\n";
 }
 
+/// Buffers or results of which the same is to be said.
+struct Group {
+  std::vector<std::string> what;
+  int64_t bytes = 0;
+  int count = 0;
+  std::string times() const { return count > 1 ? message(count, " x ") : std::string(); }
+};
+
+class Groups {
+ public:
+  void add(std::vector<std::string> what, int64_t bytes) {
+    auto same = std::find_if(all_.begin(), all_.end(), [&](auto& g) { return g.what == what; });
+    if (same == all_.end()) same = all_.insert(same, Group{std::move(what)});
+    same->bytes += bytes;
+    ++same->count;
+  }
+  std::vector<Group> largest_first() const {
+    std::vector<Group> sorted = all_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
+    return sorted;
+  }
+
+ private:
+  std::vector<Group> all_;
+};
+
 void add_peak(std::string& out, const PlanReport& plan) {
   const int at = plan.peak_step();
   if (at < 0) return;
@@ -63,25 +90,25 @@ void add_peak(std::string& out, const PlanReport& plan) {
                      step.line.empty() ? "" : " at ", step.line),
              kColumns) +
          ":\n";
-  std::vector<const PlannedBuffer*> alive;
+  Groups alive;
   for (const PlannedBuffer& b : plan.buffers) {
-    if (b.first <= at && at <= b.last) alive.push_back(&b);
+    if (b.first > at || at > b.last) continue;
+    const std::string op =
+        b.written_over_by.empty() ? b.op : b.op + ", " + b.written_over_by.back();
+    alive.add({op, b.line}, b.bytes);
   }
-  std::stable_sort(alive.begin(), alive.end(), [](const PlannedBuffer* a, const PlannedBuffer* b) {
-    return a->bytes > b->bytes;
-  });
+  const std::vector<Group> rows = alive.largest_first();
   int64_t rest = 0;
-  for (size_t i = 0; i < alive.size(); ++i) {
+  for (size_t i = 0; i < rows.size(); ++i) {
     if (i >= kMostShown) {
-      rest += alive[i]->bytes;
+      rest += rows[i].bytes;
       continue;
     }
-    const std::string who = padded(cut(alive[i]->op, 26), 27);
-    out += right(format_bytes(alive[i]->bytes), 13) + "  " + who + cut(alive[i]->line, 38) + "\n";
+    const std::string who = padded(cut(rows[i].times() + rows[i].what[0], 26), 27);
+    out += right(format_bytes(rows[i].bytes), 13) + "  " + who + cut(rows[i].what[1], 38) + "\n";
   }
-  if (alive.size() > kMostShown) {
-    out +=
-        right(format_bytes(rest), 13) + "  " + message(alive.size() - kMostShown, " others") + "\n";
+  if (rows.size() > kMostShown) {
+    out += right(format_bytes(rest), 13) + message("  ", rows.size() - kMostShown, " others\n");
   }
 }
 
@@ -89,16 +116,20 @@ void add_reuses(std::string& out, const PlanReport& plan) {
   constexpr int kMostReasons = 4;
   for (const bool done : {true, false}) {
     int count = 0;
-    std::string lines;
+    Groups groups;
     for (const PlannedReuse& r : plan.reuses) {
-      if (r.done != done || ++count > kMostReasons) continue;
-      const std::string who = right(format_bytes(r.bytes), 11) + "  " + r.op + ": ";
-      lines += "  " + cut(who + r.why, kColumns - 2) + "\n";
+      if (r.done != done) continue;
+      groups.add({r.op, r.why}, r.bytes);
+      ++count;
     }
     if (count == 0) continue;
     out +=
         message(count, done ? " results written in place" : " not, though their op could", ":\n");
-    out += lines;
+    const std::vector<Group> rows = groups.largest_first();
+    for (size_t i = 0; i < std::min<size_t>(rows.size(), kMostReasons); ++i) {
+      const std::string who = rows[i].times() + rows[i].what[0] + ": " + rows[i].what[1];
+      out += right(format_bytes(rows[i].bytes), 13) + "  " + cut(who, kColumns - 15) + "\n";
+    }
   }
   if (plan.refusals.empty()) return;
   out += message(plan.refusals.size(), " values that the plan could not place:\n");
