@@ -1,6 +1,6 @@
 """Three small models, their losses and Adam in plain tensor ops, for any library with tf's names.
 
-``MODELS[name](tf)`` gives (variables, loss): call ``loss()`` under a tape, then ``adam(tf, ...)``.
+``MODELS[name](tf)`` gives (variables, loss): call ``loss()`` under a tape, then what ``adam(tf, variables)`` gives.
 """
 
 from __future__ import annotations
@@ -79,6 +79,26 @@ def cnn(tf):
     return weights.all, loss
 
 
+def attention_and_norm(tf):
+    """The library's own where it has them, else in its ops."""
+    own = tf.nn.experimental
+    if hasattr(own, "scaled_dot_product_attention"):
+        return own.scaled_dot_product_attention, own.layer_norm
+
+    def attend(q, k, v, is_causal):
+        scores = tf.matmul(q, k, transpose_b=True) * q.shape[-1] ** -0.5
+        if is_causal:
+            seen = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), -1, 0)
+            scores = tf.where(seen, scores, -1e9)
+        return tf.matmul(tf.nn.softmax(scores), v)
+
+    def norm(h, scale, shift):
+        mean, variance = tf.nn.moments(h, [-1], keepdims=True)
+        return tf.nn.batch_normalization(h, mean, variance, shift, scale, 1e-5)
+
+    return attend, norm
+
+
 def gpt(tf, vocabulary=1000, length=128, batch=8, width=256, heads=4, blocks=4):
     import numpy
 
@@ -100,8 +120,7 @@ def gpt(tf, vocabulary=1000, length=128, batch=8, width=256, heads=4, blocks=4):
             }
         )
     last_norm, head = weights.norm(width), weights.dense(width, vocabulary)
-    attend = tf.nn.experimental.scaled_dot_product_attention
-    norm = tf.nn.experimental.layer_norm
+    attend, norm = attention_and_norm(tf)
 
     def dense(h, layer):
         return tf.matmul(h, layer[0]) + layer[1]
@@ -124,15 +143,34 @@ def gpt(tf, vocabulary=1000, length=128, batch=8, width=256, heads=4, blocks=4):
     return weights.all, loss
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt}
+def gpt12(tf):
+    return gpt(tf, blocks=12)
 
 
-def training_step(tf, name):
-    """A function that takes one step of Adam, updating each variable in place."""
-    variables, loss = MODELS[name](tf)
+MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt, "gpt12": gpt12}
+
+
+def adam(tf, variables):
+    """A function of gradients and of the step's number that updates each variable in place."""
     means = [tf.Variable(tf.zeros(v.shape), trainable=False) for v in variables]
     squares = [tf.Variable(tf.zeros(v.shape), trainable=False) for v in variables]
     rate, beta1, beta2, epsilon = 1e-3, 0.9, 0.999, 1e-8
+
+    def update(gradients, steps):
+        alpha = rate * (1 - beta2**steps) ** 0.5 / (1 - beta1**steps)
+        for v, m, s, g in zip(variables, means, squares, gradients, strict=True):
+            g = tf.convert_to_tensor(g)
+            m.assign_add((g - m) * (1 - beta1))
+            s.assign_add((tf.square(g) - s) * (1 - beta2))
+            v.assign_sub(m * alpha / (tf.sqrt(s) + epsilon))
+
+    return update
+
+
+def training_step(tf, name):
+    """A function that takes one step of Adam."""
+    variables, loss = MODELS[name](tf)
+    update = adam(tf, variables)
     steps = 0
 
     def step():
@@ -140,13 +178,24 @@ def training_step(tf, name):
         steps += 1
         with tf.GradientTape() as tape:
             value = loss()
-        gradients = tape.gradient(value, variables)
-        alpha = rate * (1 - beta2**steps) ** 0.5 / (1 - beta1**steps)
-        for v, m, s, g in zip(variables, means, squares, gradients, strict=True):
-            g = tf.convert_to_tensor(g)
-            m.assign_add((g - m) * (1 - beta1))
-            s.assign_add((tf.square(g) - s) * (1 - beta2))
-            v.assign_sub(m * alpha / (tf.sqrt(s) + epsilon))
+        update(tape.gradient(value, variables), steps)
+        return value
+
+    return step
+
+
+def compiled_step(tf, name, **options):
+    """The same as one function, traced with ``options`` of tf.function."""
+    variables, loss = MODELS[name](tf)
+    update = adam(tf, variables)
+    steps = tf.Variable(0.0, trainable=False)
+
+    @tf.function(**options)
+    def step():
+        steps.assign_add(1.0)
+        with tf.GradientTape() as tape:
+            value = loss()
+        update(tape.gradient(value, variables), steps)
         return value
 
     return step
