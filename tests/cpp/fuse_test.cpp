@@ -261,6 +261,29 @@ TEST(Fuse, AllVariablesAreUpdatedInOneSweep) {
   EXPECT_EQ(fast.w[0].value().raw_data(), lies);
 }
 
+/// Assignments come in the order of the variables' ids, so a count that is itself read by the
+/// updates stands among them.
+TEST(Fuse, AnUpdateBetweenOthersDoesNotKeepThemFromASweep) {
+  const Variable first(normal({100}, 1)), count_of_steps(normal({}, 2)), last(normal({100}, 3));
+  const std::vector<double> before = testing::doubles(first.value());
+  const auto step = [&](const Tensors& in) -> Tensors {
+    Variable a = first, n = count_of_steps, b = last;
+    n.assign_add(Tensor(1.f));
+    const Tensor rate = n.value() * 0.5f;
+    a.assign_sub(in[0] * rate);
+    b.assign_sub(in[0] * rate * 2.f);
+    return {rate};
+  };
+  const Tensors inputs = {normal({100}, 4)};
+  const auto graph = swept(traced(inputs, step));
+  EXPECT_EQ(count(*graph, "sweep"), 1) << graph->to_string();
+  EXPECT_EQ(count(*graph, "update_variable"), 1) << graph->to_string();
+  const double rate = testing::doubles(run(graph, inputs)[0])[0];
+  const std::vector<double> after = testing::doubles(first.value());
+  const std::vector<double> x = testing::doubles(inputs[0]);
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(after[i], before[i] - x[i] * rate, 1e-5);
+}
+
 TEST(Fuse, ValuesThatAreReadElsewhereAreNotSwept) {
   const auto step = [](Variable a, Variable b) {
     return [a, b](const Tensors& in) mutable -> Tensors {

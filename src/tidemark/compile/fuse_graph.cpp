@@ -240,6 +240,9 @@ void FuseGraph::order_effects() {
   std::map<uint64_t, std::vector<int>> reads;     // since the last change: values of the variable
   std::map<uint64_t, int> changed;                // by whom last
   std::unordered_map<int, uint64_t> variable_of;  // values that lie in a variable
+  // Updates of different variables have no order among each other: one that stands between those
+  // of a sweep must not hold it up.
+  std::vector<int> updates;  // since the last barrier
   int last_effect = -1, last_barrier = -1;
   const auto edge = [&](int from, int to) {
     if (from < 0 || from == to) return;
@@ -285,16 +288,20 @@ void FuseGraph::order_effects() {
         dynamic_cast<const graph::PureSpecial*>(node.special.get())) {
       continue;
     }
-    edge(last_effect, now);
-    last_effect = now;
     if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
       const uint64_t id = update->variable().id();
+      edge(last_barrier, now);
+      if (changed.contains(id)) edge(changed[id], now);
       for (const int reader : reads[id]) edge(reader, now);
       reads[id].clear();
       changed[id] = now;
+      updates.push_back(now);
       continue;
     }
-    last_barrier = now;
+    edge(last_effect, now);
+    for (const int update : updates) edge(update, now);
+    updates.clear();
+    last_effect = last_barrier = now;
     ++segment;
     for (auto& [id, readers] : reads) {
       for (const int reader : readers) edge(reader, now);
