@@ -14,6 +14,8 @@ namespace {
 
 /// How many ops may be repeated to have one value again.
 constexpr int kLongestChain = 24;
+/// How often to aim anew for the lowest peak there is, where the budget cannot be kept.
+constexpr int kRoundsForTheLowest = 6;
 
 /// A program whose order is that of its list, and what is alive when.
 struct Schedule {
@@ -297,7 +299,19 @@ class Search {
 Recomputation recompute(const Program& program, const std::vector<int>& order,
                         const std::vector<OpCost>& costs, int64_t budget,
                         const RecomputeOptions& options) {
-  return Search(program, order, costs, budget, options).run();
+  Recomputation best = Search(program, order, costs, budget, options).run();
+  if (best.fits) return best;
+  // A search that aims too low spends its repetitions badly: what can be reached at all is found by
+  // aiming higher.
+  int64_t out_of_reach = budget;
+  for (int round = 0; round < kRoundsForTheLowest; ++round) {
+    const int64_t aim = out_of_reach + (best.peak - out_of_reach) / 2;
+    Recomputation found = Search(program, order, costs, aim, options).run();
+    if (!found.fits) out_of_reach = aim;
+    if (found.peak < best.peak) best = std::move(found);
+  }
+  best.fits = best.peak <= budget;
+  return best;
 }
 
 }  // namespace tidemark::plan

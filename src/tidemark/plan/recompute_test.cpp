@@ -99,6 +99,19 @@ TEST(Recompute, NeverReadsAVariableAfterItsUpdate) {
   EXPECT_FALSE(recompute(p, as_listed(p), costs, 650, options).fits);
 }
 
+TEST(Recompute, ABudgetOutOfReachGivesTheLowestPeakThatAnotherBudgetReaches) {
+  const Program p = chain(32, 100);
+  const std::vector<OpCost> costs(p.ops.size(), {1, true});
+  const Recomputation lowest = recompute(p, as_listed(p), costs, 1);
+  EXPECT_FALSE(lowest.fits);
+  int64_t reached = 1 << 30;
+  for (int64_t budget = 3400; budget >= 300; budget -= 100) {
+    const Recomputation r = recompute(p, as_listed(p), costs, budget);
+    if (r.fits) reached = std::min(reached, r.peak);
+  }
+  EXPECT_LE(lowest.peak, reached + 100);
+}
+
 TEST(Recompute, RandomProgramsStayPrograms) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
