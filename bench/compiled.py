@@ -16,6 +16,7 @@ PEERS = ("tensorflow", "tensorflow jit", "torch", "torch.compile", "jax")
 
 def tidemark_step(name):
     import models
+
     import tidemark as tf
 
     tf.constant(1.0) + 1.0

@@ -1,6 +1,7 @@
 """Three small models, their losses and Adam in plain tensor ops, for any library with tf's names.
 
-``MODELS[name](tf)`` gives (variables, loss): call ``loss()`` under a tape, then what ``adam(tf, variables)`` gives.
+``MODELS[name](tf)`` gives (variables, loss): call ``loss()`` under a tape, then what
+``adam(tf, variables)`` gives.
 """
 
 from __future__ import annotations

@@ -21,16 +21,17 @@ ALL = sorted(OPS)
 FUSED_ULPS = 6
 # The sizes of their inputs depend on each other, on the rank or on an attribute, so they cannot be
 # traced where all of them are unknown; the others must be.
-NEED_SIZES = set(
-    """convolution_filter_grad convolution_input_grad draw_bounding_boxes irfft max_pool_grad
-    max_pool_take mirror_pad_grad non_max_suppression pad set_diag set_diags split
-    stateless_random_binomial stateless_random_full_int stateless_random_gamma
-    stateless_random_normal stateless_random_poisson stateless_random_shuffle
-    stateless_random_truncated_normal stateless_random_uniform stateless_random_uniform_int
-    strided_slice tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min
-    tensor_scatter_nd_sub tensor_scatter_nd_update tensor_strided_slice_update tile
-    tridiagonal_solve unstack""".split()
-)
+NEED_SIZES = {
+    "convolution_filter_grad", "convolution_input_grad", "draw_bounding_boxes", "irfft",
+    "max_pool_grad", "max_pool_take", "mirror_pad_grad", "non_max_suppression", "pad",
+    "set_diag", "set_diags", "split", "stateless_random_binomial", "stateless_random_full_int",
+    "stateless_random_gamma", "stateless_random_normal", "stateless_random_poisson",
+    "stateless_random_shuffle", "stateless_random_truncated_normal",
+    "stateless_random_uniform", "stateless_random_uniform_int", "strided_slice",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_strided_slice_update", "tile",
+    "tridiagonal_solve", "unstack",
+}  # fmt: skip
 
 quick = settings(
     deadline=None,

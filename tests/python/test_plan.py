@@ -85,6 +85,31 @@ def test_inefficient_and_efficient_plan_alike():
     assert len(first.steps) == len(second.steps)
 
 
+def test_the_articles_own_two_functions_have_one_plan():
+    """Article 002, example 2, word for word: the same steps, buffers, offsets and peak."""
+
+    @tf.function
+    def inefficient_computation(x):
+        y = tf.square(x)
+        z = tf.multiply(y, 2.0)
+        w = tf.add(z, 1.0)
+        return w
+
+    @tf.function
+    def efficient_computation(x):
+        return tf.add(tf.multiply(tf.square(x), 2.0), 1.0)
+
+    def without_lines(function):
+        said = function.plan(spec(1000, 1000)).to_dict()
+        for part in said["steps"] + said["buffers"]:
+            del part["line"]
+        return {k: said[k] for k in ("steps", "buffers", "peak", "lower_bound", "arena")}
+
+    plan = without_lines(inefficient_computation)
+    assert plan == without_lines(efficient_computation)
+    assert plan["peak"] == 4_000_000  # the result, and nothing beside it
+
+
 def test_unknown_sizes_are_an_error_that_says_so():
     with pytest.raises(tf.errors.InvalidArgumentError, match="needs all sizes"):
         chain.plan(tf.TensorSpec((None, 4), tf.float32), spec(4, 4))
