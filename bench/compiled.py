@@ -11,7 +11,7 @@ import time
 from case import Case, InPython, Options, Row
 from timing import best_ns, resident_bytes, resident_peak_bytes, start_resident_peak
 
-PEERS = ("tensorflow", "tensorflow jit", "torch", "torch.compile", "jax")
+PEERS = ("tf", "tf jit", "torch", "torch compile", "jax")
 
 
 def tidemark_step(name):
@@ -52,16 +52,16 @@ def jax_step(name):
 
 STEPS = {
     "tidemark": ("tidemark", tidemark_step),
-    "tensorflow": ("tf", tensorflow_step),
-    "tensorflow jit": ("tf", lambda name: tensorflow_step(name, jit_compile=True)),
+    "tf": ("tf", tensorflow_step),
+    "tf jit": ("tf", lambda name: tensorflow_step(name, jit_compile=True)),
     "torch": ("torch", torch_step),
-    "torch.compile": ("torch", lambda name: torch_step(name, compiled=True)),
+    "torch compile": ("torch", lambda name: torch_step(name, compiled=True)),
     "jax": ("jax", jax_step),
 }
 
 
 def subject(label: str, name: str) -> InPython:
-    """The step of the model ``name`` in the library ``label``; a dot would end a subject's name."""
+    """The step of the model ``name`` in the library ``label``."""
     environment, prepare = STEPS[label]
 
     def run(options: Options):
@@ -86,7 +86,7 @@ def subject(label: str, name: str) -> InPython:
 
 
 def subject_name(label: str, name: str) -> str:
-    return f"{label} {name}".replace(".", " ")
+    return f"{label} {name}"
 
 
 def training_case(name: str) -> Case:
@@ -102,8 +102,8 @@ def training_case(name: str) -> Case:
             peer_label=label,
         )
 
-    each = [row(f"… of {p}", "step_ns", None, "ns", [p], p) for p in PEERS]
-    memories = [row(f"… of {p}", "memory_mib", None, "MiB", [p], p) for p in PEERS]
+    each = [row(f"… of {p}", "step_ns", None, "ns", [p], p.split()[0]) for p in PEERS]
+    memories = [row(f"… of {p}", "memory_mib", None, "MiB", [p], p.split()[0]) for p in PEERS]
     return Case(
         about=f"a training step of the {name} as one function, against all peers",
         subjects=[subject(label, name) for label in STEPS],
