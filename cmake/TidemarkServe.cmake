@@ -1,5 +1,6 @@
 # tidemark-serve: the model server, a program of its own over libtidemark.so. It needs Boost's
-# headers and simdjson; without them the rest is built all the same. TLS needs OpenSSL.
+# headers and simdjson; without them the rest is built all the same. TLS needs OpenSSL;
+# gRPC, which is off unless asked for, Debian's libgrpc++-dev and protobuf-compiler-grpc.
 
 file(GLOB serve_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/serve/*.cpp")
 list(FILTER serve_sources EXCLUDE REGEX "_test\\.cpp$")
@@ -22,6 +23,15 @@ if(TARGET tidemark AND serve_sources AND BOOST_BEAST_INCLUDE AND SIMDJSON_LIBRAR
     list(APPEND serve_libraries OpenSSL::SSL OpenSSL::Crypto)
   else()
     message(STATUS "Tidemark: a model server without TLS (install libssl-dev for it)")
+  endif()
+  if(TIDEMARK_GRPC)
+    include(TidemarkGrpc)
+    target_sources(tidemark_serve_objects PRIVATE ${grpc_sources})
+    target_include_directories(tidemark_serve_objects SYSTEM PRIVATE "${grpc_generated}")
+    list(APPEND serve_libraries PkgConfig::GRPC)
+  else()
+    target_sources(tidemark_serve_objects PRIVATE
+      "${PROJECT_SOURCE_DIR}/src/tidemark/serve/grpc/absent.cpp")
   endif()
   add_executable(tidemark-serve "${PROJECT_SOURCE_DIR}/src/tidemark/serve/main.cpp"
     $<TARGET_OBJECTS:tidemark_serve_objects>)

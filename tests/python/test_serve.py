@@ -49,6 +49,7 @@ def test_versions_and_labels(server):
         assert server.predict(path, body).json == {"predictions": [[6.0, 6.0]]}
     assert server.predict("linear/versions/2", body).status == 404
     assert server.predict("linear/labels/none", body).status == 404
+    assert server.predict("many/labels/stable", body).status == 404  # it is another model's
     assert server.predict("linear/versions/x", body).status == 400
 
 

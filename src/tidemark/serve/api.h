@@ -14,6 +14,7 @@ struct ServerOptions {
   double request_seconds = 30;  // a request that waited longer is not run any more
   std::string token;            // of clients; empty: anybody
   int drain_seconds = 30;
+  int grpc_port = -1;  // 0: any free one; -1: no gRPC
 };
 
 /// Everything handlers of requests look at.
@@ -32,8 +33,26 @@ using ResponderRef = std::shared_ptr<Responder>;
 /// RequestError for a target that is no path.
 std::vector<std::string> split_path(std::string_view target);
 
+/// What an error says to clients.
+struct Failure {
+  Code code;
+  std::string text;
+};
+Failure failure_of(const std::exception_ptr& error);
 /// A response of the error, as both protocols write it: {"error": "…"}.
 HttpResponse error_response(const std::exception_ptr& error);
+
+/// Throws RequestError unless it is the header that clients must send.
+void check_token(const ServerOptions& options, std::string_view authorization);
+
+/// Who waits for a run: both are called from any thread, `done` once unless submit throws.
+struct Asker {
+  std::function<bool()> is_gone;
+  std::function<void(Result&&)> done;
+};
+void submit(Context& context, std::shared_ptr<const Servable> servable,
+            const SignatureSpec& signature, std::vector<Tensor> inputs, Asker asker,
+            double timeout_seconds);
 
 /// Runs the signature; `respond` turns its outputs into the response.
 void run_signature(Context& context, std::shared_ptr<const Servable> servable,

@@ -1,8 +1,8 @@
 // The Open Inference Protocol, version 2, over HTTP: with JSON and with binary tensors.
 #include <charconv>
-#include <cstring>
 
 #include "tidemark/serve/api.h"
+#include "tidemark/serve/inference_types.h"
 #include "tidemark/serve/json.h"
 
 namespace tidemark::serve {
@@ -11,32 +11,6 @@ namespace {
 
 using simdjson::dom::element;
 using simdjson::dom::object;
-
-struct Datatype {
-  std::string_view name;
-  DType dtype;
-};
-constexpr Datatype kDatatypes[] = {
-    {"BOOL", DType::bool_},    {"UINT8", DType::uint8},   {"UINT16", DType::uint16},
-    {"UINT32", DType::uint32}, {"UINT64", DType::uint64}, {"INT8", DType::int8},
-    {"INT16", DType::int16},   {"INT32", DType::int32},   {"INT64", DType::int64},
-    {"FP16", DType::float16},  {"BF16", DType::bfloat16}, {"FP32", DType::float32},
-    {"FP64", DType::float64},  {"BYTES", DType::string},
-};
-
-std::string_view datatype_of(DType dtype) {
-  for (const Datatype& each : kDatatypes) {
-    if (each.dtype == dtype) return each.name;
-  }
-  return "INVALID";
-}
-
-DType dtype_of_name(std::string_view name) {
-  for (const Datatype& each : kDatatypes) {
-    if (each.name == name) return each.dtype;
-  }
-  refuse(Code::invalid_argument, "'", name, "' is no datatype");
-}
 
 void put_shape(std::string& out, const Shape& shape) {
   out += '[';
@@ -54,14 +28,6 @@ void put_specs(std::string& out, const std::vector<TensorSpec>& specs) {
     out += '}';
   }
   out += ']';
-}
-
-const SignatureSpec& served_signature(const Servable& servable) {
-  if (const SignatureSpec* found = servable.model.find("serving_default")) return *found;
-  if (servable.model.signatures().empty()) {
-    refuse(Code::failed_precondition, "model '", servable.name, "' has no signature");
-  }
-  return servable.model.signatures()[0];
 }
 
 // --- reading a request ---------------------------------------------------------------------------
@@ -97,42 +63,9 @@ Shape shape_from(const element& value) {
   return shape;
 }
 
-/// Elements of BYTES: four bytes of length, then as many.
-Tensor strings_from(std::string_view bytes, const Shape& shape, std::string_view name) {
-  const int64_t count = shape.num_elements();
-  std::vector<std::string_view> texts;
-  while (!bytes.empty()) {
-    uint32_t length = 0;
-    if (bytes.size() < sizeof(length)) break;
-    std::memcpy(&length, bytes.data(), sizeof(length));
-    bytes.remove_prefix(sizeof(length));
-    if (length > bytes.size() || static_cast<int64_t>(texts.size()) >= count) {
-      refuse(Code::invalid_argument, "input '", name, "': its binary data is malformed");
-    }
-    texts.push_back(bytes.substr(0, length));
-    bytes.remove_prefix(length);
-  }
-  if (!bytes.empty() || static_cast<int64_t>(texts.size()) != count) {
-    refuse(Code::invalid_argument, "input '", name, "': ", texts.size(),
-           " texts were given; shape ", shape, " needs ", count);
-  }
-  return Tensor::of_strings(texts, shape);
-}
-
 Tensor tensor_of(const GivenTensor& given) {
-  if (!given.is_binary) return tensor_of_shape(given.data, given.dtype, given.shape, given.name);
-  if (given.dtype == DType::string) return strings_from(given.bytes, given.shape, given.name);
-  const auto count = static_cast<uint64_t>(given.shape.num_elements());
-  if (count > given.bytes.size() || count * size_of(given.dtype) != given.bytes.size()) {
-    refuse(Code::invalid_argument, "input '", given.name, "': shape ", given.shape, " of ",
-           tidemark::name_of(given.dtype), " needs ", count, " × ", size_of(given.dtype),
-           " bytes; ", given.bytes.size(), " were given");
-  }
-  Tensor out = Tensor::uninitialized(given.dtype, given.shape);
-  auto* to = static_cast<char*>(out.mutable_raw_data());
-  if (!given.bytes.empty()) std::memcpy(to, given.bytes.data(), given.bytes.size());
-  for (size_t i = 0; given.dtype == DType::bool_ && i < given.bytes.size(); ++i) to[i] = to[i] != 0;
-  return out;
+  if (given.is_binary) return tensor_from_bytes(given.bytes, given.dtype, given.shape, given.name);
+  return tensor_of_shape(given.data, given.dtype, given.shape, given.name);
 }
 
 GivenTensor given_tensor(const element& value, std::string_view& binary) {
@@ -145,7 +78,7 @@ GivenTensor given_tensor(const element& value, std::string_view& binary) {
   if (fields["datatype"].get(datatype)) {
     refuse(Code::invalid_argument, "input '", out.name, "' has no \"datatype\"");
   }
-  out.dtype = dtype_of_name(datatype);
+  out.dtype = dtype_of_datatype(datatype);
   if (fields["shape"].get(found)) {
     refuse(Code::invalid_argument, "input '", out.name, "' has no \"shape\"");
   }
@@ -176,25 +109,11 @@ std::vector<Tensor> read_inputs(const SignatureSpec& signature, const object& do
   std::vector<Tensor> out(signature.inputs.size());
   for (const element& each : list) {
     const GivenTensor given = given_tensor(each, binary);
-    size_t at = 0;
-    while (at < out.size() && signature.inputs[at].name != given.name) ++at;
-    if (at == out.size()) {
-      refuse(Code::invalid_argument, "unexpected inference input '", given.name, "'");
-    }
+    const size_t at = find_input(signature, given.name, given.dtype);
     if (out[at]) refuse(Code::invalid_argument, "input '", given.name, "' is given twice");
-    if (given.dtype != signature.inputs[at].dtype) {
-      refuse(Code::invalid_argument, "inference input '", given.name, "' data-type is '",
-             datatype_of(given.dtype), "', model expects '",
-             datatype_of(signature.inputs[at].dtype), "'");
-    }
     out[at] = tensor_of(given);
   }
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (!out[i]) {
-      refuse(Code::invalid_argument, "expected ", out.size(), " inputs; '",
-             signature.inputs[i].name, "' is missing");
-    }
-  }
+  check_all_given(signature, out);
   if (!binary.empty()) {
     refuse(Code::invalid_argument, binary.size(), " bytes of binary data belong to no input");
   }
@@ -227,11 +146,7 @@ std::vector<WantedOutput> read_outputs(const SignatureSpec& signature, const obj
     if (each.get(fields) || fields["name"].get(name)) {
       refuse(Code::invalid_argument, "an output has no \"name\"");
     }
-    size_t at = 0;
-    while (at < signature.outputs.size() && signature.outputs[at].name != name) ++at;
-    if (at == signature.outputs.size()) {
-      refuse(Code::invalid_argument, "unexpected inference output '", name, "'");
-    }
+    const size_t at = find_output(signature, name);
     const bool has_own = !fields["parameters"].get(parameters);
     out.push_back({at, has_own ? flag_of(parameters, "binary_data", all_binary) : all_binary});
   }
@@ -247,19 +162,6 @@ void put_flat(std::string& out, const Tensor& t) {
     put_element(out, t, i, false);
   }
   out += ']';
-}
-
-void put_binary(std::string& out, const Tensor& t) {
-  if (t.dtype() != DType::string) {
-    out.append(static_cast<const char*>(t.raw_data()), t.nbytes());
-    return;
-  }
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    const std::string_view text = t.string_at(i);
-    const auto length = static_cast<uint32_t>(text.size());
-    out.append(reinterpret_cast<const char*>(&length), sizeof(length));
-    out.append(text);
-  }
 }
 
 struct Answer {
@@ -289,7 +191,7 @@ struct Answer {
       put_shape(out, t.shape());
       if (wanted[i].is_binary) {
         const size_t before = binary.size();
-        put_binary(binary, t);
+        put_bytes(binary, t);
         out += message(", \"parameters\": {\"binary_data_size\": ", binary.size() - before, "}}");
         any_binary = true;
       } else {
@@ -443,15 +345,6 @@ HttpResponse repository_index(const Context& context) {
   return json_response(out + "]");
 }
 
-int64_t version_from(std::string_view text) {
-  int64_t number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    refuse(Code::invalid_argument, "'", text, "' is no version");
-  }
-  return number;
-}
-
 bool handle_models(Context& context, const HttpRequest& request, std::vector<std::string> path,
                    const ResponderRef& to) {
   const bool is_get = request.method == "GET", is_post = request.method == "POST";
@@ -462,7 +355,7 @@ bool handle_models(Context& context, const HttpRequest& request, std::vector<std
   if (path.size() < 3) return false;
   int64_t version = -1;
   if (path.size() >= 5 && path[3] == "versions") {
-    version = version_from(path[4]);
+    version = version_from_text(path[4]);
     path.erase(path.begin() + 3, path.begin() + 5);
   }
   const std::string verb = path.size() == 4 ? path[3] : std::string();

@@ -29,6 +29,9 @@ int run_server(std::span<const std::string_view> arguments) {
   const char* scheme = options.http.tls_certificate.empty() ? "http" : "https";
   serve::Server server(std::move(options));
   server.start();
+  if (server.grpc_port() >= 0) {
+    std::fprintf(stderr, "tidemark serve: gRPC on %s:%d\n", host.c_str(), server.grpc_port());
+  }
   std::fprintf(stderr, "tidemark serve: ready on %s://%s:%d\n", scheme, host.c_str(),
                server.port());
   int which = 0;

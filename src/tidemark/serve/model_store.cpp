@@ -186,6 +186,8 @@ std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
     ModelOptions model = options_.defaults;
     model.name = entry.path().filename().string();
     model.folder = entry.path().string();
+    const auto labels = options_.labels.find(model.name);
+    if (labels != options_.labels.end()) model.labels = labels->second;
     if (!versions_in(model).empty()) wanted.emplace(model.name, std::move(model));
   }
   return wanted;

@@ -31,6 +31,7 @@ struct StoreOptions {
   std::string models_folder;  // each folder inside is a model; empty: only those in `models`
   std::vector<ModelOptions> models;
   ModelOptions defaults;  // of the models found in the folder
+  std::map<std::string, std::map<std::string, int64_t>> labels;  // by model, of those too
   Reload reload = Reload::serve_through;
   double poll_seconds = 1;
   /// Bytes that the weights of all models may take; 0: any.

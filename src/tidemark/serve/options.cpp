@@ -21,6 +21,7 @@ metrics at /metrics, a page for people at /.
 
   --host ADDRESS            127.0.0.1; 0.0.0.0 for all
   --port N                  8501 (also --rest-api-port); 0: any free one
+  --grpc-port N             gRPC too, where it is built in; 0: any free one
   --versions N              how many of the newest versions answer: 1
   --label MODEL:NAME=N      a name for a version
   --poll SECONDS            how often folders are looked at: 1
@@ -114,7 +115,7 @@ class Reader {
       for (ModelOptions& known : options.store.models) {
         if (known.name == model) known.labels[name] = version;
       }
-      options.store.defaults.labels[name] = version;
+      options.store.labels[model][name] = version;
     }
     options.store.slots = options.executor.slots;
     return std::move(options);
@@ -130,6 +131,8 @@ class Reader {
       http.address = value;
     } else if (name == "port") {
       http.port = static_cast<uint16_t>(number(name, value, 0, 65535));
+    } else if (name == "grpc-port") {
+      options.grpc_port = static_cast<int>(number(name, value, 0, 65535));
     } else if (name == "threads") {
       http.threads = static_cast<int>(number(name, value, 1, 256));
     } else if (name == "max-body") {

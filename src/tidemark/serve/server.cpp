@@ -54,13 +54,7 @@ uint64_t milliseconds_now() {
 bool route(Context& context, const HttpRequest& request, const ResponderRef& to) {
   const std::vector<std::string> path = split_path(request.target);
   const bool is_health = path.size() == 3 && path[0] == "v2" && path[1] == "health";
-  if (!context.options.token.empty() && !is_health) {
-    constexpr std::string_view kBearer = "Bearer ";
-    if (!request.authorization.starts_with(kBearer) ||
-        !are_equal(request.authorization.substr(kBearer.size()), context.options.token)) {
-      refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
-    }
-  }
+  if (!is_health) check_token(context.options, request.authorization);
   if (!request.content_encoding.empty() && request.content_encoding != "identity") {
     HttpResponse response;
     response.status = 415;
@@ -101,27 +95,36 @@ std::vector<std::string> split_path(std::string_view target) {
   return out;
 }
 
-HttpResponse error_response(const std::exception_ptr& error) {
-  HttpResponse response;
-  std::string text;
-  Code code = Code::internal;
+void check_token(const ServerOptions& options, std::string_view authorization) {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (options.token.empty()) return;
+  if (!authorization.starts_with(kBearer) ||
+      !are_equal(authorization.substr(kBearer.size()), options.token)) {
+    refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
+  }
+}
+
+Failure failure_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& known) {
-    code = known.code();
-    text = known.what();
+    return {known.code(), known.what()};
   } catch (const std::bad_alloc&) {
-    code = Code::unavailable;
-    text = "there is no memory for the request";
+    return {Code::unavailable, "there is no memory for the request"};
   } catch (const std::exception& other) {
-    text = other.what();
+    return {Code::internal, other.what()};
   }
-  response.status = http_status(code);
+}
+
+HttpResponse error_response(const std::exception_ptr& error) {
+  const Failure failure = failure_of(error);
+  HttpResponse response;
+  response.status = http_status(failure.code);
   if (response.status == 429 || response.status == 503) {
     response.headers.emplace_back("Retry-After", "1");
   }
   response.body = "{\"error\": ";
-  put_string(response.body, text);
+  put_string(response.body, failure.text);
   response.body += "}";
   return response;
 }
@@ -136,11 +139,9 @@ void answer(Context& context, const HttpRequest& request, const ResponderRef& to
   }
 }
 
-void run_signature(Context& context, std::shared_ptr<const Servable> servable,
-                   const SignatureSpec& signature, std::vector<Tensor> inputs,
-                   const ResponderRef& to,
-                   std::function<HttpResponse(std::vector<Tensor>&&)> respond,
-                   double timeout_seconds) {
+void submit(Context& context, std::shared_ptr<const Servable> servable,
+            const SignatureSpec& signature, std::vector<Tensor> inputs, Asker asker,
+            double timeout_seconds) {
   const double most = context.options.request_seconds;
   const double timeout = timeout_seconds > 0 ? std::min(timeout_seconds, most) : most;
   Job job;
@@ -149,10 +150,21 @@ void run_signature(Context& context, std::shared_ptr<const Servable> servable,
   job.arrived = Clock::now();
   job.deadline = job.arrived + std::chrono::duration_cast<Clock::duration>(
                                    std::chrono::duration<double>(timeout));
-  job.is_gone = [to] { return to->is_gone(); };
   servable->counters.last_milliseconds.store(milliseconds_now(), std::memory_order_relaxed);
   job.servable = std::move(servable);
-  job.done = [to, respond = std::move(respond)](Result&& result) {
+  job.is_gone = std::move(asker.is_gone);
+  job.done = std::move(asker.done);
+  context.executor.submit(std::move(job));
+}
+
+void run_signature(Context& context, std::shared_ptr<const Servable> servable,
+                   const SignatureSpec& signature, std::vector<Tensor> inputs,
+                   const ResponderRef& to,
+                   std::function<HttpResponse(std::vector<Tensor>&&)> respond,
+                   double timeout_seconds) {
+  Asker asker;
+  asker.is_gone = [to] { return to->is_gone(); };
+  asker.done = [to, respond = std::move(respond)](Result&& result) {
     try {
       if (result.error) std::rethrow_exception(result.error);
       to->send(respond(std::move(result.outputs)));
@@ -160,7 +172,8 @@ void run_signature(Context& context, std::shared_ptr<const Servable> servable,
       to->send(error_response(std::current_exception()));
     }
   };
-  context.executor.submit(std::move(job));
+  submit(context, std::move(servable), signature, std::move(inputs), std::move(asker),
+         timeout_seconds);
 }
 
 Server::Server(ServerOptions options)
@@ -179,12 +192,14 @@ Server::~Server() = default;
 
 void Server::start() {
   http_.start();
+  if (options_.grpc_port >= 0) grpc_ = GrpcServer::start(context_);
   store_.start();
 }
 
 void Server::drain() {
   is_draining_ = true;
   http_.drain(options_.drain_seconds);
+  if (grpc_) grpc_->drain(options_.drain_seconds);
   executor_.drain();
 }
 

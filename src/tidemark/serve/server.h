@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tidemark/serve/api.h"
+#include "tidemark/serve/grpc_server.h"
 
 namespace tidemark::serve {
 
@@ -13,6 +14,8 @@ class Server {
   /// Listens first, so that health can be asked for, then loads the models.
   void start();
   uint16_t port() const { return http_.port(); }
+  /// -1: there is no gRPC.
+  int grpc_port() const { return grpc_ ? grpc_->port() : -1; }
   /// Answers what has come in, and ends.
   void drain();
 
@@ -24,6 +27,7 @@ class Server {
   Executor executor_;
   Context context_;
   HttpServer http_;
+  std::unique_ptr<GrpcServer> grpc_;
 };
 
 }  // namespace tidemark::serve
