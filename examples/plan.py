@@ -20,11 +20,13 @@ def train(x):
 
 
 step = tf.function(train)
-batch = tf.TensorSpec([4096, 256])  # no batch is made, nothing runs
-plan = step.plan(batch)
-print(plan)
 
-smaller = tf.function(train, memory_budget=plan.peak * 6 // 10)
-print(smaller.plan(batch))
-for _ in range(3):
-    print("loss", float(smaller(tf.random.normal([4096, 256]))))
+if __name__ == "__main__":
+    batch = tf.TensorSpec([4096, 256])  # no batch is made, nothing runs
+    plan = step.plan(batch)
+    print(plan)
+
+    smaller = tf.function(train, memory_budget=plan.peak * 6 // 10)
+    print(smaller.plan(batch))
+    for _ in range(3):
+        print("loss", float(smaller(tf.random.normal([4096, 256]))))

@@ -1,7 +1,8 @@
 """The command line: ``tidemark COMMAND ...`` or ``python -m tidemark COMMAND ...``.
 
 A command is a module of this package with ``ABOUT`` (one line), ``add_arguments(parser)`` and
-``run(arguments)``, which returns the exit status. It is imported when it is called for. A command
+``run(arguments)``, which returns the exit status. It is imported when it is called for. One that
+runs a program of the user's says ``RUNS_A_PROGRAM`` and finds it in ``arguments.program``. A command
 that is a program of its own has ``replace_process(arguments)`` instead.
 """
 
@@ -43,6 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"tidemark {name}", description=command.ABOUT)
     command.add_arguments(parser)
     try:
+        if getattr(command, "RUNS_A_PROGRAM", False):
+            return command.run(_parse_around_program(parser, rest))
         return command.run(parser.parse_args(rest))
     except (InputError, errors.InvalidArgumentError) as error:
         print(f"tidemark {name}: {error}", file=sys.stderr)
@@ -53,6 +56,31 @@ def main(arguments: list[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         return 130
+
+
+def _parse_around_program(parser, arguments: list[str]):
+    """Options of ours count wherever they stand, before and after the script and its arguments.
+
+    What the parser does not know, and all after ``--``, is the program's.
+    """
+    ours, program = [], []
+    left = iter(arguments)
+    for word in left:
+        option, has_value, _ = word.partition("=")
+        action = parser._option_string_actions.get(option)
+        if word == "--":
+            program.extend(left)
+        elif action is not None:
+            ours.append(word)
+            if action.nargs is None and not has_value:
+                ours.extend([value for value in [next(left, None)] if value is not None])
+        elif word.startswith("-") and not program and "-m" not in ours:
+            ours.append(word)  # for the parser to refuse
+        else:
+            program.append(word)
+    parsed = parser.parse_args(ours)
+    parsed.program = program
+    return parsed
 
 
 def _command(name: str):

@@ -7,6 +7,7 @@ import json
 import sys
 
 ABOUT = "runs a program and prints what is wrong with its memory, with the fix"
+RUNS_A_PROGRAM = True
 
 
 def add_arguments(parser):
@@ -19,7 +20,9 @@ def add_arguments(parser):
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
     )
-    parser.add_argument("program", nargs="...", help="the script and its arguments")
+    parser.add_argument(
+        "program", nargs="*", help="the script and its arguments; after -- all of them are its own"
+    )
 
 
 def run(arguments) -> int:

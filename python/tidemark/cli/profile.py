@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ABOUT = "runs a program and writes a page about its memory"
+RUNS_A_PROGRAM = True
 
 
 def add_arguments(parser):
@@ -17,7 +18,9 @@ def add_arguments(parser):
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
     )
-    parser.add_argument("program", nargs="...", help="the script and its arguments")
+    parser.add_argument(
+        "program", nargs="*", help="the script and its arguments; after -- all of them are its own"
+    )
 
 
 def run(arguments) -> int:

@@ -35,8 +35,8 @@ struct Recomputation {
   bool fits = false;
 };
 
-/// `order` lists the ops of the program as they run. Where the budget cannot be kept, the lowest peak
-/// that was found.
+/// `order` lists the ops of the program as they run. Where the budget cannot be kept, the lowest
+/// peak that was found.
 TIDEMARK_API Recomputation recompute(const Program& program, const std::vector<int>& order,
                                      const std::vector<OpCost>& costs, int64_t budget,
                                      const RecomputeOptions& options = {});
