@@ -33,7 +33,7 @@ def tidemark(tmp_path):
     [
         (["--json", "script.py"], []),
         (["script.py", "--json"], []),
-        (["script.py", "--epochs", "3", "--json", "--fail-on", "growth", "data"], ["--epochs", "3", "data"]),
+        (["script.py", "--n", "3", "--json", "--fail-on", "growth", "data"], ["--n", "3", "data"]),
         (["script.py", "--json", "--fail-on=any", "--", "--json", "-x"], ["--json", "-x"]),
         (["-m", "script", "--json", "-v"], ["-v"]),
     ],

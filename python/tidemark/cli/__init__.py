@@ -2,8 +2,8 @@
 
 A command is a module of this package with ``ABOUT`` (one line), ``add_arguments(parser)`` and
 ``run(arguments)``, which returns the exit status. It is imported when it is called for. One that
-runs a program of the user's says ``RUNS_A_PROGRAM`` and finds it in ``arguments.program``. A command
-that is a program of its own has ``replace_process(arguments)`` instead.
+runs a program of the user's says ``RUNS_A_PROGRAM`` and finds it in ``arguments.program``. A
+command that is a program of its own has ``replace_process(arguments)`` instead.
 """
 
 from __future__ import annotations
