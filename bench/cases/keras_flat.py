@@ -1,4 +1,7 @@
-"""Keras in loops that grow on TensorFlow: new models, many predictions, many epochs."""
+"""Keras in loops that grow on TensorFlow: new models, predictions, epochs, models from files."""
+
+import os
+import tempfile
 
 from case import Case, InPython, Options, Row
 from timing import resident_bytes
@@ -43,8 +46,35 @@ def epochs(tf):
     return lambda: model.fit(pairs, verbose=0)
 
 
-LOOPS = {"models": (new_models, 200), "predicts": (predictions, 10_000),
-         "epochs": (epochs, 200)}  # fmt: skip
+def loads(tf):
+    """A model from its file, used once and dropped."""
+    folder = tempfile.TemporaryDirectory()
+    path, (x, _) = os.path.join(folder.name, "model.keras"), rows_of(32)
+    small_model(tf.keras).save(path)
+
+    def round_():
+        assert folder  # stays as long as the loop
+        tf.keras.models.load_model(path)(x)
+
+    return round_
+
+
+def saved_models(tf):
+    """The same from a SavedModel."""
+    folder = tempfile.TemporaryDirectory()
+    path, (x, _) = os.path.join(folder.name, "model"), rows_of(32)
+    small_model(tf.keras).export(path, verbose=False)
+
+    def round_():
+        assert folder
+        model = tf.saved_model.load(path)
+        model.serve(tf.constant(x))
+
+    return round_
+
+
+LOOPS = {"models": (new_models, 200), "predicts": (predictions, 10_000), "epochs": (epochs, 200),
+         "loads": (loads, 500), "saved models": (saved_models, 500)}  # fmt: skip
 
 
 def growth(name, library):
@@ -71,7 +101,7 @@ def growth(name, library):
 
 
 CASE = Case(
-    about="resident memory over new Keras models, predictions and epochs, against TensorFlow",
+    about="resident memory over new Keras models, predictions, epochs, loads; against TensorFlow",
     subjects=[growth(name, library) for name in LOOPS for library in ("tidemark", "tf")],
     rows=[
         Row(

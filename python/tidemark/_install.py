@@ -18,7 +18,7 @@ import importlib.util
 import sys
 import types
 
-from tidemark import _tidemark
+from tidemark import _keras_files, _tidemark
 
 _ROOTS = ("tensorflow", "tensorflow_core")
 
@@ -74,7 +74,7 @@ def install_as_tensorflow():
             f"process (it came from {getattr(there, '__file__', '?')}). Call "
             "tidemark.install_as_tensorflow() before anything imports tensorflow."
         )
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path[:0] = [_Finder(), _keras_files.Finder()]
     sys.modules["tensorflow"] = own
     _keep_out_of_reports("keras")
     _take_module_names()
