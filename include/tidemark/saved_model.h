@@ -12,6 +12,7 @@
 #include <tidemark/error.h>
 #include <tidemark/tensor.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,8 +60,12 @@ class TIDEMARK_API SavedModel {
   std::shared_ptr<const State> state_;
 };
 
+/// Sees a model whose signatures can be planned and whose weights have not been read yet; throws to
+/// keep it out.
+using CheckModel = std::function<void(const SavedModel&)>;
+
 /// The model of a folder. Throws NotFoundError where there is none, and an error of Code::data_loss
 /// where it is damaged.
-TIDEMARK_API SavedModel load_model(const std::string& folder);
+TIDEMARK_API SavedModel load_model(const std::string& folder, const CheckModel& check = {});
 
 }  // namespace tidemark

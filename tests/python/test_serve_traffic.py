@@ -1,5 +1,6 @@
 """The model server under traffic: queues, batches, new versions, the end, and its memory."""
 
+import json
 import contextlib
 import http.client
 import signal
@@ -167,6 +168,27 @@ def test_saved_requests_warm_a_version_up(tmp_path):
         assert "warmup.jsonl, line 2" in status["status"]["error_message"]
 
 
+def test_a_table_read_from_a_file_is_served_without_the_file(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("a\nb\nc\n")
+    index = tf.lookup.TextFileIndex
+    module = tf.Module()
+    module.table = tf.lookup.StaticVocabularyTable(
+        tf.lookup.TextFileInitializer(
+            str(words), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
+        ),
+        1,
+    )
+    f = tf.function(
+        module.table.lookup, input_signature=[tf.TensorSpec([None], tf.string, name="x")]
+    )
+    tf.saved_model.save(module, str(tmp_path / "models" / "words" / "1"), signatures=f)
+    words.unlink()
+    with serving.Server(tmp_path / "models") as server:
+        answer = server.predict("words", {"instances": ["b", "z", "c"]})
+        assert answer.json == {"predictions": [1, 3, 2]}
+
+
 def test_swapping_versions(tmp_path):
     serving.save_linear(tmp_path / "linear", scale=1.0)
     with serving.Server(tmp_path, "--reload", "swap") as server:
@@ -187,6 +209,55 @@ def test_a_model_that_does_not_fit_is_refused_with_the_numbers(tmp_path):
         assert "400" in status["status"]["error_message"]
         assert "102400" in status["status"]["error_message"]
         assert server.post("/v2/repository/models/large/load").status == 429
+
+
+def save_wide(folder):
+    """Takes 16 KiB a row while it runs."""
+    module = tf.Module()
+    module.w, module.v = tf.Variable(tf.ones([8, 4096])), tf.Variable(tf.ones([4096, 2]))
+    f = tf.function(
+        lambda x: tf.matmul(tf.nn.relu(tf.matmul(x, module.w)), module.v),
+        input_signature=[tf.TensorSpec([None, 8], tf.float32, name="x")],
+    )
+    tf.saved_model.save(module, str(folder / "1"), signatures=f)
+
+
+def test_what_a_model_takes_is_known_before_its_weights_are_read(tmp_path):
+    save_wide(tmp_path / "models" / "wide")
+    path = tmp_path / "models" / "wide" / "1" / "saved_model.tidemark"
+    damaged = bytearray(path.read_bytes())
+    damaged[-1] ^= 1  # the last weight: whoever reads it says so
+    path.write_bytes(damaged)
+    options = ["--memory-limit", "24MiB", "--slots", "2"]
+    saved = json.dumps({"instances": [[1, 2, 3, 4, 5, 6, 7, 8]] * 3})
+    (tmp_path / "models" / "wide" / "1" / "warmup.jsonl").write_text(saved + "\n")
+
+    def error_with(*more):
+        with serving.Server(tmp_path / "models", *options, *more) as server:
+            (status,) = server.get("/v1/models/wide").json["model_version_status"]
+            return status["status"]["error_code"], status["status"]["error_message"]
+
+    assert error_with()[0] == "DATA_LOSS"
+    for more in (["--max-batch-size", "1024"], ["--bucket", "wide:x=1024x8"]):
+        code, text = error_with(*more)
+        assert code == "RESOURCE_EXHAUSTED", text
+        assert "in each of 2 slots" in text
+        assert str(24 << 20) in text
+        assert str((8 + 2) * 4096 * 4) in text  # the weights
+
+
+def test_buckets_are_planned_at_load(tmp_path):
+    save_wide(tmp_path / "wide")
+    with serving.Server(tmp_path) as server:
+        one_row = server.metric("tidemark_model_plan_bytes")
+    with serving.Server(tmp_path, "--bucket", "wide:x=32x8", "--bucket", "wide:x=64x8") as server:
+        assert 32 * one_row <= server.metric("tidemark_model_plan_bytes") <= 65 * one_row
+        rows = [[1, 0, 0, 0, 0, 0, 0, 0]] * 64
+        assert server.predict("wide", {"instances": rows}).json["predictions"][63] == [4096, 4096]
+    for bucket, text in (("wide:y=1x8", "no signature"), ("wide:x=1x9", "must have shape")):
+        with serving.Server(tmp_path, "--bucket", bucket) as server:
+            (status,) = server.get("/v1/models/wide").json["model_version_status"]
+            assert text in status["status"]["error_message"]
 
 
 def test_tokens(tmp_path):
@@ -216,6 +287,10 @@ def test_wrong_options_are_named(tmp_path):
         (["--port", "x"], "--port must be a number"),
         (["--nothing", "1"], "no option --nothing"),
         (["--reload", "now"], "serve-through or swap"),
+        (["--bucket", "x=1"], "--bucket is MODEL:INPUT"),
+        (["--bucket", "m:x"], "--bucket is MODEL:INPUT"),
+        (["--bucket", "m:x=0x8"], "number from 1"),
+        (["--bucket", "m:" + "x=" + "1000000000x" * 9 + "2"], "too large|overflow|elements"),
     ]:
         with pytest.raises(AssertionError, match=text):
             serving.Server(tmp_path, *options)

@@ -112,19 +112,37 @@ void ModelReader::read_message() {
   }
 }
 
-Variable ModelReader::read_variable(size_t index) const {
+Variable ModelReader::declare_variable(size_t index) const {
   const VariableInfo& info = variables_.at(index);
-  return Variable(file_.read(variable_key(index)),
+  return Variable(file_.reserve(variable_key(index)),
                   {.name = info.name, .trainable = info.trainable, .shape = info.shape});
 }
 
-std::shared_ptr<HashTable> ModelReader::read_table(size_t index) const {
+void ModelReader::fill_variable(size_t index, const Variable& declared) const {
+  file_.fill(variable_key(index), declared.operand());
+}
+
+Variable ModelReader::read_variable(size_t index) const {
+  Variable out = declare_variable(index);
+  fill_variable(index, out);
+  return out;
+}
+
+std::shared_ptr<HashTable> ModelReader::declare_table(size_t index) const {
   const TableInfo& info = tables_.at(index);
-  std::shared_ptr<HashTable> table = HashTable::create(info.key, info.value, info.value_shape);
+  return HashTable::create(info.key, info.value, info.value_shape);
+}
+
+void ModelReader::fill_table(size_t index, HashTable& declared) const {
   const Tensor keys = file_.read(table_key(index, "keys"));
   const Tensor values = file_.read(table_key(index, "values"));
-  table->check_values(keys, values);
-  table->insert(keys, values, true);
+  declared.check_values(keys, values);
+  declared.insert(keys, values, true);
+}
+
+std::shared_ptr<HashTable> ModelReader::read_table(size_t index) const {
+  std::shared_ptr<HashTable> table = declare_table(index);
+  fill_table(index, *table);
   return table;
 }
 

@@ -39,6 +39,12 @@ class TIDEMARK_API ModelReader {
   /// The values, as they were saved. A table comes filled.
   Variable read_variable(size_t index) const;
   std::shared_ptr<HashTable> read_table(size_t index) const;
+  /// The same in two steps: of the right size and empty first, so that functions can be read and
+  /// planned before the weights are.
+  Variable declare_variable(size_t index) const;
+  void fill_variable(size_t index, const Variable& declared) const;
+  std::shared_ptr<HashTable> declare_table(size_t index) const;
+  void fill_table(size_t index, HashTable& declared) const;
   std::vector<Tensor> read_constants() const;
   ReadGraph read_function(size_t index, const GraphParts& parts) const;
   /// Throws DataLossError unless the names fit the function.

@@ -38,17 +38,16 @@ void check_input(const SignatureSpec& signature, const TensorSpec& wanted, const
   }
 }
 
-std::shared_ptr<const SavedModel::State> load(const std::string& folder) {
+std::shared_ptr<const SavedModel::State> load(const std::string& folder, const CheckModel& check) {
   const io::ModelReader reader(folder);
   auto state = std::make_shared<SavedModel::State>();
   io::GraphParts& parts = state->parts;
   for (size_t i = 0; i < reader.variables().size(); ++i) {
-    parts.variables.push_back(reader.read_variable(i));
+    parts.variables.push_back(reader.declare_variable(i));
     state->weight_bytes += parts.variables.back().operand().nbytes();
   }
   for (size_t i = 0; i < reader.tables().size(); ++i) {
-    parts.tables.push_back(reader.read_table(i));
-    state->weight_bytes += static_cast<size_t>(parts.tables.back()->nbytes());
+    parts.tables.push_back(reader.declare_table(i));
   }
   parts.constants = reader.read_constants();
   for (const Tensor& t : parts.constants) state->weight_bytes += t.nbytes();
@@ -72,6 +71,12 @@ std::shared_ptr<const SavedModel::State> load(const std::string& folder) {
     state->programs.push_back(program);
   }
   parts.constants.clear();  // programs keep those they use
+  if (check) check(SavedModel(state));
+  for (size_t i = 0; i < parts.variables.size(); ++i) reader.fill_variable(i, parts.variables[i]);
+  for (size_t i = 0; i < parts.tables.size(); ++i) {
+    reader.fill_table(i, *parts.tables[i]);
+    state->weight_bytes += static_cast<size_t>(parts.tables[i]->nbytes());
+  }
   return state;
 }
 
@@ -135,6 +140,8 @@ std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string,
   return out;
 }
 
-SavedModel load_model(const std::string& folder) { return SavedModel(load(folder)); }
+SavedModel load_model(const std::string& folder, const CheckModel& check) {
+  return SavedModel(load(folder, check));
+}
 
 }  // namespace tidemark

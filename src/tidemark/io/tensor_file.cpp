@@ -236,19 +236,32 @@ Tensor TensorFile::read_strings(const Entry& entry) const {
   return Tensor::of_strings(texts, entry.shape);
 }
 
-Tensor TensorFile::read(std::string_view name) const {
+const TensorFile::Entry& TensorFile::entry_of(std::string_view name) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) fail<NotFoundError>("there is no '", name, "' in ", path_);
-  const Entry& entry = found->second;
-  if (entry.dtype == DType::string) return read_strings(entry);
-  Tensor out = new_tensor(entry.dtype, entry.shape);
-  auto* to = static_cast<char*>(out.mutable_raw_data());
+  return found->second;
+}
+
+Tensor TensorFile::reserve(std::string_view name) const {
+  const Entry& entry = entry_of(name);
+  return entry.dtype == DType::string ? read_strings(entry) : new_tensor(entry.dtype, entry.shape);
+}
+
+void TensorFile::fill(std::string_view name, const Tensor& reserved) const {
+  const Entry& entry = entry_of(name);
+  if (entry.dtype == DType::string) return;
+  auto* to = static_cast<char*>(reserved.mutable_raw_data());
   read_into(first_byte_ + entry.offset, to, entry.bytes);
   if (text::crc32c({to, entry.bytes}) != entry.checksum) {
     damaged(message("the checksum of '", name, "' is wrong"));
   }
   // Any other byte is no bool to C++.
   for (uint64_t i = 0; entry.dtype == DType::bool_ && i < entry.bytes; ++i) to[i] = to[i] != 0;
+}
+
+Tensor TensorFile::read(std::string_view name) const {
+  Tensor out = reserve(name);
+  fill(name, out);
   return out;
 }
 

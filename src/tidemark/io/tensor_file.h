@@ -54,6 +54,10 @@ class TIDEMARK_API TensorFile {
   bool has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   /// Throws NotFoundError for a name that is not there.
   Tensor read(std::string_view name) const;
+  /// The two halves of it: memory of the tensor's size, and its elements into such memory. Texts
+  /// have no size before they are read: reserve reads them, and fill does nothing.
+  Tensor reserve(std::string_view name) const;
+  void fill(std::string_view name, const Tensor& reserved) const;
 
  private:
   void read_index();
@@ -61,6 +65,7 @@ class TIDEMARK_API TensorFile {
   std::string read_bytes(uint64_t offset, uint64_t count) const;
   void read_into(uint64_t offset, char* to, uint64_t count) const;
   Tensor read_strings(const Entry& entry) const;
+  const Entry& entry_of(std::string_view name) const;
   [[noreturn]] void damaged(std::string_view what) const;
 
   std::string path_, kind_, metadata_;

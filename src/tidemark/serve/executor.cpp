@@ -59,6 +59,20 @@ Tensor joined(const std::vector<Job>& batch, size_t i, int64_t rows, int64_t wan
   return call(concat, parts, {&axis, 1});
 }
 
+/// One more, for as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<uint64_t>& count) : count_(count) {
+    count_.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Counted() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<uint64_t>& count_;
+};
+
 void finish(Job& job, Result&& result, Clock::time_point started, Clock::time_point ended) {
   ServableCounters& counters = job.servable->counters;
   (result.error ? counters.failures : counters.successes).fetch_add(1, std::memory_order_relaxed);
@@ -216,6 +230,7 @@ void Executor::run(std::vector<Job>& batch, int64_t rows) {
     for (size_t i = 0; i < batch[0].inputs.size(); ++i) {
       inputs.push_back(rows < 0 ? batch[0].inputs[i] : joined(batch, i, rows, wanted));
     }
+    const Counted running(servable.counters.running);
     outputs = servable.model.run(*batch[0].signature, inputs);
   } catch (...) {
     error = std::current_exception();

@@ -80,6 +80,10 @@ void put_memory(std::string& out, const Context& context, const Servables& all) 
            [](const Servable& s) { return s.model.weight_bytes(); });
   put_each(out, all, "tidemark_model_plan_bytes", "gauge", "What a run takes, by its plan.",
            [](const Servable& s) { return s.plan_bytes; });
+  put_each(out, all, "tidemark_model_arena_bytes", "gauge", "Arenas of the runs under way.",
+           [](const Servable& s) { return s.counters.running.load() * s.plan_bytes; });
+  put_type(out, "tidemark_idle_arena_bytes", "gauge", "Arenas that wait for any model's next run.");
+  put_one(out, "tidemark_idle_arena_bytes", "", static_cast<double>(stats.planned));
   put_each(out, all, "tidemark_model_queue_bytes", "gauge", "Inputs that wait for a slot.",
            [](const Servable& s) { return s.counters.queued_bytes.load(); });
   put_each(out, all, "tidemark_model_queue_requests", "gauge", "Requests that wait for a slot.",

@@ -2,17 +2,14 @@
 
 #include <malloc.h>
 #include <sys/stat.h>
-#include <tidemark/create.h>
 #include <tidemark/memory.h>
 
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "tidemark/io/model_format.h"
 #include "tidemark/io/tensor_file.h"
-#include "tidemark/serve/predict_body.h"
 #include "tidemark/serve/status.h"
 
 namespace tidemark::serve {
@@ -60,58 +57,6 @@ void log(const std::string& text) { std::fprintf(stderr, "tidemark serve: %s\n",
 
 /// Memory that nobody uses goes back to the system.
 void give_back() { ::malloc_trim(0); }
-
-/// One row of zeros each input, or as many as the batch has; empty: only requests can tell.
-std::vector<Tensor> example_inputs(const SignatureSpec& signature, int64_t rows) {
-  std::vector<Tensor> inputs;
-  for (const TensorSpec& spec : signature.inputs) {
-    if (!spec.shape.has_rank() || spec.dtype == DType::string) return {};
-    Shape shape = spec.shape;
-    for (int i = 0; i < shape.rank(); ++i) {
-      if (shape[i] < 0) shape[i] = i == 0 ? rows : 1;
-    }
-    inputs.push_back(zeros(shape, spec.dtype));
-  }
-  return inputs;
-}
-
-/// Plans and runs each signature for the batch sizes that requests will have, so that the first of
-/// them finds everything made ready. The bytes a run takes at most.
-size_t prepare(const SavedModel& model, const Batching& batching) {
-  std::vector<int64_t> sizes = batching.allowed_sizes;
-  if (sizes.empty()) sizes.push_back(1);
-  if (batching.max_batch_size > sizes.back()) sizes.push_back(batching.max_batch_size);
-  size_t most = 0;
-  for (const SignatureSpec& signature : model.signatures()) {
-    for (int64_t rows : sizes) {
-      const std::vector<Tensor> inputs = example_inputs(signature, rows);
-      if (inputs.size() != signature.inputs.size()) break;
-      try {
-        most = std::max(most, model.plan(signature, inputs));
-        (void)model.run(signature, inputs);
-      } catch (const Error&) {
-        break;  // zeros may be no input it takes
-      }
-    }
-  }
-  return most;
-}
-
-/// Runs the requests of warmup.jsonl, a :predict body a line, where the version has that file.
-void run_saved_requests(const SavedModel& model, const std::string& folder) {
-  constexpr int kMostRequests = 1000;
-  std::ifstream file((fs::path(folder) / "warmup.jsonl").string());
-  std::string line;
-  for (int number = 1; number <= kMostRequests && std::getline(file, line); ++number) {
-    if (line.empty()) continue;
-    try {
-      const PredictBody body = read_predict_body(model, line);
-      (void)model.run(*body.signature, body.inputs);
-    } catch (const Error& error) {
-      fail("warmup.jsonl, line ", number, ": ", error.what());
-    }
-  }
-}
 
 }  // namespace
 
@@ -188,6 +133,8 @@ std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
     model.folder = entry.path().string();
     const auto labels = options_.labels.find(model.name);
     if (labels != options_.labels.end()) model.labels = labels->second;
+    const auto buckets = options_.buckets.find(model.name);
+    if (buckets != options_.buckets.end()) model.buckets = buckets->second;
     if (!versions_in(model).empty()) wanted.emplace(model.name, std::move(model));
   }
   return wanted;
@@ -261,15 +208,25 @@ void ModelStore::check_room(const std::string& folder, const std::string& name) 
            " bytes; the models that are loaded take ", taken, " of the ", most,
            " bytes allowed (--max-weights). Unload one, or allow more");
   }
+  const int64_t limit = memory::limit(), live = memory::stats().live;
+  if (limit > 0 && live + static_cast<int64_t>(wanted) > limit) {
+    refuse(Code::resource_exhausted, "the weights of ", name, " take ", wanted, " bytes; ", live,
+           " are in use of the ", limit,
+           " allowed (--memory-limit). Unload a model, or allow more");
+  }
 }
 
-void ModelStore::check_plan(const std::string& name, size_t plan) const {
-  const int64_t limit = memory::limit();
-  const int64_t live = memory::stats().live;
-  const auto wanted = static_cast<int64_t>(plan) * options_.slots;
+void ModelStore::check_plan(const std::string& name, const SavedModel& model, size_t plan) const {
+  // Any slot may run any model: each has to have room for the one that takes most.
+  size_t largest = plan;
+  for (const auto& one : loaded()) largest = std::max(largest, one->plan_bytes);
+  const int64_t limit = memory::limit(), live = memory::stats().live;
+  const auto wanted = static_cast<int64_t>(largest) * options_.slots;
   if (limit > 0 && live + wanted > limit) {
-    refuse(Code::resource_exhausted, name, " takes ", plan, " bytes in each of ", options_.slots,
-           " slots; with its weights ", live, " bytes are in use, of the ", limit,
+    refuse(Code::resource_exhausted, name, " takes ", model.weight_bytes(),
+           " bytes of weights and ", plan, " bytes in each of ", options_.slots,
+           " slots; with its weights ", live, " bytes are in use and the slots take ", wanted,
+           " at most, of the ", limit,
            " allowed (--memory-limit). Take fewer slots or smaller batches, or allow more");
   }
 }
@@ -291,10 +248,12 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
   Code code = Code::unknown;
   try {
     check_room(folder, name);
-    SavedModel model = load_model(folder);
-    const size_t plan = prepare(model, options.batching);
-    run_saved_requests(model, folder);
-    check_plan(name, plan);
+    size_t plan = 0;
+    SavedModel model = load_model(folder, [&](const SavedModel& unread) {
+      plan = plan_shapes(unread, options.batching, options.buckets, folder);
+      check_plan(name, unread, plan);
+    });
+    warm_up(model, options.batching, options.buckets, folder);
     made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
   } catch (const Error& failed) {
     error = failed.what();

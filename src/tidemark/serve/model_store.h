@@ -13,7 +13,7 @@
 #include <shared_mutex>
 #include <thread>
 
-#include "tidemark/serve/servable.h"
+#include "tidemark/serve/warm_up.h"
 
 namespace tidemark::serve {
 
@@ -25,6 +25,7 @@ struct ModelOptions {
   int num_versions = 1;
   Batching batching;
   std::map<std::string, int64_t> labels;
+  std::vector<Bucket> buckets;  // planned at load
 };
 
 struct StoreOptions {
@@ -32,6 +33,7 @@ struct StoreOptions {
   std::vector<ModelOptions> models;
   ModelOptions defaults;  // of the models found in the folder
   std::map<std::string, std::map<std::string, int64_t>> labels;  // by model, of those too
+  std::map<std::string, std::vector<Bucket>> buckets;
   Reload reload = Reload::serve_through;
   double poll_seconds = 1;
   /// Bytes that the weights of all models may take; 0: any.
@@ -93,7 +95,7 @@ class ModelStore {
   void load_version(const std::string& name, int64_t version, const std::string& stamp);
   void drop_version(const std::string& name, int64_t version);
   void check_room(const std::string& folder, const std::string& name) const;
-  void check_plan(const std::string& name, size_t plan) const;
+  void check_plan(const std::string& name, const SavedModel& model, size_t plan) const;
   std::map<std::string, ModelOptions> wanted_models() const;
   const Model& get(std::string_view model) const;
 

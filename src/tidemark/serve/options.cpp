@@ -24,6 +24,7 @@ metrics at /metrics, a page for people at /.
   --grpc-port N             gRPC too, where it is built in; 0: any free one
   --versions N              how many of the newest versions answer: 1
   --label MODEL:NAME=N      a name for a version
+  --bucket MODEL:INPUT=1x8,…  sizes of inputs that requests will have: planned at load; repeat it
   --poll SECONDS            how often folders are looked at: 1
   --reload HOW              serve-through: the old version answers until the new one is there;
                             swap: it goes first, where memory is short
@@ -117,6 +118,10 @@ class Reader {
       }
       options.store.labels[model][name] = version;
     }
+    for (ModelOptions& known : options.store.models) {
+      const auto buckets = options.store.buckets.find(known.name);
+      if (buckets != options.store.buckets.end()) known.buckets = buckets->second;
+    }
     options.store.slots = options.executor.slots;
     return std::move(options);
   }
@@ -180,6 +185,8 @@ class Reader {
       memory_limit = static_cast<int64_t>(size(value));
     } else if (name == "label") {
       add_label(value);
+    } else if (name == "bucket") {
+      add_bucket(value);
     } else {
       return false;
     }
@@ -228,6 +235,37 @@ class Reader {
     labels.push_back({std::string(text.substr(0, colon)),
                       std::string(text.substr(colon + 1, equals - colon - 1)),
                       number("label", text.substr(equals + 1), 0, INT64_MAX)});
+  }
+
+  /// MODEL:INPUT=SIZExSIZE,INPUT=…
+  void add_bucket(std::string_view text) {
+    const size_t colon = text.find(':');
+    Bucket bucket;
+    for (std::string_view rest = text.substr(std::min(colon, text.size() - 1) + 1);
+         !rest.empty();) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      const std::string_view one = rest.substr(0, comma);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      const size_t equals = one.rfind('=');
+      if (equals == std::string_view::npos || equals == 0) break;
+      bucket[std::string(one.substr(0, equals))] = shape_from(one.substr(equals + 1));
+    }
+    if (colon == std::string_view::npos || bucket.empty()) {
+      fail("--bucket is MODEL:INPUT=8x128,INPUT=8; '", text, "' was given");
+    }
+    options.store.buckets[std::string(text.substr(0, colon))].push_back(std::move(bucket));
+  }
+
+  static Shape shape_from(std::string_view text) {
+    Shape shape;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('x'), text.size());
+      if (shape.rank() == Shape::kMaxRank) fail("--bucket: too many sizes");
+      shape.push_back(number("bucket", text.substr(0, end), 1, 1 << 30));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    (void)shape.num_elements();  // throws where the product is no number
+    return shape;
   }
 
   struct Label {

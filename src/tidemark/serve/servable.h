@@ -48,7 +48,7 @@ class Histogram {
 
 struct ServableCounters {
   std::atomic<uint64_t> successes{0}, failures{0}, rows{0}, executions{0};
-  std::atomic<uint64_t> queued{0}, queued_bytes{0};
+  std::atomic<uint64_t> queued{0}, queued_bytes{0}, running{0};
   std::atomic<uint64_t> last_milliseconds{0};  // since the epoch
   Histogram total, waiting, computing;
 };
