@@ -70,6 +70,9 @@ namespace {
 PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
   PlannedGraph out{graph, plan::plan_graph(*graph)};
   out.unbounded_peak = out.plan.peak;
+  const bool is_wish = budget <= 0;  // no error where it cannot be had
+  static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
+  if (is_wish) budget = wished;
   if (budget <= 0) return out;
   PlannedGraph least = out;
   // What is alive at once has to be a little less than what it takes when packed.
@@ -83,7 +86,7 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
     least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
              fitted.repeated};
   }
-  if (least.plan.peak > budget) fail_budget(least, budget);
+  if (least.plan.peak > budget && !is_wish) fail_budget(least, budget);
   return least;
 }
 
