@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tidemark/memory/runs.h"
 #include "tidemark/profile/recorder.h"
 
 #include "convert.h"
@@ -37,6 +38,7 @@ struct Entry {
   std::shared_ptr<const exec::Program> program;
   std::vector<QuickArg> args;
   Ref pack;  // null: the only output is the result
+  const char* name = "";  // in static storage
   uint64_t calls = 0;
   uint32_t uses = 0;
 };
@@ -124,6 +126,7 @@ EntryRef find(const PyFunction& self, PyObject* const* args, size_t count) {
 PyObject* run(const Entry& entry, PyObject* const* args) {
   const GilHeld held;
   const SourceLine line;
+  const memory::ScopedRun scope(entry.name);
   constexpr size_t kFew = 8;
   Tensor few[kFew];
   std::vector<Tensor> many;
@@ -233,7 +236,9 @@ PyObject* add_entry(PyObject* self, PyObject* args) {
     if (flat != Py_True) Py_RETURN_NONE;
     auto entry = std::make_unique<Entry>();
     entry->trace = Ref::borrow(trace);
-    entry->program = nb::cast<const FinishedGraph&>(nb::handle(graph)).program;
+    const auto& finished = nb::cast<const FinishedGraph&>(nb::handle(graph));
+    entry->program = finished.program;
+    entry->name = finished.name;
     if (pack != Py_None) entry->pack = Ref::borrow(pack);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
       entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));

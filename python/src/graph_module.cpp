@@ -7,6 +7,7 @@
 
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
+#include "tidemark/memory/runs.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
@@ -70,6 +71,7 @@ class Lifted {
 nb::list run(const FinishedGraph& self, nb::handle inputs) {
   const GilHeld held;
   const SourceLine line;
+  const memory::ScopedRun scope(self.name);
   std::vector<Tensor> given = tensors(inputs);
   std::vector<Tensor> outputs(self.program->num_outputs());
   self.program->run(given, outputs);
@@ -468,6 +470,12 @@ void add_graph_functions(nb::module_& m) {
       .def("run", run)
       .def("plan", plan)
       .def("nodes", nodes_of)
+      .def(
+          "set_name",
+          [](FinishedGraph& self, const std::string& name) {
+            self.name = memory::intern_name(name + "()");
+          },
+          nb::arg("name"), "What its runs are called in reports of memory.")
       .def("is_same",
            [](const FinishedGraph& self, const FinishedGraph& other) {
              return graph::are_same(*self.graph, *other.graph);

@@ -85,6 +85,41 @@ def line_for_name(path, name, first=1, last=1 << 30):
     return 0
 
 
+@functools.lru_cache(maxsize=1024)
+def statement_range(path, line):
+    """The first and the last line of the statement a line belongs to; of one with a block, of its
+    head."""
+    tree = _tree(path)
+    found = (line, line)
+    if tree is None:
+        return found
+    smallest = 1 << 30
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        first, last = node.lineno, node.end_lineno or node.lineno
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body:
+            last = max(first, body[0].lineno - 1)
+        if first <= line <= last and last - first < smallest:
+            smallest, found = last - first, (first, last)
+    return found
+
+
+def statement_at(place, lines):
+    """Where the statement is that a place belongs to, if one of the running lines is in it too."""
+    file, line, function = parse_place(place)
+    if not line:
+        return None
+    for path, now, name in lines:
+        if path.rsplit("/", 1)[-1] != file or (function or "<module>") != name:
+            continue
+        first, last = statement_range(path, now)
+        if first <= line <= last:
+            return f"{file}:{now}" + (f" in {function}" if function else "")
+    return None
+
+
 def code_range(code):
     """The first and the last line of a code object."""
     lines = [line for *_, line in code.co_lines() if line]

@@ -22,6 +22,7 @@ class Trace:
 
     def __init__(self, name, graph, call, args, captures, structure):
         self.name, self.graph, self.structure = name, graph, structure
+        graph.set_name(name)
         self.token, self.args = call.token, args
         self.call = Call.__new__(Call)
         self.call._structure = nest.map_structure(lambda _: None, call._structure)

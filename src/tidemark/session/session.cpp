@@ -4,6 +4,7 @@
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/exec/failed_step.h"
+#include "tidemark/memory/runs.h"
 #include "tidemark/session/current.h"
 #include "tidemark/session/naming_error.h"
 #include "tidemark/trace/builder.h"
@@ -146,6 +147,7 @@ std::vector<Tensor> Session::run(const Request& request) {
 }
 
 std::vector<Tensor> Session::run_open(const Request& request) {
+  const memory::ScopedRun run("a session's run");
   const trace::EagerScope eager;
   const CurrentValues scope(values_);
   const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);
