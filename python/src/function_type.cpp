@@ -37,7 +37,7 @@ struct Entry {
   Ref trace;
   std::shared_ptr<const exec::Program> program;
   std::vector<QuickArg> args;
-  Ref pack;  // null: the only output is the result
+  Ref pack;               // null: the only output is the result
   const char* name = "";  // in static storage
   uint64_t calls = 0;
   uint32_t uses = 0;

@@ -1,7 +1,7 @@
 #include "holders.h"
 
-#include <nanobind/stl/string.h>
 #include <frameobject.h>
+#include <nanobind/stl/string.h>
 #include <structmember.h>
 
 #include <algorithm>
@@ -67,8 +67,8 @@ const char* slot_with(PyObject* object, PyObject* value) {
     PyMemberDef* member = reinterpret_cast<PyTypeObject*>(type)->tp_members;
     for (; member && member->name; ++member) {
       if (member->type != T_OBJECT_EX && member->type != T_OBJECT) continue;
-      PyObject* const* slot = reinterpret_cast<PyObject**>(
-          reinterpret_cast<char*>(object) + member->offset);
+      PyObject* const* slot =
+          reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + member->offset);
       if (*slot == value) return member->name;
     }
   }

@@ -124,6 +124,27 @@ void add_lists(nb::dict& out, const profile::Analysis& a) {
   out["ops"] = ops;
 }
 
+nb::list to_list(const std::vector<profile::PlanMap>& plans) {
+  nb::list out;
+  for (const profile::PlanMap& plan : plans) {
+    nb::dict item;
+    nb::list buffers;
+    for (const profile::PlanMap::Buffer& b : plan.buffers) {
+      buffers.append(nb::make_tuple(b.op, b.place, b.kind, b.bytes, b.offset, b.first, b.last));
+    }
+    item["name"] = plan.name;
+    item["place"] = plan.place;
+    item["time"] = plan.time;
+    item["arena"] = plan.arena;
+    item["results"] = plan.results;
+    item["peak"] = plan.peak;
+    item["lower_bound"] = plan.lower_bound;
+    item["buffers"] = buffers;
+    out.append(item);
+  }
+  return out;
+}
+
 nb::dict analyse(const std::string& path) {
   profile::Analysis a;
   {
@@ -150,6 +171,7 @@ nb::dict analyse(const std::string& path) {
   out["groups"] = to_list(a.groups);
   out["timeline"] = to_dict(a.timeline);
   out["steps"] = to_dict(a.steps);
+  out["plans"] = to_list(a.plans);
   add_lists(out, a);
   return out;
 }

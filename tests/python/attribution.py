@@ -1,6 +1,6 @@
 """Runs a program and asks again and again, while it runs, who holds its bytes.
 
-    python attribution.py program.py [arguments]      # prints JSON: what was seen
+    python attribution.py [--seconds=8] program.py [arguments]    # prints JSON: what was seen
 
 Every moment is one of the program's: a thread of its own looks by the clock, also while kernels
 run. A byte is attributed when its line and its holder are both known.
@@ -92,13 +92,26 @@ def main(program):
     out = os.dup(1)
     os.dup2(2, 1)
     status = 0
+    if program[0].startswith("--seconds="):  # enough has been seen then
+        seconds = float(program.pop(0).partition("=")[2])
+        threading.Thread(target=_end, args=(seconds, sampler, out), daemon=True).start()
     sampler.start()
     try:
         execute(None, program, at_end=sampler.stop)
     except SystemExit as end:
         status = end.code or 0
-    with os.fdopen(out, "w") as answer:
-        json.dump({"status": status, **sampler.to_json()}, answer)
+    _tell(out, status, sampler)
+
+
+def _tell(out, status, sampler):
+    os.write(out, json.dumps({"status": status, **sampler.to_json()}).encode())
+
+
+def _end(seconds, sampler, out):
+    time.sleep(seconds)
+    sampler.stop()
+    _tell(out, 0, sampler)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from tidemark._explain import growth
+from tidemark._explain import arena_map, growth
 from tidemark._explain.source import bytes_text
 
 _HERE = Path(__file__).parent
@@ -151,20 +151,10 @@ def _table(name, caption, heads, _, rows):
 
 
 def _arenas(run):
-    plans = getattr(run, "plans", None)
+    plans = run.analysis["plans"]
     if not plans:
-        return "<p class=faint>No planned arena was in use.</p>"
-    return "".join(_arena(plan) for plan in plans[:50])
-
-
-def _arena(plan):
-    """One plan: steps to the right, offsets up, a rectangle a buffer."""
-    from tidemark._explain.arena_map import drawing
-
-    return (
-        f"<figure class=card><figcaption>{escape(plan['name'])}: peak {bytes_text(plan['peak'])}, "
-        f"lower bound {bytes_text(plan['lower_bound'])}</figcaption>{drawing(plan)}</figure>"
-    )
+        return "<p class=faint>No function was planned while this was recorded.</p>"
+    return arena_map.maps(plans)
 
 
 _PAGE = """<!doctype html>
@@ -199,7 +189,9 @@ or the pointer tell the bytes at a moment, p goes to the peak.</figcaption>
 </figure></section>
 <section aria-labelledby="at-peak"><h2 id="at-peak">The peak, explained</h2>{peak}</section>
 <section aria-labelledby="live"><h2 id="live">What lives</h2>{live}</section>
-<section aria-labelledby="arenas"><h2 id="arenas">Arenas</h2>{arenas}</section>
+<section aria-labelledby="arenas"><h2 id="arenas">Arenas of planned functions</h2>
+<p class="faint">One map a plan: steps run to the right, offsets go up, a rectangle is a buffer.</p>
+{arenas}</section>
 <section aria-labelledby="traces-head"><h2 id="traces-head">Traces</h2>{traces}</section>
 <section aria-labelledby="ops-head"><h2 id="ops-head">Ops</h2>{ops}</section>
 </main>

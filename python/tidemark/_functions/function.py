@@ -160,6 +160,7 @@ class Function(_tidemark.FunctionBase):
         trace.reason, trace.line = reason, _caller()
         trace.state = Captured(self._python_function, self._objects(trace))
         self._made += 1
+        _tidemark.recording_mark("trace", f"{trace.name}: {reason}", trace.nbytes)
         if notes.active is not None:
             notes.active.add_trace(self, trace, kinds)
         if trace.captures:

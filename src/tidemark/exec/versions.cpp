@@ -14,6 +14,7 @@ namespace tidemark::exec {
 namespace {
 
 constinit Specialiser specialiser = nullptr;
+constinit std::atomic<PlanWatch> plan_watch{nullptr};
 
 /// Inputs that nobody looks at may be missing.
 uint64_t hash_of(std::span<const Tensor> inputs) {
@@ -30,6 +31,8 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
 }  // namespace
 
 void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
+
+void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
 
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs) {
   if (!specialiser) return nullptr;
@@ -136,6 +139,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
     if (const auto graph = specialise(program, inputs)) {
       const PlannedGraph planned = plan_within(graph, budget_);
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
+      if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
     }
   } catch (const InternalError&) {
     throw;  // a fault of ours must not hide

@@ -56,6 +56,11 @@ TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(const Program& program,
                                                       std::span<const Tensor> inputs);
 
+struct PlannedGraph;
+/// Sees every plan that programs are going to run by. Null: nobody.
+using PlanWatch = void (*)(const PlannedGraph& planned) noexcept;
+TIDEMARK_API void set_plan_watch(PlanWatch see) noexcept;
+
 /// A graph and its plan, within the budget where there is one.
 struct PlannedGraph {
   std::shared_ptr<graph::Graph> graph;

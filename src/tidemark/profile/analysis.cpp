@@ -252,6 +252,28 @@ std::vector<LiveUse> alive_at_end(const Reader& reader, const Replay& replay, si
   return out;
 }
 
+std::vector<PlanMap> plans_of(const Reader& reader) {
+  static constexpr const char* kKinds[] = {"arena", "workspace", "result", "own"};
+  std::vector<PlanMap> out;
+  for (const Reader::Plan& plan : reader.plans()) {
+    PlanMap map{reader.name(NameTable::text, plan.head.name),
+                place_name(reader, plan.head.place),
+                plan.head.time,
+                plan.head.arena,
+                plan.head.results,
+                plan.head.peak,
+                plan.head.lower_bound,
+                {}};
+    for (const PlanBuffer& b : plan.buffers) {
+      map.buffers.push_back({reader.name(NameTable::text, b.name), place_name(reader, b.place),
+                             kKinds[std::min<uint32_t>(b.kind, 3)], b.bytes, b.offset, b.first,
+                             b.last});
+    }
+    out.push_back(std::move(map));
+  }
+  return out;
+}
+
 }  // namespace
 
 Analysis analyse(const std::string& path, const AnalysisOptions& options) {
@@ -298,6 +320,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   std::stable_sort(out.groups.begin(), out.groups.end(), [](const GroupUse& a, const GroupUse& b) {
     return std::max(a.bytes_at_peak, a.live_bytes) > std::max(b.bytes_at_peak, b.live_bytes);
   });
+  out.plans = plans_of(names);
   out.alive = alive_at_end(names, replay, options.most_alive);
   for (size_t op = 0; op < first.ops.size(); ++op) {
     if (first.ops[op].count == 0) continue;

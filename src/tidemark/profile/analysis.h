@@ -64,6 +64,19 @@ struct LiveUse {
   uint64_t step = 0;
 };
 
+/// A plan and what lies where in its arena.
+struct PlanMap {
+  struct Buffer {
+    std::string op, place, kind;  // kind: "arena", "workspace", "result" or "own"
+    int64_t bytes = 0, offset = 0;
+    uint32_t first = 0, last = 0;  // steps
+  };
+  std::string name, place;
+  uint64_t time = 0;
+  int64_t arena = 0, results = 0, peak = 0, lower_bound = 0;
+  std::vector<Buffer> buffers;
+};
+
 struct OpUse {
   std::string op;
   uint64_t count = 0;
@@ -84,6 +97,7 @@ struct Analysis {
   std::vector<Mark> marks;     // traces, plans, sessions: the first thousands
   std::vector<LiveUse> alive;  // at the end, largest first
   std::vector<OpUse> ops;
+  std::vector<PlanMap> plans;
 };
 
 struct AnalysisOptions {
