@@ -91,6 +91,7 @@ nb::dict to_dict(const profile::Timeline& t) {
   out["times"] = numbers(t.times);
   out["by_place"] = to_list(t.by_place);
   out["by_holder"] = to_list(t.by_holder);
+  out["by_label"] = to_list(t.by_label);
   out["idle"] = numbers(t.idle);
   return out;
 }
@@ -145,11 +146,19 @@ nb::list to_list(const std::vector<profile::PlanMap>& plans) {
   return out;
 }
 
-nb::dict analyse(const std::string& path) {
+/// labels: {(place, op, holder): words}, or None.
+nb::dict analyse(const std::string& path, nb::handle labels) {
+  profile::AnalysisOptions options;
+  if (!labels.is_none()) {
+    for (const auto& [key, words] : nb::cast<nb::dict>(labels)) {
+      const auto text = [&](int i) { return nb::cast<std::string>(nb::object(key[i])); };
+      options.labels[{text(0), text(1), text(2)}] = nb::cast<std::string>(words);
+    }
+  }
   profile::Analysis a;
   {
     nb::gil_scoped_release released;
-    a = profile::analyse(path, {});
+    a = profile::analyse(path, options);
   }
   nb::dict out, counts;
   out["started"] = a.started;
@@ -235,7 +244,7 @@ void add_profile_functions(nb::module_& m) {
   m.def("is_recording", profile::is_recording);
   m.def("recording_mark", mark, nb::arg("kind"), nb::arg("text") = "", nb::arg("value") = 0,
         "Notes that something happened on the running line, if somebody records.");
-  m.def("analyse_recording", analyse, nb::arg("path"));
+  m.def("analyse_recording", analyse, nb::arg("path"), nb::arg("labels") = nb::none());
   nb::class_<Recording>(m, "Recording")
       .def(nb::init<const std::string&>(), nb::arg("path"))
       .def("next", &Recording::next)

@@ -36,6 +36,7 @@ def page(title, run, found):
         peak=_table("peak", *tables["peak"]),
         live=_table("holders", *tables["holders"]) + _table("alive", *tables["alive"]),
         arenas=_arenas(run),
+        by_words=_BY_WORDS if len(analysis["timeline"]["by_label"]) > 1 else "",
         traces=_table("traces", *tables["traces"]),
         ops=_table("ops", *tables["ops"]),
         data=encoded,
@@ -157,6 +158,7 @@ def _arenas(run):
     return arena_map.maps(plans)
 
 
+_BY_WORDS = '<label><input type="radio" name="by" value="by_label"> by holder</label>\n'
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -179,7 +181,7 @@ _PAGE = """<!doctype html>
 <figure class="card">
 <div class="choices" role="radiogroup" aria-label="Stacked by">
 <label><input type="radio" name="by" value="by_place" checked> by line</label>
-<label><input type="radio" name="by" value="by_holder"> by kind of holder</label></div>
+{by_words}<label><input type="radio" name="by" value="by_holder"> by kind of holder</label></div>
 <svg id="chart" class="chart" viewBox="0 0 1120 320" tabindex="0" role="img"
  aria-label="Live bytes over time, stacked. Arrow keys move, p goes to the peak."></svg>
 <div id="now" role="status" aria-live="polite"></div>

@@ -9,7 +9,9 @@
 #include <tidemark/export.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tidemark/profile/format.h"
@@ -38,7 +40,8 @@ struct Series {
 struct Timeline {
   std::vector<uint64_t> times;  // of the highest moment of each stretch
   std::vector<Series> by_place, by_holder;
-  std::vector<int64_t> idle;  // planned memory that waits
+  std::vector<Series> by_label;  // as AnalysisOptions::labels names them; empty: none are named
+  std::vector<int64_t> idle;     // planned memory that waits
 };
 
 struct Steps {
@@ -101,6 +104,8 @@ struct Analysis {
 };
 
 struct AnalysisOptions {
+  /// (place, op, holder) → who keeps such buffers, in words.
+  std::map<std::tuple<std::string, std::string, std::string>, std::string> labels;
   size_t stretches = 800;
   size_t samples = 1024;
   size_t series = 12;
