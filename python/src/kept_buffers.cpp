@@ -118,6 +118,9 @@ void KeptBuffers::each(PyObject* object, Sort sort, const Found& found) {
     case Sort::trace: {
       const auto* trace = nb::inst_ptr<FinishedGraph>(nb::handle(object));
       if (trace->graph) each_in_graph(*trace->graph, found);
+      if (trace->program) {
+        trace->program->each_constant([&](const Tensor& t) { each_of(t, found); });
+      }
       return;
     }
     case Sort::graph:
@@ -127,6 +130,9 @@ void KeptBuffers::each(PyObject* object, Sort sort, const Found& found) {
     case Sort::session:
       for (const Variable& v : nb::inst_ptr<session::Session>(nb::handle(object))->variables()) {
         each_of(v, found);
+      }
+      for (const auto& program : nb::inst_ptr<session::Session>(nb::handle(object))->programs()) {
+        program->each_constant([&](const Tensor& t) { each_of(t, found); });
       }
       return;
     default:

@@ -45,8 +45,9 @@ class Sampler:
             wait = max(0.01, (time.monotonic() - began) / _SHARE)
 
     def look(self):
-        from tidemark import _tidemark
         from tidemark._explain import holders
+
+        from tidemark import _tidemark
 
         found = holders.holders()
         live, known = holders.coverage(found)
@@ -85,8 +86,9 @@ def resident():
 
 
 def main(program):
-    import tidemark  # noqa: F401  (its own start is not the program's)
     from tidemark.cli.run import execute
+
+    import tidemark  # noqa: F401  (its own start is not the program's)
 
     sampler = Sampler()
     out = os.dup(1)

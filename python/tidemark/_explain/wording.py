@@ -45,6 +45,9 @@ def reached(item, root):
     """What is reached from a variable or a module's globals: one holder, or one a name."""
     path, names = _without_own_dicts(item["path"], item["edges"])
     last = path[-1]
+    if isinstance(last, _tidemark.SessionBase):
+        yield from _session(item, path)
+        return
     special = _special(item, root, path)
     if special is not None:
         yield special
@@ -183,18 +186,29 @@ def _special(item, root, path):
     if isinstance(last, _tidemark.VariableBase):
         name = str(getattr(last, "name", "")).removesuffix(":0")
         return _holder(item, f'variable "{name}"', "variable", name=name)
-    if isinstance(last, _tidemark.SessionBase):
-        session = path[-2] if len(path) > 1 else last
-        where = getattr(session, "_opened_at", None)
-        at = f" opened at {where}" if where else ""
-        file, line, _ = source.parse_place(where)
-        path = source.full_path(file) if file else ""
-        return _holder(item, f"variables of the session{at}", "session", file=path, line=line)
     if isinstance(last, _tidemark.FinishedGraph):
         return _trace(item, path)
     if isinstance(last, (_tidemark.SharedGraph, _tidemark.NodeHandle)):
         return _holder(item, "constant in a graph", "constant")
     return None
+
+
+def _session(item, path):
+    """What a session keeps: values of its variables, and what its plans need in every run."""
+    session = path[-2] if len(path) > 1 else path[-1]
+    where = getattr(session, "_opened_at", None)
+    at = f" opened at {where}" if where else ""
+    file, line, _ = source.parse_place(where)
+    file = source.full_path(file) if file else ""
+    for words, is_of in (("variables", True), ("plans", False)):
+        groups = {k: v for k, v in item["groups"].items() if (k[2] == "variable") == is_of}
+        if not groups:
+            continue
+        whole = len(groups) == len(item["groups"])
+        part = {"bytes": sum(groups.values()), "count": item["count"] if whole else len(groups),
+                "groups": groups}  # fmt: skip
+        yield _holder(part, f"{words} of the session{at}", "session" if is_of else "constant",
+                      file=file if is_of else "", line=line if is_of else 0)  # fmt: skip
 
 
 def _traceback(item, path, trace):

@@ -216,6 +216,11 @@ Program::~Program() {
   }
 }
 
+void Program::each_constant(const std::function<void(const Tensor&)>& visit) const {
+  for (const Tensor& t : constants_) visit(t);
+  if (versions_) versions_->each_constant(visit);
+}
+
 size_t Program::bytes() const {
   size_t bytes =
       sizeof(Program) + steps_.size() * sizeof(Step) + operands_.size() * 4 + dead_.size() * 4;

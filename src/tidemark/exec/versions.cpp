@@ -161,6 +161,13 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   return executable;
 }
 
+void Versions::each_constant(const std::function<void(const Tensor&)>& visit) const {
+  for (const Version* v = newest_.load(std::memory_order_acquire); v; v = v->older) {
+    if (!v->executable) continue;
+    for (const Tensor& t : v->executable->constants()) visit(t);
+  }
+}
+
 size_t Versions::bytes() const {
   size_t bytes = 0;
   for (const Version* v = newest_.load(std::memory_order_acquire); v; v = v->older) {

@@ -22,6 +22,7 @@ class Versions {
   /// At once, whether or not such sizes were seen before. Null: it cannot be compiled.
   const Executable* compile(const Program& program, std::span<const Tensor> inputs);
   size_t bytes() const;
+  void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
  private:
   static constexpr int kMost = 8;        // versions of one program

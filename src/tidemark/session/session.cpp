@@ -136,6 +136,14 @@ std::shared_ptr<const exec::Program> Session::new_plan(const Request& request, c
   return program;
 }
 
+std::vector<std::shared_ptr<const exec::Program>> Session::programs() const {
+  const std::unique_lock hold(mutex_, std::try_to_lock);
+  std::vector<std::shared_ptr<const exec::Program>> out;
+  if (!hold) return out;
+  for (const auto& [key, plan] : plans_) out.push_back(plan.program);
+  return out;
+}
+
 std::vector<Tensor> Session::run(const Request& request) {
   exec::failed_step = {};
   try {

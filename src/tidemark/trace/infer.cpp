@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tidemark/exec/eager.h"
-#include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::trace {
 
@@ -93,6 +93,7 @@ std::vector<Tensor> run_small(const OpCall& call, std::span<const Tensor> inputs
   } catch (const Error&) {
     return {};  // the run itself will say what is wrong
   }
+  for (const Tensor& t : values) kept_for_runs(t);  // the graph's, as long as it lives
   return values;
 }
 
