@@ -6,6 +6,7 @@
 
 #include "tidemark/session/session.h"
 #include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/variable_wait.h"
 #include "tidemark/trace/specials.h"
 
 #include "errors.h"
@@ -28,7 +29,13 @@ void each_of(const Tensor& t, const Found& found) {
 
 void each_of(const Variable& variable, const Found& found) {
   const VariableScope now(nullptr);  // the value, also while a graph is being built
-  if (variable) each_of(variable.operand(), found);
+  // Whoever updates it may be waiting for Python's lock, which the walk holds. What is not found
+  // here counts as a variable's all the same: the ledger says so.
+  const NoWaiting scope;
+  try {
+    if (variable) each_of(variable.operand(), found);
+  } catch (const FailedPreconditionError&) {
+  }
 }
 
 template <class T>

@@ -66,14 +66,14 @@ def test_bytes_have_a_line_and_a_holder(program):
 FIT = """
 import numpy as np, tidemark as tf
 keras = tf.keras
-x = np.random.default_rng(0).standard_normal((8192, 256)).astype("float32")
+x = np.random.default_rng(0).standard_normal((2048, 128)).astype("float32")
 y = (x.sum(1) > 0).astype("int32")
-model = keras.Sequential([keras.layers.Dense(512, activation="relu") for _ in range(3)]
+model = keras.Sequential([keras.layers.Dense(256, activation="relu") for _ in range(2)]
                          + [keras.layers.Dense(2)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-model.fit(x, y, batch_size=64, epochs=6, verbose=0, validation_split=0.1)
-data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(2048).batch(64).prefetch(4)
-model.fit(data, epochs=4, verbose=0)
+model.fit(x, y, batch_size=64, epochs=4, verbose=0, validation_split=0.1)
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(1024).batch(64).prefetch(4)
+model.fit(data, epochs=3, verbose=0)
 """
 
 

@@ -105,7 +105,7 @@ struct Analysis {
 
 struct AnalysisOptions {
   /// (place, op, holder) → who keeps such buffers, in words.
-  std::map<std::tuple<std::string, std::string, std::string>, std::string> labels;
+  std::map<std::tuple<std::string, std::string, std::string>, std::string> labels = {};
   size_t stretches = 800;
   size_t samples = 1024;
   size_t series = 12;
