@@ -78,11 +78,23 @@ def line_for_name(path, name, first=1, last=1 << 30):
     if tree is None or not name:
         return 0
     nodes = [n for n in ast.walk(tree) if first <= getattr(n, "lineno", 0) <= last]
-    for found in (_adds_to, _assigns):
-        lines = [n.lineno for n in nodes if found(n, name)]
-        if lines:
-            return min(lines)
-    return 0
+    adding = [n.lineno for n in nodes if _adds_to(n, name)]
+    if adding:
+        return min(adding)
+    assigning = [n.lineno for n in nodes if _assigns(n, name)]
+    if first == 1:  # of a module: a function's own variable of that name is another one
+        inside = _lines_of_functions(path)
+        assigning = [line for line in assigning if line not in inside] or assigning
+    return min(assigning, default=0)
+
+
+@functools.lru_cache(maxsize=64)
+def _lines_of_functions(path):
+    lines = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(lines)
 
 
 @functools.lru_cache(maxsize=1024)
