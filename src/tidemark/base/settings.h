@@ -74,11 +74,14 @@ inline constexpr Setting kPeerTorch{
 inline constexpr Setting kPeerJax{
     "TIDEMARK_PEER_JAX", Kind::text, "",
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
+inline constexpr Setting kPeerServe{
+    "TIDEMARK_PEER_SERVE", Kind::text, "",
+    "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
     &kMemoryLimit, &kRetainedLimit,  &kPoison,     &kFailAllocation, &kNumThreads,
     &kTraceCache,  &kPlan,           &kPlanBudget, &kDump,           &kFusion,
-    &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,
+    &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,        &kPeerServe,
 };
 
 /// All settings, for documentation.
