@@ -36,6 +36,12 @@ endif()
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cpp/*_test.cpp")
 tidemark_add_test(test_cpp ${sources})
 
+# Loaded before a program that must not call the system's allocator. Sanitizers are there first.
+if(NOT TIDEMARK_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_library(count_allocations MODULE "${PROJECT_SOURCE_DIR}/tests/support/count_allocations.cpp")
+  target_link_libraries(count_allocations PRIVATE tidemark_flags)
+endif()
+
 # A weak symbol compiled for AVX could be the copy the linker keeps for every CPU.
 if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
   foreach(level IN LISTS TIDEMARK_ISA_LEVELS)

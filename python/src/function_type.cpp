@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "tidemark/memory/runs.h"
 #include "tidemark/profile/recorder.h"
 
 #include "convert.h"
@@ -37,10 +36,43 @@ struct Entry {
   Ref trace;
   std::shared_ptr<const exec::Program> program;
   std::vector<QuickArg> args;
-  Ref pack;               // null: the only output is the result
-  const char* name = "";  // in static storage
+  Ref pack;  // null: the only output is the result
   uint64_t calls = 0;
   uint32_t uses = 0;
+  // The tensors of a call on their way in and out; kept, so that calls allocate nothing. One call
+  // at a time has them, others make their own.
+  std::vector<Tensor> inputs, outputs;
+  bool is_busy = false;
+};
+
+/// Room for the tensors of one call; guarded by the GIL, empty again at the end.
+class CallRoom {
+ public:
+  explicit CallRoom(Entry& entry) : entry_(entry), has_entrys_(!entry.is_busy) {
+    if (has_entrys_) {
+      entry.is_busy = true;
+      entry.inputs.swap(inputs);
+      entry.outputs.swap(outputs);
+    }
+    inputs.resize(entry.program->num_inputs());
+    outputs.resize(entry.program->num_outputs());
+  }
+  ~CallRoom() {
+    for (Tensor& t : inputs) t = Tensor();
+    for (Tensor& t : outputs) t = Tensor();
+    if (!has_entrys_) return;
+    entry_.inputs.swap(inputs);
+    entry_.outputs.swap(outputs);
+    entry_.is_busy = false;
+  }
+  CallRoom(const CallRoom&) = delete;
+  CallRoom& operator=(const CallRoom&) = delete;
+
+  std::vector<Tensor> inputs, outputs;
+
+ private:
+  Entry& entry_;
+  bool has_entrys_;
 };
 
 /// Counts under the GIL, so without the cost of atomic steps: a call may outlive its entry.
@@ -123,18 +155,11 @@ EntryRef find(const PyFunction& self, PyObject* const* args, size_t count) {
   return {};
 }
 
-PyObject* run(const Entry& entry, PyObject* const* args) {
+PyObject* run(Entry& entry, PyObject* const* args) {
   const GilHeld held;
   const SourceLine line;
-  const memory::ScopedRun scope(entry.name);
-  constexpr size_t kFew = 8;
-  Tensor few[kFew];
-  std::vector<Tensor> many;
-  std::span<Tensor> inputs(few, entry.program->num_inputs());
-  if (entry.program->num_inputs() > kFew) {
-    many.resize(entry.program->num_inputs());
-    inputs = many;
-  }
+  CallRoom room(entry);
+  const std::span<Tensor> inputs = room.inputs, outputs = room.outputs;
   size_t next = 0;
   for (size_t i = 0; i < entry.args.size(); ++i) {
     const QuickArg& arg = entry.args[i];
@@ -144,13 +169,8 @@ PyObject* run(const Entry& entry, PyObject* const* args) {
       inputs[next++] = to_tensor(args[i], {arg.dtype});
     }
   }
-  if (!entry.pack) {
-    Tensor output;
-    entry.program->run(inputs, {&output, 1});
-    return wrap(std::move(output));
-  }
-  std::vector<Tensor> outputs(entry.program->num_outputs());
   entry.program->run(inputs, outputs);
+  if (!entry.pack) return wrap(std::move(outputs[0]));
   const Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
@@ -236,9 +256,7 @@ PyObject* add_entry(PyObject* self, PyObject* args) {
     if (flat != Py_True) Py_RETURN_NONE;
     auto entry = std::make_unique<Entry>();
     entry->trace = Ref::borrow(trace);
-    const auto& finished = nb::cast<const FinishedGraph&>(nb::handle(graph));
-    entry->program = finished.program;
-    entry->name = finished.name;
+    entry->program = nb::cast<const FinishedGraph&>(nb::handle(graph)).program;
     if (pack != Py_None) entry->pack = Ref::borrow(pack);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
       entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));

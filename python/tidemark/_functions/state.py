@@ -153,7 +153,7 @@ class Captured:
         code = _Code(function, objects)
         for path, then in self._seen.items():
             value, _ = code.value(path)
-            if value is _missing or _is_same(_snapshot(value), then):
+            if value is _missing or _is_still(value, then):
                 continue
             del self._seen[path]
             was = then[2] if then[0] == "value" else None
@@ -167,6 +167,20 @@ class Captured:
             if found is not None:
                 return found
         return None
+
+
+def _is_still(value, then):
+    """Whether the snapshot of the value would be the same; of items none is made."""
+    kind, cls, items = then
+    if kind != "items" or type(value) is not cls:
+        return _is_same(_snapshot(value), then)
+    if len(value) != len(items):
+        return False
+    if isinstance(value, dict):
+        now = ((_item(key), _item(item)) for key, item in value.items())
+    else:
+        now = map(_item, value)
+    return all(a is b or a == b for a, b in zip(now, items, strict=True))
 
 
 def _is_same(now, then):

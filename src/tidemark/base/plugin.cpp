@@ -18,9 +18,16 @@ std::string folder_of_this_library() {
 
 }  // namespace
 
-const void* open_plugin(const char* library, const char* symbol, std::string& why) {
+const void* open_plugin(const char* library, const char* symbol, std::string& why, Lookup lookup) {
   const std::string path = folder_of_this_library() + library;
-  void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  int flags = RTLD_NOW | RTLD_LOCAL;
+#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Sanitizers refuse it: they have to come first.
+  if (lookup == Lookup::itself_first) flags |= RTLD_DEEPBIND;
+#else
+  static_cast<void>(lookup);
+#endif
+  void* opened = dlopen(path.c_str(), flags);
   void* found = opened ? dlsym(opened, symbol) : nullptr;
   if (!found) {
     const char* error = dlerror();

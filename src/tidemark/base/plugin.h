@@ -5,8 +5,14 @@
 
 namespace tidemark {
 
+enum class Lookup {
+  program_first,
+  itself_first,  ///< what the library defines, it and those it needs use
+};
+
 /// The answer of `symbol`, a function without arguments that returns a table, in the library of
 /// that name beside this one. Null when it cannot be had; then `why` says so.
-const void* open_plugin(const char* library, const char* symbol, std::string& why);
+const void* open_plugin(const char* library, const char* symbol, std::string& why,
+                        Lookup lookup = Lookup::program_first);
 
 }  // namespace tidemark

@@ -9,6 +9,7 @@
 #include "tidemark/exec/watched_op.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/tensor/headers.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
@@ -17,11 +18,16 @@ namespace tidemark::exec {
 /// run until the next one starts; they count no references to it.
 struct Executable::Frame {
   std::vector<Tensor> slots;
+  std::vector<detail::TensorImpl*> operands;  // of the step that runs: the slots keep them
+  std::vector<Tensor> special_inputs;         // of the step that runs; empty otherwise
   uint64_t arena = 0;
 
-  explicit Frame(const Executable& executable) : slots(executable.num_slots_) {
+  explicit Frame(const Executable& executable)
+      : slots(executable.num_slots_),
+        operands(executable.most_inputs_),
+        special_inputs(executable.most_inputs_) {
     for (const InArena& value : executable.in_arena_) {
-      auto* impl = new detail::TensorImpl;
+      detail::TensorImpl* impl = detail::new_header();
       impl->dtype = value.dtype;
       impl->shape = value.shape;
       impl->num_elements = value.shape.num_elements();
@@ -80,9 +86,8 @@ class Executable::Run {
         const OpName name(step.name);
         const WatchedOp watched(step.name);
         make_outputs(step);
-        const Operands inputs(*this, step);
         const LongWork scope(step.is_long);
-        step.pure->compute(inputs.span(), outputs_of(step), workspace_of(step));
+        step.pure->compute(operands_of(step), outputs_of(step), workspace_of(step));
         break;
       }
       case Kind::view: {
@@ -92,8 +97,7 @@ class Executable::Run {
       }
       case Kind::eager: {
         const StepSite site(step.site);
-        const Operands inputs(*this, step);
-        run_eager({*step.op, inputs.span(), step.attrs, step.dying}, outputs_of(step));
+        run_eager({*step.op, operands_of(step), step.attrs, step.dying}, outputs_of(step));
         break;
       }
       case Kind::special:
@@ -110,26 +114,13 @@ class Executable::Run {
   }
 
  private:
-  /// Borrowed handles: the slots keep the values.
-  class Operands {
-   public:
-    Operands(const Run& run, const Step& step) : count_(step.num_inputs) {
-      if (count_ > kFew) many_.resize(count_);
-      detail::TensorImpl** impls = count_ > kFew ? many_.data() : few_;
-      const int32_t* refs = run.executable_.operands_.data() + step.first_input;
-      for (size_t i = 0; i < count_; ++i) impls[i] = run.operand(refs[i]).impl();
-    }
-    Operands(const Operands&) = delete;
-    std::span<const Tensor> span() const {
-      return {reinterpret_cast<const Tensor*>(count_ > kFew ? many_.data() : few_), count_};
-    }
-
-   private:
-    static constexpr size_t kFew = 16;
-    size_t count_;
-    detail::TensorImpl* few_[kFew];
-    std::vector<detail::TensorImpl*> many_;
-  };
+  /// Borrowed handles.
+  std::span<const Tensor> operands_of(const Step& step) {
+    detail::TensorImpl** impls = frame_->operands.data();
+    const int32_t* refs = executable_.operands_.data() + step.first_input;
+    for (uint32_t i = 0; i < step.num_inputs; ++i) impls[i] = operand(refs[i]).impl();
+    return {reinterpret_cast<const Tensor*>(impls), step.num_inputs};
+  }
 
   std::span<Tensor> outputs_of(const Step& step) {
     return {slots_ + step.first_output, step.num_outputs};
@@ -144,8 +135,7 @@ class Executable::Run {
     const WatchedOp watched(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
-    const Operands inputs(*this, step);
-    const OpCall call{*step.op, inputs.span(), step.attrs};
+    const OpCall call{*step.op, operands_of(step), step.attrs};
     const LongWork scope(step.is_long);
     KernelContext context(call, outputs_of(step), workspace_of(step));
     step.kernel(context);
@@ -177,21 +167,27 @@ class Executable::Run {
 
   void run_special(const Step& step) {
     const StepSite site(step.site);
-    constexpr uint32_t kFew = 8;
-    Tensor few[kFew];
-    std::vector<Tensor> many(step.num_inputs > kFew ? step.num_inputs : 0);
-    const std::span<Tensor> inputs(step.num_inputs > kFew ? many.data() : few, step.num_inputs);
+    const Emptied inputs(std::span(frame_->special_inputs).first(step.num_inputs));
     for (uint32_t i = 0; i < step.num_inputs; ++i) {
       const int32_t ref = executable_.operands_[step.first_input + i];
       if (i < 64 && ((step.dying >> i) & 1u)) {
-        inputs[i] = std::move(slots_[ref]);
+        inputs.all[i] = std::move(slots_[ref]);
       } else {
-        inputs[i] = operand(ref);
+        inputs.all[i] = operand(ref);
       }
     }
-    const Lent lent(inputs, step.lent);
-    graph::call_special(step.special, step.infos, inputs, outputs_of(step));
+    const Lent lent(inputs.all, step.lent);
+    graph::call_special(step.special, step.infos, inputs.all, outputs_of(step));
   }
+
+  struct Emptied {
+    std::span<Tensor> all;
+    explicit Emptied(std::span<Tensor> tensors) : all(tensors) {}
+    ~Emptied() {
+      for (Tensor& t : all) t = Tensor();
+    }
+    Emptied(const Emptied&) = delete;
+  };
 
   /// Values with a buffer of their own that other values will be written into: a variable that is
   /// assigned one must not make the buffer its own.
@@ -219,19 +215,23 @@ class Executable::Run {
 };
 
 std::unique_ptr<Executable::Frame> Executable::take_frame() const {
-  if (Frame* kept = kept_.exchange(nullptr, std::memory_order_acquire)) {
-    return std::unique_ptr<Frame>(kept);
+  for (std::atomic<Frame*>& place : kept_) {
+    if (Frame* kept = place.exchange(nullptr, std::memory_order_acquire)) {
+      return std::unique_ptr<Frame>(kept);
+    }
   }
   return std::make_unique<Frame>(*this);
 }
 
 void Executable::give_back(std::unique_ptr<Frame> frame) const {
-  Frame* expected = nullptr;
-  if (kept_.compare_exchange_strong(expected, frame.get(), std::memory_order_release)) {
-    frame.release();
-  } else {
-    frame->drop(*this);
+  for (std::atomic<Frame*>& place : kept_) {
+    Frame* expected = nullptr;
+    if (place.compare_exchange_strong(expected, frame.get(), std::memory_order_release)) {
+      frame.release();
+      return;
+    }
   }
+  frame->drop(*this);
 }
 
 void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
@@ -254,9 +254,11 @@ void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const 
 }
 
 Executable::~Executable() {
-  if (Frame* kept = kept_.load(std::memory_order_acquire)) {
-    kept->drop(*this);
-    delete kept;
+  for (const std::atomic<Frame*>& place : kept_) {
+    if (Frame* kept = place.load(std::memory_order_acquire)) {
+      kept->drop(*this);
+      delete kept;
+    }
   }
   for (const Step& step : steps_) {
     if (step.site) memory::unpin(*step.site);
@@ -267,7 +269,7 @@ size_t Executable::bytes() const {
   size_t bytes = sizeof(*this) + steps_.size() * sizeof(Step) + operands_.size() * 4 +
                  dead_.size() * 4 + made_.size() * sizeof(Made) +
                  in_arena_.size() * (sizeof(InArena) + sizeof(detail::TensorImpl)) +
-                 num_slots_ * sizeof(Tensor);
+                 (num_slots_ + 2 * most_inputs_) * sizeof(Tensor);
   for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
   return bytes;
 }

@@ -29,8 +29,6 @@ class TIDEMARK_API Executable {
 
   int64_t arena_bytes() const { return need_.bytes(); }
   size_t num_steps() const { return steps_.size(); }
-  /// What it keeps for its runs.
-  const std::vector<Tensor>& constants() const { return constants_; }
   /// Beside the arena.
   size_t bytes() const;
 
@@ -85,6 +83,7 @@ class TIDEMARK_API Executable {
   void give_back(std::unique_ptr<Frame> frame) const;
 
   size_t num_inputs_ = 0;
+  size_t most_inputs_ = 0;  // of one step
   uint32_t num_slots_ = 0;
   std::vector<Step> steps_;
   std::vector<int32_t> operands_;  // slots, or ~constant
@@ -96,7 +95,8 @@ class TIDEMARK_API Executable {
   std::vector<uint32_t> unused_inputs_;
   ArenaNeed need_;
   bool is_bounded_;
-  mutable std::atomic<Frame*> kept_{nullptr};
+  static constexpr int kFrames = 4;  // kept for as many runs at once
+  mutable std::atomic<Frame*> kept_[kFrames] = {};
 };
 
 }  // namespace tidemark::exec

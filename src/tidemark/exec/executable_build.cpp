@@ -4,7 +4,6 @@
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
-#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::exec {
 
@@ -52,7 +51,7 @@ class Executable::Builder {
   int32_t reference(const Tensor& t) {
     if (t.is_symbolic()) return slot_ref(plan_.value_of(t));
     const auto [found, is_new] = constants_.try_emplace(t.impl(), out_.constants_.size());
-    if (is_new) out_.constants_.push_back(kept_for_runs(t));
+    if (is_new) out_.constants_.push_back(t);
     return ~static_cast<int32_t>(found->second);
   }
 
@@ -71,6 +70,7 @@ class Executable::Builder {
     if (step.site) memory::pin(*step.site);
     step.first_input = static_cast<uint32_t>(out_.operands_.size());
     step.num_inputs = static_cast<uint32_t>(node.inputs.size());
+    out_.most_inputs_ = std::max(out_.most_inputs_, node.inputs.size());
     for (const Tensor& t : node.inputs) out_.operands_.push_back(reference(t));
     step.num_outputs = static_cast<uint32_t>(node.outputs.size());
     if (step.num_outputs > 0) {

@@ -2,7 +2,7 @@
 
 #include <tidemark/bytes.h>
 
-#include <memory>
+#include "tidemark/tensor/headers.h"
 
 namespace tidemark {
 
@@ -16,18 +16,29 @@ size_t bytes_for(DType dtype, int64_t count, int64_t extra) {
   return static_cast<size_t>(bytes);
 }
 
+namespace {
+
+/// Takes over the caller's reference to the buffer, also when it fails.
+detail::TensorImpl* header_over(memory::Buffer* buffer) {
+  try {
+    detail::TensorImpl* impl = detail::new_header();
+    impl->buffer = buffer;
+    return impl;
+  } catch (...) {
+    memory::release(buffer);
+    throw;
+  }
+}
+
+}  // namespace
+
 Tensor new_tensor(DType dtype, const Shape& shape, memory::Holder holder, int64_t extra) {
   const int64_t count = shape.num_elements();
   memory::Buffer* buffer =
       memory::allocate({bytes_for(dtype, count, extra), dtype, &shape, holder});
-  auto* impl = new (std::nothrow) detail::TensorImpl;
-  if (!impl) {
-    memory::release(buffer);
-    fail<ResourceExhaustedError>("no memory for a tensor's header");
-  }
+  detail::TensorImpl* impl = header_over(buffer);
   impl->dtype = dtype;
   impl->data = buffer->data;
-  impl->buffer = buffer;
   impl->num_elements = count;
   impl->shape = shape;
   return Tensor::adopt(impl);
@@ -35,7 +46,7 @@ Tensor new_tensor(DType dtype, const Shape& shape, memory::Holder holder, int64_
 
 Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape) {
   const int64_t count = shape.num_elements();
-  auto impl = std::make_unique<detail::TensorImpl>();
+  detail::TensorImpl* impl = detail::new_header();
   impl->dtype = dtype;
   impl->read_only = base.impl()->read_only;
   impl->data = data;
@@ -43,7 +54,7 @@ Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape) {
   impl->shape = std::move(shape);
   impl->buffer = base.impl()->buffer;
   memory::retain(impl->buffer);
-  return Tensor::adopt(impl.release());
+  return Tensor::adopt(impl);
 }
 
 Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
@@ -58,15 +69,10 @@ Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_on
     throw;
   }
   memory::Buffer* buffer = memory::borrow(data, give_back, owner, request);
-  auto* impl = new (std::nothrow) detail::TensorImpl;
-  if (!impl) {
-    memory::release(buffer);
-    fail<ResourceExhaustedError>("no memory for a tensor's header");
-  }
+  detail::TensorImpl* impl = header_over(buffer);
   impl->dtype = dtype;
   impl->read_only = read_only;
   impl->data = data;
-  impl->buffer = buffer;
   impl->num_elements = count;
   impl->shape = shape;
   return Tensor::adopt(impl);
@@ -86,11 +92,11 @@ uint64_t id_of(const Tensor& t) noexcept {
 }
 
 Tensor shape_only(const Tensor& t) {
-  auto impl = std::make_unique<detail::TensorImpl>();
+  detail::TensorImpl* impl = detail::new_header();
   impl->dtype = t.dtype();
   impl->num_elements = t.num_elements();
   impl->shape = t.shape();
-  return Tensor::adopt(impl.release());
+  return Tensor::adopt(impl);
 }
 
 namespace {
@@ -112,7 +118,7 @@ void fail_symbolic(const TensorImpl& impl) {
 void destroy(TensorImpl* impl) noexcept {
   if (impl->is_symbolic) return symbolic_hooks.destroy(impl);
   memory::Buffer* buffer = impl->buffer;
-  delete impl;
+  detail::free_header(impl);
   if (buffer) memory::release(buffer);
 }
 

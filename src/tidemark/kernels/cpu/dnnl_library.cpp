@@ -8,6 +8,7 @@
 
 #include "tidemark/base/plugin.h"
 #include "tidemark/kernels/cpu/primitive_cache.h"
+#include "tidemark/memory/cache_registry.h"
 
 namespace tidemark::cpu {
 
@@ -19,7 +20,9 @@ constexpr int64_t kCacheBytes = 8 << 20;
 
 const TidemarkDnnlTable* open_library() {
   std::string why;
-  const void* table = open_plugin("libtidemark_dnnl.so", "tidemark_dnnl_table", why);
+  // Its own functions come first for the libraries below it: see dnnl/run_memory.h.
+  const void* table =
+      open_plugin("libtidemark_dnnl.so", "tidemark_dnnl_table", why, Lookup::itself_first);
   if (!table) {
     std::fprintf(stderr,
                  "tidemark: products and convolutions run on the built-in kernels, several times "
@@ -27,6 +30,18 @@ const TidemarkDnnlTable* open_library() {
                  why.c_str());
   }
   return static_cast<const TidemarkDnnlTable*>(table);
+}
+
+/// What the library packs matrices into, for the memory report.
+void list_scratch(const TidemarkDnnlTable& table) {
+  new memory::CacheRegistration([&table] {  // for as long as the process runs
+    memory::CacheUse use;
+    use.name = "oneDNN's scratch memory";
+    use.bytes = static_cast<int64_t>(table.kept_bytes());
+    use.capacity = static_cast<int64_t>(table.most_kept_bytes());
+    use.entries = use.bytes > 0;
+    return use;
+  });
 }
 
 struct Hash {
@@ -57,7 +72,11 @@ ProductCache& product_cache() {
 }  // namespace
 
 const TidemarkDnnlTable* dnnl_table() {
-  static const TidemarkDnnlTable* const table = open_library();
+  static const TidemarkDnnlTable* const table = [] {
+    const TidemarkDnnlTable* opened = open_library();
+    if (opened) list_scratch(*opened);
+    return opened;
+  }();
   return table;
 }
 

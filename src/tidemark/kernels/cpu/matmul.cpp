@@ -105,9 +105,13 @@ struct LibraryProducts {
 };
 
 /// The last products of this thread are remembered, as the next call most often wants them again.
+/// Others take their place in the same memory, unless a caller further up still has them.
 std::shared_ptr<const LibraryProducts> products_for(const MatmulProblem& p) {
-  thread_local std::shared_ptr<const LibraryProducts> last;
-  if (!last || !same_product(last->whole, whole_product(p))) {
+  thread_local std::shared_ptr<LibraryProducts> last;
+  if (last && same_product(last->whole, whole_product(p))) return last;
+  if (last && last.use_count() == 1) {
+    *last = LibraryProducts(p);
+  } else {
     last = std::make_shared<LibraryProducts>(p);
   }
   return last;

@@ -45,6 +45,7 @@ void check_items(const std::vector<SweepItem>& items, size_t variables) {
 
 /// Where the variables lie while nobody else can reach them.
 struct Sweep::Frame {
+  const Sweep* sweep = nullptr;
   std::span<Tensor> inputs;
   std::vector<const void*> from;
   std::vector<void*> to;
@@ -104,6 +105,7 @@ size_t Sweep::bytes() const {
 
 void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const {
   thread_local Frame frame;  // its memory stays for the next run
+  frame.sweep = this;
   frame.inputs = inputs;
   frame.from.assign(variables_.size(), nullptr);
   frame.to.assign(variables_.size(), nullptr);
@@ -114,12 +116,13 @@ void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const {
 void Sweep::change(Frame& frame, size_t next) const {
   if (next == variables_.size()) return compute(frame);
   Variable variable = variables_[next];
-  variable.transform([this, &frame, next](Tensor& value) {
+  // Captures no more than std::function holds without memory of its own.
+  variable.transform([&frame, next](Tensor& value) {
     // Somebody still reads the old value: the new one goes elsewhere.
     Tensor result = value.is_unique() ? value : new_tensor(value.dtype(), value.shape());
     frame.from[next] = value.raw_data();
     frame.to[next] = result.mutable_raw_data();
-    change(frame, next + 1);
+    frame.sweep->change(frame, next + 1);
     return result;
   });
 }

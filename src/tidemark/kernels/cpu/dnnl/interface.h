@@ -61,6 +61,9 @@ struct TidemarkDnnlTable {
   /// the gradient of the filter (of floats, on both sides) out of it. 0: done. For filters whose
   /// filter_layout is not known.
   int (*convert_filter)(TidemarkDnnlPrimitive* convolution, const void* from, void* to);
+  /// Bytes that the library has for itself from one run to the next, and the most it may have.
+  size_t (*kept_bytes)();
+  size_t (*most_kept_bytes)();
 };
 
 /// The name looked up after dlopen.

@@ -1,6 +1,10 @@
 // Matrix products by oneDNN, each run on the calling thread alone: our own pool divides the work.
 
+#include <optional>
+#include <utility>
+
 #include "tidemark/kernels/cpu/dnnl/primitive.h"
+#include "tidemark/kernels/cpu/dnnl/run_memory.h"
 
 namespace {
 
@@ -59,6 +63,9 @@ int run_with(TidemarkDnnlPrimitive& p, Arguments& arguments, void* const* data) 
     list[i] = {p.names[i], arguments.memories[i].get()};
   }
   const OneThread scope;
+  // What the first run makes, the library has for good: that is no matter of kept blocks.
+  std::optional<RunScope> kept;
+  if (std::exchange(arguments.ran_before, true)) kept.emplace();
   return dnnl_primitive_execute(p.primitive.get(), arguments.stream.get(), kArguments, list);
 }
 
@@ -106,9 +113,9 @@ int run(TidemarkDnnlPrimitive* primitive, const void* a, const void* b, void* c,
 
 void destroy(TidemarkDnnlPrimitive* primitive) { delete primitive; }
 
-constexpr TidemarkDnnlTable kTable = {create_product, scratch_bytes,      run,
-                                      destroy,        create_convolution, filter_bytes,
-                                      filter_layout,  convert_filter};
+constexpr TidemarkDnnlTable kTable = {
+    create_product, scratch_bytes,  run,        destroy,        create_convolution, filter_bytes,
+    filter_layout,  convert_filter, kept_bytes, most_kept_bytes};
 
 }  // namespace
 

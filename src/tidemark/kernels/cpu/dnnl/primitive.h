@@ -62,6 +62,7 @@ constexpr int kArguments = 4;
 /// What one run in progress needs for itself.
 struct Arguments {
   Stream stream;
+  bool ran_before = false;
   Memory memories[kArguments];
 };
 
