@@ -26,6 +26,7 @@ struct Stats {
   int64_t resident = 0;      // the process's resident memory, asked from the system just now
   int64_t untouched = 0;     // ours by right, but never written to: not resident yet
   int64_t tensor_bytes = 0;  // of live: what tensors asked for, without headers and rounding
+  int64_t tensor_peak = 0;   // highest tensor_bytes: what plans of functions are about, to the byte
   int64_t borrowed = 0;      // memory of other owners that tensors refer to; inside not_ours
   int64_t peak = 0;          // highest live
   int64_t live_buffers = 0;

@@ -24,6 +24,7 @@ nb::dict stats() {
   out["untouched"] = s.untouched;
   out["resident"] = s.resident;
   out["tensor_bytes"] = s.tensor_bytes;
+  out["tensor_peak"] = s.tensor_peak;
   out["borrowed"] = s.borrowed;
   out["peak"] = s.peak;
   out["live_buffers"] = s.live_buffers;

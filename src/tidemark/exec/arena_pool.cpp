@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tidemark/base/settings.h"
-#include "tidemark/exec/watched_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -41,7 +40,7 @@ class Pool {
         const Arena arena = *found;
         idle_.erase(found);
         ++hits_;
-        memory::set_idle(arena.buffer, false);
+        memory::set_idle(arena.buffer, false, bytes);
         return arena;
       }
       ++misses_;
@@ -49,7 +48,6 @@ class Pool {
     }
     // Its place is taken by the larger one: what a program needs once, it needs again.
     if (too_small) memory::release(too_small);
-    const OpName of_whom(memory::thread_context.run_name);
     try {
       return {memory::allocate({.bytes = bytes, .holder = memory::Holder::arena}), next_id()};
     } catch (...) {
@@ -59,12 +57,13 @@ class Pool {
     }
   }
 
-  void give_back(Arena arena) {
+  /// `bytes`: how much was asked for; the block may have more.
+  void give_back(Arena arena, size_t bytes) {
     std::vector<memory::Buffer*> gone;
     {
       const std::lock_guard lock(mutex_);
       --in_use_;
-      memory::set_idle(arena.buffer, true);
+      memory::set_idle(arena.buffer, true, bytes);
       idle_.push_back(arena);
       // What counts in a scope of its own leaves that scope with the run.
       if (arena.buffer->budget) gone.push_back(take_newest());
@@ -176,7 +175,7 @@ ArenaNeed::~ArenaNeed() {
   if (bytes_ > 0) Pool::instance().remove_need(bytes_);
 }
 
-ArenaLease::ArenaLease(int64_t bytes, bool exact) {
+ArenaLease::ArenaLease(int64_t bytes, bool exact) : bytes_(bytes) {
   if (bytes <= 0) return;
   const Arena arena = Pool::instance().take(static_cast<size_t>(bytes), exact);
   buffer_ = arena.buffer;
@@ -186,7 +185,7 @@ ArenaLease::ArenaLease(int64_t bytes, bool exact) {
 }
 
 ArenaLease::~ArenaLease() {
-  if (buffer_) Pool::instance().give_back({buffer_, id_});
+  if (buffer_) Pool::instance().give_back({buffer_, id_}, static_cast<size_t>(bytes_));
 }
 
 }  // namespace tidemark::exec

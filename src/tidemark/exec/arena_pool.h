@@ -41,6 +41,7 @@ class ArenaLease {
  private:
   memory::Buffer* buffer_ = nullptr;
   uint64_t id_ = 0;
+  int64_t bytes_;
 };
 
 }  // namespace tidemark::exec

@@ -3,7 +3,14 @@
 
 #include <tidemark/export.h>
 
+#include <cstddef>
+
 namespace tidemark::memory {
+
+struct Buffer;
+
+/// As set_idle, for a buffer of which only `used` bytes are needed: no more count as a tensor's.
+TIDEMARK_API void set_idle(Buffer* buffer, bool idle, size_t used) noexcept;
 
 /// Called, without any lock held, when an allocation would be refused; true: something was given
 /// back, and the allocation is tried once more.

@@ -42,12 +42,13 @@ void Ledger::set_holder(Buffer* buffer, Holder holder) noexcept {
   note_change(*buffer);
 }
 
-void Ledger::set_idle(Buffer* buffer, bool idle) noexcept {
+void Ledger::set_idle(Buffer* buffer, bool idle, size_t used) noexcept {
   if (buffer->idle == idle) return;
   const auto charged = static_cast<int64_t>(buffer->charged);
   buffer->idle = idle;
   (idle ? live_ : planned_) -= charged;
   (idle ? planned_ : live_) += charged;
+  use(idle ? -static_cast<int64_t>(used) : static_cast<int64_t>(used));
   note_peak();
   note_change(*buffer);
 }
@@ -71,7 +72,7 @@ void Ledger::grow(Buffer* buffer, size_t bytes, size_t charged) noexcept {
   buffer->site->live_bytes += more;
   holders_[static_cast<int>(buffer->holder)].live_bytes += more;
   (buffer->idle ? planned_ : live_) += more;
-  tensor_bytes_ += static_cast<int64_t>(bytes - buffer->bytes);
+  use(static_cast<int64_t>(bytes - buffer->bytes));
   buffer->bytes = bytes;
   buffer->charged = charged;
   note_peak();
@@ -81,6 +82,7 @@ void Ledger::grow(Buffer* buffer, size_t bytes, size_t charged) noexcept {
 int64_t Ledger::reset_peak() noexcept {
   const int64_t old = peak_;
   peak_ = live_;
+  tensor_peak_ = tensor_bytes_;
   ++peak_number_;
   for (Account& account : holders_) account.peak_bytes = account.live_bytes;
   return old;

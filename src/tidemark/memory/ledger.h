@@ -36,7 +36,7 @@ class Ledger {
     if (buffer->holder == Holder::borrowed) {
       borrowed_ += static_cast<int64_t>(buffer->bytes);
     } else {
-      tensor_bytes_ += static_cast<int64_t>(buffer->bytes);
+      use(static_cast<int64_t>(buffer->bytes));
     }
     live_ += charged;
     note_peak();
@@ -53,7 +53,7 @@ class Ledger {
     leave(holders_[static_cast<int>(buffer->holder)], charged);
     if (buffer->holder == Holder::borrowed) {
       borrowed_ -= static_cast<int64_t>(buffer->bytes);
-    } else {
+    } else if (!buffer->idle) {
       tensor_bytes_ -= static_cast<int64_t>(buffer->bytes);
     }
     (buffer->idle ? planned_ : live_) -= charged;
@@ -62,7 +62,8 @@ class Ledger {
   }
 
   void set_holder(Buffer* buffer, Holder holder) noexcept;
-  void set_idle(Buffer* buffer, bool idle) noexcept;
+  /// `used`: how many of its bytes somebody used until now, or uses from now on.
+  void set_idle(Buffer* buffer, bool idle, size_t used) noexcept;
   /// The buffer now has `bytes` and is charged `charged`, both at most as much as before.
   void shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept;
   void grow(Buffer* buffer, size_t bytes, size_t charged) noexcept;
@@ -80,6 +81,8 @@ class Ledger {
   int64_t live() const noexcept { return live_; }
   int64_t planned() const noexcept { return planned_; }
   int64_t tensor_bytes() const noexcept { return tensor_bytes_; }
+  /// The highest tensor_bytes since the peak was last reset.
+  int64_t tensor_peak() const noexcept { return tensor_peak_; }
   int64_t borrowed() const noexcept { return borrowed_; }
   int64_t peak() const noexcept { return peak_; }
   int64_t live_buffers() const noexcept { return live_buffers_; }
@@ -118,6 +121,10 @@ class Ledger {
     if (watch_ != nullptr) [[unlikely]]
       watch_->changed(buffer);
   }
+  void use(int64_t bytes) noexcept {
+    tensor_bytes_ += bytes;
+    if (tensor_bytes_ > tensor_peak_) tensor_peak_ = tensor_bytes_;
+  }
   void note_peak() noexcept {
     if (live_ > peak_) {
       peak_ = live_;
@@ -129,6 +136,7 @@ class Ledger {
   int64_t live_ = 0;
   int64_t planned_ = 0;
   int64_t tensor_bytes_ = 0;
+  int64_t tensor_peak_ = 0;
   int64_t borrowed_ = 0;
   int64_t peak_ = 0;
   uint64_t peak_number_ = 0;

@@ -34,6 +34,7 @@ Stats stats() {
     s.planned = ledger.planned();
     s.retained = core.retained();
     s.tensor_bytes = ledger.tensor_bytes();
+    s.tensor_peak = ledger.tensor_peak();
     s.borrowed = ledger.borrowed();
     s.peak = ledger.peak();
     s.live_buffers = ledger.live_buffers();
