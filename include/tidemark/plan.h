@@ -51,6 +51,7 @@ struct TIDEMARK_API PlanReport {
   int64_t variables = 0;               // used by it, in memory of their own
   int64_t inputs = 0;                  // the arguments
   int64_t workspaces = 0;              // the largest scratch of a kernel; inside the arena
+  int64_t inner = 0;                   // the most that a branch or a loop takes inside
   int64_t as_traced = 0;               // the peak in the order of the program
   double seconds = 0;                  // that planning took
   int64_t budget = 0;                  // what a run may take; 0: anything

@@ -1,6 +1,7 @@
 #include "tidemark/plan/graph_plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 #include "tidemark/memory/buffer.h"
@@ -63,6 +64,7 @@ class Placing {
       if (is_result_[b]) plan.result_bytes += lifetimes_.buffers[b].size;
     }
     find_loads(plan);
+    find_outside(plan);
   }
 
  private:
@@ -140,8 +142,23 @@ class Placing {
     int64_t load = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
       load += change[i];
-      plan.steps[i].load = load;
-      plan.lower_bound = std::max(plan.lower_bound, load);
+      plan.steps[i].load = load + plan.steps[i].inner;
+      plan.lower_bound = std::max(plan.lower_bound, plan.steps[i].load);
+    }
+  }
+
+  /// Buffers of their own, and what branches and loops take inside.
+  void find_outside(GraphPlan& plan) const {
+    std::vector<int64_t> change(order_.size() + 1, 0);
+    for (size_t b = 0; b < is_fresh_.size(); ++b) {
+      if (!is_fresh_[b]) continue;
+      change[static_cast<size_t>(lifetimes_.buffers[b].lower)] += lifetimes_.buffers[b].size;
+      change[static_cast<size_t>(lifetimes_.buffers[b].upper)] -= lifetimes_.buffers[b].size;
+    }
+    int64_t bytes = 0;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      bytes += change[i];
+      plan.outside = std::max(plan.outside, bytes + plan.steps[i].inner);
     }
   }
 
@@ -154,7 +171,11 @@ class Placing {
   int64_t arena_bytes_ = 0;
 };
 
+constinit std::atomic<InnerBytes> inner_bytes{nullptr};
+
 }  // namespace
+
+void set_inner_bytes(InnerBytes answer) noexcept { inner_bytes.store(answer); }
 
 int GraphPlan::value_of(const Tensor& t) const {
   if (!t.is_symbolic()) return kNone;
@@ -166,7 +187,12 @@ int GraphPlan::value_of(const Tensor& t) const {
 
 GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options) {
   const double start = now();
-  const Lowering lowered(graph);
+  Lowering lowered(graph);
+  if (const InnerBytes answer = inner_bytes.load()) {
+    for (PlannedStep& step : lowered.steps) {
+      if (step.kind == PlannedStep::Kind::special) step.inner = answer(*step.node);
+    }
+  }
   GraphPlan plan;
   int64_t bytes = 0;
   for (const Value& value : lowered.program.values) bytes += value.external ? 0 : value.bytes;
@@ -175,7 +201,7 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);
   plan.traced_peak = order.given_peak;
-  plan.peak = plan.arena_bytes + plan.result_bytes;
+  plan.peak = plan.arena_bytes + plan.outside;
   plan.first_values.assign(lowered.first_value.begin(), lowered.first_value.end());
   std::sort(plan.first_values.begin(), plan.first_values.end());
   for (const Tensor& t : graph.inputs()) plan.input_values.push_back(lowered.value_of(t));

@@ -48,7 +48,8 @@ struct PlannedStep {
   Kernel kernel;
   int64_t workspace = 0;
   int64_t workspace_offset = 0;
-  int64_t load = 0;  ///< bytes alive while it runs, workspace included
+  int64_t inner = 0;  ///< bytes outside the arena that a branch or a loop takes while it runs
+  int64_t load = 0;   ///< bytes alive while it runs, workspace and inner bytes included
 };
 
 struct GraphPlan {
@@ -58,7 +59,8 @@ struct GraphPlan {
   std::vector<int> output_values;    ///< the value of each output; kNone: a constant
   int64_t arena_bytes = 0;
   int64_t result_bytes = 0;
-  int64_t peak = 0;         ///< arena and results
+  int64_t outside = 0;      ///< the most that lies outside the arena at one time
+  int64_t peak = 0;         ///< arena and what lies outside: a run takes this much, to the byte
   int64_t lower_bound = 0;  ///< the largest load of any step
   int64_t traced_peak = 0;  ///< the largest load in the order of the program
   double seconds = 0;       ///< spent on planning
@@ -72,6 +74,11 @@ struct GraphPlanOptions {
   /// How long to look for a better order and a better placement.
   double seconds = 0.1;
 };
+
+/// Bytes that a branch or a loop takes inside while it runs, beside its inputs and outputs; 0 for
+/// all else. The layers that know what such nodes hold answer.
+using InnerBytes = int64_t (*)(const graph::Node& node);
+TIDEMARK_API void set_inner_bytes(InnerBytes answer) noexcept;
 
 /// Throws InternalError where the plan does not stand up to the checkers.
 TIDEMARK_API GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options = {});

@@ -42,6 +42,10 @@ class Reporter {
     const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
     out_.steps.push_back({op, line, step.load});
     out_.workspaces = std::max(out_.workspaces, step.workspace);
+    out_.inner = std::max(out_.inner, step.inner);
+    if (step.inner > 0) {
+      out_.buffers.push_back({"inside " + op, line, "own", step.inner, 0, index, index, {}});
+    }
     if (step.workspace > 0) {
       out_.buffers.push_back({"workspace of " + op,
                               line,

@@ -164,6 +164,7 @@ std::string PlanReport::to_string() const {
   row(out, "variables", variables, "in memory of their own, not counted");
   row(out, "arguments", inputs, "the caller's, not counted");
   row(out, "workspace", workspaces, "the largest of any kernel, in the arena");
+  if (inner > 0) row(out, "inside", inner, "the most of any branch or loop, while it runs");
   row(out, "as traced", as_traced, "the peak in the order of the program");
   if (budget > 0) {
     row(out, "budget", budget, "what a call may take");

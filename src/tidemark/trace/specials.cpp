@@ -16,6 +16,23 @@ bool are_same(const Body& a, const Body& b) {
   return a.captured == b.captured && graph::are_same(*a.graph, *b.graph, graph::Lines::compared);
 }
 
+/// Tensors on the way into a body; few of them need no memory of their own.
+class Arguments {
+ public:
+  explicit Arguments(size_t count)
+      : many_(count > kFew ? count : 0), all(count > kFew ? many_.data() : few_, count) {}
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+ private:
+  static constexpr size_t kFew = 16;
+  Tensor few_[kFew];
+  std::vector<Tensor> many_;
+
+ public:
+  const std::span<Tensor> all;
+};
+
 size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
 
 }  // namespace
@@ -56,8 +73,8 @@ void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t wanted = which.to_ints()[0];
   const auto last = static_cast<int64_t>(bodies_.size()) - 1;
   const auto chosen = static_cast<size_t>(wanted < 0 || wanted > last ? last : wanted);
-  std::vector<Tensor> arguments(bodies_[chosen].num_inputs());
-  bodies_[chosen].run(arguments, inputs, outputs);
+  const Arguments arguments(bodies_[chosen].num_inputs());
+  bodies_[chosen].run(arguments.all, inputs, outputs);
 }
 
 bool Branch::is_same(const Special& other) const {
@@ -105,14 +122,16 @@ std::vector<Tensor> Loop::fixed_values(std::span<const Tensor> inputs) const {
 
 void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t most = inputs[num_variables_].to_ints()[0];
-  const exec::Program& body = hoisted_.rest ? *hoisted_.rest : *body_.program;
+  const exec::Program& body = round();
   // All that a round needs beside its tensors: made once.
-  std::vector<Tensor> asked(condition_.num_inputs()), arguments(body.num_inputs()), fixed;
+  const Arguments asked_row(condition_.num_inputs()), row(body.num_inputs());
+  const std::span<Tensor> asked = asked_row.all, arguments = row.all;
+  std::vector<Tensor> fixed;
   const std::span<Tensor> values = outputs;
   for (size_t i = 0; i < num_variables_; ++i) values[i] = std::move(inputs[i]);
-  for (int64_t round = 0; most < 0 || round < most; ++round) {
+  for (int64_t turn = 0; most < 0 || turn < most; ++turn) {
     if (!goes_on(asked, values, inputs)) break;
-    if (round == 0) fixed = fixed_values(inputs);
+    if (turn == 0) fixed = fixed_values(inputs);
     // Moved in: what the body updates it may write in place.
     for (size_t i = 0; i < num_variables_; ++i) arguments[i] = std::move(values[i]);
     std::copy(fixed.begin(), fixed.end(), arguments.begin() + static_cast<long>(num_variables_));

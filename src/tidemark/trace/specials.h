@@ -73,6 +73,10 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
   const Body& condition() const { return condition_; }
   const Body& body() const { return body_; }
   size_t num_variables() const { return num_variables_; }
+  /// What runs once before the rounds, with what the body captured; null: nothing does. Its results
+  /// follow the inputs of a round.
+  const exec::Program* before() const { return hoisted_.before.get(); }
+  const exec::Program& round() const { return hoisted_.rest ? *hoisted_.rest : *body_.program; }
 
  private:
   bool goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
