@@ -5,7 +5,8 @@
     python bench/peers.py torch      # make .venv-peers/torch if it is missing
 
 A peer's environment is made on demand by pip in ``.venv-peers/<name>``. To use one that exists
-already, name its Python: TIDEMARK_PEER_TF, TIDEMARK_PEER_TORCH, TIDEMARK_PEER_JAX.
+already, name its Python: TIDEMARK_PEER_TF, TIDEMARK_PEER_TORCH, TIDEMARK_PEER_JAX,
+TIDEMARK_PEER_SERVE.
 TIDEMARK_BENCH_PYTHON names the Python that has Tidemark (default: the project's ``.venv``).
 """
 
@@ -22,6 +23,7 @@ PACKAGES = {
     "tf": ["tensorflow-cpu", "psutil", "numpy"],
     "torch": ["torch", "psutil", "numpy"],
     "jax": ["jax", "psutil", "numpy"],
+    "serve": ["fastapi", "uvicorn", "httptools", "uvloop", "onnxruntime", "onnx", "numpy"],
 }
 
 

@@ -7,6 +7,7 @@ if(bench_sources AND TARGET tidemark AND TIDEMARK_HAVE_DNNL AND OpenMP_CXX_FOUND
   add_executable(bench_cpp EXCLUDE_FROM_ALL ${bench_sources})
   # oneDNN called directly, on OpenMP's threads, is what matmul is compared with.
   target_include_directories(bench_cpp SYSTEM PRIVATE "${DNNL_INCLUDE_DIR}")
+  target_include_directories(bench_cpp PRIVATE "${PROJECT_SOURCE_DIR}/src")  # the Ledger, alone
   target_link_libraries(bench_cpp PRIVATE
     tidemark tidemark_flags "${DNNL_LIBRARY}" OpenMP::OpenMP_CXX)
   if(TARGET tidemark_ops_header)

@@ -1,4 +1,4 @@
-"""What the ledger's source lines and the recorder cost in a training step."""
+"""What the recorder costs in a training step."""
 
 import os
 import tempfile
@@ -17,12 +17,9 @@ def tidemark(options: Options):
     os.close(handle)
     for name in ("mlp", "cnn", "gpt"):
         step = models.training_step(tf, name)
-        best = {"lines": float("inf"), "plain": float("inf"), "recorded": float("inf")}
+        best = {"plain": float("inf"), "recorded": float("inf")}
         for _ in range(options.pick(8, 1)):
             best["plain"] = min(best["plain"], best_ns(step, calls=3, repeats=1))
-            tf.memory.set_source_lines(False)
-            best["lines"] = min(best["lines"], best_ns(step, calls=3, repeats=1))
-            tf.memory.set_source_lines(True)
             with tf.memory.record(path):
                 best["recorded"] = min(best["recorded"], best_ns(step, calls=3, repeats=1))
         out |= {f"{name}_{key}_ns": value for key, value in best.items()}
@@ -31,17 +28,11 @@ def tidemark(options: Options):
 
 
 CASE = Case(
-    about="a training step with the ledger as it is, without source lines, and recorded to a file",
+    about="a training step as it is, and recorded to a file",
     subjects=[InPython("tidemark", tidemark)],
     rows=[
-        row
+        Row(f"{name} step, recorder on", f"tidemark.{name}_recorded_ns",
+            f"tidemark.{name}_plain_ns", at_most_ratio=1.05, unit="ns", peer_label="off")
         for name in ("mlp", "cnn", "gpt")
-        for row in (
-            Row(f"{name} step, always-on ledger", f"tidemark.{name}_plain_ns",
-                f"tidemark.{name}_lines_ns", at_most_ratio=1.02, unit="ns",
-                peer_label="no lines"),
-            Row(f"{name} step, recorder on", f"tidemark.{name}_recorded_ns",
-                f"tidemark.{name}_plain_ns", at_most_ratio=1.05, unit="ns", peer_label="off"),
-        )
     ],
 )  # fmt: skip

@@ -63,5 +63,6 @@ Figures streaming_ops(const Options& options);
 Figures matmul(const Options& options);
 Figures flat_memory(const Options& options);
 Figures thread_exchange(const Options& options);
+Figures ledger(const Options& options);
 
 }  // namespace bench

@@ -20,7 +20,7 @@ struct Benchmark {
 
 constexpr Benchmark kBenchmarks[] = {
     {"add_small", add_small},     {"streaming_ops", streaming_ops},     {"matmul", matmul},
-    {"flat_memory", flat_memory}, {"thread_exchange", thread_exchange},
+    {"flat_memory", flat_memory}, {"thread_exchange", thread_exchange}, {"ledger", ledger},
 };
 
 /// The first two of the cores this process may use, as every other measured process.

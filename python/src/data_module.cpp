@@ -1,11 +1,14 @@
 // tf.data from Python: pipelines in C++, functions of the user as graphs.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/data/dataset.h"
+#include "tidemark/data/nested.h"
+#include "tidemark/data/state.h"
 #include "tidemark/trace/builder.h"
 
 #include "convert.h"
@@ -38,6 +41,12 @@ Handle made(Make make) {
   return {make()};
 }
 
+/// A Python error on its way through threads that are not Python's.
+[[noreturn]] void rethrow_python_error() {
+  const nb::python_error error;
+  throw nb::python_error(error);
+}
+
 /// Calls a graph with an element and what the graph captured.
 struct GraphFunction {
   std::shared_ptr<const exec::Program> program;
@@ -49,7 +58,12 @@ struct GraphFunction {
     Element inputs = std::move(element);
     inputs.insert(inputs.end(), captured.begin(), captured.end());
     Element outputs(program->num_outputs());
-    program->run(inputs, outputs);
+    try {
+      program->run(inputs, outputs);
+    } catch (const PythonError&) {
+      const Locked locked;
+      rethrow_python_error();
+    }
     return outputs;
   }
 };
@@ -78,16 +92,12 @@ class Kept {
   PyObject* object_;
 };
 
-/// A Python error on its way through threads that are not Python's.
-[[noreturn]] void rethrow_python_error() {
-  const nb::python_error error;
-  throw nb::python_error(error);
-}
-
 /// Elements of a Python iterator: next(iterator) gives a list of tensors.
 class PythonIterator final : public data::Iterator {
  public:
   explicit PythonIterator(Kept iterator) : iterator_(std::move(iterator)) {}
+
+ private:
   bool take_next(Element& out) override {
     const Locked locked;
     const GilHeld held;
@@ -101,11 +111,18 @@ class PythonIterator final : public data::Iterator {
     } catch (const PythonError&) {
       rethrow_python_error();
     }
+    ++taken_;
     return true;
   }
+  /// Python's iterators cannot be saved: a new one is led to the same place.
+  void save_state(data::StateWriter& to) override { to.number(taken_); }
+  void restore_state(data::StateReader& from) override {
+    const int64_t taken = from.count(data::kMostSaved);
+    if (skip(taken) < taken) data::StateReader::damaged("a generator gives fewer elements now");
+  }
 
- private:
   Kept iterator_;
+  int64_t taken_ = 0;
 };
 
 Handle from_python(nb::handle make, int64_t count) {
@@ -121,20 +138,32 @@ Handle from_python(nb::handle make, int64_t count) {
       count)};
 }
 
-/// flat_map and interleave: Python makes the dataset of an element.
-data::ToDataset to_dataset(nb::handle function) {
-  const auto kept = std::make_shared<Kept>(function.ptr());
-  return [kept](Element&& element) -> DatasetRef {
-    const Locked locked;
-    const GilHeld held;
-    nb::list values;
-    for (Tensor& t : element) {
-      values.append(nb::steal(Ref::checked(wrap(std::move(t))).release()));
-    }
-    const Ref made = Ref::steal(PyObject_CallOneArg(kept->get(), values.ptr()));
-    if (!made) rethrow_python_error();
-    return nb::cast<const Handle&>(nb::handle(made.get())).dataset;
+/// flat_map and interleave: the graph gives the dataset of an element.
+data::ToDataset to_dataset(const FinishedGraph& graph, nb::handle captured) {
+  return [function = function_of(graph, captured)](Element&& element) {
+    return data::dataset_of(function(std::move(element)).at(0));
   };
+}
+
+data::Seeds seeds_of(std::pair<int64_t, int64_t> seeds) { return {seeds.first, seeds.second}; }
+
+std::vector<DatasetRef> datasets_of(const nb::list& handles) {
+  std::vector<DatasetRef> out;
+  for (nb::handle h : handles) out.push_back(nb::cast<const Handle&>(h).dataset);
+  return out;
+}
+
+/// Python's warning for an error that is passed over.
+void warn_of(const std::exception_ptr& error) {
+  std::string text = "an error";
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) {
+  }
+  const Locked locked;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, ("ignore_errors: " + text).c_str(), 1) != 0) PyErr_Clear();
 }
 
 /// An iterator for Python. Its threads may be waiting for the interpreter's lock, so that has to be
@@ -148,7 +177,6 @@ struct PyIterator {
   PyIterator(const PyIterator&) = delete;
 
   std::unique_ptr<data::Iterator> iterator;
-  int64_t taken = 0;
 };
 
 nb::object next(PyIterator& self) {
@@ -159,10 +187,27 @@ nb::object next(PyIterator& self) {
     found = self.iterator->next(element);
   }
   if (!found) return nb::none();
-  ++self.taken;
   nb::list out;
   for (Tensor& t : element) out.append(nb::steal(Ref::checked(wrap(std::move(t))).release()));
   return out;
+}
+
+nb::bytes save(PyIterator& self) {
+  data::StateWriter state;
+  {
+    const nb::gil_scoped_release released;
+    self.iterator->save(state);
+  }
+  return nb::bytes(state.bytes().data(), state.bytes().size());
+}
+
+/// Fresh iterators only.
+void restore(PyIterator& self, const nb::bytes& bytes) {
+  const std::string kept(bytes.c_str(), bytes.size());
+  const nb::gil_scoped_release released;
+  data::StateReader state(kept);
+  self.iterator->restore(state);
+  if (!state.is_at_end()) data::StateReader::damaged("something follows");
 }
 
 std::vector<Shape> shapes_of(const nb::list& shapes) {
@@ -174,6 +219,61 @@ std::vector<Shape> shapes_of(const nb::list& shapes) {
 }
 
 Element elements_of(nb::handle list) { return tensors_from_list(list.ptr()); }
+
+void add_grouping(nb::class_<Handle>& handle) {
+  handle
+      .def("window",
+           [](const Handle& self, int64_t size, int64_t shift, int64_t stride, bool drop,
+              std::vector<int64_t> leaves) {
+             return made([&] {
+               return data::window(self.dataset, {size, shift, stride, drop}, std::move(leaves));
+             });
+           })
+      .def("scan",
+           [](const Handle& self, nb::handle initial, const FinishedGraph& graph,
+              nb::handle captured) {
+             return made([&] {
+               return data::scan(self.dataset, elements_of(initial), function_of(graph, captured));
+             });
+           })
+      .def("unique",
+           [](const Handle& self) { return made([&] { return data::unique(self.dataset); }); })
+      .def("group_by_window",
+           [](const Handle& self, const FinishedGraph& key, nb::handle key_captured,
+              const FinishedGraph& size, nb::handle size_captured, const FinishedGraph& reduce,
+              nb::handle reduce_captured) {
+             return made([&] {
+               return data::group_by_window(
+                   self.dataset, {function_of(key, key_captured), function_of(size, size_captured),
+                                  to_dataset(reduce, reduce_captured)});
+             });
+           })
+      .def("choose",
+           [](const Handle& self, const nb::list& from, bool stops) {
+             return made([&] { return data::choose(self.dataset, datasets_of(from), stops); });
+           })
+      .def("counted",
+           [](const Handle& self, int64_t count) {
+             return made([&] { return data::counted(self.dataset, count); });
+           })
+      .def("ignore_errors",
+           [](const Handle& self, bool warns) {
+             return made(
+                 [&] { return data::ignore_errors(self.dataset, warns ? warn_of : nullptr); });
+           })
+      .def("cache_in_file",
+           [](const Handle& self, std::string file) {
+             return made([&] { return data::cache_in_file(self.dataset, std::move(file)); });
+           })
+      .def("write",
+           [](const Handle& self, const std::string& file) {
+             const nb::gil_scoped_release released;
+             return data::write_elements(*self.dataset, file);
+           })
+      .def("as_tensor", [](const Handle& self) {
+        return nb::steal(Ref::checked(wrap(data::as_tensor(self.dataset))).release());
+      });
+}
 
 void add_sources(nb::module_& m) {
   m.def("dataset_single",
@@ -197,9 +297,26 @@ void add_sources(nb::module_& m) {
     }
     return out;
   });
+  m.def("dataset_fixed_records", [](std::vector<std::string> files, int64_t record, int64_t header,
+                                    int64_t footer) {
+    return made([&] { return data::fixed_records(std::move(files), record, header, footer); });
+  });
+  m.def("dataset_random", [](std::pair<int64_t, int64_t> seeds, bool again) {
+    return made([&] { return data::random_numbers(seeds_of(seeds), again); });
+  });
+  m.def("dataset_in_file", [](std::string file, int64_t count) {
+    return made([&] { return data::elements_in_file(std::move(file), count); });
+  });
+  m.def("dataset_sample", [](const nb::list& from, std::vector<double> weights,
+                             std::pair<int64_t, int64_t> seeds, bool again, bool stops) {
+    return made([&] {
+      return data::sample(datasets_of(from), std::move(weights), seeds_of(seeds), again, stops);
+    });
+  });
+  m.def("dataset_from_tensor",
+        [](nb::handle t) { return Handle{data::dataset_of(tensor_of(t.ptr()))}; });
   m.def("dataset_zip", [](const nb::list& all) {
-    std::vector<DatasetRef> parts;
-    for (nb::handle h : all) parts.push_back(nb::cast<const Handle&>(h).dataset);
+    std::vector<DatasetRef> parts = datasets_of(all);
     return made([&] { return data::zip(std::move(parts)); });
   });
 }
@@ -209,8 +326,10 @@ void add_sources(nb::module_& m) {
 void add_data_functions(nb::module_& m) {
   nb::class_<PyIterator>(m, "DatasetIterator")
       .def("next", next)
-      .def_ro("taken", &PyIterator::taken);
-  nb::class_<Handle>(m, "DatasetHandle")
+      .def("save", save)
+      .def("restore", restore);
+  nb::class_<Handle> handle(m, "DatasetHandle");
+  handle
       .def("iterate",
            [](const Handle& self) {
              const nb::gil_scoped_release released;
@@ -232,9 +351,11 @@ void add_data_functions(nb::module_& m) {
              });
            })
       .def("interleave",
-           [](const Handle& self, nb::handle function, int64_t cycle, int64_t block) {
+           [](const Handle& self, const FinishedGraph& graph, nb::handle captured, int64_t cycle,
+              int64_t block, bool parallel) {
              return made([&] {
-               return data::interleave(self.dataset, to_dataset(function), cycle, block);
+               return data::interleave(self.dataset, to_dataset(graph, captured), cycle, block,
+                                       parallel);
              });
            })
       .def("batch",
@@ -252,8 +373,9 @@ void add_data_functions(nb::module_& m) {
       .def("unbatch",
            [](const Handle& self) { return made([&] { return data::unbatch(self.dataset); }); })
       .def("shuffle",
-           [](const Handle& self, int64_t buffer, uint64_t seed, bool again) {
-             return made([&] { return data::shuffle(self.dataset, buffer, seed, again); });
+           [](const Handle& self, int64_t buffer, std::pair<int64_t, int64_t> seeds, bool again) {
+             return made(
+                 [&] { return data::shuffle(self.dataset, buffer, seeds_of(seeds), again); });
            })
       .def("repeat", [](const Handle& self,
                         int64_t n) { return made([&] { return data::repeat(self.dataset, n); }); })
@@ -274,6 +396,7 @@ void add_data_functions(nb::module_& m) {
       .def("prefetch", [](const Handle& self, int64_t n) {
         return made([&] { return data::prefetch(self.dataset, n); });
       });
+  add_grouping(handle);
   add_sources(m);
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tidemark/memory/runs.h"
 #include "tidemark/profile/recorder.h"
 
 #include "convert.h"
@@ -36,7 +37,8 @@ struct Entry {
   Ref trace;
   std::shared_ptr<const exec::Program> program;
   std::vector<QuickArg> args;
-  Ref pack;  // null: the only output is the result
+  Ref pack;               // null: the only output is the result
+  const char* name = "";  // in static storage
   uint64_t calls = 0;
   uint32_t uses = 0;
   // The tensors of a call on their way in and out; kept, so that calls allocate nothing. One call
@@ -158,6 +160,7 @@ EntryRef find(const PyFunction& self, PyObject* const* args, size_t count) {
 PyObject* run(Entry& entry, PyObject* const* args) {
   const GilHeld held;
   const SourceLine line;
+  const memory::ScopedRun scope(entry.name);
   CallRoom room(entry);
   const std::span<Tensor> inputs = room.inputs, outputs = room.outputs;
   size_t next = 0;
@@ -256,7 +259,9 @@ PyObject* add_entry(PyObject* self, PyObject* args) {
     if (flat != Py_True) Py_RETURN_NONE;
     auto entry = std::make_unique<Entry>();
     entry->trace = Ref::borrow(trace);
-    entry->program = nb::cast<const FinishedGraph&>(nb::handle(graph)).program;
+    const auto& finished = nb::cast<const FinishedGraph&>(nb::handle(graph));
+    entry->program = finished.program;
+    entry->name = finished.name;
     if (pack != Py_None) entry->pack = Ref::borrow(pack);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
       entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));

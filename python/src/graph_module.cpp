@@ -7,9 +7,11 @@
 
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
+#include "tidemark/memory/runs.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
+#include "tidemark/trace/graph_outline.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
@@ -69,6 +71,7 @@ class Lifted {
 nb::list run(const FinishedGraph& self, nb::handle inputs) {
   const GilHeld held;
   const SourceLine line;
+  const memory::ScopedRun scope(self.name);
   std::vector<Tensor> given = tensors(inputs);
   std::vector<Tensor> outputs(self.program->num_outputs());
   self.program->run(given, outputs);
@@ -242,6 +245,58 @@ nb::list nodes_of(const FinishedGraph& self) {
   return out;
 }
 
+nb::list inputs_of(const std::vector<trace::OutlineInput>& inputs) {
+  nb::list out;
+  for (const trace::OutlineInput& i : inputs) {
+    out.append(nb::make_tuple(i.node, i.output, i.constant));
+  }
+  return out;
+}
+
+nb::object plain(const trace::Outline& outline) {
+  nb::list nodes;
+  for (const trace::OutlineNode& n : outline.nodes) {
+    nb::dict node;
+    node["kind"] = n.kind;
+    node["detail"] = n.detail;
+    nb::list outputs, before, programs, bodies;
+    for (const auto& [dtype, shape] : n.outputs) outputs.append(nb::make_tuple(dtype, shape));
+    for (const int b : n.before) before.append(b);
+    for (const trace::OutlineProgram& p : n.programs) {
+      nb::list members;
+      for (const trace::OutlineMember& m : p.members) {
+        nb::list args;
+        for (const int a : m.args) args.append(a);
+        members.append(nb::make_tuple(m.op, args, m.is_result));
+      }
+      programs.append(nb::make_tuple(p.times, members));
+    }
+    for (const trace::OutlineBody& b : n.bodies) {
+      bodies.append(nb::make_tuple(b.role, plain(b.outline)));
+    }
+    node["outputs"] = outputs;
+    node["inputs"] = inputs_of(n.inputs);
+    node["before"] = before;
+    node["attributes"] = n.attributes;
+    node["line"] = n.line;
+    node["has_effect"] = n.has_effect;
+    node["programs"] = programs;
+    node["bodies"] = bodies;
+    nodes.append(node);
+  }
+  return nb::make_tuple(nodes, inputs_of(outline.results));
+}
+
+/// The graph as plain values: as it was traced, or with `specs` what runs for them.
+nb::object outline(const FinishedGraph& self, const std::string& name, nb::handle specs) {
+  if (specs.is_none()) return plain(trace::outline_of(*self.graph));
+  std::vector<Tensor> inputs;
+  for (const graph::OutputInfo& info : infos_of(specs)) {
+    inputs.push_back(trace::spec_of(info.dtype, info.shape));
+  }
+  return plain(trace::compiled_outline(*self.program, inputs, name));
+}
+
 std::vector<uint64_t> ids_of(const std::vector<Variable>& variables) {
   std::vector<uint64_t> ids;
   for (const Variable& v : variables) ids.push_back(v.id());
@@ -411,11 +466,17 @@ void add_graph_functions(nb::module_& m) {
       .def("run", run)
       .def("plan", plan)
       .def("nodes", nodes_of)
+      .def(
+          "set_name",
+          [](FinishedGraph& self, const std::string& name) {
+            self.name = memory::intern_name(name + "()");
+          },
+          nb::arg("name"), "What its runs are called in reports of memory.")
       .def("is_same",
            [](const FinishedGraph& self, const FinishedGraph& other) {
              return graph::are_same(*self.graph, *other.graph);
            })
-      .def("to_dot", [](const FinishedGraph& self) { return self.graph->to_dot(); })
+      .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
       .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
       .def_prop_ro("num_inputs",

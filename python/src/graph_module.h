@@ -16,6 +16,7 @@ struct FinishedGraph {
   std::shared_ptr<graph::Graph> graph;
   std::shared_ptr<const exec::Program> program;
   std::vector<Variable> variables;
+  const char* name = "a function";  // in static storage: "step()"
 };
 
 /// A graph that any number of threads add to.

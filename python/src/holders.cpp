@@ -1,12 +1,15 @@
 #include "holders.h"
 
+#include <frameobject.h>
 #include <nanobind/stl/string.h>
+#include <structmember.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tidemark/memory/runs.h"
 #include "tidemark/memory/site.h"
 #include "tidemark/memory/snapshot.h"
 
@@ -44,6 +47,59 @@ struct Kept {
 };
 
 constexpr size_t kMostSamples = 64;
+
+/// The key under which a dict has a value; null: under none, or a key that is no text.
+PyObject* key_in(PyObject* dict, PyObject* value) {
+  Py_ssize_t at = 0;
+  PyObject *key = nullptr, *found = nullptr;
+  while (PyDict_Next(dict, &at, &key, &found)) {
+    if (found == value) return PyUnicode_CheckExact(key) ? key : nullptr;
+  }
+  return nullptr;
+}
+
+/// The name of a slot (`__slots__`) of an object that has this value; null: none.
+const char* slot_with(PyObject* object, PyObject* value) {
+  PyObject* order = Py_TYPE(object)->tp_mro;
+  for (Py_ssize_t i = 0; order && i < PyTuple_GET_SIZE(order); ++i) {
+    PyObject* type = PyTuple_GET_ITEM(order, i);
+    if (!PyType_Check(type)) continue;
+    PyMemberDef* member = reinterpret_cast<PyTypeObject*>(type)->tp_members;
+    for (; member && member->name; ++member) {
+      if (member->type != T_OBJECT_EX && member->type != T_OBJECT) continue;
+      PyObject* const* slot =
+          reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + member->offset);
+      if (*slot == value) return member->name;
+    }
+  }
+  return nullptr;
+}
+
+/// The name by which one object refers to another: a key, an attribute; None. Asked at the moment
+/// of the walk, for the program may go on before the answer is put into words.
+nb::object edge_name(PyObject* parent, PyObject* child) {
+  if (PyDict_Check(parent)) {
+    PyObject* key = key_in(parent, child);
+    return key ? nb::object(nb::borrow(key)) : nb::none();
+  }
+  if (PyList_Check(parent) || PyTuple_Check(parent) || PyAnySet_Check(parent) ||
+      PyFrame_Check(parent) || PyCell_Check(parent) || PyFunction_Check(parent)) {
+    return nb::none();
+  }
+  if (PyType_Check(parent)) {
+    PyObject* names = reinterpret_cast<PyTypeObject*>(parent)->tp_dict;
+    PyObject* key = names ? key_in(names, child) : nullptr;
+    return key ? nb::object(nb::borrow(key)) : nb::none();
+  }
+  if (const char* slot = slot_with(parent, child)) return nb::str(slot);
+  const Ref dict = Ref::steal(PyObject_GenericGetDict(parent, nullptr));
+  if (!dict) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  PyObject* key = PyDict_Check(dict.get()) ? key_in(dict.get(), child) : nullptr;
+  return key ? nb::object(nb::borrow(key)) : nb::none();
+}
 
 /// A walk over all objects that can be reached from some, nearest first. No Python code runs.
 class Walk {
@@ -89,7 +145,10 @@ class Walk {
     spread();
   }
 
+  /// What was reached, by who keeps it.
   nb::list answer();
+  /// What was not: only the ledger and the runs that go on know of it.
+  nb::list unclaimed();
 
  private:
   void add(PyObject* object, int32_t parent, int32_t root) {
@@ -185,7 +244,15 @@ nb::list Walk::answer() {
       way.push_back(at);
     }
     std::reverse(way.begin(), way.end());
-    for (const int32_t at : way) path.append(nb::borrow(steps_[static_cast<size_t>(at)].object));
+    nb::list edges;
+    for (size_t i = 0; i < way.size(); ++i) {
+      PyObject* object = steps_[static_cast<size_t>(way[i])].object;
+      path.append(nb::borrow(object));
+      if (i > 0) {
+        edges.append(edge_name(steps_[static_cast<size_t>(way[i - 1])].object, object));
+      }
+    }
+    item["edges"] = edges;
     item["root"] = steps_[static_cast<size_t>(number)].root;
     item["path"] = path;
     item["bytes"] = kept.bytes;
@@ -201,9 +268,11 @@ nb::list Walk::answer() {
     item["groups"] = groups;
     nb::list samples;
     for (const Sample& sample : kept.largest) {
-      samples.append(nb::make_tuple(nb::borrow(steps_[static_cast<size_t>(sample.step)].object),
+      PyObject* object = steps_[static_cast<size_t>(sample.step)].object;
+      samples.append(nb::make_tuple(nb::borrow(object),
                                     static_cast<int64_t>(sample.buffer->charged),
-                                    place_of(sample.buffer->site)));
+                                    place_of(sample.buffer->site),
+                                    edge_name(steps_[static_cast<size_t>(number)].object, object)));
     }
     item["samples"] = samples;
     out.append(item);
@@ -211,11 +280,28 @@ nb::list Walk::answer() {
   return out;
 }
 
-nb::list walk_holders(nb::list roots, nb::list all) {
+nb::list Walk::unclaimed() {
+  std::map<uint32_t, memory::RunNow> runs;
+  for (const memory::RunNow& run : memory::runs_now()) runs[run.number] = run;
+  nb::list out;
+  for (const memory::Unclaimed& u : memory::collect_unclaimed(seen_)) {
+    const auto run = runs.find(u.run);
+    const bool is_running = u.run != 0 && run != runs.end();
+    const memory::Site* asked = is_running ? run->second.site : nullptr;
+    out.append(nb::make_tuple(place_of(u.site), u.op ? u.op : "", memory::name_of(u.holder),
+                              u.bytes, u.count, u.idle, is_running ? run->second.name : "",
+                              asked ? place_of(asked) : std::string()));
+  }
+  return out;
+}
+
+/// The two together are of one moment: Python code runs only afterwards.
+nb::tuple walk_holders(nb::list roots, nb::list all) {
   Walk walk;
   walk.from_roots(roots.ptr());
   walk.from_the_rest(all.ptr());
-  return walk.answer();
+  nb::list unclaimed = walk.unclaimed();
+  return nb::make_tuple(walk.answer(), unclaimed);
 }
 
 nb::list live_groups() {
@@ -230,7 +316,8 @@ nb::list live_groups() {
 
 void add_holder_functions(nb::module_& m) {
   m.def("walk_holders", walk_holders, nb::arg("roots"), nb::arg("all"),
-        "Which objects keep which buffers: the way from a root to each holder, with bytes.");
+        "(which objects keep which buffers: the way from a root to each holder, with bytes; "
+        "the live buffers that none keeps, with the run that has them).");
   m.def("live_groups", live_groups,
         "Live buffers by place, op and holder: (place, op, holder, bytes, count, idle bytes).");
 }

@@ -6,6 +6,7 @@
 
 #include "tidemark/session/session.h"
 #include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/variable_wait.h"
 #include "tidemark/trace/specials.h"
 
 #include "errors.h"
@@ -28,7 +29,13 @@ void each_of(const Tensor& t, const Found& found) {
 
 void each_of(const Variable& variable, const Found& found) {
   const VariableScope now(nullptr);  // the value, also while a graph is being built
-  if (variable) each_of(variable.operand(), found);
+  // Whoever updates it may be waiting for Python's lock, which the walk holds. What is not found
+  // here counts as a variable's all the same: the ledger says so.
+  const NoWaiting scope;
+  try {
+    if (variable) each_of(variable.operand(), found);
+  } catch (const FailedPreconditionError&) {
+  }
 }
 
 template <class T>
@@ -118,6 +125,9 @@ void KeptBuffers::each(PyObject* object, Sort sort, const Found& found) {
     case Sort::trace: {
       const auto* trace = nb::inst_ptr<FinishedGraph>(nb::handle(object));
       if (trace->graph) each_in_graph(*trace->graph, found);
+      if (trace->program) {
+        trace->program->each_constant([&](const Tensor& t) { each_of(t, found); });
+      }
       return;
     }
     case Sort::graph:
@@ -127,6 +137,9 @@ void KeptBuffers::each(PyObject* object, Sort sort, const Found& found) {
     case Sort::session:
       for (const Variable& v : nb::inst_ptr<session::Session>(nb::handle(object))->variables()) {
         each_of(v, found);
+      }
+      for (const auto& program : nb::inst_ptr<session::Session>(nb::handle(object))->programs()) {
+        program->each_constant([&](const Tensor& t) { each_of(t, found); });
       }
       return;
     default:

@@ -91,6 +91,7 @@ nb::dict to_dict(const profile::Timeline& t) {
   out["times"] = numbers(t.times);
   out["by_place"] = to_list(t.by_place);
   out["by_holder"] = to_list(t.by_holder);
+  out["by_label"] = to_list(t.by_label);
   out["idle"] = numbers(t.idle);
   return out;
 }
@@ -124,11 +125,40 @@ void add_lists(nb::dict& out, const profile::Analysis& a) {
   out["ops"] = ops;
 }
 
-nb::dict analyse(const std::string& path) {
+nb::list to_list(const std::vector<profile::PlanMap>& plans) {
+  nb::list out;
+  for (const profile::PlanMap& plan : plans) {
+    nb::dict item;
+    nb::list buffers;
+    for (const profile::PlanMap::Buffer& b : plan.buffers) {
+      buffers.append(nb::make_tuple(b.op, b.place, b.kind, b.bytes, b.offset, b.first, b.last));
+    }
+    item["name"] = plan.name;
+    item["place"] = plan.place;
+    item["time"] = plan.time;
+    item["arena"] = plan.arena;
+    item["results"] = plan.results;
+    item["peak"] = plan.peak;
+    item["lower_bound"] = plan.lower_bound;
+    item["buffers"] = buffers;
+    out.append(item);
+  }
+  return out;
+}
+
+/// labels: {(place, op, holder): words}, or None.
+nb::dict analyse(const std::string& path, nb::handle labels) {
+  profile::AnalysisOptions options;
+  if (!labels.is_none()) {
+    for (const auto& [key, words] : nb::cast<nb::dict>(labels)) {
+      const auto text = [&](int i) { return nb::cast<std::string>(nb::object(key[i])); };
+      options.labels[{text(0), text(1), text(2)}] = nb::cast<std::string>(words);
+    }
+  }
   profile::Analysis a;
   {
     nb::gil_scoped_release released;
-    a = profile::analyse(path, {});
+    a = profile::analyse(path, options);
   }
   nb::dict out, counts;
   out["started"] = a.started;
@@ -150,6 +180,7 @@ nb::dict analyse(const std::string& path) {
   out["groups"] = to_list(a.groups);
   out["timeline"] = to_dict(a.timeline);
   out["steps"] = to_dict(a.steps);
+  out["plans"] = to_list(a.plans);
   add_lists(out, a);
   return out;
 }
@@ -213,7 +244,7 @@ void add_profile_functions(nb::module_& m) {
   m.def("is_recording", profile::is_recording);
   m.def("recording_mark", mark, nb::arg("kind"), nb::arg("text") = "", nb::arg("value") = 0,
         "Notes that something happened on the running line, if somebody records.");
-  m.def("analyse_recording", analyse, nb::arg("path"));
+  m.def("analyse_recording", analyse, nb::arg("path"), nb::arg("labels") = nb::none());
   nb::class_<Recording>(m, "Recording")
       .def(nb::init<const std::string&>(), nb::arg("path"))
       .def("next", &Recording::next)

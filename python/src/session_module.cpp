@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "tidemark/profile/recorder.h"
 #include "tidemark/session/session.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/builder.h"
@@ -191,6 +192,7 @@ nb::tuple run(session::Session& self, const nb::list& fetches, const nb::list& f
     request.feeds.emplace_back(tensor_of(nb::object(feed[0]).ptr()),
                                tensor_of(nb::object(feed[1]).ptr()));
   }
+  profile::mark(profile::EventKind::session, "run", 0);
   std::vector<Tensor> found = self.run(request);
   nb::list out;
   size_t next = 0;
@@ -274,6 +276,7 @@ nb::object run_quickly(session::Session& self, uint64_t graph_id, nb::handle fet
   }
   if (usual && !feeds.is_none()) usual = add_feeds(request, graph_id, feeds.ptr());
   if (!usual) return nb::borrow(Py_NotImplemented);
+  profile::mark(profile::EventKind::session, "run", 0);
   std::vector<Tensor> found = self.run(request);
   static PyObject* const numpy = PyUnicode_InternFromString("numpy");
   nb::list out;
@@ -403,10 +406,22 @@ void add_session_functions(nb::module_& m) {
             special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
       });
   nb::class_<session::Session>(m, "SessionBase")
-      .def(nb::init<int64_t>(), nb::arg("limit") = 0)
+      .def(
+          "__init__",
+          [](session::Session* self, int64_t limit) {
+            const SourceLine line;
+            new (self) session::Session(limit);
+            profile::mark(profile::EventKind::session, "opened", 1);
+          },
+          nb::arg("limit") = 0)
       .def("run", run, nb::arg(), nb::arg(), nb::arg("timeout_ms") = 0, nb::arg("trace") = false)
       .def("run_quickly", run_quickly, nb::arg(), nb::arg(), nb::arg().none())
-      .def("close", &session::Session::close)
+      .def("close",
+           [](session::Session& self) {
+             const SourceLine line;
+             if (!self.is_closed()) profile::mark(profile::EventKind::session, "closed", 1);
+             self.close();
+           })
       .def_prop_ro("is_closed", &session::Session::is_closed)
       .def_prop_ro("num_plans", &session::Session::num_plans)
       .def_prop_ro("plan_bytes", &session::Session::plan_bytes)

@@ -30,6 +30,10 @@ std::string recording(std::mt19937_64& random) {
                         static_cast<uint8_t>(random() % 12)});
     }
     draft.events(events);
+    const auto number = [&] { return static_cast<uint32_t>(random() % 9); };
+    const std::vector<PlanBuffer> buffers(
+        random() % 5, PlanBuffer{1, 2, number(), number(), number(), number(), number(), 0});
+    if (random() % 2 == 0) draft.plan({time, 1, 2, 3, 4, number(), number()}, buffers);
   }
   draft.end(0);
   return std::string(draft.view());

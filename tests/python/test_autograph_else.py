@@ -204,5 +204,5 @@ def test_datasets_of_constants_inside_and_of_unknown_tensors():
             total += x
         return total
 
-    with pytest.raises(tf.errors.UnimplementedError, match="loop over the tensor itself"):
-        unknown(tf.constant([1, 2, 3]))
+    assert unknown(tf.constant([1, 2, 3])).numpy() == 6
+    assert unknown(tf.constant([4, 5])).numpy() == 9

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import doctor_pairs
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -47,26 +48,31 @@ def answers():
 
 
 def wanted(path):
-    """{rule: (line, holder, bytes or None)} as the program's comments say."""
+    """[(rule, line, holder, bytes or None)] as the program's comments say."""
     text = path.read_text()
-    rules = {}
+    found, seen = [], {}
     only = re.search(r"^# rule: (.*)$", text, re.M)
     for number, line in enumerate(text.splitlines(), 1):
         mark = re.search(r"# HERE(?:: (.*))?$", line)
-        if mark:
-            rule = mark[1] or only[1]
-            holder = re.search(rf"^# holder(?: {rule})?: (.*)$", text, re.M)[1]
-            size = re.search(rf"^# bytes(?: {rule})?: (.*)$", text, re.M)
-            rules[rule] = (number, holder, int(size[1]) if size else None)
-    return rules
+        if not mark:
+            continue
+        rule = mark[1] or only[1]
+        nth = seen[rule] = seen.get(rule, -1) + 1
+        holders = re.findall(rf"^# holder(?: {rule})?: (.*)$", text, re.M)
+        sizes = re.findall(rf"^# bytes(?: {rule})?: (.*)$", text, re.M)
+        size = int(sizes[min(nth, len(sizes) - 1)]) if sizes else None
+        found.append((rule, number, holders[min(nth, len(holders) - 1)], size))
+    return found
 
 
-def check(path):
-    found = {f["rule"]: f for f in answers()[path]["findings"]}
-    for rule, (line, holder, size) in wanted(path).items():
-        assert rule in found, f"{rule} not found, but {sorted(found)}"
-        finding = found[rule]
-        assert finding["line"] == line
+def check(path, answer):
+    for rule, line, holder, size in wanted(path):
+        same = [f for f in answer["findings"] if f["rule"] == rule and f["line"] == line]
+        assert same, (
+            f"{rule} not found at line {line}, but "
+            f"{[(f['rule'], f['line'], f['holder']) for f in answer['findings']]}"
+        )
+        finding = same[0]
         assert finding["file"] == str(path)
         assert holder in finding["holder"]
         assert finding["fix"].count("\n") == 1
@@ -77,12 +83,21 @@ def check(path):
 
 @pytest.mark.parametrize("name", SEEDED)
 def test_a_seeded_defect_is_found(name):
-    check(DOCTOR / "seeded" / f"{name}.py")
+    path = DOCTOR / "seeded" / f"{name}.py"
+    check(path, answers()[path])
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_two_defects_are_both_found(name):
-    check(DOCTOR / "pairs" / f"{name}.py")
+    path = DOCTOR / "pairs" / f"{name}.py"
+    check(path, answers()[path])
+
+
+@pytest.mark.parametrize("pair", doctor_pairs.pairs([1, 4]), ids="+".join)
+def test_any_two_defects_are_both_found(pair, tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(doctor_pairs.joined(*pair))
+    check(path, doctor(path)[0])
 
 
 @pytest.mark.parametrize("name", SEEDED)

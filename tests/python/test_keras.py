@@ -142,3 +142,28 @@ def test_a_new_epoch_is_no_new_trace():
     count = len(traced)
     model.fit(x, y, batch_size=16, epochs=4, verbose=0)
     assert len(traced) == count
+
+
+@pytest.mark.parametrize("second", ["LSTM", "GRU", "SimpleRNN"])
+@pytest.mark.parametrize("first", ["LSTM", "GRU", "SimpleRNN"])
+def test_masked_rnns_over_each_other_take_any_batch_and_length(first, second):
+    layers, rng = tf.keras.layers, np.random.default_rng(0)
+    words = layers.Input((None,), dtype="int32")
+    x = layers.Embedding(20, 8, mask_zero=True)(words)
+    x = layers.Bidirectional(getattr(layers, first)(6, return_sequences=True))(x)
+    model = tf.keras.Model(words, getattr(layers, second)(5)(x))
+    model.compile(optimizer="adam", loss="mse")
+
+    def batches():
+        for rows, length in [(4, 7), (3, 9), (4, 1)]:
+            text = rng.integers(1, 20, (rows, length))
+            text[0], text[-1, length // 2 + 1 :] = 0, 0
+            yield text.astype("int32"), np.ones((rows, 5), "float32")
+
+    signature = (tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, 5]))
+    rows = tf.data.Dataset.from_generator(batches, output_signature=signature)
+    losses = model.fit(rows, epochs=3, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    anything = tf.function(lambda t: model(t), input_signature=[tf.TensorSpec([None, None])])
+    for text, _ in batches():
+        np.testing.assert_allclose(anything(text.astype("f")), model(text), rtol=1e-4, atol=1e-6)

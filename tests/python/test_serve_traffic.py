@@ -1,8 +1,8 @@
 """The model server under traffic: queues, batches, new versions, the end, and its memory."""
 
-import json
 import contextlib
 import http.client
+import json
 import signal
 import threading
 import time
@@ -166,6 +166,61 @@ def test_saved_requests_warm_a_version_up(tmp_path):
         assert server.predict("bad", ONE).status == 404
         (status,) = server.get("/v1/models/bad").json["model_version_status"]
         assert "warmup.jsonl, line 2" in status["status"]["error_message"]
+
+
+def test_which_versions_answer(tmp_path):
+    for version in (1, 2, 3):
+        serving.save_linear(tmp_path / "linear", scale=float(version), version=version)
+    for policy, expected in (("2", [3, 2]), ("all", [3, 2, 1]), ("only:1,3", [3, 1])):
+        with serving.Server(tmp_path, "--versions", policy) as server:
+            status = server.get("/v1/models/linear").json["model_version_status"]
+            assert [int(each["version"]) for each in status] == expected
+            for version in (1, 2, 3):
+                answer = server.predict(f"linear/versions/{version}", ONE)
+                assert answer.status == (200 if version in expected else 404)
+    with pytest.raises(AssertionError, match="--versions must be a number"):
+        serving.Server(tmp_path, "--versions", "only:x")
+
+
+def save_heavy(folder, version, megabytes=32):
+    """Weights of so many MiB; the output is the version."""
+    module = tf.Module()
+    module.v = tf.Variable(tf.fill([megabytes << 18], float(version)))
+    f = tf.function(lambda x: x * module.v[0], input_signature=[tf.TensorSpec([1], tf.float32)])
+    tf.saved_model.save(module, str(folder / str(version)), signatures=f)
+
+
+def test_two_versions_that_do_not_fit_at_once(tmp_path):
+    body = {"inputs": [1]}
+    for policy, survivor in (("serve-through", b"1.0"), ("swap", b"2.0")):
+        folder = tmp_path / policy
+        save_heavy(folder / "heavy", 1)
+        with serving.Server(folder, "--memory-limit", "48MiB", "--reload", policy) as server:
+            assert b"1.0" in server.predict("heavy", body).body
+            save_heavy(folder / "heavy", 2)
+            server.wait_for(lambda s=server: s.metric("tidemark_model_loads_total") >= 2)
+            server.wait_for(lambda s=server: s.predict("heavy", body).status == 200)
+            assert survivor in server.predict("heavy", body).body
+            assert server.get("/v2/health/ready").status == 200
+            newest = server.get("/v1/models/heavy").json["model_version_status"][0]
+            if policy == "serve-through":
+                assert newest["status"]["error_code"] == "RESOURCE_EXHAUSTED"
+                assert str(48 << 20) in newest["status"]["error_message"]
+
+
+def test_unloading_gives_every_byte_back(tmp_path):
+    serving.save_linear(tmp_path / "linear")
+    (tmp_path / "none").mkdir()
+    with serving.Server(tmp_path) as server:
+        assert server.predict("linear", ONE).status == 200
+        before = server.resident_bytes()
+        save_heavy(tmp_path / "heavy", 1)
+        for _ in range(5):
+            server.post("/v2/repository/models/heavy/load")
+            assert b"1.0" in server.predict("heavy", {"inputs": [1]}).body
+            assert server.resident_bytes() - before > 30 << 20
+            assert server.post("/v2/repository/models/heavy/unload").status == 200
+            assert server.resident_bytes() - before < 2 << 20
 
 
 def test_a_table_read_from_a_file_is_served_without_the_file(tmp_path):

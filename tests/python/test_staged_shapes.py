@@ -147,3 +147,28 @@ def test_sizes_computed_as_floats_between_whole_numbers():
     assert tf.reshape(tf.range(9), (side, side, 1)).shape == (3, 3, 1)
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
         tf.reshape(tf.range(9), (side, 3.0))
+
+
+@pytest.mark.parametrize(
+    "op, others, shape",
+    [
+        (lambda x, y: x @ y, [5, 5], [None, 5]),
+        (lambda x, y: y @ x, [5, 5], [5, None]),
+        (lambda x, y: tf.concat([x, y], 0), [5, 5], [None, 5]),
+        (lambda x, y: tf.concat([x, y], 1), [3, 5], [3, None]),
+        (lambda x, y: x + y, [5, 5], [5, 5]),
+        (lambda x, y: x + y, [5, 1], [5, None]),
+        (lambda x, y: tf.einsum("ij,kj->ik", x, y), [4, 4], [None, 4]),
+    ],
+)
+def test_sizes_that_nobody_knows_stay_unknown_beside_known_ones(op, others, shape):
+    seen = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec(others)])
+    def f(x, y):
+        made = op(x, y)
+        seen.append(made.shape.as_list())
+        return made
+
+    f.get_concrete_function()
+    assert seen == [shape]

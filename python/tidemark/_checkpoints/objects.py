@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from tidemark import _tidemark
 from tidemark._creation import convert_to_tensor
 from tidemark._module import Module
@@ -36,7 +34,7 @@ def saveable_state(value):
     if is_variable(value):
         return {VALUE: identity(value).value}
     if _is_iterator(value):
-        return {"ITERATOR_STATE": lambda: convert_to_tensor(np.int64(value.save()))}
+        return {"ITERATOR_STATE": lambda: convert_to_tensor(value.save())}
     if hasattr(value, "serialize") and hasattr(value, "deserialize") and _is_python_state(value):
         return {"PYTHON_STATE": lambda: convert_to_tensor(value.serialize())}
     if _is_mutable_table(value):
@@ -52,7 +50,7 @@ def restore_state(value, tensors):
     if is_variable(value):
         identity(value).assign(tensors[VALUE])
     elif _is_iterator(value):
-        value.restore(int(tensors["ITERATOR_STATE"]))
+        value.restore(tensors["ITERATOR_STATE"].numpy())
     elif _is_mutable_table(value):
         value._table.clear()
         value.insert(tensors["keys"], tensors["values"])

@@ -114,61 +114,75 @@ def _module_roots():
 def holders():
     """All keepers of live buffers, largest first; together they have every live byte."""
     found = {}
+    lines = _running_lines()
     roots = [*_frame_roots(), *_module_roots()]
-    walked = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
-    attributed = {}
+    walked, unclaimed = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
     for item in walked:
         root = roots[item["root"]] if item["root"] >= 0 else None
         for holder in _explain(item, root):
             same = found.setdefault((holder.words, holder.thread), holder)
             if same is not holder:
                 same.add(holder.bytes, holder.count, holder.groups)
-        for key, size in item["groups"].items():
-            attributed[key] = attributed.get(key, 0) + size
     del walked, roots
-    result = [*found.values(), *_native(attributed)]
+    result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes)
 
 
-def _native(attributed):
-    """What no Python object keeps: the ledger knows why it lives."""
+def _native(unclaimed, lines):
+    """What no Python object keeps: the ledger knows why it lives, or which run has it."""
     by_words, made_at = {}, _dataset_lines()
-    for place, op, kind, size, count, idle in _tidemark.live_groups():
-        rest = size - attributed.get((place, op, kind), 0)
-        if rest <= 0:
-            continue
+    for place, op, kind, size, count, idle, run, asked in unclaimed:
         short, words = _NATIVE.get(kind, (kind, kind))
-        if kind == "arena" and idle:
-            words += ", idle"
-        file, line = made_at.get(kind, ("", 0))
-        if file:
-            words += f" made at {file}:{line}"
-            file = source.full_path(file)
-        holder = by_words.setdefault(words, Holder(words, short, file=file, line=line))
-        holder.add(rest, count, {(place, op, kind): rest})
+        name, at = "", made_at.get(kind, "")
+        if at:
+            words += f" made at {at}"
+        elif kind == "arena":
+            words = (f"arena of {op}" if op else words) + (", idle" if idle else "")
+        elif kind == "value" and run:
+            name, at = run, asked or place
+            short, words = "running", f"values of {run} while it runs, called at {at}"
+        elif kind == "value" and (statement := source.statement_at(place, lines)):
+            short, words, at = "running", f"the statement that runs at {statement}", statement
+        file, line, _ = source.parse_place(at)
+        holder = by_words.setdefault(
+            words, Holder(words, short, name, source.full_path(file) if line else "", line)
+        )
+        holder.add(size, count, {(place, op, kind): size})
     return by_words.values()
 
 
 def _dataset_lines():
-    """{holder of the ledger: (file, line)} of the dataset whose buffer of the sort is largest."""
+    """{holder of the ledger: "train.py:9"} of the dataset whose buffer of the sort is largest."""
     lines = {}
     for kind, place, _, _ in _tidemark.dataset_buffers():
         file, line, _ = source.parse_place(place)
         if line:
-            lines.setdefault(kind, (file, line))
+            lines.setdefault(kind, f"{file}:{line}")
     return lines
+
+
+def _running_lines():
+    """Where the threads are: "train.py:12 in step" of every frame of the program's."""
+    lines = []
+    for innermost in sys._current_frames().values():
+        frame = innermost
+        while frame is not None:
+            code = frame.f_code
+            if not _tidemark.is_internal_code(code):
+                lines.append((code.co_filename, frame.f_lineno or 0, code.co_name))
+            frame = frame.f_back
+    return lines
+
+
+def is_known(holder, key):
+    """Whether bytes of this (place, op, ledger's holder) have both a line and a holder."""
+    return holder.kind != "value" and not key[0].startswith("(")
 
 
 def coverage(found=None):
     """(live bytes, bytes with a known line and a known holder)."""
     found = holders() if found is None else found
-    known = 0
-    for holder in found:
-        vague = holder.kind == "value"
-        known += sum(
-            size for (place, *_), size in holder.groups.items()
-            if not vague and not place.startswith("(")
-        )  # fmt: skip
+    known = sum(size for h in found for key, size in h.groups.items() if is_known(h, key))
     return sum(holder.bytes for holder in found), known
 
 

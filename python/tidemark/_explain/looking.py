@@ -155,7 +155,8 @@ class Watched:
 
     def result(self):
         """All of it, analysed."""
-        analysis = _tidemark.analyse_recording(self.path)
+        labels = {key: holder.words for key, (_, holder) in self._looker.seen.holder_of.items()}
+        analysis = _tidemark.analyse_recording(self.path, labels)
         run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
                   self.path, self._stats)  # fmt: skip
         if self._own:

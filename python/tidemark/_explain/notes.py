@@ -45,7 +45,6 @@ class Notes:
             number = self._functions[function] = self._made
         code = getattr(function._python_function, "__code__", None)
         defined = (code.co_filename, code.co_firstlineno) if code else ("", 0)
-        _tidemark.recording_mark("trace", f"{trace.name}: {trace.reason}", trace.nbytes)
         if len(self.traces) < _MOST:
             self.traces.append(
                 TraceNote(trace.name, number, defined, trace.line, trace.reason, kinds,
@@ -60,7 +59,6 @@ class Notes:
 
     def add_run(self, fetches):
         """A session runs: how many nodes are there, and is what it asks for new?"""
-        _tidemark.recording_mark("session", "run")
         self.runs += 1
         if self.runs % max(1, self.runs // 512) == 0:
             self.nodes.append((self.runs, _tidemark.live_nodes()))

@@ -191,3 +191,8 @@ for (const [id, table] of Object.entries(data.tables)) {
   if (element) fill(element, table.rows, table.kinds);
 }
 document.documentElement.dataset.ready = "yes";
+// How long it took to open, from the click to the whole page laid out, in milliseconds.
+addEventListener("load", () => {
+  const height = document.body.offsetHeight;
+  document.documentElement.dataset.opened = height > 0 ? performance.now().toFixed(1) : "never";
+});

@@ -6,7 +6,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from tidemark._explain import growth
+from tidemark._explain import arena_map, growth
 from tidemark._explain.source import bytes_text
 
 _HERE = Path(__file__).parent
@@ -36,6 +36,7 @@ def page(title, run, found):
         peak=_table("peak", *tables["peak"]),
         live=_table("holders", *tables["holders"]) + _table("alive", *tables["alive"]),
         arenas=_arenas(run),
+        by_words=_BY_WORDS if len(analysis["timeline"]["by_label"]) > 1 else "",
         traces=_table("traces", *tables["traces"]),
         ops=_table("ops", *tables["ops"]),
         data=encoded,
@@ -151,22 +152,13 @@ def _table(name, caption, heads, _, rows):
 
 
 def _arenas(run):
-    plans = getattr(run, "plans", None)
+    plans = run.analysis["plans"]
     if not plans:
-        return "<p class=faint>No planned arena was in use.</p>"
-    return "".join(_arena(plan) for plan in plans[:50])
+        return "<p class=faint>No function was planned while this was recorded.</p>"
+    return arena_map.maps(plans)
 
 
-def _arena(plan):
-    """One plan: steps to the right, offsets up, a rectangle a buffer."""
-    from tidemark._explain.arena_map import drawing
-
-    return (
-        f"<figure class=card><figcaption>{escape(plan['name'])}: peak {bytes_text(plan['peak'])}, "
-        f"lower bound {bytes_text(plan['lower_bound'])}</figcaption>{drawing(plan)}</figure>"
-    )
-
-
+_BY_WORDS = '<label><input type="radio" name="by" value="by_label"> by holder</label>\n'
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -189,7 +181,7 @@ _PAGE = """<!doctype html>
 <figure class="card">
 <div class="choices" role="radiogroup" aria-label="Stacked by">
 <label><input type="radio" name="by" value="by_place" checked> by line</label>
-<label><input type="radio" name="by" value="by_holder"> by kind of holder</label></div>
+{by_words}<label><input type="radio" name="by" value="by_holder"> by kind of holder</label></div>
 <svg id="chart" class="chart" viewBox="0 0 1120 320" tabindex="0" role="img"
  aria-label="Live bytes over time, stacked. Arrow keys move, p goes to the peak."></svg>
 <div id="now" role="status" aria-live="polite"></div>
@@ -199,7 +191,9 @@ or the pointer tell the bytes at a moment, p goes to the peak.</figcaption>
 </figure></section>
 <section aria-labelledby="at-peak"><h2 id="at-peak">The peak, explained</h2>{peak}</section>
 <section aria-labelledby="live"><h2 id="live">What lives</h2>{live}</section>
-<section aria-labelledby="arenas"><h2 id="arenas">Arenas</h2>{arenas}</section>
+<section aria-labelledby="arenas"><h2 id="arenas">Arenas of planned functions</h2>
+<p class="faint">One map a plan: steps run to the right, offsets go up, a rectangle is a buffer.</p>
+{arenas}</section>
 <section aria-labelledby="traces-head"><h2 id="traces-head">Traces</h2>{traces}</section>
 <section aria-labelledby="ops-head"><h2 id="ops-head">Ops</h2>{ops}</section>
 </main>

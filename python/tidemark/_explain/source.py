@@ -78,11 +78,58 @@ def line_for_name(path, name, first=1, last=1 << 30):
     if tree is None or not name:
         return 0
     nodes = [n for n in ast.walk(tree) if first <= getattr(n, "lineno", 0) <= last]
-    for found in (_adds_to, _assigns):
-        lines = [n.lineno for n in nodes if found(n, name)]
-        if lines:
-            return min(lines)
-    return 0
+    adding = [n.lineno for n in nodes if _adds_to(n, name)]
+    if adding:
+        return min(adding)
+    assigning = [n.lineno for n in nodes if _assigns(n, name)]
+    if first == 1:  # of a module: a function's own variable of that name is another one
+        inside = _lines_of_functions(path)
+        assigning = [line for line in assigning if line not in inside] or assigning
+    return min(assigning, default=0)
+
+
+@functools.lru_cache(maxsize=64)
+def _lines_of_functions(path):
+    lines = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(lines)
+
+
+@functools.lru_cache(maxsize=1024)
+def statement_range(path, line):
+    """The first and the last line of the statement a line belongs to; of one with a block, of its
+    head."""
+    tree = _tree(path)
+    found = (line, line)
+    if tree is None:
+        return found
+    smallest = 1 << 30
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        first, last = node.lineno, node.end_lineno or node.lineno
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body:
+            last = max(first, body[0].lineno - 1)
+        if first <= line <= last and last - first < smallest:
+            smallest, found = last - first, (first, last)
+    return found
+
+
+def statement_at(place, lines):
+    """Where the statement is that a place belongs to, if one of the running lines is in it too."""
+    file, line, function = parse_place(place)
+    if not line:
+        return None
+    for path, now, name in lines:
+        if path.rsplit("/", 1)[-1] != file or (function or "<module>") != name:
+            continue
+        first, last = statement_range(path, now)
+        if first <= line <= last:
+            return f"{file}:{now}" + (f" in {function}" if function else "")
+    return None
 
 
 def code_range(code):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import types
 
 from tidemark import _tidemark
@@ -16,32 +15,6 @@ def _holder(item, words, kind, **more):
     holder = Holder(words, kind, **more)
     holder.add(item["bytes"], item["count"], item["groups"])
     return holder
-
-
-def _attributes(obj):
-    with contextlib.suppress(TypeError):
-        yield from list(vars(obj).items())
-    for kind in type(obj).__mro__:
-        for name in getattr(kind, "__slots__", ()):
-            try:
-                yield name, object.__getattribute__(obj, name)
-            except (AttributeError, TypeError):
-                continue
-
-
-def _edge(parent, child):
-    """The name by which a parent refers to a child: a key, an attribute, a variable; or None."""
-    if isinstance(parent, dict):
-        return next((str(k) for k, v in list(parent.items()) if v is child), None)
-    if isinstance(parent, types.FrameType):
-        values = parent.f_locals
-        name = next((k for k, v in list(values.items()) if v is child), None)
-        if parent.f_code.co_flags & 1 and isinstance(values, dict):
-            values.clear()
-        return name
-    if isinstance(parent, (list, tuple, set, types.CellType, types.FunctionType)):
-        return None
-    return next((name for name, value in _attributes(parent) if value is child), None)
 
 
 def _is_instance(obj):
@@ -70,8 +43,11 @@ def _at(path, line):
 
 def reached(item, root):
     """What is reached from a variable or a module's globals: one holder, or one a name."""
-    path = _without_own_dicts(item["path"])
+    path, names = _without_own_dicts(item["path"], item["edges"])
     last = path[-1]
+    if isinstance(last, _tidemark.SessionBase):
+        yield from _session(item, path)
+        return
     special = _special(item, root, path)
     if special is not None:
         yield special
@@ -80,19 +56,21 @@ def reached(item, root):
         yield _local(item, root, last, last)
         return
     if _names_each(last) and item["samples"]:
-        yield from _by_name(item, root, path)
+        yield from _by_name(item, root, path, names)
         return
-    yield _named(item, root, path, None)
+    yield _named(item, root, path, names)
 
 
-def _without_own_dicts(path):
-    """An instance's own dict is the instance."""
-    kept = path[:1]
-    for parent, obj in zip(path, path[1:], strict=False):
+def _without_own_dicts(path, edges):
+    """The way without instances' own dicts, which are the instances; and each object's name in the
+    one before it."""
+    kept, names = path[:1], [None]
+    for parent, obj, name in zip(path, path[1:], edges, strict=False):
         if isinstance(obj, dict) and _is_instance(parent) and obj is _own_dict(parent):
             continue
         kept.append(obj)
-    return kept
+        names.append(name)
+    return kept, names
 
 
 def _own_dict(obj):
@@ -109,9 +87,9 @@ def _names_each(obj):
     return isinstance(obj, dict) and "__name__" in obj or _is_instance(obj)
 
 
-def _by_name(item, root, path):
+def _by_name(item, root, path, names):
     rest = {"bytes": item["bytes"], "count": item["count"], "groups": dict(item["groups"])}
-    for sample, size, place in item["samples"]:
+    for sample, size, place, name in item["samples"]:
         key = next((k for k in rest["groups"] if k[0] == place), None)
         if key is None or rest["groups"][key] < size:
             continue
@@ -119,35 +97,33 @@ def _by_name(item, root, path):
         rest["bytes"] -= size
         rest["count"] -= 1
         one = {"bytes": size, "count": 1, "groups": {key: size}}
-        yield _named(one, root, path, sample)
+        yield _named(one, root, [*path, sample], [*names, name], sample)
     if rest["bytes"] > 0:
         rest["groups"] = {k: v for k, v in rest["groups"].items() if v > 0}
-        yield _named(rest, root, path, None)
+        yield _named(rest, root, path, names)
 
 
-def _named(item, root, path, child):
+def _named(item, root, chain, names, child=None):
     """By the last name on the way."""
-    chain = [*path, child] if child is not None else list(path)
     for at in range(len(chain) - 1, 0, -1):
-        parent, obj = chain[at - 1], chain[at]
+        parent, obj, name = chain[at - 1], chain[at], names[at]
         word = _container_word(obj) if obj is not child else ""
         if isinstance(parent, types.CellType):
             function = _function_before(chain, at - 1)
-            name = function.__name__ if function else "a function"
+            called = function.__name__ if function else "a function"
             free = _free_name(function, parent)
             what = f' ({word + " " if word else ""}"{free}")' if free else ""
             code = function.__code__ if function else None
             file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
-            words = f"closure of {name}{what}{_at(file, line)}"
-            return _holder(item, words, "closure", name=free or name, file=file, line=line)
+            words = f"closure of {called}{what}{_at(file, line)}"
+            return _holder(item, words, "closure", name=free or called, file=file, line=line)
         if isinstance(parent, dict) and "__name__" in parent:
-            return _global(item, parent, obj, word)
+            return _global(item, parent, name, word)
         if _is_instance(parent):
-            return _attribute(item, parent, obj, word)
+            return _attribute(item, parent, name, word)
         if isinstance(parent, type):
-            name = _edge(parent, obj) or "?"
-            return _holder(item, f"class attribute {parent.__name__}.{name}",
-                           "attribute", name=name)  # fmt: skip
+            return _holder(item, f"class attribute {parent.__name__}.{name or '?'}",
+                           "attribute", name=name or "?")  # fmt: skip
     if root is not None and root.kind == "local":
         return _local(item, root, chain[0], child)
     return _holder(item, f"{type(chain[-1]).__name__} of {root.name if root else '?'}", "other")
@@ -164,8 +140,8 @@ def _free_name(function, cell):
     return next((name for name, c in pairs if c is cell), None)
 
 
-def _global(item, namespace, obj, word):
-    name = _edge(namespace, obj) or "?"
+def _global(item, namespace, name, word):
+    name = name or "?"
     file = namespace.get("__file__") or ""
     line = _file_line(file, name)
     kind = word or "global"
@@ -175,8 +151,8 @@ def _global(item, namespace, obj, word):
                    line=line)  # fmt: skip
 
 
-def _attribute(item, instance, obj, word):
-    name = _edge(instance, obj) or "?"
+def _attribute(item, instance, name, word):
+    name = name or "?"
     owner = type(instance)
     file = getattr(__import__("sys").modules.get(owner.__module__), "__file__", "") or ""
     line = _file_line(file, name)
@@ -210,18 +186,29 @@ def _special(item, root, path):
     if isinstance(last, _tidemark.VariableBase):
         name = str(getattr(last, "name", "")).removesuffix(":0")
         return _holder(item, f'variable "{name}"', "variable", name=name)
-    if isinstance(last, _tidemark.SessionBase):
-        session = path[-2] if len(path) > 1 else last
-        where = getattr(session, "_opened_at", None)
-        at = f" opened at {where}" if where else ""
-        file, line, _ = source.parse_place(where)
-        path = source.full_path(file) if file else ""
-        return _holder(item, f"variables of the session{at}", "session", file=path, line=line)
     if isinstance(last, _tidemark.FinishedGraph):
         return _trace(item, path)
     if isinstance(last, (_tidemark.SharedGraph, _tidemark.NodeHandle)):
         return _holder(item, "constant in a graph", "constant")
     return None
+
+
+def _session(item, path):
+    """What a session keeps: values of its variables, and what its plans need in every run."""
+    session = path[-2] if len(path) > 1 else path[-1]
+    where = getattr(session, "_opened_at", None)
+    at = f" opened at {where}" if where else ""
+    file, line, _ = source.parse_place(where)
+    file = source.full_path(file) if file else ""
+    for words, is_of in (("variables", True), ("plans", False)):
+        groups = {k: v for k, v in item["groups"].items() if (k[2] == "variable") == is_of}
+        if not groups:
+            continue
+        whole = len(groups) == len(item["groups"])
+        part = {"bytes": sum(groups.values()), "count": item["count"] if whole else len(groups),
+                "groups": groups}  # fmt: skip
+        yield _holder(part, f"{words} of the session{at}", "session" if is_of else "constant",
+                      file=file if is_of else "", line=line if is_of else 0)  # fmt: skip
 
 
 def _traceback(item, path, trace):

@@ -22,6 +22,7 @@ class Trace:
 
     def __init__(self, name, graph, call, args, captures, structure):
         self.name, self.graph, self.structure = name, graph, structure
+        graph.set_name(name)
         self.token, self.args = call.token, args
         self.call = Call.__new__(Call)
         self.call._structure = nest.map_structure(lambda _: None, call._structure)
@@ -74,9 +75,21 @@ class FuncGraph:
         """The graph as text, a node a line."""
         return str(self._graph)
 
+    def view(self):
+        """The graph as it was traced, to draw."""
+        from tidemark._functions.graph_view import GraphView
+
+        return GraphView(self.name, self._graph.outline(self.name, None))
+
     def to_dot(self):
         """The graph in Graphviz's language."""
-        return self._graph.to_dot()
+        return self.view().to_dot()
+
+    def to_svg(self):
+        """The graph as a picture."""
+        return self.view().to_svg()
+
+    _repr_svg_ = to_svg
 
     outputs = property(lambda self: self._graph.outputs)
     __str__ = __repr__ = lambda self: str(self._graph)

@@ -160,6 +160,7 @@ class Function(_tidemark.FunctionBase):
         trace.reason, trace.line = reason, _caller()
         trace.state = Captured(self._python_function, self._objects(trace))
         self._made += 1
+        _tidemark.recording_mark("trace", f"{trace.name}: {reason}", trace.nbytes)
         if notes.active is not None:
             notes.active.add_trace(self, trace, kinds)
         if trace.captures:
@@ -405,6 +406,20 @@ class Function(_tidemark.FunctionBase):
         ``tf.memory.Plan``. Nothing runs, and the memory need not be there. ``memory_budget`` asks
         what the plan would be under that budget instead of the function's own."""
         budget = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
+        trace, specs = self._trace_and_specs(args, kwargs)
+        return Plan(self._name, trace.graph.plan(self._name, specs, budget))
+
+    def graph(self, *args, compiled=True, **kwargs):
+        """The graph of a call with these arguments, or arguments of these specs, to look at: with
+        ``to_dot()`` and ``to_svg()``; notebooks draw it. It shows what runs, fused groups with
+        the ops inside of them; with ``compiled=False`` what was traced. Nothing runs."""
+        from tidemark._functions.graph_view import GraphView
+
+        trace, specs = self._trace_and_specs(args, kwargs)
+        return GraphView(self._name, trace.graph.outline(self._name, specs if compiled else None))
+
+    def _trace_and_specs(self, args, kwargs):
+        """The trace for arguments or specs, made where there is none, and its inputs as specs."""
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten((args, kwargs))):
@@ -413,7 +428,7 @@ class Function(_tidemark.FunctionBase):
             call = Call(self._bind(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._new_trace(call)
-        return Plan(self._name, trace.graph.plan(self._name, _specs(trace, call), budget))
+        return trace, _specs(trace, call)
 
     python_function = property(lambda self: self._python())
     function_spec = property(lambda self: self._signature)

@@ -7,7 +7,7 @@ from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor, shape_tensor
 from tidemark._export import export
 from tidemark._random import draws
-from tidemark._random.state import as_int64
+from tidemark._random.state import as_int64, remember_seed
 from tidemark._tidemark import Tensor, call, convert
 
 
@@ -15,6 +15,7 @@ from tidemark._tidemark import Tensor, call, convert
 def set_seed(seed):
     """Makes every draw from here on the same in every run."""
     _tidemark.set_random_seed(as_int64(seed))
+    remember_seed(as_int64(seed))
 
 
 def _stream(seed):

@@ -4,6 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
+
+_DEFAULT_SEED = 87654321  # TensorFlow's, where only an operation has one
+_MOST = 2**31 - 1
+_program = {"seed": None, "operations": None}
+
+
+def remember_seed(seed):
+    """The program's seed; operations without one of their own draw theirs from it."""
+    _program.update(seed=seed, operations=random.Random(seed))
+
+
+def seeds_for_operation(seed):
+    """The two seeds that TensorFlow makes of the program's and an operation's; None: no seed."""
+    first, operations = _program["seed"], _program["operations"]
+    if first is None:
+        if seed is None:
+            return None, None
+        first = _DEFAULT_SEED
+    elif seed is None:
+        seed = operations.randint(0, _MOST)
+    first, seed = first % _MOST, seed % _MOST
+    return (first, seed) if (first, seed) != (0, 0) else (0, _MOST)
 
 
 def fresh_seed():

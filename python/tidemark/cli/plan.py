@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from pathlib import Path
 
 from tidemark import _tidemark, errors
 from tidemark.cli import OK, InputError
+from tidemark.cli.targets import find_function, spec_of, write
 
 ABOUT = "tell what memory a function will need, or pack a list of buffers"
-_SHAPE = re.compile(r"(?:\d+(?:[x,]\d+)*,?|scalar|)(?::[a-z]+[a-z0-9_]*)?")
 _PARTS = [part / 100 for part in range(100, 0, -5)]
 
 
@@ -79,10 +78,10 @@ def run(arguments) -> int:
 def _run_function(arguments) -> int:
     import tidemark as tf
 
-    function = _find_function(arguments.target)
+    function = find_function(arguments.target)
     if not hasattr(function, "plan"):
         function = tf.function(function)
-    specs = [_spec(text) for text in arguments.shapes]
+    specs = [spec_of(text) for text in arguments.shapes]
     try:
         plan = function.plan(*specs, memory_budget=arguments.budget)
     except (errors.OpError, ValueError, TypeError) as error:
@@ -91,7 +90,7 @@ def _run_function(arguments) -> int:
         _tell_trade_off(function, specs, plan, arguments)
         return OK
     if arguments.html:
-        _write(arguments.html, plan.to_html())
+        write(arguments.html, plan.to_html())
     print(plan.to_json(indent=1) if arguments.json else plan, flush=True)
     return OK
 
@@ -123,44 +122,7 @@ def _tell_trade_off(function, specs, plan, arguments) -> None:
     elif lowest:
         print(lowest, flush=True)
     if arguments.html:
-        _write(arguments.html, pareto_page.page(plan.name, points, lowest))
-
-
-def _find_function(target: str):
-    path, colon, name = target.rpartition(":")
-    if not colon or not path or not name:
-        raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
-    import runpy
-
-    from tidemark import install_as_tensorflow
-
-    install_as_tensorflow()
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    try:
-        names = runpy.run_path(path, run_name="tidemark_plan")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    found = names
-    for part in name.split("."):
-        found = found.get(part) if isinstance(found, dict) else getattr(found, part, None)
-    if not callable(found):
-        known = ", ".join(n for n, v in names.items() if callable(v) and not n.startswith("_"))
-        raise InputError(f"{path} has no function {name!r}; it has {known or 'none'}")
-    return found
-
-
-def _spec(text: str):
-    import tidemark as tf
-
-    plain = re.sub(r"[\[\]() ]", "", text)
-    if not text or not _SHAPE.fullmatch(plain):
-        raise InputError(f"{text!r} is no shape: write 32x784, 128:int32 or scalar")
-    sizes, _, dtype = plain.partition(":")
-    shape = [int(size) for size in re.findall(r"\d+", sizes)]
-    try:
-        return tf.TensorSpec(shape, tf.as_dtype(dtype or "float32"))
-    except TypeError:
-        raise InputError(f"{dtype!r} is no dtype") from None
+        write(arguments.html, pareto_page.page(plan.name, points, lowest))
 
 
 def _run_csv(arguments) -> int:
@@ -172,11 +134,11 @@ def _run_csv(arguments) -> int:
     if arguments.out:
         rows = ["id,lower,upper,size,offset"]
         rows += [",".join(map(str, row)) for row in plan["buffers"]]
-        _write(arguments.out, "\n".join(rows) + "\n")
+        write(arguments.out, "\n".join(rows) + "\n")
     if arguments.html:
         from tidemark.cli import plan_page
 
-        _write(arguments.html, plan_page.page(_name(arguments.csv), plan))
+        write(arguments.html, plan_page.page(_name(arguments.csv), plan))
     print(
         f"peak={plan['peak']} lower_bound={plan['lower_bound']} seconds={plan['seconds']:.3f}",
         flush=True,
@@ -197,10 +159,3 @@ def _read(path: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{_name(path)}: line {line}: this is no UTF-8 text") from None
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -3,35 +3,78 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._type_specs import TensorSpec
-from tidemark.data._dataset import UNKNOWN_CARDINALITY, DatasetV2
+from tidemark.data._dataset import AUTOTUNE, UNKNOWN_CARDINALITY, DatasetV2
+from tidemark.data._staged_handles import made
+from tidemark.data._traced import number_of
+
+_TEXT = TensorSpec([], dtypes.string)
 
 
-def _names(filenames):
-    if isinstance(filenames, DatasetV2):
-        return [item.numpy().decode() for item in filenames]
+def _name_tensors(filenames):
+    """The names as tensors, one or many each."""
+    return [
+        convert_to_tensor(name if isinstance(name, (Tensor, bytes)) else str(name))
+        for name in nest.flatten(filenames)
+    ]
+
+
+def _texts(tensors):
     out = []
-    for name in nest.flatten(filenames):
-        if isinstance(name, Tensor):
-            out.extend(item.decode() for item in name.numpy().ravel().tolist()
-                       ) if name.shape.rank else out.append(name.numpy().decode())  # fmt: skip
-        else:
-            out.append(name.decode() if isinstance(name, bytes) else str(name))
+    for tensor in tensors:
+        if tensor.dtype != dtypes.string:
+            raise TypeError(
+                f"The `filenames` argument must contain `tf.string` elements. Got {tensor.dtype!r}."
+            )
+        names = tensor.numpy()
+        names = names.ravel().tolist() if tensor.shape.rank else [names]
+        out.extend(name.decode() for name in names)
     return out
+
+
+def _reading(filenames, reads, parallel):
+    """A handle of what ``reads`` (names → handle) gives; several files in turn where parallel."""
+    if not isinstance(filenames, DatasetV2):
+        if parallel is None:
+            return made(lambda names: reads(_texts(names)), _name_tensors(filenames))
+        filenames = DatasetV2.from_tensor_slices(
+            [n for tensor in _name_tensors(filenames) for n in _texts([tensor])]
+        )
+    if filenames.element_spec.dtype != dtypes.string:
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+            f"{filenames.element_spec.dtype!r} elements."
+        )
+
+    def one_file(name):
+        return DatasetV2(made(lambda names: reads(_texts(names)), [name]), _TEXT)
+
+    if parallel is None:
+        return filenames.flat_map(one_file)._handle
+    cycle = number_of(parallel, "num_parallel_reads")
+    cycle = None if cycle == AUTOTUNE else cycle
+    return filenames.interleave(one_file, cycle, num_parallel_calls=parallel)._handle
 
 
 def _opened(path, compression):
     if compression == "GZIP":
         return gzip.open(path, "rb")
+    if compression != "ZLIB":
+        raise ValueError(f'compression_type must be "", "ZLIB" or "GZIP", got {compression!r}')
     with open(path, "rb") as file:
-        import io
-
         return io.BytesIO(zlib.decompress(file.read()))
+
+
+def _compression(given):
+    if isinstance(given, Tensor):
+        given = given.numpy().decode()
+    return given or ""
 
 
 class TextLineDataset(DatasetV2):
@@ -39,19 +82,21 @@ class TextLineDataset(DatasetV2):
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None,
                  name=None):  # fmt: skip
-        names = _names(filenames)
-        if not compression_type:
-            handle = _tidemark.dataset_text_lines(names, int(buffer_size or 0))
-        else:
+        buffer, compression = int(buffer_size or 0), _compression(compression_type)
+
+        def reads(names):
+            if not compression:
+                return _tidemark.dataset_text_lines(names, buffer)
 
             def lines():
                 for path in names:
-                    with _opened(path, compression_type) as file:
+                    with _opened(path, compression) as file:
                         for line in file:
-                            yield [convert_to_tensor(line.rstrip(b"\r\n"))]
+                            yield [convert_to_tensor(line.rstrip(b"\n").removesuffix(b"\r"))]
 
-            handle = _tidemark.dataset_from_python(lines, UNKNOWN_CARDINALITY)
-        super().__init__(handle, TensorSpec([], dtypes.string))
+            return _tidemark.dataset_from_python(lines, UNKNOWN_CARDINALITY)
+
+        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)
 
 
 class TFRecordDataset(DatasetV2):
@@ -59,19 +104,21 @@ class TFRecordDataset(DatasetV2):
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None,
                  name=None):  # fmt: skip
-        names = _names(filenames)
-        if not compression_type:
-            handle = _tidemark.dataset_tf_records(names)
-        else:
+        compression = _compression(compression_type)
+
+        def reads(names):
+            if not compression:
+                return _tidemark.dataset_tf_records(names)
             from tidemark.io import _tfrecord
 
             def records():
                 for path in names:
-                    for record in _tfrecord.tf_record_iterator(path, compression_type):
+                    for record in _tfrecord.tf_record_iterator(path, compression):
                         yield [convert_to_tensor(record)]
 
-            handle = _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
-        super().__init__(handle, TensorSpec([], dtypes.string))
+            return _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
+
+        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)
 
 
 class FixedLengthRecordDataset(DatasetV2):
@@ -80,15 +127,20 @@ class FixedLengthRecordDataset(DatasetV2):
     def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None,
                  buffer_size=None, compression_type=None, num_parallel_reads=None,
                  name=None):  # fmt: skip
-        names, size = _names(filenames), int(record_bytes)
+        size, compression = int(record_bytes), _compression(compression_type)
         head, foot = int(header_bytes or 0), int(footer_bytes or 0)
 
-        def records():
-            for path in names:
-                with open(path, "rb") as file:
-                    body = file.read()
-                for at in range(head, len(body) - foot - size + 1, size):
-                    yield [convert_to_tensor(body[at : at + size])]
+        def reads(names):
+            if not compression:
+                return _tidemark.dataset_fixed_records(names, size, head, foot)
 
-        handle = _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
-        super().__init__(handle, TensorSpec([], dtypes.string))
+            def records():
+                for path in names:
+                    with _opened(path, compression) as file:
+                        body = file.read()
+                    for at in range(head, len(body) - foot - size + 1, size):
+                        yield [convert_to_tensor(body[at : at + size])]
+
+            return _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
+
+        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)

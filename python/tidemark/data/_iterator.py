@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import weakref
 
 import numpy as np
@@ -14,10 +15,13 @@ from tidemark._staged import python_call
 from tidemark._tracing import is_tracing, lifted
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data._elements import flat_specs, pack
+from tidemark.data._staged_handles import StagedHandle
 from tidemark.errors import OutOfRangeError
 
 
-def _types(spec):
+def types_of(spec):
+    """(dtype, sizes) of the tensors of an element."""
+
     def sizes(shape):
         return None if shape.rank is None else tuple(shape.as_list())
 
@@ -53,6 +57,19 @@ def owning_number(owned, number):
     """A scalar tensor with the number; the object lives as long as the tensor and its copies."""
     array = np.asarray(_Owner(number, owned))
     return _tidemark.from_dlpack(array)
+
+
+def numbers_of(dataset):
+    """What a node that goes over the dataset is given."""
+    handle = dataset._handle
+    return [handle.as_tensor()] if isinstance(handle, StagedHandle) else []
+
+
+def _run_time(dataset, given):
+    """The dataset as it is when the graph runs."""
+    if not given:
+        return dataset
+    return type(dataset)._of_handle(_tidemark.dataset_from_tensor(given[0]), dataset.element_spec)
 
 
 # Iterators by the number that stands for them in graphs, as long as somebody holds them.
@@ -95,12 +112,12 @@ class Iterator(CompositeTensor):
     def of_each_run(cls, dataset):
         """In a graph: an iterator that each run starts anew and that goes with the run."""
 
-        def start():
-            made, number = cls(dataset), next(_numbers)
+        def start(*given):
+            made, number = cls(_run_time(dataset, given)), next(_numbers)
             _by_number[number] = made
             return owning_number(made, number)
 
-        (handle,) = python_call(start, [], [(dtypes.int64, ())])
+        (handle,) = python_call(start, numbers_of(dataset), [(dtypes.int64, ())])
         return cls(None, dataset.element_spec, handle)
 
     element_spec = property(lambda self: self._spec)
@@ -140,14 +157,14 @@ class Iterator(CompositeTensor):
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError after the last."""
         if is_tracing():
-            return self._packed(self._staged(_take, _types(self._spec)))
+            return self._packed(self._staged(_take, types_of(self._spec)))
         return self._packed(_take(self._started()))
 
     def get_next_as_optional(self):
         """The next element, or an optional without a value after the last."""
         if is_tracing():
             specs = flat_specs(self._spec)
-            types = [(dtypes.bool, ()), *_types(self._spec)]
+            types = [(dtypes.bool, ()), *types_of(self._spec)]
             found, *tensors = self._staged(lambda taken: _take_if_any(taken, specs), types)
             return Optional(self._packed(tensors), self._spec, found)
         tensors = self._started().next()
@@ -162,7 +179,7 @@ class Iterator(CompositeTensor):
         def take(taken, wanted):
             return _take_if_any(taken if wanted else None, specs)
 
-        types = [(dtypes.bool, ()), *_types(self._spec)]
+        types = [(dtypes.bool, ()), *types_of(self._spec)]
         if self._dataset is not None:
             return python_call(lambda w: take(self._started(), w), [wanted], types)
         return python_call(
@@ -179,13 +196,25 @@ class Iterator(CompositeTensor):
             return python_call(lambda: take(self._started()), [], types)
         return python_call(lambda n: take(_by_number[int(n)]._started()), [self._handle], types)
 
-    def save(self):
-        """How many elements were taken: what ``restore`` needs."""
-        return 0 if self._iterator is None else self._iterator.taken
+    def save(self, path=None):
+        """Where it stands, with all it keeps: bytes that ``restore`` takes."""
+        state = self._started().save()
+        if path is None:
+            return state
+        working = f"{os.fspath(path)}.{os.getpid()}"
+        with open(working, "wb") as file:
+            file.write(state)
+        os.replace(working, path)
+        return path
 
-    def restore(self, taken):
-        """Starts again after as many elements."""
-        self._iterator = self._dataset._handle.skip(taken).iterate()
+    def restore(self, state):
+        """Goes on where an iterator over an equal pipeline stood when it was saved."""
+        if not isinstance(state, bytes):
+            with open(state, "rb") as file:
+                state = file.read()
+        made = self._dataset._handle.iterate()
+        made.restore(state)
+        self._iterator = made
 
 
 OwnedIterator = Iterator

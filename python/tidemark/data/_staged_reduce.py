@@ -9,7 +9,7 @@ from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import python_call
 from tidemark.data._elements import flat_specs, pack
-from tidemark.data._iterator import owning_number
+from tidemark.data._iterator import numbers_of, owning_number
 from tidemark.tensor_shape import as_shape, sizes_of
 
 _numbers = itertools.count(1)
@@ -36,8 +36,9 @@ def staged_reduce(dataset, initial_state, reduce_func):
     specs = flat_specs(dataset.element_spec)
     running = {}  # number → weakly, the iterator: the run's own tensor keeps it
 
-    def start():
-        number, iterator = next(_numbers), Running(dataset._handle.iterate())
+    def start(*given):
+        handle = _tidemark.dataset_from_tensor(given[0]) if given else dataset._handle
+        number, iterator = next(_numbers), Running(handle.iterate())
         running[number] = weakref.ref(iterator, lambda _: running.pop(number, None))
         return owning_number(iterator, number)
 
@@ -48,7 +49,7 @@ def staged_reduce(dataset, initial_state, reduce_func):
         return (convert_to_tensor(True), *tensors)
 
     types = [(dtypes.bool, ()), *((s.dtype, sizes_of(s.shape)) for s in specs)]
-    (number,) = python_call(start, [], [(dtypes.int64, ())])
+    (number,) = python_call(start, numbers_of(dataset), [(dtypes.int64, ())])
     state = nest.map_structure(convert_to_tensor, initial_state)
     more, *element = python_call(following, [number], types)
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
-from tidemark.data._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tidemark._optional import Optional
+from tidemark.data._dataset import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    DatasetV2,
+)
 from tidemark.data._options import (
     AutoShardPolicy,
     AutotuneOptions,
@@ -15,21 +20,24 @@ from tidemark.data._options import (
 )
 
 
+def Counter(start=0, step=1, dtype=dtypes.int64):
+    """Numbers without end."""
+    return DatasetV2.counter(start, step, dtype)
+
+
+def RandomDataset(seed=None, rerandomize_each_iteration=None, name=None):
+    """Random numbers without end."""
+    return DatasetV2.random(seed, rerandomize_each_iteration)
+
+
 def cardinality(dataset):
     """The number of elements, -1: without end, -2: not known."""
     return dataset.cardinality()
 
 
 def assert_cardinality(expected_cardinality):
-    """Says how many elements a dataset has."""
-
-    def apply(dataset):
-        made = dataset.take(-1)
-        count = int(expected_cardinality)
-        made.cardinality = lambda name=None: convert_to_tensor(count, dtype=dtypes.int64)
-        return made
-
-    return apply
+    """Says how many elements a dataset has; another number is an error."""
+    return lambda dataset: dataset._step("counted", int(expected_cardinality))
 
 
 def get_single_element(dataset):
@@ -37,15 +45,153 @@ def get_single_element(dataset):
     return dataset.get_single_element()
 
 
+def get_structure(dataset_or_iterator):
+    """The type of the elements."""
+    return dataset_or_iterator.element_spec
+
+
+def get_next_as_optional(iterator):
+    """The next element, or an optional without a value."""
+    return iterator.get_next_as_optional()
+
+
+def from_list(elements, name=None):
+    """These elements."""
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    found = DatasetV2.from_tensors(elements[0])
+    for element in elements[1:]:
+        found = found.concatenate(DatasetV2.from_tensors(element))
+    return found
+
+
+def to_variant(dataset):
+    """A tensor that stands for the dataset."""
+    return dataset._handle.as_tensor()
+
+
+def from_variant(variant, structure):
+    """The dataset that a tensor stands for."""
+    from tidemark.data._staged_handles import handle_of
+
+    return DatasetV2(handle_of(variant), structure)
+
+
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    """Elements of the datasets by chance."""
+    return DatasetV2.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
+    """Elements of the datasets by name."""
+    return DatasetV2.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """Writes all elements into a folder."""
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(path, element_spec=None, compression=None, reader_func=None):
+    """What ``save`` wrote."""
+    return DatasetV2.load(path, element_spec, compression, reader_func)
+
+
+def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+    """What is made of groups of elements with equal keys."""
+    return lambda dataset: dataset.group_by_window(
+        key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes,
+                              padded_shapes=None, padding_values=None, pad_to_bucket_boundary=False,
+                              no_padding=False, drop_remainder=False):  # fmt: skip
+    """Batches of elements of like length."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
+
+
+def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+    """Elements thrown away until classes have the target's distribution."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def scan(initial_state, scan_func):
+    """Elements made from a state that goes along."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate):
+    """The elements before the first for which the predicate is false."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unique():
+    """Each different element once."""
+    return lambda dataset: dataset.unique()
+
+
+def ignore_errors(log_warning=False):
+    """Leaves out the elements that end in errors."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def enumerate_dataset(start=0):
+    """Pairs of a number and an element."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+    """Elements of different sizes as ragged tensors."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    """Elements as rows of sparse tensors."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+    """Keeps the elements of the first whole pass in a folder."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+
+def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False,
+                  num_parallel_calls=None):  # fmt: skip
+    """The function of every element, in batches."""
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
+        batch_size, drop_remainder
+    )
+
+
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """The elements again and again, in another order each time."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False,
+                        buffer_output_elements=None, prefetch_input_elements=None):  # fmt: skip
+    """The elements of several datasets at a time, in turn."""
+    return lambda dataset: dataset.interleave(
+        map_func, cycle_length, block_length, num_parallel_calls=cycle_length
+    )
+
+
 def unbatch():
+    """The rows of the elements."""
     return lambda dataset: dataset.unbatch()
 
 
 def prefetch_to_device(device, buffer_size=None):
+    """Makes elements ahead."""
     return lambda dataset: dataset.prefetch(2 if buffer_size is None else buffer_size)
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
+    """There is one device."""
     return lambda dataset: dataset
 
 
@@ -58,5 +204,6 @@ __all__ = [
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
+    "Optional",
     "ThreadingOptions",
 ]

@@ -46,6 +46,10 @@ inline constexpr Setting kPlan{
     "TIDEMARK_PLAN", Kind::flag, "1",
     "Compile functions and session runs that are called again with the same sizes; 0: run every "
     "graph step by step."};
+inline constexpr Setting kPlanBudget{
+    "TIDEMARK_PLAN_BUDGET", Kind::bytes, "0",
+    "The peak that functions without a memory_budget are planned for, or the lowest that can be "
+    "reached: steps are done twice for it. 0: whatever is fastest."};
 inline constexpr Setting kDump{
     "TIDEMARK_DUMP", Kind::text, "",
     "passes: print the graph of a function after every pass of its compilation."};
@@ -70,11 +74,14 @@ inline constexpr Setting kPeerTorch{
 inline constexpr Setting kPeerJax{
     "TIDEMARK_PEER_JAX", Kind::text, "",
     "A Python with JAX, to compare with in benchmarks. Default: .venv-peers/jax."};
+inline constexpr Setting kPeerServe{
+    "TIDEMARK_PEER_SERVE", Kind::text, "",
+    "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,    &kRetainedLimit, &kPoison,  &kFailAllocation, &kNumThreads,
-    &kTraceCache,     &kPlan,          &kDump,    &kFusion,         &kBenchPython,
-    &kPeerTensorFlow, &kPeerTorch,     &kPeerJax,
+    &kMemoryLimit, &kRetainedLimit,  &kPoison,     &kFailAllocation, &kNumThreads,
+    &kTraceCache,  &kPlan,           &kPlanBudget, &kDump,           &kFusion,
+    &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,        &kPeerServe,
 };
 
 /// All settings, for documentation.

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "tidemark/data/dataset.h"
+#include "tidemark/data/file.h"
+#include "tidemark/data/state.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::data {
@@ -81,7 +83,8 @@ Shape padded_shape(std::span<const Element> elements, size_t component, const Sh
   for (int i = 0; i < out.rank(); ++i) {
     if (wanted[i] < 0) continue;
     if (wanted[i] < out[i]) {
-      fail("[padded_batch] padded_shapes ask for size ", wanted[i], "; an element has ", out[i]);
+      fail<DataLossError>("Attempted to pad to a smaller size than the input element: ", wanted[i],
+                          " in padded_shapes, ", out[i], " in an element");
     }
     out[i] = wanted[i];
   }
@@ -185,6 +188,8 @@ class Batches final : public Dataset {
       const int64_t rows = from_->skip(count * size_);
       return drop_ ? rows / size_ : (rows + size_ - 1) / size_;
     }
+    void save_state(StateWriter& to) override { from_->save(to); }
+    void restore_state(StateReader& from) override { from_->restore(from); }
 
    private:
     int64_t size_;
@@ -210,16 +215,31 @@ class Unbatched final : public Dataset {
       explicit It(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
       bool take_next(Element& out) override {
         while (!rows_ || !rows_->next(out)) {
-          Element whole;
           rows_.reset();
-          if (!from_->next(whole)) return false;
-          rows_ = slices(std::move(whole))->iterate();
+          whole_.clear();
+          if (!from_->next(whole_)) return false;
+          rows_ = slices(whole_)->iterate();
         }
         return true;
+      }
+      void save_state(StateWriter& to) override {
+        from_->save(to);
+        to.number(rows_ != nullptr);
+        if (!rows_) return;
+        to.element(whole_);
+        rows_->save(to);
+      }
+      void restore_state(StateReader& from) override {
+        from_->restore(from);
+        rows_ = restore_if(from, [&] {
+          whole_ = from.element();
+          return slices(whole_)->iterate();
+        });
       }
 
      private:
       std::unique_ptr<Iterator> from_, rows_;
+      Element whole_;
     };
     return std::make_unique<It>(of_->iterate());
   }

@@ -1,11 +1,7 @@
 // Several datasets as one, and elements kept or made ahead.
-#include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <mutex>
-#include <thread>
 
+#include "tidemark/data/ahead.h"
 #include "tidemark/data/dataset.h"
 #include "tidemark/data/held.h"
 
@@ -32,6 +28,15 @@ class Concatenated final : public Dataset {
         if (!then_) return false;
         now_ = std::exchange(then_, {})->iterate();
         return now_->next(out);
+      }
+      void save_state(StateWriter& to) override {
+        to.number(then_ != nullptr);
+        now_->save(to);
+      }
+      void restore_state(StateReader& from) override {
+        const bool is_first = from.count(1);
+        if (!is_first && then_) now_ = std::exchange(then_, {})->iterate();
+        now_->restore(from);
       }
 
      private:
@@ -73,6 +78,12 @@ class Zipped final : public Dataset {
         out = std::move(joined);
         return true;
       }
+      void save_state(StateWriter& to) override {
+        for (const auto& from : all) from->save(to);
+      }
+      void restore_state(StateReader& from) override {
+        for (const auto& one : all) one->restore(from);
+      }
       std::vector<std::unique_ptr<Iterator>> all;
     };
     auto it = std::make_unique<It>();
@@ -102,7 +113,7 @@ class Cached final : public Dataset {
  private:
   class It final : public Iterator {
    public:
-    It(DatasetRef of, std::shared_ptr<Kept> kept) : kept_(std::move(kept)) {
+    It(const DatasetRef& of, std::shared_ptr<Kept> kept) : source_(of), kept_(std::move(kept)) {
       const std::lock_guard hold(kept_->mutex);
       reads_ = kept_->is_whole;
       if (!reads_) from_ = of->iterate();
@@ -130,6 +141,31 @@ class Cached final : public Dataset {
       kept_->elements = std::move(mine_);
       kept_->is_whole = true;
     }
+    /// The elements are saved with it: another process has none.
+    void save_state(StateWriter& to) override {
+      const std::lock_guard hold(kept_->mutex);
+      to.number(reads_);
+      to.number(static_cast<int64_t>(at_));
+      save_all(to, reads_ ? kept_->elements : mine_);
+      save_if(to, from_.get());
+    }
+    void restore_state(StateReader& from) override {
+      reads_ = from.count(1);
+      at_ = static_cast<size_t>(from.count(kMostSaved));
+      std::vector<Held> elements;
+      restore_all(from, kept_->store, elements);
+      from_ = restore_if(from, [&] { return source_->iterate(); });
+      mine_.clear();
+      if (!reads_) {
+        mine_ = std::move(elements);
+        return;
+      }
+      const std::lock_guard hold(kept_->mutex);
+      if (!kept_->is_whole) kept_->elements = std::move(elements);
+      kept_->is_whole = true;
+    }
+
+    DatasetRef source_;
     std::shared_ptr<Kept> kept_;
     std::unique_ptr<Iterator> from_;
     std::vector<Held> mine_;
@@ -141,79 +177,6 @@ class Cached final : public Dataset {
   std::shared_ptr<Kept> kept_;
 };
 
-/// Elements made by a thread of its own, in order, up to a number of them ahead.
-class Ahead final : public Iterator {
- public:
-  Ahead(std::unique_ptr<Iterator> from, size_t most)
-      : from_(std::move(from)), most_(most), thread_([this] { work(); }) {}
-  ~Ahead() override {
-    {
-      const std::lock_guard hold(mutex_);
-      is_stopping_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
-  bool take_next(Element& out) override {
-    std::unique_lock hold(mutex_);
-    changed_.wait(hold, [&] { return !ready_.empty() || is_done_; });
-    if (ready_.empty()) {
-      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-      return false;
-    }
-    out = ready_.front().take();
-    ready_.pop_front();
-    hold.unlock();
-    changed_.notify_all();
-    return true;
-  }
-
- private:
-  void work() {
-    std::exception_ptr error;
-    try {
-      while (step()) {
-      }
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const std::lock_guard hold(mutex_);
-      is_done_ = true;
-      error_ = error;
-    }
-    changed_.notify_all();
-  }
-
-  bool step() {
-    {
-      std::unique_lock hold(mutex_);
-      changed_.wait(hold, [&] { return ready_.size() < most_ || is_stopping_; });
-      if (is_stopping_) return false;
-    }
-    Element one;
-    if (!from_->next(one)) return false;
-    {
-      const std::lock_guard hold(mutex_);
-      if (is_stopping_) return false;
-      ready_.emplace_back(store_, std::move(one));
-    }
-    changed_.notify_all();
-    return true;
-  }
-
-  std::unique_ptr<Iterator> from_;
-  size_t most_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Store store_{memory::Holder::dataset_prefetch};
-  std::deque<Held> ready_;
-  std::exception_ptr error_;
-  bool is_done_ = false, is_stopping_ = false;
-  std::thread thread_;
-};
-
 class Prefetched final : public Dataset {
  public:
   Prefetched(DatasetRef of, int64_t count)
@@ -222,7 +185,7 @@ class Prefetched final : public Dataset {
   std::unique_ptr<Iterator> start() const override {
     auto from = of_->iterate();
     if (count_ == 0) return from;
-    return std::make_unique<Ahead>(std::move(from), static_cast<size_t>(count_ < 0 ? 2 : count_));
+    return made_ahead(std::move(from), static_cast<size_t>(count_ < 0 ? 2 : count_));
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "tidemark/data/dataset.h"
 
+#include "tidemark/data/state.h"
 #include "tidemark/memory/context.h"
 
 namespace tidemark::data {
@@ -57,6 +58,23 @@ int64_t Iterator::next_block(int64_t count, Element& out) {
 int64_t Iterator::skip(int64_t count) {
   const StepScope step(of_.get());
   return leave_out(count);
+}
+
+void Iterator::save(StateWriter& to) {
+  const StepScope step(of_.get());
+  to.text(of_ ? of_->name() : "");
+  save_state(to);
+}
+
+void Iterator::restore(StateReader& from) {
+  const StepScope step(of_.get());
+  const std::string name = from.text();
+  const std::string_view own = of_ ? of_->name() : "";
+  if (name != own) {
+    StateReader::damaged(message("it was saved by another pipeline: it has \"", name,
+                                 "\" where this one has \"", own, "\""));
+  }
+  restore_state(from);
 }
 
 int64_t Iterator::take_block(int64_t, Element&) { return -1; }

@@ -40,11 +40,12 @@ Held::Held(Store& store, Element element, bool is_shared)
     : store_(&store), element_(std::move(element)) {
   // A tensor that others refer to stays theirs: rows of a large one, for instance.
   const uint32_t most = is_shared ? 2 : 1;
-  for (const Tensor& t : element_) {
-    memory::Buffer* buffer = t.impl()->buffer;
+  for (size_t i = 0; i < std::min<size_t>(element_.size(), 64); ++i) {
+    memory::Buffer* buffer = element_[i].impl()->buffer;
     if (!buffer || buffer->refs.load(std::memory_order_acquire) > most) continue;
     if (buffer->holder != memory::Holder::value) continue;
     memory::set_holder(buffer, store.holder());
+    named_ |= uint64_t{1} << i;
     bytes_ += static_cast<int64_t>(buffer->charged);
   }
   store.add(1, bytes_);
@@ -52,11 +53,8 @@ Held::Held(Store& store, Element element, bool is_shared)
 
 void Held::let_go() noexcept {
   if (!store_) return;
-  for (const Tensor& t : element_) {
-    memory::Buffer* buffer = t.impl()->buffer;
-    if (buffer && buffer->holder == store_->holder()) {
-      memory::set_holder(buffer, memory::Holder::value);
-    }
+  for (size_t i = 0; named_ != 0; ++i, named_ >>= 1) {
+    if (named_ & 1) memory::set_holder(element_[i].impl()->buffer, memory::Holder::value);
   }
   store_->add(-1, -std::exchange(bytes_, 0));
   store_ = nullptr;

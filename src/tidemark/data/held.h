@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tidemark/data/dataset.h"
+#include "tidemark/data/state.h"
 #include "tidemark/memory/buffer.h"
 
 namespace tidemark::data {
@@ -45,10 +46,12 @@ class Held {
   Held(Held&& other) noexcept
       : store_(std::exchange(other.store_, nullptr)),
         element_(std::move(other.element_)),
+        named_(std::exchange(other.named_, 0)),
         bytes_(std::exchange(other.bytes_, 0)) {}
   Held& operator=(Held&& other) noexcept {
     std::swap(store_, other.store_);
     std::swap(element_, other.element_);
+    std::swap(named_, other.named_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
@@ -65,7 +68,21 @@ class Held {
 
   Store* store_;  // null: holds nothing
   Element element_;
+  uint64_t named_ = 0;  // a bit for each tensor that is counted as ours
   int64_t bytes_ = 0;
 };
+
+template <class Many>
+void save_all(StateWriter& to, const Many& held) {
+  to.number(static_cast<int64_t>(held.size()));
+  for (const Held& one : held) to.element(one.element());
+}
+template <class Many>
+void restore_all(StateReader& from, Store& store, Many& held) {
+  held.clear();
+  for (int64_t left = from.count(kMostSaved); left > 0; --left) {
+    held.emplace_back(store, from.element());
+  }
+}
 
 }  // namespace tidemark::data

@@ -27,56 +27,60 @@ class Mapped final : public Dataset {
   Mapped(DatasetRef of, Function function)
       : Dataset("map"), of_(std::move(of)), function_(std::move(function)) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
-     public:
-      It(std::unique_ptr<Iterator> from, Function function)
-          : from_(std::move(from)), function_(std::move(function)) {}
-      bool take_next(Element& out) override {
-        Element one;
-        if (!from_->next(one)) return false;
-        out = function_(std::move(one));
-        return true;
-      }
-      int64_t leave_out(int64_t count) override { return from_->skip(count); }
 
-     private:
-      std::unique_ptr<Iterator> from_;
-      Function function_;
-    };
+ private:
+  std::unique_ptr<Iterator> start() const override {
     return std::make_unique<It>(of_->iterate(), function_);
   }
 
- private:
+  class It final : public Iterator {
+   public:
+    It(std::unique_ptr<Iterator> from, Function function)
+        : from_(std::move(from)), function_(std::move(function)) {}
+
+   private:
+    bool take_next(Element& out) override {
+      Element one;
+      if (!from_->next(one)) return false;
+      out = function_(std::move(one));
+      return true;
+    }
+    int64_t leave_out(int64_t count) override { return from_->skip(count); }
+    void save_state(StateWriter& to) override { from_->save(to); }
+    void restore_state(StateReader& from) override { from_->restore(from); }
+
+    std::unique_ptr<Iterator> from_;
+    Function function_;
+  };
+
   DatasetRef of_;
   Function function_;
 };
 
-/// Several elements computed at the same time, given in order.
+/// Several elements computed at the same time, given in order. An error takes the place of an
+/// element: what comes after it can still be asked for.
 class InParallel final : public Iterator {
  public:
   InParallel(std::unique_ptr<Iterator> from, Function function, size_t parallel)
-      : from_(std::move(from)), function_(std::move(function)), most_(2 * parallel) {
-    for (size_t i = 0; i < parallel; ++i) threads_.emplace_back([this] { work(); });
+      : from_(std::move(from)), function_(std::move(function)), parallel_(parallel) {
+    begin();
   }
-  ~InParallel() override {
-    {
-      const std::lock_guard hold(mutex_);
-      is_stopping_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& t : threads_) t.join();
-  }
+  ~InParallel() override { stop(); }
+
+ private:
+  struct Slot {
+    Element element;  // what it is computed of
+    std::optional<Held> held;
+    std::exception_ptr error;
+    bool is_done = false;
+  };
 
   bool take_next(Element& out) override {
     std::unique_lock hold(mutex_);
     changed_.wait(hold, [&] {
       return (!slots_.empty() && slots_.front()->is_done) || (is_drained_ && slots_.empty());
     });
-    if (slots_.empty()) {
-      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-      return false;
-    }
+    if (slots_.empty()) return false;
     const std::shared_ptr<Slot> slot = std::move(slots_.front());
     slots_.pop_front();
     hold.unlock();
@@ -86,57 +90,99 @@ class InParallel final : public Iterator {
     return true;
   }
 
- private:
-  struct Slot {
-    Element element;
-    std::optional<Held> held;
-    std::exception_ptr error;
-    bool is_done = false;
-  };
+  void begin() {
+    is_stopping_ = false;
+    for (size_t i = 0; i < parallel_; ++i) threads_.emplace_back([this] { work(); });
+  }
+  void stop() {
+    {
+      const std::lock_guard hold(mutex_);
+      is_stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& t : threads_) t.join();
+    threads_.clear();
+  }
 
   void work() {
     memory::thread_context.site = site_;
     memory::thread_context.op = "map";
-    while (true) {
-      std::unique_lock hold(mutex_);
-      changed_.wait(hold, [&] { return is_stopping_ || is_drained_ || slots_.size() < most_; });
-      if (is_stopping_ || is_drained_) return;
-      auto slot = std::make_shared<Slot>();
-      // The source is asked by one thread at a time, so that elements keep their order.
-      try {
-        if (!from_->next(slot->element)) is_drained_ = true;
-      } catch (...) {
-        error_ = std::current_exception();
-        is_drained_ = true;
+    while (const std::shared_ptr<Slot> slot = ask()) {
+      if (!slot->error) {
+        try {
+          slot->held.emplace(store_, function_(std::move(slot->element)));
+        } catch (...) {
+          slot->error = std::current_exception();
+        }
       }
-      if (is_drained_) {
-        hold.unlock();
-        changed_.notify_all();
-        return;
+      {
+        const std::lock_guard hold(mutex_);
+        slot->is_done = true;
       }
-      slots_.push_back(slot);
-      hold.unlock();
-      try {
-        slot->held.emplace(store_, function_(std::move(slot->element)));
-      } catch (...) {
-        slot->error = std::current_exception();
-      }
-      hold.lock();
-      slot->is_done = true;
-      hold.unlock();
       changed_.notify_all();
     }
+    changed_.notify_all();
+  }
+
+  /// The next element's slot, in order: the source is asked by one thread at a time. Null: enough.
+  std::shared_ptr<Slot> ask() {
+    const std::lock_guard asking(source_mutex_);
+    {
+      std::unique_lock hold(mutex_);
+      changed_.wait(hold,
+                    [&] { return is_stopping_ || is_drained_ || slots_.size() < 2 * parallel_; });
+      if (is_stopping_ || is_drained_) return nullptr;
+    }
+    auto slot = std::make_shared<Slot>();
+    bool is_at_end = false;
+    try {
+      is_at_end = !from_->next(slot->element);
+    } catch (...) {
+      slot->error = std::current_exception();
+    }
+    const std::lock_guard hold(mutex_);
+    is_drained_ = is_at_end;
+    if (is_at_end) return nullptr;
+    slots_.push_back(slot);
+    return slot;
+  }
+
+  /// Waits for what is being computed; the threads end at once afterwards and begin anew.
+  void save_state(StateWriter& to) override {
+    stop();
+    const std::unique_ptr<InParallel, void (*)(InParallel*)> goes_on(
+        this, [](InParallel* self) { self->begin(); });
+    to.number(static_cast<int64_t>(slots_.size()));
+    for (const auto& slot : slots_) {
+      if (slot->error) std::rethrow_exception(slot->error);
+      to.element(slot->held->element());
+    }
+    to.number(is_drained_);
+    from_->save(to);
+  }
+  void restore_state(StateReader& from) override {
+    stop();
+    slots_.clear();
+    for (int64_t left = from.count(kMostSaved); left > 0; --left) {
+      auto slot = std::make_shared<Slot>();
+      slot->held.emplace(store_, from.element());
+      slot->is_done = true;
+      slots_.push_back(std::move(slot));
+    }
+    is_drained_ = from.count(1);
+    from_->restore(from);
+    begin();
   }
 
   std::unique_ptr<Iterator> from_;
   Function function_;
-  size_t most_;
+  size_t parallel_;
   memory::Site* site_ = memory::thread_context.site;
   Store store_{memory::Holder::dataset};
+  std::mutex source_mutex_;  // is taken before `mutex_`
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Slot>> slots_;
-  std::exception_ptr error_;
   bool is_drained_ = false, is_stopping_ = false;
   std::vector<std::thread> threads_;
 };
@@ -146,11 +192,12 @@ class MappedInParallel final : public Dataset {
   MappedInParallel(DatasetRef of, Function function, int64_t parallel)
       : Dataset("map"), of_(std::move(of)), function_(std::move(function)), parallel_(parallel) {}
   int64_t cardinality() const override { return of_->cardinality(); }
+
+ private:
   std::unique_ptr<Iterator> start() const override {
     return std::make_unique<InParallel>(of_->iterate(), function_, static_cast<size_t>(parallel_));
   }
 
- private:
   DatasetRef of_;
   Function function_;
   int64_t parallel_;
@@ -160,105 +207,77 @@ class Filtered final : public Dataset {
  public:
   Filtered(DatasetRef of, Function predicate, bool stops)
       : Dataset("filter"), of_(std::move(of)), predicate_(std::move(predicate)), stops_(stops) {}
-  int64_t cardinality() const override {
-    const int64_t all = of_->cardinality();
-    return all == 0 ? 0 : kUnknown;
-  }
-  std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
-     public:
-      It(std::unique_ptr<Iterator> from, Function predicate, bool stops)
-          : from_(std::move(from)), predicate_(std::move(predicate)), stops_(stops) {}
-      bool take_next(Element& out) override {
-        while (from_ && from_->next(out)) {
-          if (is_true(predicate_(Element(out)), stops_ ? "take_while" : "filter")) return true;
-          if (stops_) from_.reset();
-        }
-        return false;
-      }
+  int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
 
-     private:
-      std::unique_ptr<Iterator> from_;
-      Function predicate_;
-      bool stops_;
-    };
+ private:
+  std::unique_ptr<Iterator> start() const override {
     return std::make_unique<It>(of_->iterate(), predicate_, stops_);
   }
 
- private:
+  class It final : public Iterator {
+   public:
+    It(std::unique_ptr<Iterator> from, Function predicate, bool stops)
+        : from_(std::move(from)), predicate_(std::move(predicate)), stops_(stops) {}
+
+   private:
+    bool take_next(Element& out) override {
+      while (from_ && from_->next(out)) {
+        if (is_true(predicate_(Element(out)), stops_ ? "take_while" : "filter")) return true;
+        if (stops_) from_.reset();
+      }
+      return false;
+    }
+    void save_state(StateWriter& to) override { save_if(to, from_.get()); }
+    void restore_state(StateReader& from) override {
+      from_ = restore_if(from, [&] { return std::move(from_); });
+    }
+
+    std::unique_ptr<Iterator> from_;
+    Function predicate_;
+    bool stops_;
+  };
+
   DatasetRef of_;
   Function predicate_;
   bool stops_;
 };
 
-class Interleaved final : public Dataset {
+/// What computes to an error is left out.
+class Undaunted final : public Dataset {
  public:
-  Interleaved(DatasetRef of, ToDataset function, int64_t cycle, int64_t block)
-      : Dataset("interleave"),
-        of_(std::move(of)),
-        function_(std::move(function)),
-        cycle_(cycle),
-        block_(block) {
-    if (cycle < 1) fail("[interleave] cycle_length must be positive; given was ", cycle);
-    if (block < 1) fail("[interleave] block_length must be positive; given was ", block);
-  }
+  Undaunted(DatasetRef of, std::function<void(const std::exception_ptr&)> note)
+      : Dataset("ignore_errors"), of_(std::move(of)), note_(std::move(note)) {}
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
-  std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(*this, of_->iterate());
-  }
 
  private:
+  std::unique_ptr<Iterator> start() const override {
+    return std::make_unique<It>(of_->iterate(), note_);
+  }
+
   class It final : public Iterator {
    public:
-    It(const Interleaved& of, std::unique_ptr<Iterator> from)
-        : function_(of.function_),
-          block_(of.block_),
-          from_(std::move(from)),
-          open_(static_cast<size_t>(of.cycle_)) {}
-    bool take_next(Element& out) override {
-      while (true) {
-        if (!open_[at_]) open_[at_] = next_source();
-        if (open_[at_]) {
-          if (open_[at_]->next(out)) {
-            if (++given_ == block_) advance();
-            return true;
-          }
-          open_[at_].reset();  // the next source takes this place when its turn comes
-        }
-        if (is_over()) return false;
-        advance();
-      }
-    }
+    It(std::unique_ptr<Iterator> from, std::function<void(const std::exception_ptr&)> note)
+        : from_(std::move(from)), note_(std::move(note)) {}
 
    private:
-    std::unique_ptr<Iterator> next_source() {
-      Element one;
-      if (!from_) return {};
-      if (!from_->next(one)) {
-        from_.reset();
-        return {};
+    bool take_next(Element& out) override {
+      while (true) {
+        try {
+          return from_->next(out);
+        } catch (...) {
+          if (note_) note_(std::current_exception());
+        }
       }
-      return function_(std::move(one))->iterate();
     }
-    void advance() {
-      at_ = (at_ + 1) % open_.size();
-      given_ = 0;
-    }
-    bool is_over() const {
-      return !from_ && std::none_of(open_.begin(), open_.end(),
-                                    [](const auto& it) { return static_cast<bool>(it); });
-    }
-    ToDataset function_;
-    int64_t block_;
+    void save_state(StateWriter& to) override { from_->save(to); }
+    void restore_state(StateReader& from) override { from_->restore(from); }
+
     std::unique_ptr<Iterator> from_;
-    std::vector<std::unique_ptr<Iterator>> open_;
-    size_t at_ = 0;
-    int64_t given_ = 0;
+    std::function<void(const std::exception_ptr&)> note_;
   };
 
   DatasetRef of_;
-  ToDataset function_;
-  int64_t cycle_, block_;
+  std::function<void(const std::exception_ptr&)> note_;
 };
 
 }  // namespace
@@ -273,8 +292,8 @@ DatasetRef filter(DatasetRef of, Function predicate) {
 DatasetRef take_while(DatasetRef of, Function predicate) {
   return std::make_shared<Filtered>(std::move(of), std::move(predicate), true);
 }
-DatasetRef interleave(DatasetRef of, ToDataset function, int64_t cycle, int64_t block) {
-  return std::make_shared<Interleaved>(std::move(of), std::move(function), cycle, block);
+DatasetRef ignore_errors(DatasetRef of, std::function<void(const std::exception_ptr&)> note) {
+  return std::make_shared<Undaunted>(std::move(of), std::move(note));
 }
 
 }  // namespace tidemark::data

@@ -1,89 +1,104 @@
 // Which elements, how often, in which order.
 #include <algorithm>
+#include <deque>
 #include <mutex>
 
 #include "tidemark/data/dataset.h"
 #include "tidemark/data/held.h"
+#include "tidemark/data/state.h"
 
 namespace tidemark::data {
 
 namespace {
 
-/// A generator of its own for each shuffle: SplitMix64.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// Below `bound`, without bias.
-  uint64_t below(uint64_t bound) {
-    const uint64_t limit = ~uint64_t{0} - ~uint64_t{0} % bound;
-    uint64_t drawn = next();
-    while (drawn >= limit) drawn = next();
-    return drawn % bound;
-  }
-
- private:
-  uint64_t state_;
-};
-
 class Shuffled final : public Dataset {
  public:
-  Shuffled(DatasetRef of, int64_t buffer, uint64_t seed, bool again)
-      : Dataset("shuffle"), of_(std::move(of)), buffer_(buffer), seed_(seed), again_(again) {
-    if (buffer <= 0) fail("[shuffle] buffer_size must be positive; given was ", buffer);
+  Shuffled(DatasetRef of, int64_t buffer, Seeds seeds, bool again)
+      : Dataset("shuffle"),
+        of_(std::move(of)),
+        buffer_(buffer),
+        again_(again),
+        seeds_(std::make_shared<Shared>(seeds)) {
+    if (buffer <= 0 && buffer != kUnknown) {
+      fail("buffer_size must be greater than zero or UNKNOWN_CARDINALITY; given was ", buffer);
+    }
   }
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> start() const override {
-    uint64_t seed = seed_;
-    if (again_) {
-      const std::lock_guard hold(mutex_);
-      seed += rounds_++ * 0x9e3779b97f4a7c15u;
-    }
-    return std::make_unique<It>(of_->iterate(), buffer_, seed);
-  }
 
  private:
+  /// Where each pass gets its seeds from.
+  struct Shared {
+    explicit Shared(Seeds seeds) : draws(seeds) {}
+    Seeds next(bool again) {
+      const std::lock_guard hold(mutex);
+      if (!again) return draws.seeds();
+      const int64_t first = draws.next();
+      return {first, draws.next()};
+    }
+    std::mutex mutex;
+    Draws draws;
+  };
+
+  std::unique_ptr<Iterator> start() const override {
+    const Seeds seeds = seeds_->next(again_);
+    const auto most = buffer_ == kUnknown ? ~size_t{0} : static_cast<size_t>(buffer_);
+    return std::make_unique<It>(of_->iterate(), most, seeds, seeds_);
+  }
+
   class It final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, int64_t buffer, uint64_t seed)
-        : from_(std::move(from)), most_(static_cast<size_t>(buffer)), random_(seed) {}
+    It(std::unique_ptr<Iterator> from, size_t most, Seeds seeds, std::shared_ptr<Shared> shared)
+        : from_(std::move(from)), most_(most), draws_(seeds), shared_(std::move(shared)) {}
+
+   private:
+    /// One is drawn, and the first takes its place: the order that TensorFlow has for these seeds.
     bool take_next(Element& out) override {
-      Element one;
-      while (!is_drained_ && held_.size() < most_) {
-        if (!from_->next(one)) {
-          is_drained_ = true;
-          break;
-        }
-        held_.emplace_back(store_, std::move(one));
-        one.clear();
+      for (Element one; !is_drained_ && held_.size() < most_; one.clear()) {
+        is_drained_ = !from_->next(one);
+        if (!is_drained_) held_.emplace_back(store_, std::move(one));
       }
       if (held_.empty()) return false;
-      std::swap(held_[random_.below(held_.size())], held_.back());
-      out = held_.back().take();
-      held_.pop_back();
+      Held& drawn = held_[draws_.next() % held_.size()];
+      out = drawn.take();
+      if (&drawn != &held_.front()) std::swap(drawn, held_.front());
+      held_.pop_front();
       return true;
     }
 
-   private:
+    void save_state(StateWriter& to) override {
+      from_->save(to);
+      to.number(is_drained_);
+      save_draws(to, draws_);
+      {
+        const std::lock_guard hold(shared_->mutex);
+        save_draws(to, shared_->draws);
+      }
+      save_all(to, held_);
+    }
+    void restore_state(StateReader& from) override {
+      from_->restore(from);
+      is_drained_ = from.count(1);
+      draws_ = restore_draws(from);
+      {
+        const std::lock_guard hold(shared_->mutex);
+        shared_->draws = restore_draws(from);
+      }
+      restore_all(from, store_, held_);
+    }
+
     std::unique_ptr<Iterator> from_;
     size_t most_;
-    Random random_;
+    Draws draws_;
+    std::shared_ptr<Shared> shared_;
     Store store_{memory::Holder::dataset_shuffle};
-    std::vector<Held> held_;
+    std::deque<Held> held_;
     bool is_drained_ = false;
   };
 
   DatasetRef of_;
   int64_t buffer_;
-  uint64_t seed_;
   bool again_;
-  mutable std::mutex mutex_;
-  mutable uint64_t rounds_ = 0;
+  std::shared_ptr<Shared> seeds_;
 };
 
 class Repeated final : public Dataset {
@@ -101,12 +116,7 @@ class Repeated final : public Dataset {
       It(DatasetRef of, int64_t count) : of_(std::move(of)), left_(count) {}
       bool take_next(Element& out) override {
         while (true) {
-          if (!now_) {
-            if (left_ == 0) return false;
-            if (left_ > 0) --left_;
-            now_ = of_->iterate();
-            gave_ = false;
-          }
+          if (!now_ && !begin()) return false;
           if (now_->next(out)) {
             gave_ = true;
             return true;
@@ -114,6 +124,25 @@ class Repeated final : public Dataset {
           now_.reset();
           if (!gave_ && left_ < 0) return false;  // nothing, without end
         }
+      }
+      bool begin() {
+        if (left_ == 0) return false;
+        if (left_ > 0) --left_;
+        now_ = of_->iterate();
+        gave_ = false;
+        return true;
+      }
+      /// Between two passes the next one begins, so that its order is saved, too.
+      void save_state(StateWriter& to) override {
+        if (!now_) begin();
+        to.number(left_);
+        to.number(gave_);
+        save_if(to, now_.get());
+      }
+      void restore_state(StateReader& from) override {
+        left_ = from.number();
+        gave_ = from.count(1);
+        now_ = restore_if(from, [&] { return of_->iterate(); });
       }
 
      private:
@@ -150,6 +179,20 @@ class Taken final : public Dataset {
         if (left_ > 0) --left_;
         return true;
       }
+      int64_t leave_out(int64_t count) override {
+        if (!from_) return 0;
+        const int64_t taken = from_->skip(left_ < 0 ? count : std::min(count, left_));
+        if (left_ > 0) left_ -= taken;
+        return taken;
+      }
+      void save_state(StateWriter& to) override {
+        to.number(left_);
+        save_if(to, from_.get());
+      }
+      void restore_state(StateReader& from) override {
+        left_ = from.number();
+        from_ = restore_if(from, [&] { return std::move(from_); });
+      }
 
      private:
       std::unique_ptr<Iterator> from_;
@@ -185,6 +228,14 @@ class Skipped final : public Dataset {
         if (count_ > 0) from_->skip(std::exchange(count_, 0));
         return from_->next_block(count, out);
       }
+      void save_state(StateWriter& to) override {
+        to.number(count_);
+        from_->save(to);
+      }
+      void restore_state(StateReader& from) override {
+        count_ = from.number();
+        from_->restore(from);
+      }
 
      private:
       std::unique_ptr<Iterator> from_;
@@ -197,6 +248,8 @@ class Skipped final : public Dataset {
   static std::unique_ptr<Iterator> taken_none(std::unique_ptr<Iterator>) {
     class None final : public Iterator {
       bool take_next(Element&) override { return false; }
+      void save_state(StateWriter&) override {}
+      void restore_state(StateReader&) override {}
     };
     return std::make_unique<None>();
   }
@@ -225,6 +278,14 @@ class Sharded final : public Dataset {
         from_->skip(std::exchange(ahead_, every_ - 1));
         return from_->next(out);
       }
+      void save_state(StateWriter& to) override {
+        to.number(ahead_);
+        from_->save(to);
+      }
+      void restore_state(StateReader& from) override {
+        ahead_ = from.number();
+        from_->restore(from);
+      }
 
      private:
       std::unique_ptr<Iterator> from_;
@@ -240,8 +301,8 @@ class Sharded final : public Dataset {
 
 }  // namespace
 
-DatasetRef shuffle(DatasetRef of, int64_t buffer, uint64_t seed, bool again) {
-  return std::make_shared<Shuffled>(std::move(of), buffer, seed, again);
+DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again) {
+  return std::make_shared<Shuffled>(std::move(of), buffer, seeds, again);
 }
 DatasetRef repeat(DatasetRef of, int64_t count) {
   return std::make_shared<Repeated>(std::move(of), count);

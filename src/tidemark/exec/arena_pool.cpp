@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tidemark/base/settings.h"
+#include "tidemark/exec/watched_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -48,6 +49,7 @@ class Pool {
     }
     // Its place is taken by the larger one: what a program needs once, it needs again.
     if (too_small) memory::release(too_small);
+    const OpName of_whom(memory::thread_context.run_name);
     try {
       return {memory::allocate({.bytes = bytes, .holder = memory::Holder::arena}), next_id()};
     } catch (...) {

@@ -29,6 +29,8 @@ class TIDEMARK_API Executable {
 
   int64_t arena_bytes() const { return need_.bytes(); }
   size_t num_steps() const { return steps_.size(); }
+  /// What it keeps for its runs.
+  const std::vector<Tensor>& constants() const { return constants_; }
   /// Beside the arena.
   size_t bytes() const;
 

@@ -4,6 +4,7 @@
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::exec {
 
@@ -51,7 +52,7 @@ class Executable::Builder {
   int32_t reference(const Tensor& t) {
     if (t.is_symbolic()) return slot_ref(plan_.value_of(t));
     const auto [found, is_new] = constants_.try_emplace(t.impl(), out_.constants_.size());
-    if (is_new) out_.constants_.push_back(t);
+    if (is_new) out_.constants_.push_back(kept_for_runs(t));
     return ~static_cast<int32_t>(found->second);
   }
 

@@ -10,6 +10,7 @@
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/memory/runs.h"
 #include "tidemark/ops/dispatch.h"
 
 namespace tidemark::exec {
@@ -155,6 +156,7 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   if (inputs.size() != num_inputs_) {
     fail<InternalError>("a program of ", num_inputs_, " inputs was given ", inputs.size());
   }
+  const memory::ScopedRun scope("a graph");
   if (versions_ && top_handler() == nullptr) {
     if (const Executable* planned = versions_->find(*this, inputs)) {
       if (op_observer) [[unlikely]] {
@@ -212,6 +214,11 @@ Program::~Program() {
   for (const Step& step : steps_) {
     if (step.site) memory::unpin(*step.site);
   }
+}
+
+void Program::each_constant(const std::function<void(const Tensor&)>& visit) const {
+  for (const Tensor& t : constants_) visit(t);
+  if (versions_) versions_->each_constant(visit);
 }
 
 size_t Program::bytes() const {

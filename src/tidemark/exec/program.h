@@ -10,6 +10,8 @@
 
 #include <tidemark/call.h>
 
+#include <functional>
+
 #include "tidemark/graph/graph.h"
 
 namespace tidemark::exec {
@@ -70,6 +72,9 @@ class TIDEMARK_API Program {
   std::span<const uint32_t> unused_inputs() const { return unused_inputs_; }
   size_t num_steps() const { return steps_.size(); }
   size_t bytes() const;
+
+  /// Every tensor that it keeps for its runs, those of its planned versions included.
+  void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
   /// The planned version for inputs like these, made now if need be; null: there is none.
   const Executable* compiled_for(std::span<const Tensor> inputs) const;

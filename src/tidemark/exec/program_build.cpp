@@ -6,6 +6,7 @@
 #include "tidemark/exec/program.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/specials.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::exec {
 
@@ -39,7 +40,7 @@ class Program::Builder {
       return static_cast<int32_t>(first_slot_.at(&graph::node_of(t)) + graph::symbolic(t).index);
     }
     const auto [found, is_new] = constants_.try_emplace(t.impl(), program_.constants_.size());
-    if (is_new) program_.constants_.push_back(t);
+    if (is_new) program_.constants_.push_back(kept_for_runs(t));
     return ~static_cast<int32_t>(found->second);
   }
 

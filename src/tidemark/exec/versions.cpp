@@ -14,6 +14,7 @@ namespace tidemark::exec {
 namespace {
 
 constinit Specialiser specialiser = nullptr;
+constinit std::atomic<PlanWatch> plan_watch{nullptr};
 constinit PartCompiler part_compiler = nullptr;
 
 /// Inputs that nobody looks at may be missing.
@@ -32,6 +33,8 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
 
 void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
 void set_part_compiler(PartCompiler chosen) noexcept { part_compiler = chosen; }
+
+void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
 
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs) {
   if (!specialiser) return nullptr;
@@ -72,6 +75,9 @@ namespace {
 PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
   PlannedGraph out{graph, plan::plan_graph(*graph)};
   out.unbounded_peak = out.plan.peak;
+  const bool is_wish = budget <= 0;  // no error where it cannot be had
+  static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
+  if (is_wish) budget = wished;
   if (budget <= 0) return out;
   PlannedGraph least = out;
   // What is alive at once has to be a little less than what it takes when packed.
@@ -85,7 +91,7 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
     least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
              fitted.repeated};
   }
-  if (least.plan.peak > budget) fail_budget(least, budget);
+  if (least.plan.peak > budget && !is_wish) fail_budget(least, budget);
   return least;
 }
 
@@ -135,6 +141,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
     if (const auto graph = specialise(program, inputs)) {
       const PlannedGraph planned = plan_within(graph, budget_);
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
+      if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
       for (const plan::PlannedStep& step : planned.plan.steps) {
         if (part_compiler && step.kind == plan::PlannedStep::Kind::special) {
           part_compiler(*step.node);
@@ -159,6 +166,13 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   newest_.store(made.release(), std::memory_order_release);
   count_.fetch_add(1, std::memory_order_relaxed);
   return executable;
+}
+
+void Versions::each_constant(const std::function<void(const Tensor&)>& visit) const {
+  for (const Version* v = newest_.load(std::memory_order_acquire); v; v = v->older) {
+    if (!v->executable) continue;
+    for (const Tensor& t : v->executable->constants()) visit(t);
+  }
 }
 
 size_t Versions::bytes() const {

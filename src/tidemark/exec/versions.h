@@ -22,6 +22,7 @@ class Versions {
   /// At once, whether or not such sizes were seen before. Null: it cannot be compiled.
   const Executable* compile(const Program& program, std::span<const Tensor> inputs);
   size_t bytes() const;
+  void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
  private:
   static constexpr int kMost = 8;        // versions of one program
@@ -59,6 +60,11 @@ TIDEMARK_API void set_part_compiler(PartCompiler compiler) noexcept;
 /// A graph of the given sizes, after all passes. Null: it cannot be made.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(const Program& program,
                                                       std::span<const Tensor> inputs);
+
+struct PlannedGraph;
+/// Sees every plan that programs are going to run by. Null: nobody.
+using PlanWatch = void (*)(const PlannedGraph& planned) noexcept;
+TIDEMARK_API void set_plan_watch(PlanWatch see) noexcept;
 
 /// A graph and its plan, within the budget where there is one.
 struct PlannedGraph {

@@ -29,6 +29,7 @@ inline void describe_request(Buffer* buffer, const Request& request) noexcept {
   buffer->site = thread_context.site != nullptr ? thread_context.site : &unknown_place;
   buffer->op = thread_context.op;
   buffer->budget = thread_context.budget;
+  buffer->run = thread_context.run;
   if (request.shape != nullptr) {
     const int rank = request.shape->rank();
     buffer->rank = static_cast<uint8_t>(rank);
@@ -370,6 +371,7 @@ void set_holder(Buffer* buffer, Holder holder) noexcept {
   std::lock_guard hold(core.lock);
   // What is borrowed stays so, whoever holds it: its bytes are not ours to count.
   if (buffer->origin != kBorrowedOrigin) core.ledger.set_holder(buffer, holder);
+  if (holder == Holder::value) buffer->run = thread_context.run;  // whoever asked for it has it
 }
 
 void set_idle(Buffer* buffer, bool idle) noexcept { set_idle(buffer, idle, buffer->bytes); }

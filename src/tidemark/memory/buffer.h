@@ -67,6 +67,7 @@ struct Buffer {
   void (*give_back)(void* owner) = nullptr;  // borrowed only
   void* owner = nullptr;
   bool idle = false;  // an arena between two calls: planned, not live
+  uint32_t run = 0;   // the run that made it, or was handed it, last; see runs.h
 };
 static_assert(sizeof(Buffer) <= 128);
 

@@ -6,11 +6,15 @@
 namespace tidemark::memory {
 
 class Budget;
+struct RunSlot;
 
 struct ThreadContext {
   Site* site = nullptr;      // who asks; null: unknown place
   const char* op = nullptr;  // the op now running; static storage
   Budget* budget = nullptr;  // innermost budget scope; null: the process budget
+  uint32_t run = 0;          // number of the outermost run (runs.h); 0: none goes on
+  const char* run_name = nullptr;
+  RunSlot* run_slot = nullptr;
 };
 
 /// initial-exec: one instruction instead of a call; the struct is small enough for static TLS.

@@ -4,7 +4,9 @@
 #include "tidemark/memory/sites.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 
 namespace tidemark::memory {
@@ -65,6 +67,23 @@ std::vector<Group> collect_groups() {
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
   return groups;
+}
+
+std::vector<Unclaimed> collect_unclaimed(const std::unordered_set<const Buffer*>& claimed) {
+  std::map<std::tuple<const Site*, const char*, Holder, uint32_t>, size_t> index;
+  std::vector<Unclaimed> out;
+  CoreLock hold(core.lock);
+  core.ledger.for_each([&](const Buffer& b) {
+    if (claimed.contains(&b)) return;
+    const auto [found, is_new] = index.try_emplace({b.site, b.op, b.holder, b.run}, out.size());
+    if (is_new) out.push_back({b.site, b.op, b.holder, b.run});
+    Unclaimed& same = out[found->second];
+    const auto charged = static_cast<int64_t>(b.charged);
+    same.bytes += charged;
+    ++same.count;
+    if (b.idle) same.idle += charged;
+  });
+  return out;
 }
 
 std::vector<NamedGroup> named_groups() {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace tidemark::memory {
@@ -36,6 +37,20 @@ struct NamedGroup {
 };
 /// Largest first. Takes the locks.
 TIDEMARK_API std::vector<NamedGroup> named_groups();
+
+/// Live buffers that are not among those claimed, alike in everything that tells who has them.
+struct Unclaimed {
+  const Site* site;
+  const char* op;
+  Holder holder;
+  uint32_t run;
+  int64_t bytes = 0;
+  int64_t count = 0;
+  int64_t idle = 0;  // of the bytes
+};
+/// Takes the lock. A site is valid as long as nobody forgets sites: see pin.
+TIDEMARK_API std::vector<Unclaimed> collect_unclaimed(
+    const std::unordered_set<const Buffer*>& claimed);
 
 /// Largest first. The caller holds the core's lock.
 std::vector<Group> collect_groups();

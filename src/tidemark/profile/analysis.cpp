@@ -54,14 +54,16 @@ FirstPass first_pass(Reader& reader, Analysis& out) {
   return pass;
 }
 
-/// Which series of the timeline each group belongs to: the largest places have their own.
+/// Which series of the timeline each group belongs to: the largest names have their own.
 class SeriesOfGroups {
  public:
-  SeriesOfGroups(const Reader& reader, const std::vector<GroupCount>& groups, size_t most) {
+  template <class NameOf>
+  SeriesOfGroups(const std::vector<GroupCount>& groups, size_t most, const char* others,
+                 NameOf name_of) {
     std::map<std::string, int64_t> highest;
     std::vector<const std::string*> names;
     for (const GroupCount& g : groups) {
-      const auto at = highest.try_emplace(place_name(reader, g.key.place), 0).first;
+      const auto at = highest.try_emplace(name_of(g.key), 0).first;
       at->second += g.highest;
       names.push_back(&at->first);
     }
@@ -76,7 +78,7 @@ class SeriesOfGroups {
       series.push_back(*name);
     }
     other_ = series.size();
-    series.push_back("(other places)");
+    series.push_back(others);
     for (const std::string* name : names) {
       const auto found = number.find(name);
       of_group_.push_back(found != number.end() ? found->second : other_);
@@ -94,10 +96,13 @@ class SeriesOfGroups {
 /// Memory over time: of each stretch its highest moment.
 class TimelineMaker {
  public:
-  TimelineMaker(const SeriesOfGroups& series, uint64_t end, size_t stretches)
+  TimelineMaker(const SeriesOfGroups& series, const SeriesOfGroups& labels, uint64_t end,
+                size_t stretches)
       : series_(series),
+        labels_(labels),
         stretch_(std::max<uint64_t>(1, end / std::max<size_t>(1, stretches) + 1)),
-        now_(series.series.size() + memory::kHolderKinds + 1) {}
+        first_label_(series.series.size() + memory::kHolderKinds),
+        now_(first_label_ + labels.series.size() + 1) {}
 
   void changed(const Replay& replay, uint64_t time) {
     if (time / stretch_ > at_ || is_first_) close(time / stretch_);
@@ -117,11 +122,15 @@ class TimelineMaker {
     for (int kind = 0; kind < memory::kHolderKinds; ++kind) {
       out_.by_holder.push_back({memory::name_of(static_cast<memory::Holder>(kind)), {}});
     }
+    for (const std::string& name : labels_.series) out_.by_label.push_back({name, {}});
     const size_t places = series_.series.size();
     for (const std::vector<int64_t>& row : rows_) {
       for (size_t i = 0; i < places; ++i) out_.by_place[i].bytes.push_back(row[i]);
       for (size_t i = 0; i < memory::kHolderKinds; ++i) {
         out_.by_holder[i].bytes.push_back(row[places + i]);
+      }
+      for (size_t i = 0; i < labels_.series.size(); ++i) {
+        out_.by_label[i].bytes.push_back(row[first_label_ + i]);
       }
       out_.idle.push_back(row.back());
     }
@@ -138,6 +147,7 @@ class TimelineMaker {
     now_[series_.of(touched)] += by;
     const size_t holder = std::min<size_t>(group.key.holder, memory::kHolderKinds - 1);
     now_[series_.series.size() + holder] += by;
+    now_[first_label_ + labels_.of(touched)] += by;
   }
 
   void close(uint64_t next) {
@@ -157,7 +167,9 @@ class TimelineMaker {
   }
 
   const SeriesOfGroups& series_;
+  const SeriesOfGroups& labels_;
   uint64_t stretch_;
+  size_t first_label_;  // among the numbers of a moment
   uint64_t at_ = 0;
   bool is_first_ = true;
   std::vector<int64_t> known_;  // of each group
@@ -252,6 +264,28 @@ std::vector<LiveUse> alive_at_end(const Reader& reader, const Replay& replay, si
   return out;
 }
 
+std::vector<PlanMap> plans_of(const Reader& reader) {
+  static constexpr const char* kKinds[] = {"arena", "workspace", "result", "own"};
+  std::vector<PlanMap> out;
+  for (const Reader::Plan& plan : reader.plans()) {
+    PlanMap map{reader.name(NameTable::text, plan.head.name),
+                place_name(reader, plan.head.place),
+                plan.head.time,
+                plan.head.arena,
+                plan.head.results,
+                plan.head.peak,
+                plan.head.lower_bound,
+                {}};
+    for (const PlanBuffer& b : plan.buffers) {
+      map.buffers.push_back({reader.name(NameTable::text, b.name), place_name(reader, b.place),
+                             kKinds[std::min<uint32_t>(b.kind, 3)], b.bytes, b.offset, b.first,
+                             b.last});
+    }
+    out.push_back(std::move(map));
+  }
+  return out;
+}
+
 }  // namespace
 
 Analysis analyse(const std::string& path, const AnalysisOptions& options) {
@@ -268,8 +302,18 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   out.peak = first.replay.peak();
   out.peak_time = first.replay.peak_time();
 
-  const SeriesOfGroups series(names, first.replay.groups(), options.series);
-  TimelineMaker timeline(series, first.end, options.stretches);
+  const SeriesOfGroups series(first.replay.groups(), options.series, "(other places)",
+                              [&](const GroupKey& key) { return place_name(names, key.place); });
+  const SeriesOfGroups labels(
+      first.replay.groups(), options.labels.empty() ? 0 : options.series, "(others)",
+      [&](const GroupKey& key) {
+        const std::string holder = holder_name(key.holder);
+        const auto found = options.labels.find(
+            {place_name(names, key.place), names.name(NameTable::op, key.op), holder});
+        if (found != options.labels.end()) return found->second;
+        return holder == "value" ? std::string("values of short life") : holder;
+      });
+  TimelineMaker timeline(series, labels, first.end, options.stretches);
   StepSampler sampler(first.steps.find(), options.samples);
   first.replay = Replay();  // its live buffers take as much memory as the second's
   Replay replay;
@@ -298,6 +342,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   std::stable_sort(out.groups.begin(), out.groups.end(), [](const GroupUse& a, const GroupUse& b) {
     return std::max(a.bytes_at_peak, a.live_bytes) > std::max(b.bytes_at_peak, b.live_bytes);
   });
+  out.plans = plans_of(names);
   out.alive = alive_at_end(names, replay, options.most_alive);
   for (size_t op = 0; op < first.ops.size(); ++op) {
     if (first.ops[op].count == 0) continue;

@@ -9,7 +9,9 @@
 #include <tidemark/export.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tidemark/profile/format.h"
@@ -38,7 +40,8 @@ struct Series {
 struct Timeline {
   std::vector<uint64_t> times;  // of the highest moment of each stretch
   std::vector<Series> by_place, by_holder;
-  std::vector<int64_t> idle;  // planned memory that waits
+  std::vector<Series> by_label;  // as AnalysisOptions::labels names them; empty: none are named
+  std::vector<int64_t> idle;     // planned memory that waits
 };
 
 struct Steps {
@@ -64,6 +67,19 @@ struct LiveUse {
   uint64_t step = 0;
 };
 
+/// A plan and what lies where in its arena.
+struct PlanMap {
+  struct Buffer {
+    std::string op, place, kind;  // kind: "arena", "workspace", "result" or "own"
+    int64_t bytes = 0, offset = 0;
+    uint32_t first = 0, last = 0;  // steps
+  };
+  std::string name, place;
+  uint64_t time = 0;
+  int64_t arena = 0, results = 0, peak = 0, lower_bound = 0;
+  std::vector<Buffer> buffers;
+};
+
 struct OpUse {
   std::string op;
   uint64_t count = 0;
@@ -84,9 +100,12 @@ struct Analysis {
   std::vector<Mark> marks;     // traces, plans, sessions: the first thousands
   std::vector<LiveUse> alive;  // at the end, largest first
   std::vector<OpUse> ops;
+  std::vector<PlanMap> plans;
 };
 
 struct AnalysisOptions {
+  /// (place, op, holder) → who keeps such buffers, in words.
+  std::map<std::tuple<std::string, std::string, std::string>, std::string> labels = {};
   size_t stretches = 800;
   size_t samples = 1024;
   size_t series = 12;

@@ -76,6 +76,11 @@ class EventFile final : public EventStore {
     append_name_block(pending_, table, number, text);
   }
 
+  void add_plan(std::string_view block) override {
+    std::lock_guard hold(mutex_);
+    append_block(pending_, BlockKind::plan, block.data(), block.size());
+  }
+
   void finish() override {
     {
       std::lock_guard order(lock_);
@@ -209,6 +214,10 @@ class EventRing final : public EventStore {
   void add_name(NameTable table, uint32_t number, std::string_view text) override {
     std::lock_guard hold(mutex_);
     append_name_block(names_, table, number, text);
+  }
+  void add_plan(std::string_view block) override {
+    std::lock_guard hold(mutex_);
+    append_block(names_, BlockKind::plan, block.data(), block.size());
   }
   void finish() override {}
 

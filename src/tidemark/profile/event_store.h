@@ -37,6 +37,7 @@ class EventStore {
   bool has_failed() const noexcept { return has_failed_.load(std::memory_order_relaxed); }
   virtual void wait_for_room() noexcept {}
   virtual void add_name(NameTable table, uint32_t number, std::string_view text) = 0;
+  virtual void add_plan(std::string_view block) = 0;
   /// No event comes any more.
   virtual void finish() = 0;
   virtual std::string error() { return ""; }

@@ -25,7 +25,7 @@ static_assert(sizeof(Header) == 64);
 
 inline constexpr uint64_t kFromRing = 1;  // the oldest events may be missing
 
-enum class BlockKind : uint32_t { events = 1, name = 2, end = 3 };
+enum class BlockKind : uint32_t { events = 1, name = 2, end = 3, plan = 4 };
 struct BlockHead {
   uint32_t kind;
   uint32_t bytes;
@@ -70,6 +70,25 @@ struct NameHead {
   uint32_t table;
   uint32_t number;  // then the text, up to the end of the block
 };
+
+/// The map of a plan: the head, then its buffers up to the end of the block.
+struct PlanHead {
+  uint64_t time;
+  int64_t arena, results, peak, lower_bound;  // bytes
+  uint32_t name;                              // number of a text: whose plan it is
+  uint32_t place;                             // who called it first
+};
+static_assert(sizeof(PlanHead) == 48);
+struct PlanBuffer {
+  enum Kind : uint32_t { in_arena, workspace, result, own };
+  int64_t bytes, offset;  // the offset is of those in the arena
+  uint32_t first, last;   // steps of the plan
+  uint32_t name;          // number of a text: the op
+  uint32_t place;
+  uint32_t kind;
+  uint32_t reserved;
+};
+static_assert(sizeof(PlanBuffer) == 40);
 
 struct EndBlock {
   uint64_t events;

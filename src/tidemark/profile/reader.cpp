@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMostEvents = 8192;      // at once
 constexpr uint32_t kLongestName = 65536;  // what is longer is cut
 constexpr size_t kMostNames = 1 << 20;    // of a table; a file of rubbish has no more either
+constexpr uint64_t kMostPlanBytes = 16 << 20;
 
 }  // namespace
 
@@ -72,6 +73,9 @@ bool Reader::next_block() {
     case BlockKind::name:
       read_name(head.bytes);
       return true;
+    case BlockKind::plan:
+      read_plan(head.bytes);
+      return true;
     case BlockKind::end: {
       EndBlock end{};
       const size_t bytes = std::min<size_t>(head.bytes, sizeof end);
@@ -96,6 +100,18 @@ void Reader::read_name(uint32_t bytes) {
   skip(length - std::min(length, kLongestName));
   if (head.table >= kNameTables || names_[head.table].size() >= kMostNames) return;
   names_[head.table][head.number] = std::move(text);
+}
+
+void Reader::read_plan(uint32_t bytes) {
+  Plan plan;
+  if (bytes < sizeof plan.head || plan_bytes_ + bytes > kMostPlanBytes) return skip(bytes);
+  if (read(&plan.head, sizeof plan.head) < sizeof plan.head) return;
+  const size_t wanted = (bytes - sizeof plan.head) / sizeof(PlanBuffer);
+  plan.buffers.resize(wanted);
+  plan.buffers.resize(read(plan.buffers.data(), wanted * sizeof(PlanBuffer)) / sizeof(PlanBuffer));
+  skip((bytes - sizeof plan.head) % sizeof(PlanBuffer));
+  plan_bytes_ += bytes;
+  plans_.push_back(std::move(plan));
 }
 
 const std::string& Reader::name(NameTable table, uint64_t number) const {

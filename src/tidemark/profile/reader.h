@@ -34,6 +34,12 @@ class TIDEMARK_API Reader {
   /// "" where there is none.
   const std::string& name(NameTable table, uint64_t number) const;
   size_t num_names(NameTable table) const { return names_[static_cast<int>(table)].size(); }
+  struct Plan {
+    PlanHead head{};
+    std::vector<PlanBuffer> buffers;
+  };
+  /// The maps of plans, in the order they were made; all are known at the end.
+  const std::vector<Plan>& plans() const { return plans_; }
   /// The recording ended as it should; known at the end.
   bool is_whole() const { return is_whole_; }
   uint64_t lost() const { return lost_; }
@@ -41,6 +47,7 @@ class TIDEMARK_API Reader {
  private:
   bool next_block();
   void read_name(uint32_t bytes);
+  void read_plan(uint32_t bytes);
   size_t read(void* out, size_t bytes);
   void skip(uint64_t bytes);
 
@@ -55,6 +62,8 @@ class TIDEMARK_API Reader {
   bool is_whole_ = false;
   uint64_t lost_ = 0;
   std::unordered_map<uint64_t, std::string> names_[kNameTables];
+  std::vector<Plan> plans_;
+  uint64_t plan_bytes_ = 0;
 };
 
 }  // namespace tidemark::profile

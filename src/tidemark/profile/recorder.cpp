@@ -9,6 +9,7 @@
 
 #include "tidemark/base/spin_mutex.h"
 #include "tidemark/exec/eager.h"
+#include "tidemark/exec/versions.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/watch.h"
 #include "tidemark/profile/event_store.h"
@@ -40,6 +41,28 @@ uint32_t thread_number() noexcept {
   static constinit std::atomic<uint32_t> last{0};
   thread_local const uint32_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
   return mine;
+}
+
+/// What a plan places: values that have a buffer, and workspaces.
+template <class Visit>
+void each_buffer(const plan::GraphPlan& plan, Visit visit) {
+  for (const plan::PlannedValue& v : plan.values) {
+    const bool has_own = v.view_of == plan::kNone && v.takes_over == plan::kNone;
+    if (v.place == plan::Place::elsewhere || v.bytes == 0 || !has_own) continue;
+    const auto kind = v.place == plan::Place::arena ? PlanBuffer::in_arena
+                      : v.is_result                 ? PlanBuffer::result
+                                                    : PlanBuffer::own;
+    visit(PlanBuffer{v.bytes, v.offset, static_cast<uint32_t>(v.first),
+                     static_cast<uint32_t>(v.last), 0, 0, kind, 0},
+          *v.node);
+  }
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const plan::PlannedStep& step = plan.steps[i];
+    if (step.workspace == 0) continue;
+    const auto at = static_cast<uint32_t>(i);
+    visit(PlanBuffer{step.workspace, step.workspace_offset, at, at, 0, 0, PlanBuffer::workspace, 0},
+          *step.node);
+  }
 }
 
 /// Turns what it sees into events. Its lock is taken inside that of memory/, never around it.
@@ -77,12 +100,26 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
     relax();
   }
 
+  /// A plan was made: an event, and the map of its arena.
+  void planned(const exec::PlannedGraph& planned) noexcept {
+    try {
+      const std::string block = describe(planned);
+      if (block.empty()) return;
+      store_->add_plan(block);
+    } catch (const std::bad_alloc&) {  // the event tells of it without its map
+    }
+    relax();
+  }
+
   void start(const Options& options);
   Status stop();
   Status status();
   void save(const std::string& path);
 
  private:
+  /// Appends the event; the block of the map, "" where nobody records or too many are there.
+  std::string describe(const exec::PlannedGraph& planned);
+
   void note(EventKind kind, const memory::Buffer& b) noexcept {
     std::lock_guard hold(lock_);
     const auto holder = static_cast<uint8_t>(static_cast<uint8_t>(b.holder) | (b.idle ? kIdle : 0));
@@ -127,6 +164,7 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
   uint64_t started_ = 0;
   int64_t live_ = 0, next_look_bytes_ = 0;
   uint64_t ops_ = 0, next_look_ops_ = kFirstLook;
+  size_t map_bytes_ = 0;
   std::atomic<bool> wants_look_{false};
   Names names_;
   std::mutex naming_;
@@ -149,11 +187,14 @@ Recorder& recorder() {
   return *known;
 }
 
+void note_plan(const exec::PlannedGraph& planned) noexcept { recorder().planned(planned); }
+
 /// The child of a fork has neither the writer's thread nor a right to the parent's file; the
 /// recorder's locks may be held by threads it does not have. It begins with a new one.
 void forget_in_child() {
   is_on.store(false, std::memory_order_relaxed);
   exec::set_op_watch(nullptr);
+  exec::set_plan_watch(nullptr);
   memory::stop_watching();
   current.store(nullptr, std::memory_order_relaxed);
 }
@@ -168,6 +209,44 @@ Header header_of(uint64_t flags) {
   header.limit = memory::limit();
   header.flags = flags;
   return header;
+}
+
+constexpr size_t kMostMapBytes = 4 << 20;     // of all maps of a recording
+constexpr size_t kMostPlannedBuffers = 4096;  // the largest of a plan
+
+std::string Recorder::describe(const exec::PlannedGraph& planned) {
+  std::vector<PlanBuffer> buffers;
+  std::vector<const graph::Node*> nodes;
+  each_buffer(planned.plan, [&](const PlanBuffer& buffer, const graph::Node& node) {
+    buffers.push_back(buffer);
+    nodes.push_back(&node);
+  });
+  std::vector<size_t> order(buffers.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+  if (order.size() > kMostPlannedBuffers) order.resize(kMostPlannedBuffers);
+  const char* name = memory::thread_context.run_name;
+  const plan::GraphPlan& plan = planned.plan;
+  const memory::Site* site = memory::thread_context.site;
+  std::lock_guard hold(lock_);
+  if (!is_on_) return "";
+  const uint32_t text = names_.of_text(name ? name : "a graph");
+  PlanHead head{now() - started_,    plan.arena_bytes, plan.result_bytes,
+                plan.peak,           plan.lower_bound, text,
+                names_.of_site(site)};
+  append({head.time, text, static_cast<uint64_t>(plan.arena_bytes), head.place, 0, EventKind::plan,
+          0});
+  const size_t size = sizeof head + order.size() * sizeof(PlanBuffer);
+  if (map_bytes_ + size > kMostMapBytes) return "";
+  map_bytes_ += size;
+  std::string block(reinterpret_cast<const char*>(&head), sizeof head);
+  for (const size_t i : order) {
+    buffers[i].name = names_.of_text(graph::kind_of(*nodes[i]));
+    buffers[i].place = names_.of_site(nodes[i]->site);
+    block.append(reinterpret_cast<const char*>(&buffers[i]), sizeof(PlanBuffer));
+  }
+  return block;
 }
 
 void Recorder::start(const Options& options) {
@@ -185,6 +264,7 @@ void Recorder::start(const Options& options) {
     started_ = now();
     live_ = 0;
     ops_ = 0;
+    map_bytes_ = 0;
     next_look_bytes_ = kSmallestGrowth;
     next_look_ops_ = kFirstLook;
     gone.swap(previous_store_);
@@ -196,12 +276,14 @@ void Recorder::start(const Options& options) {
   }
   memory::start_watching(*this);
   exec::set_op_watch(this);
+  exec::set_plan_watch(note_plan);
   is_on.store(true, std::memory_order_relaxed);
 }
 
 void Recorder::switch_off() noexcept {
   is_on.store(false, std::memory_order_relaxed);
   exec::set_op_watch(nullptr);
+  exec::set_plan_watch(nullptr);
   memory::stop_watching();
   std::lock_guard hold(lock_);
   is_on_ = false;

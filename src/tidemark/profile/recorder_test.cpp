@@ -6,11 +6,14 @@
 #include <thread>
 
 #include "tidemark/memory/buffer.h"
+#include "tidemark/profile/analysis.h"
 #include "tidemark/profile/reader.h"
 #include "tidemark/profile/testing.h"
 
-#include <tidemark/call.h>
+#include <tidemark/create.h>
+#include <tidemark/function.h>
 #include <tidemark/memory.h>
+#include <tidemark/ops.h>
 #include <tidemark/tensor.h>
 
 namespace tidemark::profile {
@@ -39,6 +42,39 @@ Counted read(const std::string& path) {
 }
 
 memory::Buffer* take(size_t bytes) { return memory::allocate({.bytes = bytes}); }
+
+TEST(Recorder, TellsOfPlansAndWhatLiesWhere) {
+  const TemporaryFile file;
+  start({.path = file.path()});
+  auto step = function([](const Tensor& x) {
+    const Tensor h = matmul(tanh(matmul(x, x)), x);
+    return sum(matmul(h, exp(h)));
+  });
+  const Tensor x = ones({64, 64});
+  for (int i = 0; i < 3; ++i) step(x);
+  stop();
+  const Counted got = read(file.path());
+  EXPECT_EQ(got.of(EventKind::plan), 1u);
+  const Analysis analysis = analyse(file.path(), {});
+  ASSERT_EQ(analysis.plans.size(), 1u);
+  const PlanMap& plan = analysis.plans[0];
+  EXPECT_GE(plan.arena, 2 * 64 * 64 * 4);
+  EXPECT_GE(plan.peak, plan.lower_bound);
+  size_t in_arena = 0;
+  for (const PlanMap::Buffer& a : plan.buffers) {
+    if (a.kind != "arena" && a.kind != "workspace") continue;
+    ++in_arena;
+    EXPECT_LE(a.offset + a.bytes, plan.arena);
+    EXPECT_FALSE(a.op.empty());
+    for (const PlanMap::Buffer& b : plan.buffers) {
+      if (&a == &b || (b.kind != "arena" && b.kind != "workspace")) continue;
+      const bool at_once = a.first <= b.last && b.first <= a.last;
+      const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+      EXPECT_FALSE(at_once && overlap) << a.op << " and " << b.op;
+    }
+  }
+  EXPECT_GE(in_arena, 3u);
+}
 
 TEST(Recorder, WritesWhatHappens) {
   const TemporaryFile file;

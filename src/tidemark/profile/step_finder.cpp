@@ -62,6 +62,7 @@ std::vector<Cluster> clusters_of(std::vector<Candidate> candidates) {
 void StepFinder::see(const Event& event) {
   if (event.kind == EventKind::step) ++marked_;
   if (!is_candidate(event.kind) || event.place == 0) return;
+  if (event.kind == EventKind::session && event.value != 0) return;  // opened or closed: no run
   const StepKey key{event.kind, event.place,
                     event.kind == EventKind::op ? uint64_t{event.op} : event.id};
   auto found = seen_.find(key);

@@ -61,6 +61,13 @@ struct Draft {
     append_block(bytes, BlockKind::events, all.data(), all.size() * sizeof(Event));
     return *this;
   }
+  Draft& plan(const PlanHead& head, const std::vector<PlanBuffer>& buffers) {
+    std::string block(reinterpret_cast<const char*>(&head), sizeof head);
+    block.append(reinterpret_cast<const char*>(buffers.data()),
+                 buffers.size() * sizeof(PlanBuffer));
+    append_block(bytes, BlockKind::plan, block.data(), block.size());
+    return *this;
+  }
   Draft& end(uint64_t events) {
     const EndBlock block{events, 0};
     append_block(bytes, BlockKind::end, &block, sizeof block);

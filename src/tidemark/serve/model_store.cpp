@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <tidemark/memory.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -43,20 +44,24 @@ std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(model.folder, ignored)) {
     const int64_t version = version_from(entry.path().filename().string());
+    const auto& only = model.only_versions;
     if (version < 0) continue;
+    if (!only.empty() && std::find(only.begin(), only.end(), version) == only.end()) continue;
     std::string stamp = stamp_of(file_of(model.folder, version));
     if (!stamp.empty()) found.emplace(version, std::move(stamp));
   }
-  while (found.size() > static_cast<size_t>(std::max(1, model.num_versions))) {
-    found.erase(found.begin());
-  }
+  const auto most = static_cast<size_t>(std::max(1, model.num_versions));
+  while (model.only_versions.empty() && found.size() > most) found.erase(found.begin());
   return found;
 }
 
 void log(const std::string& text) { std::fprintf(stderr, "tidemark serve: %s\n", text.c_str()); }
 
 /// Memory that nobody uses goes back to the system.
-void give_back() { ::malloc_trim(0); }
+void give_back() {
+  memory::release_retained();
+  ::malloc_trim(0);
+}
 
 }  // namespace
 
@@ -113,9 +118,12 @@ bool ModelStore::is_ready() const {
   if (!is_ready_.load()) return false;
   const std::shared_lock lock(mutex_);
   for (const auto& [name, model] : models_) {
+    bool is_loading = false, is_served = false;
     for (const auto& [number, version] : model.versions) {
-      if (version.status.state == VersionState::loading) return false;
+      is_loading |= version.status.state == VersionState::loading;
+      is_served |= version.servable != nullptr;
     }
+    if (is_loading && !is_served) return false;
   }
   return true;
 }

@@ -21,8 +21,9 @@ enum class Reload { serve_through, swap };
 
 struct ModelOptions {
   std::string name, folder;
-  /// The newest so many versions answer.
+  /// The newest so many versions answer, or those of the list where it has any.
   int num_versions = 1;
+  std::vector<int64_t> only_versions;
   Batching batching;
   std::map<std::string, int64_t> labels;
   std::vector<Bucket> buckets;  // planned at load
@@ -59,7 +60,8 @@ class ModelStore {
 
   /// Looks at the folders once, then again in the background.
   void start();
-  /// True once every version found at first has been loaded or has failed.
+  /// False until every version found at first has been loaded or has failed, and while a model has
+  /// nothing but versions that are being loaded.
   bool is_ready() const;
 
   /// The newest version, or the one of the number (≥ 0). Throws RequestError not_found.

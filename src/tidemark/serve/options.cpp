@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <fstream>
 #include <thread>
 
@@ -22,7 +23,7 @@ metrics at /metrics, a page for people at /.
   --host ADDRESS            127.0.0.1; 0.0.0.0 for all
   --port N                  8501 (also --rest-api-port); 0: any free one
   --grpc-port N             gRPC too, where it is built in; 0: any free one
-  --versions N              how many of the newest versions answer: 1
+  --versions N              how many of the newest versions answer: 1; all; or which: only:3,7
   --label MODEL:NAME=N      a name for a version
   --bucket MODEL:INPUT=1x8,…  sizes of inputs that requests will have: planned at load; repeat it
   --poll SECONDS            how often folders are looked at: 1
@@ -171,7 +172,7 @@ class Reader {
     } else if (name == "model-base-path") {
       model_folder = value;
     } else if (name == "versions") {
-      store.defaults.num_versions = static_cast<int>(number(name, value, 1, 1000));
+      set_versions(value);
     } else if (name == "poll") {
       store.poll_seconds = seconds(name, value);
     } else if (name == "reload") {
@@ -210,21 +211,35 @@ class Reader {
     } else if (name == "batch-timeout-micros") {
       batching.timeout_micros = number(name, value, 0, 60000000);
     } else if (name == "allowed-batch-sizes") {
-      set_allowed(value);
+      batching.allowed_sizes = numbers(name, value, 1, 1000000);
     } else {
       return false;
     }
     return true;
   }
 
-  void set_allowed(std::string_view list) {
-    std::vector<int64_t>& sizes = options.store.defaults.batching.allowed_sizes;
+  static std::vector<int64_t> numbers(std::string_view name, std::string_view list, int64_t least,
+                                      int64_t most) {
+    std::vector<int64_t> out;
     while (!list.empty()) {
       const size_t comma = std::min(list.find(','), list.size());
-      sizes.push_back(number("allowed-batch-sizes", list.substr(0, comma), 1, 1000000));
+      out.push_back(number(name, list.substr(0, comma), least, most));
       list.remove_prefix(std::min(comma + 1, list.size()));
     }
-    std::sort(sizes.begin(), sizes.end());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  void set_versions(std::string_view value) {
+    constexpr std::string_view kOnly = "only:";
+    ModelOptions& model = options.store.defaults;
+    if (value == "all") {
+      model.num_versions = INT_MAX;
+    } else if (value.starts_with(kOnly) && value.size() > kOnly.size()) {
+      model.only_versions = numbers("versions", value.substr(kOnly.size()), 0, INT64_MAX);
+    } else {
+      model.num_versions = static_cast<int>(number("versions", value, 1, 1000));
+    }
   }
 
   void add_label(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/exec/failed_step.h"
+#include "tidemark/memory/runs.h"
 #include "tidemark/session/current.h"
 #include "tidemark/session/naming_error.h"
 #include "tidemark/trace/builder.h"
@@ -135,6 +136,14 @@ std::shared_ptr<const exec::Program> Session::new_plan(const Request& request, c
   return program;
 }
 
+std::vector<std::shared_ptr<const exec::Program>> Session::programs() const {
+  const std::unique_lock hold(mutex_, std::try_to_lock);
+  std::vector<std::shared_ptr<const exec::Program>> out;
+  if (!hold) return out;
+  for (const auto& [key, plan] : plans_) out.push_back(plan.program);
+  return out;
+}
+
 std::vector<Tensor> Session::run(const Request& request) {
   exec::failed_step = {};
   try {
@@ -146,6 +155,7 @@ std::vector<Tensor> Session::run(const Request& request) {
 }
 
 std::vector<Tensor> Session::run_open(const Request& request) {
+  const memory::ScopedRun run("a session's run");
   const trace::EagerScope eager;
   const CurrentValues scope(values_);
   const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);

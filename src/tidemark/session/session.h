@@ -59,6 +59,8 @@ class TIDEMARK_API Session {
   size_t plan_bytes() const;
   /// What its runs and variables hold now, where it has a limit; else 0.
   int64_t used_bytes() const { return budget_ ? memory::used_of(budget_.get()) : 0; }
+  /// The programs of its plans; none where another thread is at them right now.
+  std::vector<std::shared_ptr<const exec::Program>> programs() const;
   /// Those that have a value here.
   std::vector<Variable> variables() const { return values_->all(); }
 

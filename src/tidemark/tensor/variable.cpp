@@ -89,8 +89,15 @@ VariableScope::~VariableScope() { tracer = outer_; }
 
 void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
 
+namespace {
+thread_local constinit bool may_not_wait = false;
+}
+NoWaiting::NoWaiting() noexcept : outer_(std::exchange(may_not_wait, true)) {}
+NoWaiting::~NoWaiting() { may_not_wait = outer_; }
+
 WaitingLock::WaitingLock(std::mutex& mutex) : mutex_(mutex) {
   if (mutex.try_lock()) return;
+  if (may_not_wait) fail<FailedPreconditionError>("another thread is at it right now");
   void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
   mutex.lock();
   if (wait_hooks.enter) wait_hooks.leave(token);

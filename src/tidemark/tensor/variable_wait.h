@@ -18,6 +18,19 @@ struct WaitHooks {
 };
 TIDEMARK_API void set_wait_hooks(WaitHooks hooks) noexcept;
 
+/// In its scope a thread that would have to wait gets an FailedPreconditionError instead: for those
+/// who look at others' values and hold what the others may want.
+class TIDEMARK_API NoWaiting {
+ public:
+  NoWaiting() noexcept;
+  ~NoWaiting();
+  NoWaiting(const NoWaiting&) = delete;
+  NoWaiting& operator=(const NoWaiting&) = delete;
+
+ private:
+  bool outer_;
+};
+
 /// Holds a mutex. A thread that has to wait for it gives away what it holds meanwhile.
 class WaitingLock {
  public:

@@ -1,8 +1,7 @@
 #include "tidemark/trace/builder.h"
 
 #include "tidemark/autodiff/tape.h"
-#include "tidemark/memory/buffer.h"
-#include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/kept_for_runs.h"
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
@@ -12,15 +11,6 @@ namespace tidemark::trace {
 namespace {
 
 thread_local constinit GraphBuilder* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
-
-/// Elements that a graph keeps for its runs show up as its constants.
-Tensor as_constant(const Tensor& t) {
-  memory::Buffer* buffer = t.impl()->buffer;
-  if (buffer && buffer->holder == memory::Holder::value) {
-    memory::set_holder(buffer, memory::Holder::constant);
-  }
-  return t;
-}
 
 }  // namespace
 
@@ -70,14 +60,14 @@ Tensor GraphBuilder::constant(const Tensor& value) {
   if (value.is_symbolic()) return own(value);
   const graph::NodeRef node = new_node();
   node->special = constant_special();
-  node->inputs.push_back(as_constant(value));
+  node->inputs.push_back(kept_for_runs(value));
   node->outputs.push_back({value.dtype(), value.shape()});
   name(*node);
   return graph::output_of(*node, 0, imagine_value(value));
 }
 
 Tensor GraphBuilder::own(const Tensor& t) {
-  if (!t.is_symbolic()) return as_constant(t);
+  if (!t.is_symbolic()) return kept_for_runs(t);
   const graph::Node& node = graph::node_of(t);
   if (node.graph_id == graph_->id()) return t;
   const std::pair key(&node, graph::symbolic(t).index);

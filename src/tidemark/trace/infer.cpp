@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tidemark/exec/eager.h"
-#include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::trace {
 
@@ -93,6 +93,7 @@ std::vector<Tensor> run_small(const OpCall& call, std::span<const Tensor> inputs
   } catch (const Error&) {
     return {};  // the run itself will say what is wrong
   }
+  for (const Tensor& t : values) kept_for_runs(t);  // the graph's, as long as it lives
   return values;
 }
 
@@ -152,20 +153,6 @@ int64_t aligned_size(const OpCall& call, size_t k, int i) {
   return 0;
 }
 
-/// All unknown sizes replaced by those they have to have if the inputs broadcast.
-std::vector<Tensor> aligned_inputs(const OpCall& call, std::vector<Tensor> inputs) {
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (!has_worlds(call.inputs[k]) || !call.inputs[k].shape().has_rank()) continue;
-    Shape shape = inputs[k].shape();
-    for (int i = 0; i < shape.rank(); ++i) {
-      if (call.inputs[k].shape()[i] >= 0) continue;
-      if (const int64_t size = aligned_size(call, k, i)) shape[i] = size;
-    }
-    if (shape != inputs[k].shape()) inputs[k] = stand_in(inputs[k].dtype(), shape);
-  }
-  return inputs;
-}
-
 struct Unknown {
   size_t input = 0;
   int dim = 0;
@@ -183,12 +170,6 @@ std::vector<Unknown> unknown_sizes(const OpCall& call) {
   return out;
 }
 
-Tensor with_size(const Tensor& t, int dim, int64_t size) {
-  Shape shape = t.shape();
-  shape[dim] = size;
-  return stand_in(t.dtype(), shape);
-}
-
 /// Counts up in the given base; false: all have come up. The first, all 0, is left out.
 bool next_combination(std::vector<size_t>& digits, size_t base) {
   for (size_t& digit : digits) {
@@ -198,56 +179,94 @@ bool next_combination(std::vector<size_t>& digits, size_t base) {
   return false;
 }
 
-/// The unknown sizes of the inputs replaced one by one by sizes that others have: [None] + [5] is
-/// [5]. What the rule then says holds, but for the sizes that came from nowhere.
-bool repaired(const OpCall& call, size_t count, std::vector<Output>& out) {
-  const Ints candidates = sizes_seen(call);
-  std::vector<Tensor> inputs;
-  for (const Tensor& t : call.inputs) inputs.push_back(input_in_world(t, 0));
-  const auto attempt = [&] {
+/// Looks for sizes in place of unknown ones under which a call makes sense. What the rule then says
+/// holds, but for what differs between two worlds: that came from sizes that nobody knows.
+class Repair {
+ public:
+  Repair(const OpCall& call, size_t count) : call_(call), count_(count) { start_anew(); }
+
+  bool find(std::vector<Output>& out) {
+    // Only these put every dimension beside the one that lies across from it.
+    if (call_.op.is_elementwise() && try_aligned(out)) return true;
+    return try_one(out) || try_all(out) || try_aligned(out);
+  }
+
+ private:
+  static constexpr int kTried = 2;  // worlds; in the third much is impossible
+
+  void start_anew() {
+    for (int w = 0; w < kTried; ++w) {
+      inputs_[w].clear();
+      for (const Tensor& t : call_.inputs) inputs_[w].push_back(input_in_world(t, w));
+    }
+  }
+
+  void set(const Unknown& one, int64_t size) {
+    for (std::vector<Tensor>& inputs : inputs_) {
+      Tensor& input = inputs[one.input];
+      Shape shape = input.shape();
+      shape[one.dim] = size;
+      input = stand_in(input.dtype(), shape);
+    }
+  }
+
+  bool attempt(std::vector<Output>& out) {
     try {
-      out = run_rule(call, inputs, count);
+      out = run_rule(call_, inputs_[0], count_);
+      const std::vector<Output> other = run_rule(call_, inputs_[1], count_);
+      for (size_t i = 0; i < count_; ++i) out[i].shape = common_shape(out[i].shape, other[i].shape);
     } catch (const Error&) {
       return false;
     }
-    for (Output& o : out) {
-      for (int i = 0; o.shape.has_rank() && i < o.shape.rank(); ++i) {
-        if (o.shape[i] % kSizes[0] == 0) o.shape[i] = kUnknownDim;
+    return true;
+  }
+
+  /// All unknown sizes replaced by those they have to have if the inputs broadcast.
+  bool try_aligned(std::vector<Output>& out) {
+    start_anew();
+    for (const Unknown& one : unknown_) {
+      if (const int64_t size = aligned_size(call_, one.input, one.dim)) set(one, size);
+    }
+    return attempt(out);
+  }
+
+  /// One unknown size replaced by one that others have: [None] + [5] is [5].
+  bool try_one(std::vector<Output>& out) {
+    for (const Unknown& one : unknown_) {
+      start_anew();
+      for (const int64_t size : candidates_) {
+        set(one, size);
+        if (attempt(out)) return true;
       }
     }
-    return true;
-  };
-  const std::vector<Tensor> plain = inputs;
-  inputs = aligned_inputs(call, plain);
-  if (attempt()) return true;
-  inputs = plain;
-  const std::vector<Unknown> unknown = unknown_sizes(call);
-  for (const Unknown& one : unknown) {
-    const Tensor original = inputs[one.input];
-    for (int64_t size : candidates) {
-      inputs[one.input] = with_size(original, one.dim, size);
-      if (attempt()) return true;
-    }
-    inputs[one.input] = original;
+    return false;
   }
-  // All of them at once, in all combinations if those are few: what those that work agree in holds.
-  if (std::pow(candidates.size(), unknown.size()) > kMostCombinations) return false;
-  std::vector<size_t> chosen(unknown.size());
-  std::vector<Output> found;
-  while (next_combination(chosen, candidates.size())) {
-    for (size_t u = 0; u < unknown.size(); ++u) {
-      Tensor& input = inputs[unknown[u].input];
-      input = with_size(input, unknown[u].dim, candidates[chosen[u]]);
+
+  /// All of them at once, in all combinations if those are few: what those that work agree in
+  /// holds.
+  bool try_all(std::vector<Output>& out) {
+    if (std::pow(candidates_.size(), unknown_.size()) > kMostCombinations) return false;
+    start_anew();
+    std::vector<size_t> chosen(unknown_.size());
+    std::vector<Output> found;
+    while (next_combination(chosen, candidates_.size())) {
+      for (size_t u = 0; u < unknown_.size(); ++u) set(unknown_[u], candidates_[chosen[u]]);
+      if (!attempt(out)) continue;
+      for (size_t i = 0; i < count_ && !found.empty(); ++i) {
+        out[i].shape = common_shape(out[i].shape, found[i].shape);
+      }
+      found = out;
     }
-    if (!attempt()) continue;
-    for (size_t i = 0; i < count && !found.empty(); ++i) {
-      out[i].shape = common_shape(out[i].shape, found[i].shape);
-    }
-    found = out;
+    out = std::move(found);
+    return !out.empty();
   }
-  out = std::move(found);
-  return !out.empty();
-}
+
+  const OpCall& call_;
+  size_t count_;
+  const Ints candidates_ = sizes_seen(call_);
+  const std::vector<Unknown> unknown_ = unknown_sizes(call_);
+  std::vector<Tensor> inputs_[kTried];
+};
 
 /// The unknown sizes larger than any limit a rule may have (a padding by reflection takes no more
 /// than the size). What both attempts agree in holds.
@@ -417,7 +436,7 @@ std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
         // Large sizes first: where those will do, a size that others have is no better than any.
         if (!found_when_large(call, num_outputs, found)) {
           found.clear();
-          if (!repaired(call, num_outputs, found)) throw;
+          if (!Repair(call, num_outputs).find(found)) throw;
         }
         return from_outputs(std::move(found));
       }

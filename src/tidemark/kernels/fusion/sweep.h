@@ -37,6 +37,7 @@ class TIDEMARK_API Sweep final : public graph::Special {
   size_t bytes() const override;
 
   const std::vector<Variable>& variables() const { return variables_; }
+  const std::vector<SweepItem>& items() const { return items_; }
 
  private:
   struct Frame;

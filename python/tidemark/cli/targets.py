@@ -1,0 +1,55 @@
+"""What commands are about: functions of programs, shapes as one writes them, files to write."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from tidemark.cli import InputError
+
+_SHAPE = re.compile(r"(?:\d+(?:[x,]\d+)*,?|scalar|)(?::[a-z]+[a-z0-9_]*)?")
+
+
+def find_function(target: str):
+    path, colon, name = target.rpartition(":")
+    if not colon or not path or not name:
+        raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
+    import runpy
+
+    from tidemark import install_as_tensorflow
+
+    install_as_tensorflow()
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        names = runpy.run_path(path, run_name="tidemark_plan")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    found = names
+    for part in name.split("."):
+        found = found.get(part) if isinstance(found, dict) else getattr(found, part, None)
+    if not callable(found):
+        known = ", ".join(n for n, v in names.items() if callable(v) and not n.startswith("_"))
+        raise InputError(f"{path} has no function {name!r}; it has {known or 'none'}")
+    return found
+
+
+def spec_of(text: str):
+    import tidemark as tf
+
+    plain = re.sub(r"[\[\]() ]", "", text)
+    if not text or not _SHAPE.fullmatch(plain):
+        raise InputError(f"{text!r} is no shape: write 32x784, 128:int32 or scalar")
+    sizes, _, dtype = plain.partition(":")
+    shape = [int(size) for size in re.findall(r"\d+", sizes)]
+    try:
+        return tf.TensorSpec(shape, tf.as_dtype(dtype or "float32"))
+    except TypeError:
+        raise InputError(f"{dtype!r} is no dtype") from None
+
+
+def write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,138 @@
+"""Functions of the user's as graphs over elements; what elements are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidemark import _tidemark, nest
+from tidemark._creation import convert_to_tensor
+from tidemark._tidemark import Tensor
+from tidemark._tracing import building, lifted
+from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
+from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
+from tidemark.tensor_shape import TensorShape, sizes_of
+
+
+def is_dataset(value):
+    """Whether it is a dataset."""
+    return getattr(value, "_is_dataset", False)
+
+
+def tensors_of(element):
+    """Any structure of values as a structure of tensors; a Python list becomes one tensor."""
+    if isinstance(element, tuple) and hasattr(element, "_fields"):
+        return type(element)(*(tensors_of(part) for part in element))
+    if isinstance(element, tuple):
+        return tuple(tensors_of(part) for part in element)
+    if isinstance(element, dict):
+        return type(element)((key, tensors_of(value)) for key, value in element.items())
+    if isinstance(element, Tensor) and _tidemark.is_symbolic(element):
+        known = _tidemark.static_value(element)
+        return element if known is None else known
+    if element is None or isinstance(element, (CompositeTensor, Tensor)) or is_dataset(element):
+        return element
+    if any(_tidemark.is_symbolic(leaf) for leaf in nest.flatten(element)):
+        return convert_to_tensor(element)
+    with lifted():  # a constant, though a function may be traced around it
+        return convert_to_tensor(element)
+
+
+def spec_of(value):
+    """The spec of one leaf."""
+    if isinstance(value, TypeSpec):
+        return value
+    if value is None:
+        return NoneTensorSpec()
+    if is_dataset(value):
+        from tidemark.data._dataset import DatasetSpec
+
+        return DatasetSpec(value.element_spec)
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype)
+    return type_spec_from_value(value)
+
+
+def flat(structure):
+    """The tensors of an element."""
+    out = []
+    for leaf in nest.flatten(structure):
+        if isinstance(leaf, CompositeTensor):
+            out.extend(nest.flatten(leaf._type_spec._to_components(leaf)))
+        elif is_dataset(leaf):
+            out.append(leaf._handle.as_tensor())
+        elif leaf is not None:
+            out.append(leaf)
+    return out
+
+
+class Traced:
+    """A function as a graph over the tensors of elements, one for each of the specs."""
+
+    def __init__(self, function, specs, what, spreads=True):
+        from tidemark.autograph import _impl
+
+        with building(what) as builder:
+            arguments = []
+            for spec in specs:
+                inputs = [builder.add_input(s.dtype, sizes_of(s.shape)) for s in flat_specs(spec)]
+                arguments.append(pack(spec, inputs))
+            converted = _impl.converted(function)
+            if spreads and len(arguments) == 1 and is_spread(arguments[0]):
+                arguments = arguments[0]
+            result = converted(*arguments)
+            if isinstance(result, list):
+                result = tuple(result) if not _is_numeric_list(result) else result
+            self.result = result = tensors_of(result)
+            self.spec = nest.map_structure(spec_of, result)
+            outputs = [builder.own(convert_to_tensor(t)) for t in flat(result)]
+        self.graph, self.captures = builder.finish(outputs), builder.captures
+
+    @property
+    def gives_dataset(self):
+        return is_dataset(self.result)
+
+
+def _is_numeric_list(value):
+    leaves = nest.flatten(value)
+    return not any(isinstance(x, (Tensor, CompositeTensor)) or is_dataset(x) for x in leaves)
+
+
+def is_spread(element):
+    """Whether a function gets its parts as arguments."""
+    return isinstance(element, tuple) and not hasattr(element, "_fields")
+
+
+def with_rows(size, shape):
+    """A shape with one more dimension in front."""
+    return TensorShape(None) if shape.rank is None else TensorShape([size, *shape.as_list()])
+
+
+def number_of(value, what="count"):
+    """An integer, or a tensor whose value only a run tells."""
+    if isinstance(value, Tensor):
+        known = _tidemark.static_value(value)
+        if known is None:
+            return convert_to_tensor(value)
+        value = known.numpy()
+        if getattr(value, "ndim", 0) == 0 and np.issubdtype(np.asarray(value).dtype, np.integer):
+            return int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what} must be an integer, got {value!r}")
+    return int(value)
+
+
+def known_number(value):
+    """The number for a shape; None where only a run tells it."""
+    return None if isinstance(value, Tensor) else value
+
+
+def seeds_of(seed):
+    """The two seeds that TensorFlow makes of the program's seed and an operation's."""
+    from tidemark._random import state
+
+    if isinstance(seed, Tensor):
+        seed = number_of(seed, "seed")
+    first, second = state.seeds_for_operation(None if seed is None else int(seed))
+    if first is None:
+        return tuple(state.fresh_seed())
+    return first, second
