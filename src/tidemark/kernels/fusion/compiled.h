@@ -33,8 +33,8 @@ class TIDEMARK_API CompiledFusion {
   /// Bytes `run` needs beside inputs and outputs.
   size_t workspace(std::span<const Shape* const> shapes) const;
   /// `out` may be the same memory as an input with as many elements of the same size that the
-  /// program reads no further than it has written; see may_write_into. Never allocates once code
-  /// for the pattern is there.
+  /// program reads no further than it has written; see may_write_into. For one run over these
+  /// shapes; ShapedFusion is for many.
   void run(std::span<const Shape* const> shapes, std::span<const void* const> in,
            std::span<void* const> out, void* workspace) const;
   /// Whether output `output` may lie where input `input` does, if both have the same shape.
@@ -45,9 +45,12 @@ class TIDEMARK_API CompiledFusion {
   bool is_machine_code() const { return variants_used_.load(std::memory_order_relaxed) > 0; }
 
  private:
+  friend class ShapedFusion;
   CompiledFusion(Program program, bool may_split);
-  class Run;
-  struct Split;
+  /// For one row too long to reduce on one thread.
+  struct Split {
+    std::shared_ptr<const CompiledFusion> parts, rest;
+  };
 
   const MachineCode* code_for(ScalarMask scalars, bool stream) const;
 
@@ -56,7 +59,6 @@ class TIDEMARK_API CompiledFusion {
   const Sources sources_;
   const Interpreter interpreter_;
   const CodeLevel level_;
-  /// For one row too long to reduce on one thread.
   std::unique_ptr<const Split> split_;
 
   struct Variant {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "tidemark/kernels/cpu/loops_of_level.h"
 
@@ -25,6 +26,7 @@ Geometry::Geometry(const Program& program, std::span<const Shape* const> inputs)
     fail<InternalError>("a fused program reduces ", reduced, " dimensions of ", space);
   }
   const int count = static_cast<int>(inputs.size());
+  int64_t stride[kMaxInputs][kMaxDims];
   int64_t dense[kMaxInputs];
   bool loaded[kMaxInputs];
   for (int k = 0; k < count; ++k) {
@@ -61,25 +63,29 @@ Geometry::Geometry(const Program& program, std::span<const Shape* const> inputs)
     if (is_inner) ++inner;
   }
   std::reverse(size, size + rank);
-  for (int k = 0; k < count; ++k) std::reverse(stride[k], stride[k] + rank);
+  for (int k = 0; k < count; ++k) {
+    std::reverse_copy(stride[k], stride[k] + rank, std::back_inserter(strides_));
+  }
 }
 
 Geometry::Walk Geometry::walk(int input, int dims) const {
   if (dims == 0) return Walk::scalar;
-  const int64_t* s = stride[input] + rank - dims;
-  if (std::all_of(s, s + dims, [](int64_t step) { return step == 0; })) return Walk::scalar;
+  const int64_t* stride = strides(input);
+  if (std::all_of(stride + rank - dims, stride + rank, [](int64_t step) { return step == 0; }))
+    return Walk::scalar;
   int64_t dense = 1;
   for (int d = rank - 1; d >= rank - dims; --d) {
-    if (stride[input][d] != dense) return Walk::other;
+    if (stride[d] != dense) return Walk::other;
     dense *= size[d];
   }
   return Walk::dense;
 }
 
 int64_t Geometry::offset(int input, int64_t index, int dims) const {
+  const int64_t* stride = strides(input);
   int64_t at = 0;
   for (int d = dims - 1; d >= 0; --d) {
-    at += index % size[d] * stride[input][d];
+    at += index % size[d] * stride[d];
     index /= size[d];
   }
   return at;
@@ -91,15 +97,16 @@ void Geometry::expand(int input, const char* from, int64_t start, int64_t n, siz
   const auto item = static_cast<int64_t>(bytes);
   if (rank == 0) return cpu::blocks().fill(out, from, item, n);
   const int last = rank - 1;
+  const int64_t* stride = strides(input);
   int64_t index[kMaxDims];
   int64_t rest = start;
   int64_t at = 0;
   for (int d = last; d >= 0; --d) {
     index[d] = rest % size[d];
     rest /= size[d];
-    at += index[d] * stride[input][d];
+    at += index[d] * stride[d];
   }
-  const bool steps = stride[input][last] != 0;
+  const bool steps = stride[last] != 0;
   while (n > 0) {
     const int64_t run = std::min(n, size[last] - index[last]);
     if (steps) {
@@ -109,12 +116,12 @@ void Geometry::expand(int input, const char* from, int64_t start, int64_t n, siz
     }
     out += run * item;
     n -= run;
-    at += (run - 1) * stride[input][last];
+    at += (run - 1) * stride[last];
     index[last] += run - 1;
     for (int d = last; d >= 0; --d) {
-      at += stride[input][d];
+      at += stride[d];
       if (++index[d] < size[d]) break;
-      at -= size[d] * stride[input][d];
+      at -= size[d] * stride[d];
       index[d] = 0;
     }
   }

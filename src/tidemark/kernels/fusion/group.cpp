@@ -55,7 +55,7 @@ FusedGroup::FusedGroup(Program program, std::vector<Shape> input_shapes)
   const std::span<const Shape* const> all(shapes, input_shapes_.size());
   const Shape space = space_of(p, all);
   for (size_t o = 0; o < p.outputs.size(); ++o) output_shapes_.push_back(output_shape(p, o, space));
-  workspace_ = fusion_->workspace(all);
+  shaped_ = std::make_unique<const ShapedFusion>(*fusion_, all);
 }
 
 bool FusedGroup::is_same(const graph::Special& other) const {
@@ -65,7 +65,7 @@ bool FusedGroup::is_same(const graph::Special& other) const {
 }
 
 size_t FusedGroup::bytes() const {
-  return sizeof(FusedGroup) + fusion_->bytes() +
+  return sizeof(FusedGroup) + fusion_->bytes() + shaped_->bytes() +
          (input_shapes_.size() + output_shapes_.size()) * sizeof(Shape);
 }
 
@@ -75,15 +75,11 @@ bool FusedGroup::may_write_into(size_t output, size_t input) const {
 
 void FusedGroup::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                          void* workspace) const {
-  const Shape* shapes[kMaxInputs];
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    shapes[i] = &input_shapes_[i];
-    in[i] = inputs[i].raw_data();
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i].raw_data();
   for (size_t o = 0; o < outputs.size(); ++o) out[o] = outputs[o].mutable_raw_data();
-  fusion_->run({shapes, inputs.size()}, {in, inputs.size()}, {out, outputs.size()}, workspace);
+  shaped_->run({in, inputs.size()}, {out, outputs.size()}, workspace);
 }
 
 void FusedGroup::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
@@ -91,8 +87,8 @@ void FusedGroup::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const 
   for (size_t o = 0; o < outputs.size(); ++o) {
     results.push_back(new_tensor(fusion_->program().output_dtype(o), output_shapes_[o]));
   }
-  const Workspace workspace(workspace_);
-  compute(inputs, results, workspace.data());
+  const Workspace memory(workspace());
+  compute(inputs, results, memory.data());
   for (size_t o = 0; o < outputs.size(); ++o) outputs[o] = std::move(results[o]);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/fusion/compiled.h"
+#include "tidemark/kernels/fusion/shaped.h"
 
 namespace tidemark::fusion {
 
@@ -19,7 +19,7 @@ class TIDEMARK_API FusedGroup final : public graph::PureSpecial {
   bool is_same(const graph::Special& other) const override;
   size_t bytes() const override;
 
-  size_t workspace() const override { return workspace_; }
+  size_t workspace() const override { return shaped_->workspace(); }
   bool may_write_into(size_t output, size_t input) const override;
   void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void* workspace) const override;
@@ -30,7 +30,7 @@ class TIDEMARK_API FusedGroup final : public graph::PureSpecial {
  private:
   std::shared_ptr<const CompiledFusion> fusion_;
   std::vector<Shape> input_shapes_, output_shapes_;
-  size_t workspace_ = 0;
+  std::unique_ptr<const ShapedFusion> shaped_;
 };
 
 }  // namespace tidemark::fusion

@@ -72,6 +72,11 @@ Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items)
   });
   while (num_large_ < items_.size() && elements_of(items_[num_large_]) >= kLarge) ++num_large_;
   check_items(items_, variables_.size());
+  for (const SweepItem& item : items_) {
+    std::vector<const Shape*> shapes;
+    for (const Shape& shape : item.input_shapes) shapes.push_back(&shape);
+    shaped_.emplace_back(*item.fusion, shapes);
+  }
 }
 
 std::string Sweep::describe() const {
@@ -93,6 +98,7 @@ bool Sweep::is_same(const Special& other) const {
 
 size_t Sweep::bytes() const {
   size_t bytes = sizeof(Sweep) + variables_.size() * sizeof(Variable);
+  for (const ShapedFusion& shaped : shaped_) bytes += shaped.bytes();
   std::vector<const CompiledFusion*> seen;
   for (const SweepItem& item : items_) {
     bytes += sizeof(SweepItem) + item.input_shapes.size() * (sizeof(Shape) + 2 * sizeof(int));
@@ -128,7 +134,7 @@ void Sweep::change(Frame& frame, size_t next) const {
 }
 
 void Sweep::compute(const Frame& frame) const {
-  for (size_t i = 0; i < num_large_; ++i) run_item(items_[i], frame);
+  for (size_t i = 0; i < num_large_; ++i) run_item(i, frame);
   const auto small = static_cast<int64_t>(items_.size() - num_large_);
   if (small == 0) return;
   int64_t elements = 0;
@@ -137,26 +143,24 @@ void Sweep::compute(const Frame& frame) const {
   const int64_t grain = std::max<int64_t>(1, small * (kLarge / 4) / std::max<int64_t>(1, elements));
   parallel_for(small, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      run_item(items_[num_large_ + static_cast<size_t>(i)], frame);
+      run_item(num_large_ + static_cast<size_t>(i), frame);
     }
   });
 }
 
-void Sweep::run_item(const SweepItem& item, const Frame& frame) const {
-  const Shape* shapes[kMaxInputs];
+void Sweep::run_item(size_t index, const Frame& frame) const {
+  const SweepItem& item = items_[index];
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
   for (size_t i = 0; i < item.inputs.size(); ++i) {
     const int from = item.inputs[i];
-    shapes[i] = &item.input_shapes[i];
     in[i] = from >= 0 ? frame.from[static_cast<size_t>(from)]
                       : frame.inputs[static_cast<size_t>(~from)].raw_data();
   }
   for (size_t o = 0; o < item.outputs.size(); ++o) {
     out[o] = frame.to[static_cast<size_t>(item.outputs[o])];
   }
-  item.fusion->run({shapes, item.inputs.size()}, {in, item.inputs.size()},
-                   {out, item.outputs.size()}, nullptr);
+  shaped_[index].run({in, item.inputs.size()}, {out, item.outputs.size()}, nullptr);
 }
 
 }  // namespace tidemark::fusion

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/fusion/compiled.h"
+#include "tidemark/kernels/fusion/shaped.h"
 
 namespace tidemark::fusion {
 
@@ -43,10 +43,11 @@ class TIDEMARK_API Sweep final : public graph::Special {
   struct Frame;
   void change(Frame& frame, size_t next) const;
   void compute(const Frame& frame) const;
-  void run_item(const SweepItem& item, const Frame& frame) const;
+  void run_item(size_t index, const Frame& frame) const;
 
-  std::vector<Variable> variables_;  // by id: everybody takes them in one order
-  std::vector<SweepItem> items_;     // the large ones first
+  std::vector<Variable> variables_;   // by id: everybody takes them in one order
+  std::vector<SweepItem> items_;      // the large ones first
+  std::vector<ShapedFusion> shaped_;  // by item
   size_t num_large_ = 0;
 };
 
