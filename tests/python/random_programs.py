@@ -33,6 +33,7 @@ class Program:
     def _kinds(depth):
         kinds = [unary] * 5 + [binary] * 6 + [reduction] * 3 + [movement] * 4 + [product] * 2
         kinds += [choice] * 2 + [joining] * 2 + [normalising] * 2 + [casting]
+        kinds += [dense] * 2 + [filtering]
         if depth < 2:
             kinds += [branch, loop, update, slope]
         return kinds
@@ -132,6 +133,57 @@ def product(rng, pool, _variables, _depth):
     if len(x.shape) != 2:
         return [x]
     return [calm(tf.matmul(x, x, transpose_b=True)), calm(tf.matmul(x, x, transpose_a=True))]
+
+
+def weights(rng, *shape):
+    values = np.random.default_rng(rng.randrange(1 << 30)).uniform(-1, 1, shape)
+    return tf.constant(values.astype(np.float32))
+
+
+def followed(rng, made, pool):
+    """What comes after a product: a bias, a residual, an activation, a sum, in any order."""
+    columns = made.shape[-1]
+    out = [made]
+    for _ in range(rng.randint(1, 4)):
+        which = rng.randrange(6)
+        if which == 0:
+            made = made + weights(rng, columns)
+        elif which == 1:
+            same = [t for t in pool if t.shape == made.shape]
+            made = made + (rng.choice(same) if same else weights(rng, *made.shape))
+        elif which == 2:
+            made = made * weights(rng, *made.shape[:-1], 1)
+        elif which == 3:
+            made = rng.choice([tf.nn.relu, tf.tanh, tf.nn.gelu, tf.sigmoid])(made)
+        elif which == 4 and rng.random() < 0.5:
+            made = made - tf.reduce_mean(made, axis=-1, keepdims=True)
+        elif rng.random() < 0.5:
+            out.append(made)
+    return [calm(t) for t in rng.sample([*out, made], rng.randint(1, 2))]
+
+
+def dense(rng, pool, _variables, _depth):
+    x = pick(rng, pool, 2)
+    if len(x.shape) not in (2, 3):
+        return [x]
+    columns = rng.choice([1, 3, 5, 64])
+    swap = rng.random() < 0.3
+    w = weights(rng, *((columns, x.shape[-1]) if swap else (x.shape[-1], columns)))
+    if len(x.shape) == 3 and rng.random() < 0.5:
+        rows = tf.matmul(tf.reshape(x, [-1, x.shape[-1]]), w, transpose_b=swap)
+        return followed(rng, tf.reshape(rows, [*x.shape[:-1], columns]), pool)
+    return followed(rng, tf.matmul(x, w, transpose_b=swap), pool)
+
+
+def filtering(rng, pool, _variables, _depth):
+    x = pick(rng, pool, 3)
+    if len(x.shape) != 3 or 0 in x.shape:
+        return [x]
+    channels = rng.choice([1, 2, 8])
+    size = rng.choice([1, 3])
+    images = tf.expand_dims(x, 0)
+    filters = weights(rng, size, size, x.shape[-1], channels)
+    return followed(rng, tf.nn.conv2d(images, filters, 1, "SAME"), pool)
 
 
 def choice(rng, pool, _variables, _depth):

@@ -34,7 +34,7 @@ def test_specs_are_enough_and_nothing_runs():
 
 def test_it_names_what_is_alive_at_the_peak():
     plan = chain.plan(spec(256, 128), spec(128, 128))
-    assert {b.op for b in plan.at_peak()} >= {"matmul"}
+    assert any(b.op.startswith("matmul") for b in plan.at_peak())
     assert all("test_plan.py" in b.line for b in plan.at_peak())
     assert max(step.load for step in plan.steps) == plan.lower_bound
     text = str(plan)

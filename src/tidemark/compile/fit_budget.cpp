@@ -4,6 +4,7 @@
 
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/graph/specials.h"
+#include "tidemark/kernels/fusion/product.h"
 #include "tidemark/plan/lowering.h"
 #include "tidemark/plan/order.h"
 #include "tidemark/plan/recompute.h"
@@ -50,7 +51,9 @@ plan::OpCost cost_of(const plan::PlannedStep& step) {
   plan::OpCost cost;
   if (step.kind == Kind::view) return {0, true};
   cost.seconds = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
-  if (node.op && node.op->is_heavy()) cost.seconds += products(node) / kProductsPerSecond;
+  const auto* product = dynamic_cast<const fusion::FusedProduct*>(node.special.get());
+  if (product || (node.op && node.op->is_heavy()))
+    cost.seconds += products(node) / kProductsPerSecond;
   cost.is_repeatable =
       step.kind == Kind::pure || (step.kind == Kind::kernel && !node.op->is_stateful());
   return cost;

@@ -8,6 +8,7 @@
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/kernels/fusion/group.h"
+#include "tidemark/kernels/fusion/product.h"
 
 namespace tidemark::compile {
 
@@ -16,11 +17,14 @@ namespace {
 class Fuser {
  public:
   explicit Fuser(const graph::Graph& graph)
-      : graph_(graph), g_(graph), groups_(find_groups(g_)), programs_(groups_.size()) {
+      : graph_(graph),
+        g_(graph),
+        groups_(find_groups(g_)),
+        programs_(groups_.size()),
+        products_(groups_.size()) {
     group_of_.assign(g_.size(), -1);
     for (size_t k = 0; k < groups_.size(); ++k) {
-      for (const int m : groups_[k].members)
-        group_of_[static_cast<size_t>(m)] = static_cast<int>(k);
+      put_nodes(groups_[k], static_cast<int>(k));
     }
   }
 
@@ -46,6 +50,16 @@ class Fuser {
   }
 
  private:
+  /// The nodes of a group belong to it, or (-1) to none.
+  void put_nodes(const FuseGroup& group, int k) {
+    for (const int m : group.members) group_of_[static_cast<size_t>(m)] = k;
+    put_product(group, k);
+  }
+  void put_product(const FuseGroup& group, int k) {
+    if (group.product >= 0) group_of_[static_cast<size_t>(group.product)] = k;
+    for (const int view : group.views) group_of_[static_cast<size_t>(view)] = k;
+  }
+
   int first_sweep() const { return static_cast<int>(g_.size() + groups_.size()); }
 
   /// Groups whose values are assigned run with their assignments.
@@ -121,6 +135,10 @@ class Fuser {
         if (const int n = g_.number_of(o.load); n >= 0) nodes.push_back(n);
       }
     }
+    if (groups_[k].product < 0) return nodes;
+    for (const Tensor& t : g_.nodes[static_cast<size_t>(groups_[k].product)].node->inputs) {
+      if (const int n = g_.number_of(t); n >= 0) nodes.push_back(n);
+    }
     return nodes;
   }
 
@@ -169,13 +187,32 @@ class Fuser {
     for (size_t k = 0; k < groups_.size(); ++k) {
       programs_[k].reset();
       if (groups_[k].members.empty() || !is_live_[g_.size() + k]) continue;
-      programs_[k] = program_of(g_, groups_[k], is_wanted_);
-      if (programs_[k]) continue;
-      for (const int m : groups_[k].members) group_of_[static_cast<size_t>(m)] = -1;
-      groups_[k].members.clear();
+      FuseGroup& group = groups_[k];
+      programs_[k] = program_of(g_, group, is_wanted_);
+      if (programs_[k] && (group.product < 0 || write_product(k))) continue;
+      if (group.product >= 0) {  // without its product it may be a group still
+        put_product(group, -1);
+        group.product = -1;
+        group.views.clear();
+      } else {
+        put_nodes(group, -1);
+        group.members.clear();
+      }
       whole = false;
     }
     return whole;
+  }
+
+  bool write_product(size_t k) {
+    const GroupProgram& p = *programs_[k];
+    if (p.product < 0) return false;
+    const graph::Node& node = *g_.nodes[static_cast<size_t>(groups_[k].product)].node;
+    std::vector<Shape> shapes;
+    for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
+    products_[k] = fusion::FusedProduct::make(
+        {node.op, node.attrs, node.inputs, node.outputs[0].shape, node.outputs[0].dtype}, p.program,
+        std::move(shapes), static_cast<size_t>(p.product));
+    return products_[k] != nullptr;
   }
 
   /// Live units, each after what it needs, else in the order of the program.
@@ -248,15 +285,25 @@ class Fuser {
 
   void add_group(Rewriter& now, size_t k) {
     const GroupProgram& p = *programs_[k];
-    std::vector<Shape> shapes;
-    for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
-    auto special = std::make_shared<const fusion::FusedGroup>(p.program, std::move(shapes));
+    const FuseGroup& group = groups_[k];
+    const graph::Node& like = *g_.nodes[static_cast<size_t>(group.members.back())].node;
     std::vector<graph::OutputInfo> infos;
-    for (size_t o = 0; o < p.outputs.size(); ++o) {
-      infos.push_back({p.program.output_dtype(o), special->output_shapes()[o]});
+    graph::NodeRef node;
+    if (group.product >= 0) {
+      std::vector<Tensor> inputs =
+          now.at(g_.nodes[static_cast<size_t>(group.product)].node->inputs);
+      for (size_t i = 0; i < p.inputs.size(); ++i) {
+        if (static_cast<int>(i) != p.product) inputs.push_back(now.at(p.inputs[i]));
+      }
+      add_infos(p, products_[k]->output_shapes(), infos);
+      node = now.add(products_[k], std::move(inputs), std::move(infos), like);
+    } else {
+      std::vector<Shape> shapes;
+      for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
+      auto special = std::make_shared<const fusion::FusedGroup>(p.program, std::move(shapes));
+      add_infos(p, special->output_shapes(), infos);
+      node = now.add(std::move(special), now.at(p.inputs), std::move(infos), like);
     }
-    const graph::Node& like = *g_.nodes[static_cast<size_t>(groups_[k].members.back())].node;
-    const graph::NodeRef node = now.add(std::move(special), now.at(p.inputs), infos, like);
     for (size_t o = 0; o < p.outputs.size(); ++o) {
       const FusableNode& member = g_.nodes[static_cast<size_t>(p.outputs[o])];
       const Tensor value = graph::output_of(*node, static_cast<uint32_t>(o));
@@ -267,10 +314,18 @@ class Fuser {
     }
   }
 
+  static void add_infos(const GroupProgram& p, const std::vector<Shape>& shapes,
+                        std::vector<graph::OutputInfo>& infos) {
+    for (size_t o = 0; o < p.outputs.size(); ++o) {
+      infos.push_back({p.program.output_dtype(o), shapes[o]});
+    }
+  }
+
   const graph::Graph& graph_;
   const FuseGraph g_;
   std::vector<FuseGroup> groups_;
   std::vector<std::optional<GroupProgram>> programs_;
+  std::vector<std::shared_ptr<const fusion::FusedProduct>> products_;  // by group; null: none
   std::vector<int> group_of_;
   std::vector<std::vector<SweptGroup>> sweeps_;
   std::vector<int> sweep_of_group_, sweep_of_node_;  // -1: none

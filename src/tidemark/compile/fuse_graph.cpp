@@ -6,6 +6,7 @@
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/fusion/product.h"
 
 namespace tidemark::compile {
 
@@ -66,7 +67,7 @@ FuseGraph::FuseGraph(const graph::Graph& graph) {
       if (producer >= 0) after[static_cast<size_t>(producer)].push_back(static_cast<int>(i));
     };
     for (const Tensor& t : n.node->inputs) {
-      if (n.kind == FusedKind::none) {
+      if (!n.can_be_member()) {
         needs(number_of(t));
       } else if (n.kind == FusedKind::random) {
         // Its shape is known; its seed is read as it is, and nothing to fuse with.
@@ -120,6 +121,14 @@ bool FuseGraph::is_looked_through(int n) const {
   return alias_of_[i] >= 0 || is_op(node, "broadcast_to") || is_op(node, "fill");
 }
 
+bool FuseGraph::is_reshaping(int n) const {
+  const graph::Node& node = *nodes[static_cast<size_t>(n)].node;
+  const bool reshapes =
+      is_op(node, "reshape") || is_op(node, "expand_dims") || is_op(node, "squeeze");
+  return reshapes && node.before.empty() && is_known(node.inputs[0].shape()) &&
+         is_known(node.outputs[0].shape);
+}
+
 void FuseGraph::classify(FusableNode& n) const {
   const graph::Node& node = *n.node;
   if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
@@ -130,7 +139,9 @@ void FuseGraph::classify(FusableNode& n) const {
   }
   const std::string& name = node.op->name();
   const DType in = node.inputs[0].dtype();
-  if (name == "cast") {
+  if (fusion::takes_programs(*node.op, node.outputs[0].dtype)) {
+    n.kind = FusedKind::product;
+  } else if (name == "cast") {
     if (kCasts.contains(in) && kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::cast;
   } else if (name == "select") {
     if (kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::select;

@@ -16,7 +16,8 @@ struct FusedOperand {
   int producer = -1;  // number of the node that computes it; -1: nothing to fuse with
 };
 
-enum class FusedKind : uint8_t { none, map, cast, select, reduce, random };
+/// A product runs with a group that uses it, and is none of its members.
+enum class FusedKind : uint8_t { none, map, cast, select, reduce, random, product };
 
 struct FusableNode {
   graph::Node* node = nullptr;
@@ -31,6 +32,7 @@ struct FusableNode {
   fusion::Drawn drawn = fusion::Drawn::uniform;
   std::vector<FusedOperand> operands;
 
+  bool can_be_member() const { return kind != FusedKind::none && kind != FusedKind::product; }
   /// Inside a group: reduced dimensions are kept there.
   const Shape& shape() const {
     return kind == FusedKind::reduce ? kept_shape : node->outputs[0].shape;
@@ -58,6 +60,8 @@ class FuseGraph {
   int segment_of(int node) const { return segment_[static_cast<size_t>(node)]; }
   /// Nobody needs the node once those that can be fused look through it.
   bool is_looked_through(int node) const;
+  /// The node shows all elements of its first input in another shape, and is that alone.
+  bool is_reshaping(int node) const;
   /// The reduction whose dimensions the node puts back; -1: none.
   int alias_of(int node) const { return alias_of_[static_cast<size_t>(node)]; }
 

@@ -42,9 +42,9 @@ class Grouper {
 
   std::vector<FuseGroup> run() {
     for (size_t i = g_.size(); i-- > 0;) {
-      const FusedKind kind = g_.nodes[i].kind;
+      const FusableNode& node = g_.nodes[i];
       // Random numbers that are not used by a group are drawn by their own kernel.
-      if (group_of_[i] < 0 && kind != FusedKind::none && kind != FusedKind::random) {
+      if (group_of_[i] < 0 && node.can_be_member() && node.kind != FusedKind::random) {
         start(static_cast<int>(i));
       }
     }
@@ -81,7 +81,8 @@ class Grouper {
     group.updates = r.kind != FusedKind::reduce && is_only_assigned(root) &&
                     !g_.after[static_cast<size_t>(root)].empty();
     grow(group);
-    if (group.members.size() < 2 && !group.updates) {
+    if (!group.updates) take_product(group);
+    if (group.members.size() < 2 && !group.updates && group.product < 0) {
       group_of_[static_cast<size_t>(root)] = -1;
       return;
     }
@@ -108,12 +109,59 @@ class Grouper {
       std::sort(candidates.rbegin(), candidates.rend());
       candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
       for (const int c : candidates) {
-        if (group_of_[static_cast<size_t>(c)] >= 0 || at(c).kind == FusedKind::none) continue;
+        if (group_of_[static_cast<size_t>(c)] >= 0 || !at(c).can_be_member()) continue;
         if (!fits(group, c) || group.members.size() >= kMaxMembers) continue;
         take(group, c);
         grown = true;
       }
     }
+  }
+
+  /// The last product that members read is made by the group itself, part by part, where nobody
+  /// has to wait for it elsewhere before the group can run.
+  void take_product(FuseGroup& group) {
+    std::vector<int> read;
+    for (const int m : group.members) {
+      for (const FusedOperand& o : at(m).operands) {
+        if (o.producer >= 0 && group_of_[static_cast<size_t>(o.producer)] < 0) {
+          read.push_back(o.producer);
+        }
+      }
+    }
+    std::sort(read.rbegin(), read.rend());
+    for (const int n : read) {
+      if (take_product(group, n)) return;
+    }
+  }
+
+  bool take_product(FuseGroup& group, int n) {
+    std::vector<int> views;
+    while (g_.is_reshaping(n) && is_only_for(n, views.empty() ? -1 : views.back())) {
+      views.push_back(n);
+      n = g_.number_of(at(n).node->inputs[0]);
+      if (n < 0) return false;
+    }
+    const FusableNode& node = at(n);
+    if (node.kind != FusedKind::product || group_of_[static_cast<size_t>(n)] >= 0) return false;
+    const Shape& shape = node.node->outputs[0].shape;
+    if (views.empty() ? shape != group.space : shape.num_elements() != group.space.num_elements()) {
+      return false;
+    }
+    if (!views.empty() && !is_only_for(n, views.back())) return false;
+    if (views.empty() && reaches(n)) return false;
+    group.product = n;
+    group.views = views;
+    group_of_[static_cast<size_t>(n)] = id_;
+    for (const int view : views) group_of_[static_cast<size_t>(view)] = id_;
+    return true;
+  }
+
+  /// Nobody needs the value but this node (-1: the group).
+  bool is_only_for(int n, int user) const {
+    if (g_.is_output[static_cast<size_t>(n)]) return false;
+    const auto& users = g_.after[static_cast<size_t>(n)];
+    return std::all_of(users.begin(), users.end(),
+                       [&](int u) { return user < 0 ? !is_outside(u) : u == user; });
   }
 
   void take(FuseGroup& group, int n) {
@@ -200,8 +248,12 @@ class Grouper {
       if (other >= 0) {
         if (seen_group[static_cast<size_t>(other)]) continue;
         seen_group[static_cast<size_t>(other)] = true;
-        for (const int m : groups_[static_cast<size_t>(other)].members) {
+        const FuseGroup& passed = groups_[static_cast<size_t>(other)];
+        for (const int m : passed.members) {
           for (const int next : g_.after[static_cast<size_t>(m)]) visit(next);
+        }
+        if (passed.product >= 0) {
+          for (const int next : g_.after[static_cast<size_t>(passed.product)]) visit(next);
         }
         continue;
       }

@@ -10,10 +10,14 @@ struct FuseGroup {
   Shape space;
   int reduced_dims = 0;
   bool updates = false;  // what leaves it is assigned to variables, and goes nowhere else
+  /// The node whose result the group goes on with part by part, and nodes that only show that
+  /// result in another shape, the nearest to the group first.
+  int product = -1;
+  std::vector<int> views;
 };
 
-/// Groups of two and more nodes, or of one whose value is assigned to a variable; no node is in two
-/// of them, and contracting each to one node leaves no cycle.
+/// Groups of two and more nodes, or of one whose value is assigned to a variable or that follows a
+/// product; no node is in two of them, and contracting each to one node leaves no cycle.
 std::vector<FuseGroup> find_groups(const FuseGraph& graph);
 
 }  // namespace tidemark::compile

@@ -37,6 +37,7 @@ class Translator {
       builder_.output(value_[static_cast<size_t>(m)], drops);
       result_.outputs.push_back(m);
     }
+    if (group_.product >= 0) add_product(is_wanted);
     if (result_.outputs.empty() || result_.inputs.size() > fusion::kMaxInputs) return {};
     result_.program = builder_.finish();
     if (!has_right_shapes()) return {};
@@ -45,6 +46,17 @@ class Translator {
   }
 
  private:
+  void add_product(const std::vector<bool>& is_wanted) {
+    const int read = group_.views.empty() ? group_.product : group_.views.front();
+    const Tensor value = graph::output_of(*g_.nodes[static_cast<size_t>(read)].node, 0);
+    for (size_t i = 0; i < result_.inputs.size(); ++i) {
+      if (is_same(result_.inputs[i], value)) result_.product = static_cast<int>(i);
+    }
+    if (!is_wanted[static_cast<size_t>(group_.product)]) return;
+    builder_.output(load(value));
+    result_.outputs.push_back(group_.product);
+  }
+
   fusion::Value draw(const FusableNode& n) {
     const bool uniform = n.drawn == fusion::Drawn::uniform;
     const auto attr = [&](const char* name) {

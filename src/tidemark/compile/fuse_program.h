@@ -12,6 +12,7 @@ struct GroupProgram {
   std::vector<Tensor> inputs;  // of the old graph
   std::vector<int> outputs;    // members whose values leave the group
   bool is_swept = false;       // only to variables, where they can be computed in place
+  int product = -1;            // the input that is the group's product
 };
 
 /// Empty: the group cannot be one after all.

@@ -4,6 +4,7 @@
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
+#include "tidemark/kernels/fusion/product.h"
 #include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::exec {
@@ -101,7 +102,9 @@ class Executable::Builder {
       elements += out.shape.num_elements();
       bytes += out.shape.num_elements() * static_cast<int64_t>(size_of(out.dtype));
     }
-    const bool is_heavy = node.op && node.op->is_heavy();
+    const bool is_heavy =
+        node.op ? node.op->is_heavy()
+                : dynamic_cast<const fusion::FusedProduct*>(node.special.get()) != nullptr;
     step.is_long = bytes > (is_heavy ? kLongHeavyBytes : kLongWorkBytes);
     step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/convolution.h"
 #include "tidemark/kernels/cpu/convolution_plan.h"
 #include "tidemark/kernels/cpu/isa/convolution_loops.h"
 #include "tidemark/kernels/cpu/isa_level.h"
@@ -185,63 +186,97 @@ size_t workspace(const OpCall& call, std::span<const Shape> outputs) {
   return plan ? plan->workspace_bytes() + float_filter_bytes(p, outputs[0]) : 0;
 }
 
-void run_library(const ConvolutionPlan& plan, const Problem& p, KernelContext& k) {
-  void* out = k.out<void>(0);
+/// The gradient of a filter of narrow elements is summed up in floats.
+void run_narrow_filter(const ConvolutionPlan& plan, KernelContext& k, size_t floats) {
   char* room = k.workspace<char>();
-  switch (p.kind) {
-    case kForward:
-      return plan.run(k.in<void>(0), k.in<void>(1), out, room);
-    case kInputGradient:
-      return plan.run(out, k.in<void>(1), k.in<void>(2), room);
-    case kFilterGradient: {
-      const size_t floats = float_filter_bytes(p, k.output(0).shape());
-      plan.run(k.in<void>(0), floats ? room : out, k.in<void>(2), room + floats);
-      if (!floats) return;
-      const float* wide = reinterpret_cast<const float*>(room);
-      BFloat16* narrow = static_cast<BFloat16*>(out);
-      parallel_for(k.output(0).num_elements(), 16 << 10, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) narrow[i] = BFloat16(wide[i]);
-      });
-    }
-  }
+  plan.run(k.in<void>(0), room, k.in<void>(2), room + floats);
+  const float* wide = reinterpret_cast<const float*>(room);
+  BFloat16* narrow = k.out<BFloat16>(0);
+  parallel_for(k.output(0).num_elements(), 16 << 10, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) narrow[i] = BFloat16(wide[i]);
+  });
 }
 
-void run_unfolded(const Problem& p, KernelContext& k) {
-  char* matrix = k.workspace<char>();
-  char* room = matrix + p.matrix_bytes();
+/// Of images and the filter; of the filter and dy; of images and dy.
+void run_unfolded(const Problem& p, const void* first, const void* second, void* out,
+                  char* workspace, const Epilogue* epilogue) {
+  char *matrix = workspace, *room = workspace + p.matrix_bytes();
   if (p.kind == kInputGradient) {
-    run_product(p.unfolded_product(nullptr, k.in<void>(1), k.in<void>(2)), matrix, room);
-    return fold(p.sizes, reinterpret_cast<const float*>(matrix), k.out<float>(0));
+    run_product(p.unfolded_product(nullptr, first, second), matrix, room);
+    fold(p.sizes, reinterpret_cast<const float*>(matrix), static_cast<float*>(out));
+    if (!epilogue) return;
+    const int64_t pixels = p.sizes.batch * p.sizes.in[0] * p.sizes.in[1] * p.sizes.in[2];
+    return apply_to_all(*epilogue, pixels, p.sizes.in_channels);
   }
-  unfold(p.sizes, size_of(p.dtype), k.in<void>(0), matrix);
-  const void* filter = p.kind == kForward ? k.in<void>(1) : nullptr;
-  const void* dy = p.kind == kForward ? nullptr : k.in<void>(2);
-  run_product(p.unfolded_product(matrix, filter, dy), k.out<void>(0), room);
+  unfold(p.sizes, size_of(p.dtype), first, matrix);
+  const bool forward = p.kind == kForward;
+  run_product(p.unfolded_product(matrix, forward ? second : nullptr, forward ? nullptr : second),
+              out, room, epilogue);
+}
+
+/// Forward, or the gradient of the input: what is written are images.
+template <Kind kKind>
+void run_images(const OpCall& call, const Shape& shape, void* out, char* workspace,
+                const Epilogue* epilogue) {
+  if (shape.num_elements() == 0) return;
+  const Problem p(kKind, call, shape);
+  const int64_t channels = shape.dim(-1), pixels = shape.num_elements() / channels;
+  const void* first = call.inputs[kKind == kInputGradient ? 1 : 0].raw_data();
+  const void* second = call.inputs[kKind == kForward ? 1 : 2].raw_data();
+  if (p.macs() == 0) {  // nothing to sum over
+    std::memset(out, 0, static_cast<size_t>(shape.num_elements()) * size_of(p.dtype));
+  } else if (p.is_product()) {
+    return run_product(p.product(first, second), out, workspace, epilogue);
+  } else if (p.is_unfolded()) {
+    return run_unfolded(p, first, second, out, workspace, epilogue);
+  } else if (const auto plan = p.plan()) {
+    if (kKind == kForward) return plan->run(first, second, out, workspace, epilogue);
+    return plan->run(out, first, second, workspace, epilogue);
+  } else {
+    run_own(p, first, second, out);
+  }
+  if (epilogue) apply_to_all(*epilogue, pixels, channels);
 }
 
 template <Kind kKind>
 void run(KernelContext& k) {
-  if (k.output(0).num_elements() == 0) return;
-  const Problem p(kKind, k.call(), k.output(0).shape());
+  run_images<kKind>(k.call(), k.output(0).shape(), k.out<void>(0), k.workspace<char>(), nullptr);
+}
+
+void run_filter_gradient(KernelContext& k) {
+  const Shape& shape = k.output(0).shape();
+  if (shape.num_elements() == 0) return;
+  const Problem p(kFilterGradient, k.call(), shape);
+  void* out = k.out<void>(0);
   if (p.macs() == 0) {  // nothing to sum over
-    std::memset(k.out<void>(0), 0, k.output(0).nbytes());
+    std::memset(out, 0, k.output(0).nbytes());
     return;
   }
-  const void* first = k.in<void>(kKind == kInputGradient ? 1 : 0);
-  const void* second = k.in<void>(kKind == kForward ? 1 : 2);
-  if (p.is_product()) {
-    return run_product(p.product(first, second), k.out<void>(0), k.workspace<char>());
-  }
-  if (p.is_unfolded()) return run_unfolded(p, k);
-  if (const auto plan = p.plan()) return run_library(*plan, p, k);
-  run_own(p, first, second, k.out<void>(0));
+  const void *images = k.in<void>(0), *dy = k.in<void>(2);
+  if (p.is_product()) return run_product(p.product(images, dy), out, k.workspace<char>());
+  if (p.is_unfolded()) return run_unfolded(p, images, dy, out, k.workspace<char>(), nullptr);
+  const auto plan = p.plan();
+  if (!plan) return run_own(p, images, dy, out);
+  if (const size_t floats = float_filter_bytes(p, shape))
+    return run_narrow_filter(*plan, k, floats);
+  plan->run(images, out, dy, k.workspace());
+}
+
+template <Kind kKind>
+void run_with(const OpCall& call, const Shape& shape, void* out, char* workspace,
+              const Epilogue& epilogue) {
+  run_images<kKind>(call, shape, out, workspace, &epilogue);
 }
 
 TIDEMARK_KERNEL(convolution, kFloats, run<kForward>, workspace<kForward>);
 // The key is the dtype of the sizes, which come first.
 TIDEMARK_KERNEL(convolution_input_grad, kIndex, run<kInputGradient>, workspace<kInputGradient>);
-TIDEMARK_KERNEL(convolution_filter_grad, kFloats, run<kFilterGradient>, workspace<kFilterGradient>);
+TIDEMARK_KERNEL(convolution_filter_grad, kFloats, run_filter_gradient, workspace<kFilterGradient>);
 
 }  // namespace
+
+constinit const ProductKernel kConvolutionProduct = {run_with<kForward>, workspace<kForward>};
+constinit const ProductKernel kConvolutionInputGradProduct = {run_with<kInputGradient>,
+                                                              workspace<kInputGradient>};
 
 }  // namespace tidemark::cpu

@@ -236,6 +236,19 @@ void ConvolutionPlan::run_piece(const Piece& piece, int64_t index, const void* a
   if (status != 0) fail<InternalError>("[convolution] oneDNN failed with status ", status);
 }
 
+/// What a piece has written lies together.
+void ConvolutionPlan::finish_piece(const Piece& piece, const Epilogue& epilogue) const {
+  const bool forward = whole_.kind == 0;
+  const TidemarkDnnlConvolution& part = shapes_[static_cast<size_t>(piece.primitive)];
+  const int64_t* sizes = forward ? whole_.out : whole_.in;
+  int64_t row_pixels = 1;
+  for (int d = row_axis_ + 1; d < 3; ++d) row_pixels *= sizes[d];
+  const int64_t row = forward ? piece.out_row : piece.in_row;
+  epilogue.apply(piece.first_image * pixels(sizes) + row * row_pixels,
+                 piece.images * pixels(forward ? part.out : part.in), 0,
+                 forward ? whole_.out_channels : whole_.in_channels);
+}
+
 void ConvolutionPlan::add_up_filters(char* filters) const {
   const int64_t count = static_cast<int64_t>(filter_bytes_ / sizeof(float));
   parallel_for(count, 16 << 10, [&](int64_t begin, int64_t end) {
@@ -247,7 +260,8 @@ void ConvolutionPlan::add_up_filters(char* filters) const {
   });
 }
 
-void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* workspace) const {
+void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* workspace,
+                          const Epilogue* epilogue) const {
   char* filters = static_cast<char*>(workspace);
   const int64_t count = static_cast<int64_t>(pieces_.size());
   char* turned =
@@ -260,6 +274,7 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
       void* own = scratch + static_cast<size_t>(worker) * scratch_;
       for (int64_t i = next++; i < count; i = next++) {
         run_piece(pieces_[static_cast<size_t>(i)], i, a, filters, c, filters, own);
+        if (epilogue) finish_piece(pieces_[static_cast<size_t>(i)], *epilogue);
       }
     }
   });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tidemark/kernels/cpu/dnnl_library.h"
+#include "tidemark/kernels/cpu/epilogue.h"
 #include "tidemark/kernels/cpu/filter_layout.h"
 
 namespace tidemark::cpu {
@@ -27,8 +28,10 @@ class ConvolutionPlan {
   bool complete() const { return complete_; }
   size_t workspace_bytes() const;
   /// Forward: a, b in, c out. Gradient of the input: b, c in, a out. Gradient of the filter: a, c
-  /// in, b (floats) out. Each is the first element of the whole tensor.
-  void run(const void* a, const void* b, const void* c, void* workspace) const;
+  /// in, b (floats) out. Each is the first element of the whole tensor. An epilogue gets the pixels
+  /// of images as rows; not for the gradient of the filter.
+  void run(const void* a, const void* b, const void* c, void* workspace,
+           const Epilogue* epilogue = nullptr) const;
   int64_t primitives() const { return static_cast<int64_t>(primitives_.size()); }
   const TidemarkDnnlConvolution& whole() const { return whole_; }
 
@@ -40,6 +43,7 @@ class ConvolutionPlan {
   bool shape_of_rows(int64_t begin, int64_t end, TidemarkDnnlConvolution& part, Piece& piece) const;
   void run_piece(const Piece& piece, int64_t index, const void* a, const void* b, const void* c,
                  char* filters, void* scratch) const;
+  void finish_piece(const Piece& piece, const Epilogue& epilogue) const;
   void add_up_filters(char* filters) const;
   size_t filter_room() const { return (filter_bytes_ + 63) / 64 * 64; }
   size_t turning_room() const;

@@ -125,7 +125,7 @@ int64_t tiles_at_once(const MatmulProblem& p, const MatmulTiles& tiles) {
 }
 
 void run_tile(const MatmulProblem& p, const LibraryProducts& l, int64_t tile, void* c,
-              void* scratch) {
+              void* scratch, const Epilogue* epilogue) {
   const int64_t item = tile / l.tiles.count();
   const int64_t row = tile % l.tiles.count() / l.tiles.across;
   const int64_t column = tile % l.tiles.across;
@@ -134,9 +134,14 @@ void run_tile(const MatmulProblem& p, const LibraryProducts& l, int64_t tile, vo
   product->run(at(p.a.data, p.a_offset(item) + first_row * p.a.row_stride, p.dtype),
                at(p.b.data, p.b_offset(item) + first_column * p.b.column_stride, p.dtype),
                at(c, (item * p.m + first_row) * p.n + first_column, p.dtype), scratch);
+  if (!epilogue) return;
+  epilogue->apply(item * p.m + first_row, std::min(l.tiles.rows, p.m - first_row), first_column,
+                  std::min(l.tiles.columns, p.n - first_column));
 }
 
-void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char* workspace) {
+void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char* workspace,
+                 const Epilogue* epilogue) {
+  const bool in_parts = !epilogue || l.tiles.across == 1 || !epilogue->needs_whole_rows();
   const int64_t tiles = p.batch * l.tiles.count();
   const int64_t together = std::max<int64_t>(1, kLibraryGrainMacs * l.tiles.count() / p.macs());
   const bool on_stack = l.scratch <= kStackBytes;
@@ -148,7 +153,7 @@ void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char
       const int64_t begin = next.fetch_add(together, std::memory_order_relaxed);
       if (begin >= tiles) return;
       for (int64_t t = begin; t < std::min(tiles, begin + together); ++t) {
-        run_tile(p, l, t, c, scratch);
+        run_tile(p, l, t, c, scratch, in_parts ? epilogue : nullptr);
       }
     }
   };
@@ -158,6 +163,7 @@ void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char
         for (int64_t worker = begin; worker < end; ++worker) work(worker);
       },
       p.batch * p.macs() < kGrainMacs ? Work::brief : Work::normal);
+  if (!in_parts) apply_to_all(*epilogue, p.batch * p.m, p.n);
 }
 
 // --- our own loops ------------------------------------------------------------------------------
@@ -190,7 +196,8 @@ MatrixView b_of_item(const MatmulProblem& p, int64_t item) {
 }
 
 /// Small matrices: items of the batch side by side, each packed on the stack.
-void run_own_small(const MatmulProblem& p, const OwnSizes& sizes, void* c) {
+void run_own_small(const MatmulProblem& p, const OwnSizes& sizes, void* c,
+                   const Epilogue* epilogue) {
   const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
   const int64_t grain = std::max<int64_t>(1, kGrainMacs / std::max<int64_t>(1, p.macs()));
   parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
@@ -201,6 +208,7 @@ void run_own_small(const MatmulProblem& p, const OwnSizes& sizes, void* c) {
         loops.pack(b, panel, packed + panel * sizes.panel_bytes);
       }
       multiply_own(p, loops, item, 0, p.m, 0, sizes.panels, packed, c);
+      if (epilogue) epilogue->apply(item * p.m, p.m, 0, p.n);
     }
   });
 }
@@ -237,13 +245,11 @@ size_t own_workspace(const MatmulProblem& p) {
   return sizes.on_stack() ? 0 : static_cast<size_t>(sizes.packed_bytes);
 }
 
-void run_own(const MatmulProblem& p, void* c, char* workspace) {
+void run_own(const MatmulProblem& p, void* c, char* workspace, const Epilogue* epilogue) {
   const OwnSizes sizes(p);
-  if (sizes.on_stack()) {
-    run_own_small(p, sizes, c);
-  } else {
-    run_own_large(p, sizes, c, workspace);
-  }
+  if (sizes.on_stack()) return run_own_small(p, sizes, c, epilogue);
+  run_own_large(p, sizes, c, workspace);
+  if (epilogue) apply_to_all(*epilogue, p.batch * p.m, p.n);
 }
 
 }  // namespace
@@ -264,28 +270,19 @@ size_t product_workspace(const MatmulProblem& p) {
   }
 }
 
-void run_product(const MatmulProblem& p, void* c, char* workspace) {
-  switch (road_for(p)) {
-    case Road::zero:
-      std::memset(c, 0, static_cast<size_t>(p.batch * p.m * p.n) * size_of(p.dtype));
-      break;
-    case Road::vector:
-      run_vector(p, c);
-      break;
-    case Road::library: {
-      const auto products = products_for(p);
-      const LibraryProducts& l = *products;
-      if (l.complete) {
-        run_library(p, l, c, workspace);
-      } else {
-        run_own(p, c, workspace);
-      }
-      break;
-    }
-    case Road::own:
-      run_own(p, c, workspace);
-      break;
+void run_product(const MatmulProblem& p, void* c, char* workspace, const Epilogue* epilogue) {
+  const Road road = road_for(p);
+  if (road == Road::library) {
+    const auto products = products_for(p);
+    if (products->complete) return run_library(p, *products, c, workspace, epilogue);
   }
+  if (road == Road::library || road == Road::own) return run_own(p, c, workspace, epilogue);
+  if (road == Road::vector) {
+    run_vector(p, c);
+  } else {
+    std::memset(c, 0, static_cast<size_t>(p.batch * p.m * p.n) * size_of(p.dtype));
+  }
+  if (epilogue) apply_to_all(*epilogue, p.batch * p.m, p.n);
 }
 
 namespace {
@@ -299,8 +296,16 @@ void matmul_run(KernelContext& k) {
   run_product(MatmulProblem(k.call()), k.out<void>(0), k.workspace<char>());
 }
 
+void matmul_with(const OpCall& call, const Shape& output, void* out, char* workspace,
+                 const Epilogue& epilogue) {
+  if (output.num_elements() == 0) return;
+  run_product(MatmulProblem(call), out, workspace, &epilogue);
+}
+
 TIDEMARK_KERNEL(matmul, kNumeric, matmul_run, matmul_workspace);
 
 }  // namespace
+
+constinit const ProductKernel kMatmulProduct = {matmul_with, matmul_workspace};
 
 }  // namespace tidemark::cpu

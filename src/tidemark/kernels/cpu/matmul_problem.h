@@ -3,6 +3,7 @@
 
 #include <tidemark/kernel.h>
 
+#include "tidemark/kernels/cpu/epilogue.h"
 #include "tidemark/kernels/cpu/isa/gemm_loops.h"
 
 namespace tidemark::cpu {
@@ -42,7 +43,11 @@ struct MatmulTiles {
 
 /// Bytes of scratch memory that run_product needs.
 size_t product_workspace(const MatmulProblem& p);
-/// C is dense.
-void run_product(const MatmulProblem& p, void* c, char* workspace);
+/// C is dense. The epilogue, where there is one, gets its rows, those of all items one after the
+/// other.
+void run_product(const MatmulProblem& p, void* c, char* workspace,
+                 const Epilogue* epilogue = nullptr);
+
+extern const ProductKernel kMatmulProduct;
 
 }  // namespace tidemark::cpu

@@ -1,47 +1,11 @@
 #include "tidemark/kernels/fusion/group.h"
 
-#include "tidemark/memory/buffer.h"
+#include "tidemark/kernels/fusion/workspace.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::fusion {
 
-namespace {
-
-class Workspace {
- public:
-  explicit Workspace(size_t bytes) {
-    if (bytes > 0) {
-      buffer_ = memory::allocate({.bytes = bytes, .holder = memory::Holder::workspace});
-    }
-  }
-  ~Workspace() {
-    if (buffer_) memory::release(buffer_);
-  }
-  Workspace(const Workspace&) = delete;
-  void* data() const { return buffer_ ? buffer_->data : nullptr; }
-
- private:
-  memory::Buffer* buffer_ = nullptr;
-};
-
-}  // namespace
-
-std::string FusedGroup::describe() const {
-  std::string ops;
-  for (const Instruction& i : fusion_->program().code) {
-    constexpr const char* kReductions[] = {"sum", "mean", "max", "min"};
-    std::string what;
-    if (i.code == Code::map) what = i.op->name();
-    if (i.code == Code::cast) what = "cast";
-    if (i.code == Code::select) what = "select";
-    if (i.code == Code::random) what = "random";
-    if (i.code == Code::reduce) what = kReductions[static_cast<int>(i.reduction)];
-    if (what.empty()) continue;
-    if (!ops.empty()) ops += ", ";
-    ops += what;
-  }
-  return message("fused(", ops, ")");
-}
+std::string FusedGroup::describe() const { return describe_ops(fusion_->program()); }
 
 FusedGroup::FusedGroup(Program program, std::vector<Shape> input_shapes)
     : fusion_(CompiledFusion::make(std::move(program))), input_shapes_(std::move(input_shapes)) {

@@ -189,6 +189,22 @@ std::string to_string(const Program& program) {
   return text;
 }
 
+std::string describe_ops(const Program& program) {
+  std::string ops;
+  for (const Instruction& i : program.code) {
+    std::string what;
+    if (i.code == Code::map) what = i.op->name();
+    if (i.code == Code::cast) what = "cast";
+    if (i.code == Code::select) what = "select";
+    if (i.code == Code::random) what = "random";
+    if (i.code == Code::reduce) what = name_of_reduction(i.reduction);
+    if (what.empty()) continue;
+    if (!ops.empty()) ops += ", ";
+    ops += what;
+  }
+  return message("fused(", ops, ")");
+}
+
 bool is_fusable(const OpDef& op, DType dtype) {
   if (!op.is_elementwise() || !kFusable.contains(dtype)) return false;
   for (size_t i = 0; i < op.inputs().size(); ++i) {

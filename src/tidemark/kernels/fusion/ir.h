@@ -88,6 +88,8 @@ size_t hash_of(const Program& program);
 size_t bytes_of(const Program& program);
 /// "%2 = multiply(%0, %1) : float32", one line an instruction.
 std::string to_string(const Program& program);
+/// "fused(multiply, add, tanh)".
+std::string describe_ops(const Program& program);
 
 /// Whether an elementwise op over elements of this dtype can be an instruction: there is a loop for
 /// it, and it cannot fail on some values.

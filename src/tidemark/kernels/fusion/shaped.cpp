@@ -17,6 +17,9 @@ constexpr int64_t kGrain = 16 << 10;
 /// Rows of at least this many elements are run as they lie; shorter ones are laid out in blocks.
 constexpr int64_t kLongRow = 128;
 constexpr int64_t kBlock = 1024;  // a multiple of the groups of random numbers
+/// Short rows that all broadcast inputs repeat in are run several at a time, about so many
+/// elements.
+constexpr int64_t kPeriodBlock = 2048;
 constexpr int64_t kStackBytes = 64 << 10;
 /// Results at least this large do not stay in the caches.
 constexpr int64_t kStreamBytes = 8 << 20;
@@ -130,10 +133,19 @@ void ShapedFusion::start(Call& call) const {
   call.code = f_.code_for(scalars_, false);
 }
 
-void ShapedFusion::run_piece(const Call& call, int64_t begin, int64_t end) const {
+void ShapedFusion::run_piece(const Call& call, int64_t begin, int64_t n, int64_t count,
+                             int64_t step) const {
   const bool needs_memory = lays_out_ || !on_stack_;
   alignas(kAlign) char memory[kStackBytes];
   Scratch s(*this, memory, needs_memory ? run_length_ : 0);
+  if (period_ > 0) {
+    fill_period(call, count > 1 ? run_length_ : std::min(run_length_, begin % period_ + n), s);
+  }
+  for (; count > 0; --count, begin += step) run_range(call, begin, begin + n, s);
+}
+
+/// Elements [begin, end), or the rows they are.
+void ShapedFusion::run_range(const Call& call, int64_t begin, int64_t end, Scratch& s) const {
   if (p_.has_rows()) {
     for (int64_t row = begin / g_.cols; row < end / g_.cols; ++row) run_row(call, row, s);
     return;
@@ -141,9 +153,18 @@ void ShapedFusion::run_piece(const Call& call, int64_t begin, int64_t end) const
   if (!is_by_item() && !lays_out_) return run_span(call, begin, end - begin, begin, 0, s);
   while (begin < end) {
     const int64_t item = begin / run_length_, skipped = begin - item * run_length_;
-    const int64_t n = std::min(end - begin, lays_out_ ? run_length_ : run_length_ - skipped);
+    const int64_t longest = lays_out_ && period_ == 0 ? run_length_ : run_length_ - skipped;
+    const int64_t n = std::min(end - begin, longest);
     run_span(call, begin, n, lays_out_ ? begin : skipped, item, s);
     begin += n;
+  }
+}
+
+/// The first n elements of what repeats.
+void ShapedFusion::fill_period(const Call& call, int64_t n, Scratch& s) const {
+  for (int i = 0; i < num_staged_; ++i) {
+    const uint8_t k = staged_[i];
+    g_.expand(k, static_cast<const char*>(call.in[k]), 0, n, item_bytes_[k], s.stage[i]);
   }
 }
 
@@ -176,6 +197,7 @@ void ShapedFusion::choose() {
       run_length_ = g_.cols;
       return;
     }
+    if (choose_period()) return;
     if (g_.size[g_.rank - 1] >= kLongRow) {
       dims_ = 1;
       classify();
@@ -187,6 +209,27 @@ void ShapedFusion::choose() {
   lays_out_ = true;
   const auto most = kStackBytes / (8 * std::max(1, num_staged_)) - kRandomGroup;
   run_length_ = std::min(kBlock, most / kRandomGroup * kRandomGroup);
+}
+
+/// Rows shorter than a block that all inputs which are neither dense nor single repeat in, as a
+/// bias does: blocks of whole rows, over which these are laid out once.
+bool ShapedFusion::choose_period() {
+  const int64_t row = g_.rank == 2 ? g_.size[1] : 0;
+  if (g_.total() == 0 || row == 0 || row > kPeriodBlock / 2) return false;
+  int laid_out = 0;
+  for (size_t k = 0; k < p_.inputs.size(); ++k) {
+    const int input = static_cast<int>(k);
+    if (g_.walk(input, 2) != Geometry::Walk::other) continue;
+    if (g_.walk(input, 1) != Geometry::Walk::dense || g_.offset(input, 1, 1) != 0) return false;
+    ++laid_out;
+  }
+  const int64_t most = std::min(kPeriodBlock, kStackBytes / (8 * laid_out) - kRandomGroup);
+  if (row > most) return false;
+  classify();
+  lays_out_ = true;
+  period_ = row;
+  run_length_ = most / row * row;
+  return true;
 }
 
 int ShapedFusion::others(int dims) const {
@@ -249,15 +292,12 @@ void ShapedFusion::run_elements(const Call& call) const {
   const int64_t items = (g_.total() + run_length_ - 1) / std::max<int64_t>(1, run_length_);
   if (p_.has_rows()) return run_plain_rows(call);
   if (items == 1 && !lays_out_) return run_one_long(call);
-  const int64_t grain = std::max<int64_t>(1, kGrain / run_length_);
+  const int64_t elements =
+      period_ > 0 ? std::max(kGrain, g_.total() / (kStreamPieces * num_threads())) : kGrain;
+  const int64_t grain = std::max<int64_t>(1, elements / run_length_);
   parallel_for(items, grain, [&](int64_t begin, int64_t end) {
-    alignas(kAlign) char memory[kStackBytes];
-    Scratch s(*this, memory, lays_out_ ? run_length_ : 0);
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t start = item * run_length_;
-      run_span(call, start, std::min(run_length_, g_.total() - start), lays_out_ ? start : 0, item,
-               s);
-    }
+    const int64_t first = begin * run_length_;
+    run_piece(call, first, std::min(end * run_length_, g_.total()) - first);
   });
 }
 
@@ -309,7 +349,13 @@ void ShapedFusion::run_span(const Call& call, int64_t start, int64_t n, int64_t 
     if (by_item) offset += g_.offset(static_cast<int>(k), item, g_.rank - dims_);
     s.in[k] = static_cast<const char*>(call.in[k]) + offset * int64_t{item_bytes_[k]};
   }
-  for (int i = 0; i < num_staged_; ++i) lay_out(call, staged_[i], s.stage[i], start, n, s);
+  for (int i = 0; i < num_staged_; ++i) {
+    if (period_ > 0) {
+      s.in[staged_[i]] = s.stage[i] + start % run_length_ * int64_t{item_bytes_[staged_[i]]};
+    } else {
+      lay_out(call, staged_[i], s.stage[i], start, n, s);
+    }
+  }
   for (size_t o = 0; o < call.out.size(); ++o) {
     const Instruction& value = p_.code[p_.outputs[o].value];
     const int64_t offset = value.level == Level::row ? item : start;

@@ -41,14 +41,16 @@ class TIDEMARK_API ShapedFusion {
   /// Whether pieces need no memory but the stack.
   bool runs_in_pieces() const;
   void start(Call& call) const;
-  /// Elements [begin, end) of the space, whole rows of programs that reduce. Every element belongs
-  /// to one piece.
-  void run_piece(const Call& call, int64_t begin, int64_t end) const;
+  /// `count` runs of n elements of the space, the first at `begin`, the others `step` elements
+  /// further each; whole rows of programs that reduce. Every element belongs to one piece.
+  void run_piece(const Call& call, int64_t begin, int64_t n, int64_t count = 1,
+                 int64_t step = 0) const;
 
  private:
   struct Scratch;
 
   void choose();
+  bool choose_period();
   int others(int dims) const;
   int classify();
   bool is_by_item() const { return p_.has_rows() || (dims_ < g_.rank && !lays_out_); }
@@ -63,6 +65,8 @@ class TIDEMARK_API ShapedFusion {
   void draw(Call& call) const;
 
   void run_elements(const Call& call) const;
+  void run_range(const Call& call, int64_t begin, int64_t end, Scratch& s) const;
+  void fill_period(const Call& call, int64_t n, Scratch& s) const;
   void run_one_long(const Call& call) const;
   void run_plain_rows(const Call& call) const;
   void run_rows(const Call& call, char* workspace) const;
@@ -80,6 +84,7 @@ class TIDEMARK_API ShapedFusion {
   const Geometry g_;
   int dims_ = 0;  // dimensions of a run
   bool on_stack_ = false, lays_out_ = false;
+  int64_t period_ = 0;  // not 0: inputs repeat after so many elements, and are laid out once
   int64_t run_length_ = 0;
   ScalarMask scalars_ = 0;
   int num_staged_ = 0;

@@ -1,0 +1,25 @@
+#include "tidemark/kernels/cpu/epilogue.h"
+
+#include <algorithm>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/convolution.h"
+#include "tidemark/kernels/cpu/matmul_problem.h"
+
+namespace tidemark::cpu {
+
+void apply_to_all(const Epilogue& epilogue, int64_t rows, int64_t columns) {
+  const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(1, columns));
+  parallel_for(rows, grain,
+               [&](int64_t begin, int64_t end) { epilogue.apply(begin, end - begin, 0, columns); });
+}
+
+const ProductKernel* product_kernel(std::string_view op, DType dtype) {
+  if (!is_floating(dtype)) return nullptr;
+  if (op == "matmul") return &kMatmulProduct;
+  if (op == "convolution") return &kConvolutionProduct;
+  if (op == "convolution_input_grad") return &kConvolutionInputGradProduct;
+  return nullptr;
+}
+
+}  // namespace tidemark::cpu

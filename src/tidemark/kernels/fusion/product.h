@@ -1,0 +1,69 @@
+// A product of matrices, a convolution or its gradient with a fused program at its end: bias,
+// activation, residual and the like work on each part of the result while it is in the cache.
+#pragma once
+
+#include "tidemark/graph/specials.h"
+#include "tidemark/kernels/cpu/epilogue.h"
+#include "tidemark/kernels/fusion/shaped.h"
+
+namespace tidemark::fusion {
+
+/// An op whose result a program may go on with.
+struct Product {
+  const OpDef* op = nullptr;
+  std::vector<Attr> attrs;
+  std::vector<Tensor> inputs;  // of some graph; asked for their sizes only
+  Shape shape;
+  DType dtype = DType::invalid;
+};
+
+/// Whether there is a kernel that takes programs.
+TIDEMARK_API bool takes_programs(const OpDef& op, DType dtype);
+
+class TIDEMARK_API FusedProduct final : public graph::PureSpecial {
+ public:
+  /// `input` of the program stands for the product's result. Its inputs are the product's and,
+  /// behind them, the program's others. Null: the product cannot lie where one of the outputs
+  /// will, or the program needs more than parts of it.
+  static std::shared_ptr<const FusedProduct> make(const Product& product, Program program,
+                                                  std::vector<Shape> input_shapes, size_t input);
+
+  std::string_view name() const override { return name_; }
+  /// "matmul, fused(add, relu)".
+  std::string describe() const override;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const graph::Special& other) const override;
+  size_t bytes() const override;
+
+  size_t workspace() const override { return workspace_; }
+  bool may_write_into(size_t output, size_t input) const override;
+  void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void* workspace) const override;
+
+  const std::vector<Shape>& output_shapes() const { return output_shapes_; }
+  const OpDef& op() const { return *op_; }
+  const CompiledFusion& fusion() const { return *fusion_; }
+
+ private:
+  FusedProduct(const Product& product, Program program, std::vector<Shape> input_shapes,
+               size_t input);
+  int find_target() const;
+  class InParts;
+
+  const OpDef* op_;
+  std::string name_;
+  std::vector<Attr> attrs_;
+  size_t operands_;  // of the product
+  Shape product_shape_;
+  DType product_dtype_;
+  const cpu::ProductKernel* kernel_;
+  size_t workspace_;
+
+  std::shared_ptr<const CompiledFusion> fusion_;
+  size_t product_;  // input of the program
+  int target_;      // the output in whose place the product is made; -1: none fits
+  std::vector<Shape> input_shapes_, output_shapes_;
+  std::unique_ptr<const ShapedFusion> shaped_;
+};
+
+}  // namespace tidemark::fusion
