@@ -20,6 +20,9 @@ struct NamedPass {
 constexpr NamedPass kPasses[] = {
     {"fold", fold},
     {"simplify", simplify},
+    {"eliminate_casts", eliminate_casts},
+    {"eliminate_transposes", eliminate_transposes},
+    {"choose_layout", choose_layout},
     {"share_equal", share_equal},
     {"forward_updates", forward_updates},
     {"fuse", fuse},

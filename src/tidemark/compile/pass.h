@@ -22,9 +22,17 @@ TIDEMARK_API void verify(const graph::Graph& graph);
 // The passes, a file each.
 /// What depends on constants alone is computed once, as far as the results are small.
 TIDEMARK_API std::shared_ptr<graph::Graph> fold(const std::shared_ptr<graph::Graph>& graph);
-/// Steps that change nothing, or that undo the one before, are left out; casts and transposes of
-/// casts and transposes become one.
+/// Steps that change nothing, or that undo the one before, are left out.
 TIDEMARK_API std::shared_ptr<graph::Graph> simplify(const std::shared_ptr<graph::Graph>& graph);
+/// Casts that change nothing are left out; casts of casts that lost nothing become one.
+TIDEMARK_API std::shared_ptr<graph::Graph> eliminate_casts(
+    const std::shared_ptr<graph::Graph>& graph);
+/// Transposes of transposes become one or none, and products take their operands as they lie.
+TIDEMARK_API std::shared_ptr<graph::Graph> eliminate_transposes(
+    const std::shared_ptr<graph::Graph>& graph);
+/// Images lie channels last from one convolution to the next, however the program holds them.
+TIDEMARK_API std::shared_ptr<graph::Graph> choose_layout(
+    const std::shared_ptr<graph::Graph>& graph);
 /// What is computed twice is computed once.
 TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
 /// Updates of variables become arithmetic and one assignment at the end.

@@ -3,49 +3,11 @@
 #include <gtest/gtest.h>
 #include <tidemark/op.h>
 
+#include "tidemark/compile/testing.h"
 #include "tidemark/graph/specials.h"
 
 namespace tidemark::compile {
 namespace {
-
-/// Builds nodes as a trace would, without one.
-class Sketch {
- public:
-  Tensor input(const Shape& shape, DType dtype = DType::float32) {
-    return graph_->add_input(dtype, shape);
-  }
-  Tensor call(const char* name, std::vector<Tensor> inputs, std::vector<Attr> attrs = {}) {
-    const OpDef& op = OpRegistry::instance().get(name);
-    for (size_t i = attrs.size(); i < op.attrs().size(); ++i) {
-      attrs.push_back(op.params()[static_cast<size_t>(op.attrs()[i])].fallback);
-    }
-    const OpCall call{op, inputs, attrs};
-    InferContext said(call, op.num_outputs(attrs));
-    op.shape_rule()(said);
-    const graph::NodeRef node = graph_->new_node();
-    node->op = &op;
-    for (int i = 0; i < said.num_outputs(); ++i) {
-      node->outputs.push_back({said.output(i).dtype, said.output(i).shape});
-    }
-    node->inputs = std::move(inputs);
-    node->attrs = std::move(attrs);
-    if (op.is_stateful()) graph_->keep(node);
-    return graph::output_of(*node, 0);
-  }
-  std::shared_ptr<graph::Graph> finish(std::vector<Tensor> outputs) {
-    graph_->set_outputs(std::move(outputs));
-    return graph_;
-  }
-
- private:
-  std::shared_ptr<graph::Graph> graph_ = graph::Graph::create("sketch");
-};
-
-size_t num_ops(const graph::Graph& graph) {
-  size_t count = 0;
-  for (const graph::Node* node : graph.nodes()) count += node->op != nullptr;
-  return count;
-}
 
 TEST(Fold, ComputesWhatDependsOnConstantsAlone) {
   Sketch s;
@@ -94,28 +56,6 @@ TEST(Simplify, KeepsWhatChangesAShapeOrASign) {
   const Tensor wide = s.call("multiply", {x, Tensor::of({1.f}, {1, 1})});
   const Tensor plus_zero = s.call("add", {x, Tensor(0.f)});  // -0 becomes 0
   EXPECT_EQ(num_ops(*simplify(s.finish({wide, plus_zero}))), 2u);
-}
-
-TEST(Simplify, JoinsTransposes) {
-  Sketch s;
-  const Tensor x = s.input({2, 3, 4});
-  const Tensor once = s.call("transpose", {x}, {Attr(Ints{1, 2, 0})});
-  const Tensor back = s.call("transpose", {once}, {Attr(Ints{2, 0, 1})});
-  const Tensor twice = s.call("transpose", {once}, {Attr(Ints{1, 2, 0})});
-  const auto graph = simplify(s.finish({back, twice}));
-  EXPECT_EQ(num_ops(*graph), 1u);
-  EXPECT_EQ(graph->outputs()[1].shape(), (Shape{4, 2, 3}));
-  EXPECT_EQ(graph::node_of(graph->outputs()[1]).attrs[0].as_ints(), (Ints{2, 0, 1}));
-}
-
-TEST(Simplify, JoinsCastsThatLoseNothing) {
-  Sketch s;
-  const Tensor half = s.input({2}, DType::float16), whole = s.input({2}, DType::float32);
-  const auto cast = [&](const Tensor& t, DType to) { return s.call("cast", {t}, {Attr(to)}); };
-  const Tensor same = cast(cast(half, DType::float32), DType::float16);
-  const Tensor rounded = cast(cast(whole, DType::float16), DType::float32);
-  const auto graph = simplify(s.finish({same, rounded}));
-  EXPECT_EQ(num_ops(*graph), 2u);  // rounding to half and back stays
 }
 
 TEST(ShareEqual, ComputesOnce) {

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/compile/transposes.h"
 
 namespace tidemark::compile {
 
@@ -18,20 +17,6 @@ bool is_all(const Tensor& t, double number) {
 
 bool is_like(const Tensor& t, const graph::OutputInfo& wanted) {
   return t.dtype() == wanted.dtype && t.shape() == wanted.shape && t.shape().is_fully_known();
-}
-
-bool is_identity(const Ints& perm) {
-  for (size_t i = 0; i < perm.size(); ++i) {
-    if (perm[i] != static_cast<int64_t>(i)) return false;
-  }
-  return true;
-}
-
-/// A cast that loses nothing of what the one before it gave.
-bool widens(DType from, DType to) {
-  return (from == DType::float16 && (to == DType::float32 || to == DType::float64)) ||
-         (from == DType::bfloat16 && (to == DType::float32 || to == DType::float64)) ||
-         (from == DType::float32 && to == DType::float64);
 }
 
 class Simplifier {
@@ -53,8 +38,6 @@ class Simplifier {
     if (name == "multiply") return without_neutral(node, inputs, 1, true);
     if (name == "truediv") return without_neutral(node, inputs, 1, false);
     if (name == "subtract") return without_neutral(node, inputs, 0, false);
-    if (name == "cast") return cast_of_cast(node, inputs[0]);
-    if (name == "transpose") return transpose_of_transpose(node, inputs[0]);
     if (name == "reshape") return reshape_of_reshape(node, inputs);
     return {};
   }
@@ -68,45 +51,6 @@ class Simplifier {
       return inputs[1];
     }
     return {};
-  }
-
-  /// The node of this op that made the tensor; null: something else did.
-  static const graph::Node* made_by(const Tensor& t, const char* op) {
-    if (!t.is_symbolic()) return nullptr;
-    const graph::Node& node = graph::node_of(t);
-    return node.op && node.op->name() == op && node.before.empty() ? &node : nullptr;
-  }
-
-  Tensor cast_of_cast(const graph::Node& node, const Tensor& input) {
-    if (is_like(input, node.outputs[0])) return input;
-    const graph::Node* before = made_by(input, "cast");
-    if (!before || !widens(before->inputs[0].dtype(), input.dtype())) return {};
-    if (is_like(before->inputs[0], node.outputs[0])) return before->inputs[0];
-    return now_.add(*node.op, {before->inputs[0]}, node.attrs, node);
-  }
-
-  static Ints perm_of(const graph::Node& node) {
-    if (!node.attrs[0].is_none()) return node.attrs[0].as_ints();
-    Ints perm(static_cast<size_t>(node.inputs[0].rank()));
-    for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(perm.size() - 1 - i);
-    return perm;
-  }
-
-  Tensor transpose_of_transpose(const graph::Node& node, const Tensor& input) {
-    const bool conjugates = node.attrs[1].as_bool();
-    const Ints perm = perm_of(node);
-    if (is_identity(perm) && !conjugates) return input;
-    const graph::Node* before = made_by(input, "transpose");
-    if (!before || conjugates || before->attrs[1].as_bool()) return {};
-    const Ints first = perm_of(*before);
-    const auto is_plain = [](const Ints& p) {
-      return std::all_of(p.begin(), p.end(), [](int64_t axis) { return axis >= 0; });
-    };
-    if (!is_plain(first) || !is_plain(perm)) return {};
-    Ints both(perm.size());
-    for (size_t i = 0; i < perm.size(); ++i) both[i] = first[static_cast<size_t>(perm[i])];
-    if (is_identity(both)) return before->inputs[0];
-    return now_.add(*node.op, {before->inputs[0]}, {Attr(both), Attr(false)}, node);
   }
 
   Tensor reshape_of_reshape(const graph::Node& node, const std::vector<Tensor>& inputs) {
