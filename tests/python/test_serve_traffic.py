@@ -301,6 +301,21 @@ def test_what_a_model_takes_is_known_before_its_weights_are_read(tmp_path):
         assert str((8 + 2) * 4096 * 4) in text  # the weights
 
 
+def test_a_request_that_cannot_fit_is_told_so(tmp_path):
+    save_wide(tmp_path / "wide")
+    row = [1, 0, 0, 0, 0, 0, 0, 0]
+    with serving.Server(tmp_path, "--memory-limit", "24MiB") as server:
+        for _ in range(4):  # not planned at first, then planned
+            answer = server.predict("wide", {"instances": [row] * 4000})
+            assert answer.status == 413, answer.body
+            assert "Retry-After" not in answer.headers
+            assert server.predict("wide", {"instances": [row]}).status == 200
+        many = {"instances": [[0] * 8] * 900_000}  # its inputs alone take 28 MB
+        assert server.predict("wide", many).status == 413
+        assert server.predict("wide", {"instances": [row]}).status == 200
+        assert server.metric('tidemark_refused_total{reason="too_large"') >= 4
+
+
 def test_buckets_are_planned_at_load(tmp_path):
     save_wide(tmp_path / "wide")
     with serving.Server(tmp_path) as server:

@@ -37,6 +37,7 @@ std::vector<std::string> split_path(std::string_view target);
 struct Failure {
   Code code;
   std::string text;
+  bool is_too_large = false;
 };
 Failure failure_of(const std::exception_ptr& error);
 /// A response of the error, as both protocols write it: {"error": "…"}.

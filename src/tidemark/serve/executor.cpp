@@ -219,6 +219,14 @@ void Executor::drop_late(std::vector<Job>& batch, int64_t& rows) {
   });
 }
 
+std::exception_ptr Executor::explain(const ResourceExhaustedError& error, size_t jobs) {
+  if (jobs > 1) return std::make_exception_ptr(error);  // each is run by itself next
+  const bool is_alone = busy_.load() <= 1;
+  (is_alone ? refused_.too_large : refused_.out_of_memory).fetch_add(1);
+  if (is_alone) return std::make_exception_ptr(TooLargeError(error.what()));
+  return std::make_exception_ptr(error);
+}
+
 void Executor::run(std::vector<Job>& batch, int64_t rows) {
   const Servable& servable = *batch[0].servable;
   const Clock::time_point started = Clock::now();
@@ -232,6 +240,8 @@ void Executor::run(std::vector<Job>& batch, int64_t rows) {
     }
     const Counted running(servable.counters.running);
     outputs = servable.model.run(*batch[0].signature, inputs);
+  } catch (const ResourceExhaustedError& failed) {
+    error = explain(failed, batch.size());
   } catch (...) {
     error = std::current_exception();
   }

@@ -40,6 +40,7 @@ struct ExecutorOptions {
 
 struct RefusedCounters {
   std::atomic<uint64_t> queue_full{0}, queue_bytes{0}, expired{0}, gone{0}, draining{0};
+  std::atomic<uint64_t> too_large{0}, out_of_memory{0};  // found out by running
 };
 
 class Executor {
@@ -67,6 +68,7 @@ class Executor {
   void join_others(std::vector<Job>& batch, int64_t& rows);
   Job take(std::deque<Job>::iterator at);
   void run(std::vector<Job>& batch, int64_t rows);
+  std::exception_ptr explain(const ResourceExhaustedError& error, size_t jobs);
   void drop_late(std::vector<Job>& batch, int64_t& rows);
 
   ExecutorOptions options_;

@@ -107,6 +107,8 @@ void check_token(const ServerOptions& options, std::string_view authorization) {
 Failure failure_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const TooLargeError& known) {
+    return {known.code(), known.what(), true};
   } catch (const Error& known) {
     return {known.code(), known.what()};
   } catch (const std::bad_alloc&) {
@@ -119,7 +121,7 @@ Failure failure_of(const std::exception_ptr& error) {
 HttpResponse error_response(const std::exception_ptr& error) {
   const Failure failure = failure_of(error);
   HttpResponse response;
-  response.status = http_status(failure.code);
+  response.status = failure.is_too_large ? 413 : http_status(failure.code);
   if (response.status == 429 || response.status == 503) {
     response.headers.emplace_back("Retry-After", "1");
   }
@@ -134,6 +136,10 @@ void answer(Context& context, const HttpRequest& request, const ResponderRef& to
     if (!route(context, request, to)) {
       refuse(Code::not_found, "Not found: ", request.method, " ", request.target);
     }
+  } catch (const ResourceExhaustedError& error) {  // the inputs alone
+    const bool is_alone = context.executor.busy_slots() == 0;
+    to->send(error_response(is_alone ? std::make_exception_ptr(TooLargeError(error.what()))
+                                     : std::current_exception()));
   } catch (...) {
     to->send(error_response(std::current_exception()));
   }

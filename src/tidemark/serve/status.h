@@ -13,6 +13,15 @@ class RequestError : public Error {
   using Error::Error;
 };
 
+/// A request that would not fit if it were the only one: trying again does not help.
+class TooLargeError : public RequestError {
+ public:
+  explicit TooLargeError(const std::string& why)
+      : RequestError(Code::resource_exhausted,
+                     "the request takes more memory than there is, with no other running: " + why) {
+  }
+};
+
 template <class... Pieces>
 [[noreturn]] void refuse(Code code, const Pieces&... pieces) {
   throw RequestError(code, message(pieces...));
