@@ -31,5 +31,19 @@ def test_unknown_verb_is_refused():
     assert "no verb 'tset'" in done.stderr and "./dev help" in done.stderr
 
 
+def test_tests_take_one_known_option():
+    done = dev("test", "--configuration")
+    assert done.returncode == 1
+    assert "--configurations" in done.stderr
+
+
+def test_the_part_that_is_repeated_in_each_configuration_exists():
+    text = (ROOT / "dev").read_text()
+    names = re.search(r"FUNCTION_TESTS=\(([^)]*)\)", text)[1].split()
+    assert len(names) > 10
+    for name in names:
+        assert (ROOT / "tests" / "python" / f"{name}.py").exists(), name
+
+
 def test_ci_runs_the_tests():
     assert "./dev test" in (ROOT / ".ci" / "run").read_text()
