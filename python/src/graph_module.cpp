@@ -16,6 +16,7 @@
 #include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/specials.h"
+#include "tidemark/trace/thread_place.h"
 #include "tidemark/trace/trace_cache.h"
 
 #include "convert.h"
@@ -57,6 +58,17 @@ class Building {
 
  private:
   std::unique_ptr<trace::TraceScope> scope_;
+};
+
+/// Where the thread that made it was; another one goes on there, one at a time.
+class OnOtherThread {
+ public:
+  void enter() { scope_ = std::make_unique<trace::ThreadPlaceScope>(place_); }
+  void exit() { scope_.reset(); }
+
+ private:
+  trace::ThreadPlace place_;
+  std::unique_ptr<trace::ThreadPlaceScope> scope_;
 };
 
 class Lifted {
@@ -517,6 +529,11 @@ void add_graph_functions(nb::module_& m) {
   m.def("python_call", call_python);
   m.def("with_gradient", with_gradient);
   m.def("is_symbolic", is_symbolic_object, nb::arg().none());
+  nb::class_<OnOtherThread>(m, "ThreadPlace")
+      .def(nb::init<>())
+      .def("enter", &OnOtherThread::enter)
+      .def("exit", &OnOtherThread::exit);
+  m.def("builder_number", [] { return reinterpret_cast<uintptr_t>(trace::current_builder()); });
   m.def("is_tracing", [] { return trace::current_builder() != nullptr; });
   m.def("computes_now", [] { return top_handler() == nullptr; });
   m.def("static_value", static_value);

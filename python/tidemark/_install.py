@@ -122,11 +122,17 @@ def _xla():
 
 def _context():
     return {
-        "_reset_context": _nothing,
+        "_reset_context": _reset_devices,
         "async_wait": _nothing,
         "context": _EagerContext,
         "executing_eagerly": _eagerly,
     }
+
+
+def _reset_devices():
+    from tidemark.config import _devices
+
+    _devices.reset()
 
 
 def _nothing():

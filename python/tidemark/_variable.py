@@ -74,8 +74,12 @@ class _VariableType(type):
 
     def __instancecheck__(cls, instance):
         # A variable of a graph for sessions is a tf.Variable, too.
-        return type.__instancecheck__(cls, instance) or (
-            cls is Variable and getattr(type(instance), "is_graph_variable", False)
+        if type.__instancecheck__(cls, instance):
+            return True
+        kind = type(instance)  # so is one that each replica of a strategy has for itself
+        return cls is Variable and (
+            getattr(kind, "is_graph_variable", False)
+            or getattr(kind, "is_replicated_variable", False)
         )
 
     def __call__(cls, *args, **kwargs):

@@ -37,8 +37,9 @@ def list_physical_devices(device_type=None):
 def list_logical_devices(device_type=None):
     """The devices ops can run on."""
     return [
-        LogicalDevice(f"/device:{d.device_type}:0", d.device_type)
+        LogicalDevice(f"/device:{d.device_type}:{i}", d.device_type)
         for d in get_visible_devices(device_type)
+        for i in range(len(_state["configuration"].get(d, (None,))))
     ]
 
 
@@ -69,18 +70,21 @@ def get_logical_device_configuration(device):
 
 
 def set_logical_device_configuration(device, logical_devices):
-    """Sets up a device; a memory limit on the CPU is the limit of the process."""
+    """Makes logical devices of one; memory limits on the CPU are together that of the process."""
     from tidemark import _tidemark
 
     _check(device)
-    if len(logical_devices) != 1:
-        raise ValueError(
-            f"{device.name} makes one logical device, got {len(logical_devices)} configurations"
-        )
-    limit = logical_devices[0].memory_limit
-    if limit is not None:
-        _tidemark.set_limit(int(limit) * 2**20)
+    if not logical_devices:
+        raise ValueError(f"{device.name} must make at least one logical device")
+    limits = [one.memory_limit for one in logical_devices]
+    if all(limit is not None for limit in limits):
+        _tidemark.set_limit(sum(int(limit) for limit in limits) * 2**20)
     _state["configuration"][device] = list(logical_devices)
+
+
+def reset():
+    """Forgets what was set up, as in a new process."""
+    _state.update(visible=list(_PHYSICAL), configuration={})
 
 
 def _check(device):

@@ -12,7 +12,6 @@ from tidemark import _unsupported
 from tidemark.distribute import experimental
 from tidemark.distribute._replica import (
     CrossDeviceOps,
-    DistributedValues,
     HierarchicalCopyAllReduce,
     InputContext,
     InputOptions,
@@ -34,6 +33,7 @@ from tidemark.distribute._strategy import (
     has_strategy,
     in_cross_replica_context,
 )
+from tidemark.distribute._values import DistributedValues
 
 globals().update(_unsupported.names_under("tf.distribute"))
 cluster_resolver = _unsupported.module_of("tf.distribute.cluster_resolver")

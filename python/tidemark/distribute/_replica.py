@@ -6,7 +6,9 @@ import collections
 import enum
 
 from tidemark import nest
+from tidemark._staged import python_call
 from tidemark._tidemark import convert
+from tidemark.distribute._values import reduced
 
 
 class ReduceOp(enum.Enum):
@@ -25,18 +27,6 @@ class InputReplicationMode(enum.Enum):
 
     PER_WORKER = "PER_WORKER"
     PER_REPLICA = "PER_REPLICA"
-
-
-class DistributedValues:
-    """One value for each replica."""
-
-    def __init__(self, values):
-        self._values = tuple(values)
-
-    values = property(lambda self: self._values)
-
-    def __repr__(self):
-        return f"{type(self).__name__}:{dict(enumerate(self._values))}"
 
 
 InputOptions = collections.namedtuple(
@@ -117,6 +107,7 @@ class ReplicaContext:
     def __init__(self, strategy, replica_id_in_sync_group=0):
         self._strategy = strategy
         self._id = replica_id_in_sync_group
+        self._replica = None  # the one that runs, where there are several
 
     strategy = property(lambda self: self._strategy)
     replica_id_in_sync_group = property(lambda self: self._id)
@@ -129,10 +120,20 @@ class ReplicaContext:
 
     def __exit__(self, *error):
         self._strategy._exit()
+        self._replica = None
         return False
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls ``merge_fn(strategy, …)`` once for all replicas together."""
+        if self._replica is not None:
+            if self._replica.is_in_a_function:
+                raise RuntimeError(
+                    "`merge_call` called while defining a new graph or a tf.function. This can "
+                    "often happen if the function `fn` passed to `strategy.run()` contains a "
+                    "nested `@tf.function`, and the nested `@tf.function` contains a "
+                    "synchronization point. Call strategy.run() inside of the function instead."
+                )
+            return self._replica.ask(merge_fn, args, kwargs or {})
         self._strategy._enter(None)
         try:
             return merge_fn(self._strategy, *args, **(kwargs or {}))
@@ -141,12 +142,42 @@ class ReplicaContext:
 
     def all_reduce(self, reduce_op, value, options=None):
         """The value reduced over all replicas, on each of them."""
-        _reduce_op(reduce_op)
-        return nest.map_structure(as_value, value)
+        op = _reduce_op(reduce_op).name
+        value = nest.map_structure(as_value, value)
+        if self.num_replicas_in_sync == 1:
+            return value
+        return self._joined(
+            lambda strategy, parts: nest.map_structure(lambda v: reduced(op, v), parts),
+            value,
+        )
+
+    def _joined(self, merge_fn, value):
+        """The result of the merge; where a function is traced inside a replica, when it runs."""
+        if self._replica is None or not self._replica.is_in_a_function:
+            return self.merge_call(merge_fn, args=(value,))
+        leaves = nest.flatten(value)
+
+        def meet(*tensors):
+            from tidemark.distribute._strategy import get_replica_context
+
+            replica = get_replica_context()._replica
+            if replica is None:
+                return tensors
+            return tuple(replica.ask(merge_fn, (list(tensors),), {}))
+
+        types = [(t.dtype, None if t.shape.rank is None else tuple(t.shape.as_list()))
+                 for t in leaves]  # fmt: skip
+        return nest.pack_sequence_as(value, python_call(meet, leaves, types))
 
     def all_gather(self, value, axis, options=None):
         """The values of all replicas joined along an axis."""
-        return nest.map_structure(as_value, value)
+        value = nest.map_structure(as_value, value)
+        if self.num_replicas_in_sync == 1:
+            return value
+        return self.merge_call(
+            lambda strategy, parts: nest.map_structure(lambda v: strategy.gather(v, axis), parts),
+            args=(value,),
+        )
 
 
 def _reduce_op(given):

@@ -8,12 +8,21 @@ import threading
 from tidemark import nest
 from tidemark._device import CPU_NAME
 from tidemark._scopes import variable_creator_scope
+from tidemark._variable import VariableSynchronization
 from tidemark.distribute._replica import (
     CrossDeviceOps,
-    DistributedValues,
+    InputContext,
     ReplicaContext,
     _reduce_op,
     as_value,
+)
+from tidemark.distribute._values import (
+    DistributedValues,
+    MirroredVariable,
+    PerReplica,
+    SyncOnReadVariable,
+    reduced,
+    select,
 )
 
 _state = threading.local()  # contexts: (strategy, replica context or None), innermost last
@@ -59,42 +68,85 @@ class Strategy:
 
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls the function once on each replica."""
+        if self.num_replicas_in_sync > 1:
+            from tidemark.distribute import _replicas
+
+            contexts = [ReplicaContext(self, i) for i in range(self.num_replicas_in_sync)]
+            return _replicas.run(self, contexts, fn, tuple(args), kwargs or {})
         with ReplicaContext(self):
             return fn(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op, value, axis):
         """One value of those of all replicas; also over an axis of them if it is given."""
-        reduce_op = _reduce_op(reduce_op)
-        value = value.values[0] if isinstance(value, DistributedValues) else value
-        if axis is None:
-            return nest.map_structure(as_value, value)
+        op = _reduce_op(reduce_op).name
+        value = nest.map_structure(
+            lambda v: v if isinstance(v, DistributedValues) else as_value(v), value
+        )
+        if axis is not None:
+            value = nest.map_structure(lambda v: self._over_axis(op, v, axis), value)
+        if self.num_replicas_in_sync == 1:
+            return nest.map_structure(lambda v: select(v, 0), value)
+        if axis is not None and op == "MEAN":
+            return value  # rows of all replicas count equally
+        return nest.map_structure(lambda v: reduced(op, v), value)
+
+    def _over_axis(self, op, value, axis):
         from tidemark._tidemark import call
 
-        op = "sum" if reduce_op.name == "SUM" else "mean"
         axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-        return nest.map_structure(lambda v: call(op, (v,), {"axis": axes}), value)
+        if not isinstance(value, PerReplica):
+            return call(op.lower(), (value,), {"axis": axes})
+        if op == "SUM":
+            return PerReplica([call("sum", (v,), {"axis": axes}) for v in value.values])
+        return call("mean", (self.gather(value, axes[0]),), {"axis": axes})
 
     def gather(self, value, axis):
         """The values of all replicas joined along an axis."""
-        return value.values[0] if isinstance(value, DistributedValues) else as_value(value)
+        if not isinstance(value, DistributedValues):
+            value = PerReplica([as_value(value)] * self.num_replicas_in_sync)
+        if len(value.values) == 1:
+            return as_value(value.values[0])
+        from tidemark import concat
+
+        return concat([as_value(v) for v in value.values], axis)
 
     def experimental_local_results(self, value):
         """The values of the replicas of this process as a tuple."""
         return value.values if isinstance(value, DistributedValues) else (value,)
 
     def experimental_distribute_dataset(self, dataset, options=None):
-        """The dataset itself: one replica reads all of it."""
-        return dataset
+        """The dataset, its batches cut into a part for each replica."""
+        replicas = self.num_replicas_in_sync
+        if replicas == 1:
+            return dataset
+        from tidemark import nest as structures
+
+        def cut(*element):
+            element = element[0] if len(element) == 1 else element
+            return structures.map_structure(lambda t: _parts(t, replicas), element)
+
+        return dataset.map(cut)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
-        """The dataset the function makes for the one pipeline there is."""
-        from tidemark.distribute._replica import InputContext
+        """The dataset the function makes for the one pipeline there is: of batches of replicas."""
+        replicas = self.num_replicas_in_sync
+        dataset = dataset_fn(InputContext(num_replicas_in_sync=replicas))
+        if replicas == 1:
+            return dataset
+        from tidemark import nest as structures
 
-        return dataset_fn(InputContext())
+        def together(*parts):
+            return structures.map_structure(
+                lambda *leaves: PerReplica(leaves), *parts, check_types=False
+            )
+
+        every = [dataset.shard(replicas, i) for i in range(replicas)]
+        return type(dataset).zip(tuple(every)).map(together)
 
     def experimental_distribute_values_from_function(self, value_fn):
-        """The value the function makes for the one replica there is."""
-        return value_fn(ReplicaContext(self))
+        """The values the function makes for the replicas."""
+        values = [value_fn(ReplicaContext(self, i)) for i in range(self.num_replicas_in_sync)]
+        return values[0] if len(values) == 1 else PerReplica(values)
 
 
 class StrategyExtended:
@@ -104,9 +156,9 @@ class StrategyExtended:
         self._container_strategy_of = lambda: container_strategy
 
     experimental_require_static_shapes = property(lambda self: False)
-    worker_devices = property(lambda self: (CPU_NAME,))
-    parameter_devices = property(lambda self: (CPU_NAME,))
-    _num_replicas_in_sync = property(lambda self: 1)
+    worker_devices = (CPU_NAME,)
+    parameter_devices = property(lambda self: self.worker_devices)
+    _num_replicas_in_sync = property(lambda self: len(self.worker_devices))
     _global_batch_size = property(lambda self: True)
     should_checkpoint = property(lambda self: True)
     should_save_summary = property(lambda self: True)
@@ -115,13 +167,17 @@ class StrategyExtended:
         return self._container_strategy_of()
 
     def _use_merge_call(self):
-        return False
+        return self._num_replicas_in_sync > 1
 
     def _in_multi_worker_mode(self):
         return False
 
     def _create_variable(self, next_creator, **kwargs):
-        return next_creator(**kwargs)
+        replicas = self._num_replicas_in_sync
+        if replicas == 1:
+            return next_creator(**kwargs)
+        is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
+        return (SyncOnReadVariable if is_read else MirroredVariable)(replicas, **kwargs)
 
     def variable_created_in_scope(self, v):
         """Whether a variable was made under this strategy; on one device it may be used anyway."""
@@ -133,19 +189,21 @@ class StrategyExtended:
         yield
 
     def reduce_to(self, reduce_op, value, destinations, options=None):
-        _reduce_op(reduce_op)
-        return value
+        return reduced(_reduce_op(reduce_op).name, value)
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
-        _reduce_op(reduce_op)
-        return [value for value, _ in value_destination_pairs]
+        return [self.reduce_to(reduce_op, value, to) for value, to in value_destination_pairs]
 
     def update(self, var, fn, args=(), kwargs=None, group=True):
-        """Calls ``fn(var, …)`` where the variable lives."""
-        return fn(var, *args, **(kwargs or {}))
+        """Calls ``fn(var, …)`` where the variable lives; for all replicas at once where it is one
+        for all of them."""
+        args, kwargs = tuple(args), kwargs or {}
+        if isinstance(var, SyncOnReadVariable):
+            return [fn(v, *select(args, i), **select(kwargs, i)) for i, v in enumerate(var.values)]
+        return fn(var, *select(args, 0), **select(kwargs, 0))
 
     def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True):
-        return fn(*args, **(kwargs or {}))
+        return fn(*select(tuple(args), 0), **select(kwargs or {}, 0))
 
     def read_var(self, v):
         return v.read_value()
@@ -179,11 +237,13 @@ class MirroredStrategy(Strategy):
     """Copies of the variables on several devices; with one device, the variables themselves."""
 
     def __init__(self, devices=None, cross_device_ops=None):
-        if devices is not None and len(devices) > 1:
-            raise _unimplemented(devices)
         if not isinstance(cross_device_ops, (CrossDeviceOps, type(None))):
             raise ValueError(f"cross_device_ops must be CrossDeviceOps, got {cross_device_ops!r}")
         super().__init__()
+        if devices:
+            self._extended.worker_devices = _device_names(devices)
+
+    num_replicas_in_sync = property(lambda self: self._extended._num_replicas_in_sync)
 
 
 class CentralStorageStrategy(MirroredStrategy):
@@ -193,12 +253,37 @@ class CentralStorageStrategy(MirroredStrategy):
         super().__init__(compute_devices)
 
 
-def _unimplemented(devices):
-    from tidemark.errors import UnimplementedError
+def _parts(value, count):
+    """The rows of a tensor for each replica, as equally as they can be shared out."""
+    from tidemark import shape
 
-    return UnimplementedError(
-        None, None, f"MirroredStrategy works on one device, got {len(devices)}: {list(devices)}"
-    )
+    rows = shape(value)[0]
+    each = (rows + count - 1) // count
+    return PerReplica([value[i * each : (i + 1) * each] for i in range(count)])
+
+
+def _device_names(devices):
+    """The whole names of logical devices; raises for one that is not there."""
+    from tidemark._device import DeviceSpec, check
+    from tidemark.config import list_logical_devices
+
+    if len(devices) == 1:
+        check(devices[0])  # another one may stand in for it, as everywhere
+        return (CPU_NAME,)
+    there = len(list_logical_devices("CPU"))
+    names = []
+    for device in devices:
+        spec = DeviceSpec.from_string(device if str(device).startswith("/") else f"/{device}")
+        number = spec.device_index or 0
+        if spec.device_type not in (None, "CPU") or number >= there:
+            raise ValueError(
+                f"there is no device {device!r}: {there} logical CPU(s) are set up. "
+                "tf.config.set_logical_device_configuration makes more of them"
+            )
+        names.append(CPU_NAME[: -len("0")] + str(number))
+    if len(set(names)) != len(names):
+        raise ValueError(f"Duplicates in devices: {list(devices)}")
+    return tuple(names)
 
 
 _DEFAULT = _DefaultStrategy()

@@ -57,3 +57,17 @@ class PlacementContext:
 
 class CastContext:
     """What is given when values are cast."""
+
+
+def __getattr__(name):
+    if name != "distributed":
+        raise AttributeError(f"module 'tidemark.types.experimental' has no attribute {name!r}")
+    from types import SimpleNamespace
+
+    from tidemark.distribute import _values
+
+    return SimpleNamespace(
+        DistributedValues=_values.DistributedValues,
+        Mirrored=_values.MirroredVariable,
+        PerReplica=_values.PerReplica,
+    )

@@ -5,6 +5,7 @@
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
+#include "tidemark/trace/thread_place.h"
 
 namespace tidemark::trace {
 
@@ -195,6 +196,10 @@ TraceScope::TraceScope(GraphBuilder& builder)
 TraceScope::~TraceScope() {
   remove_handler(builder_);
   innermost = outer_;
+}
+
+GraphBuilder* exchange_builder(GraphBuilder* next) noexcept {
+  return std::exchange(innermost, next);
 }
 
 EagerScope::EagerScope() : outer_(std::exchange(innermost, nullptr)) {}
