@@ -203,11 +203,14 @@ def while_loop(
 
 def _elements(elems, function):
     """The leaves as tensors, and how many elements they have, all the same number."""
-    leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+    leaves = [_element_source(leaf) for leaf in nest.flatten(elems)]
     if not leaves:
         raise ValueError(f"{function} needs at least one tensor in elems")
     counts = set()
     for leaf in leaves:
+        if is_sparse(leaf):
+            counts.add(int(leaf.dense_shape[0]))
+            continue
         if leaf.ndim == 0:
             raise ValueError(
                 f"{function} goes over the first axis, so elems must have at least one; a scalar "
@@ -221,8 +224,29 @@ def _elements(elems, function):
     return leaves, counts.pop()
 
 
+def is_sparse(value):
+    """Whether a value is a sparse tensor."""
+    return hasattr(value, "dense_shape") and hasattr(value, "values")
+
+
+def _element_source(leaf):
+    return leaf if is_sparse(leaf) and hasattr(leaf, "_type_spec") else convert_to_tensor(leaf)
+
+
+def sparse_row(value, index):
+    """A row of a sparse tensor, which is sparse itself."""
+    from tidemark import cast, concat, sparse
+
+    rest = value.dense_shape[1:]
+    place = cast(index, value.dense_shape.dtype)
+    start = concat([[place], call("zeros_like", (rest,), {"dtype": None})], 0)
+    row = sparse.slice(value, start, concat([[1], rest], 0))
+    return sparse.reshape(row, rest)
+
+
 def _at(elems, leaves, index):
-    return nest.pack_sequence_as(elems, [leaf[index] for leaf in leaves])
+    rows = [sparse_row(leaf, index) if is_sparse(leaf) else leaf[index] for leaf in leaves]
+    return nest.pack_sequence_as(elems, rows)
 
 
 def _stacked(structure, rows):

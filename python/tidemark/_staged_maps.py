@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark import nest
+from tidemark import dtypes, nest
+from tidemark._control_flow import _element_source, is_sparse, sparse_row
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import while_loop
 from tidemark._tensor_array import TensorArray
@@ -16,7 +17,7 @@ class Elements:
 
     def __init__(self, elems, function):
         self.structure = elems
-        self.leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+        self.leaves = [_element_source(leaf) for leaf in nest.flatten(elems)]
         if not self.leaves:
             raise ValueError(f"{function} needs at least one tensor in elems")
         self.count = None
@@ -34,11 +35,17 @@ class Elements:
             self.count = known if self.count is None else self.count
         self.length = self.count
         if self.length is None:
-            self.length = call("shape", (self.leaves[0],), {})[0]
+            first = self.leaves[0]
+            sizes = first.dense_shape if is_sparse(first) else call("shape", (first,), {})
+            self.length = call("cast", (sizes[0],), {"dtype": dtypes.int32})
 
     def at(self, index):
         """The elements at a place: views, as nobody writes to what they are taken from."""
-        rows = [call("array_read", (leaf, index), {"share": True}) for leaf in self.leaves]
+        rows = [
+            sparse_row(leaf, index) if is_sparse(leaf)
+            else call("array_read", (leaf, index), {"share": True})
+            for leaf in self.leaves
+        ]  # fmt: skip
         return nest.pack_sequence_as(self.structure, rows)
 
 

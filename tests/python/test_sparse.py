@@ -119,3 +119,15 @@ def test_memory_goes_with_the_tensor():
     assert live() > before
     del made, product
     assert live() == before
+
+
+def test_map_fn_goes_over_the_rows_of_sparse_tensors():
+    x = tf.sparse.from_dense([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
+    y = tf.constant([1.0, 2.0, 3.0])
+
+    def total(pair):
+        return tf.sparse.reduce_sum(pair[0]) + pair[1]
+
+    assert tf.map_fn(total, (x, y), fn_output_signature=tf.float32).numpy().tolist() == [4, 2, 6]
+    staged = tf.function(lambda x, y: tf.map_fn(total, (x, y), fn_output_signature=tf.float32))
+    assert staged(x, y).numpy().tolist() == [4, 2, 6]

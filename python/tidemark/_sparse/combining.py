@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
@@ -147,6 +148,7 @@ def _hash_both(first, second):
 
 
 @export("tf.sparse.cross_hashed")
+@sized_when_run
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """All combinations of one element of each column, row by row, hashed into buckets."""
     key = 0xDECAFCAFFE if hash_key is None else int(hash_key)

@@ -303,8 +303,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
     """Rows without an element get one at their start; also which rows those were."""
     sparse = as_sparse(sp_input)
     default = convert(default_value, sparse.dtype._enum)
-    rows = int(sparse.dense_shape[0])
-    there = fill([rows], convert(False, dtypes.bool._enum))
+    there = fill(sparse.dense_shape[:1], convert(False, dtypes.bool._enum))
     true = fill(call("shape", (sparse.values,), {}), convert(True, dtypes.bool._enum))
     there = call("tensor_scatter_nd_update", (there, sparse.indices[:, :1], true), {})
     empty = call("logical_not", (there,), {})
