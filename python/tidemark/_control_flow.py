@@ -235,13 +235,13 @@ def _element_source(leaf):
 
 def sparse_row(value, index):
     """A row of a sparse tensor, which is sparse itself."""
-    from tidemark import cast, concat, sparse
+    from tidemark import SparseTensor, cast, concat, sparse
 
     rest = value.dense_shape[1:]
     place = cast(index, value.dense_shape.dtype)
     start = concat([[place], call("zeros_like", (rest,), {"dtype": None})], 0)
     row = sparse.slice(value, start, concat([[1], rest], 0))
-    return sparse.reshape(row, rest)
+    return SparseTensor(row.indices[:, 1:], row.values, rest)
 
 
 def _at(elems, leaves, index):
