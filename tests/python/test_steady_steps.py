@@ -88,7 +88,8 @@ def test_a_loop_reserves_one_round_of_its_body():
     assert 2 * one <= plan.peak <= 3 * one + 64
     repeat(x, tf.constant(1))
     for times in (1, 2, 50):
-        used = measured(lambda n=tf.constant(times): repeat(x, n))[0]
+        count = tf.constant(times)
+        used = measured(lambda n=count: repeat(x, n))[0]
         assert used <= plan.peak
         assert plan.peak - used <= one + 64  # what a round may write in place
 
