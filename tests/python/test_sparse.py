@@ -131,3 +131,13 @@ def test_map_fn_goes_over_the_rows_of_sparse_tensors():
     assert tf.map_fn(total, (x, y), fn_output_signature=tf.float32).numpy().tolist() == [4, 2, 6]
     staged = tf.function(lambda x, y: tf.map_fn(total, (x, y), fn_output_signature=tf.float32))
     assert staged(x, y).numpy().tolist() == [4, 2, 6]
+
+
+@pytest.mark.parametrize("cross", [tf.sparse.cross, lambda x: tf.sparse.cross_hashed(x, 100)])
+def test_crosses_inside_of_functions(cross):
+    words, numbers = tf.constant([["a"], ["b"]]), tf.constant([[1, 2], [3, 4]])
+    direct = tf.sparse.to_dense(cross([words, numbers]))
+    staged = tf.function(lambda *x: tf.sparse.to_dense(cross(list(x))))
+    assert staged(words, numbers).numpy().tolist() == direct.numpy().tolist()
+    sparse = tf.sparse.from_dense(numbers)
+    assert staged(words, sparse).numpy().tolist() == direct.numpy().tolist()

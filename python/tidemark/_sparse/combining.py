@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
 from tidemark._sparse.layout import as_sparse, flat_places, places_at, retain
 from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
-from tidemark._tidemark import call, convert, fingerprint
+from tidemark._staged import python_call
+from tidemark._tidemark import Tensor, call, convert, fingerprint
+from tidemark._tracing import Structure, is_symbolic
 from tidemark.errors import InvalidArgumentError
 
 _SPARSE = (SparseTensor, SparseTensorValue)
@@ -148,7 +149,6 @@ def _hash_both(first, second):
 
 
 @export("tf.sparse.cross_hashed")
-@sized_when_run
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """All combinations of one element of each column, row by row, hashed into buckets."""
     key = 0xDECAFCAFFE if hash_key is None else int(hash_key)
@@ -168,6 +168,17 @@ def _crossed(inputs, combine, dtype):
     """Rows of combinations as a sparse matrix."""
     import itertools
 
+    structure, tensors = Structure.of(
+        list(inputs), lambda leaf: leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
+    )
+    if any(is_symbolic(t) for t in tensors):
+
+        def run(*given):
+            found = _crossed(structure.pack(list(given)), combine, dtype)
+            return found.indices, found.values, found.dense_shape
+
+        types = [(dtypes.int64, (None, 2)), (dtype, (None,)), (dtypes.int64, (2,))]
+        return SparseTensor(*python_call(run, tensors, types, has_effect=False))
     columns = [_rows(value) for value in inputs]
     count = len(columns[0]) if columns else 0
     if any(len(column) != count for column in columns):
