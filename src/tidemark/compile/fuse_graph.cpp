@@ -147,7 +147,7 @@ void FuseGraph::classify(FusableNode& n) const {
     if (kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::select;
   } else if (name == "sum" || name == "mean" || name == "max" || name == "min") {
     classify_reduction(n);
-  } else if (name.starts_with("stateless_random_")) {
+  } else if (name.starts_with("stateless_random_") || name.starts_with("stream_random_")) {
     classify_random(n);
   } else if (fusion::is_fusable(*node.op, in) && node.inputs.size() <= 3) {
     for (const Tensor& t : node.inputs) {
@@ -162,11 +162,11 @@ void FuseGraph::classify_random(FusableNode& n) const {
   const graph::Node& node = *n.node;
   const std::string& name = node.op->name();
   if (node.outputs[0].dtype != DType::float32) return;
-  if (name == "stateless_random_uniform") {
+  if (name.ends_with("_random_uniform")) {
     n.drawn = fusion::Drawn::uniform;
-  } else if (name == "stateless_random_normal") {
+  } else if (name.ends_with("_random_normal")) {
     n.drawn = fusion::Drawn::normal;
-  } else if (name == "stateless_random_truncated_normal") {
+  } else if (name.ends_with("_random_truncated_normal")) {
     n.drawn = fusion::Drawn::truncated_normal;
   } else {
     return;

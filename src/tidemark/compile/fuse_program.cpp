@@ -64,8 +64,12 @@ class Translator {
     };
     const Tensor& seed = n.operands[0].load;
     result_.inputs.push_back(seed);
-    return builder_.random(n.drawn, DType::float32, attr(uniform ? "minval" : "mean"),
-                           attr(uniform ? "maxval" : "stddev"), builder_.seed_input(seed.dtype()));
+    const double first = attr(uniform ? "minval" : "mean");
+    const double second = attr(uniform ? "maxval" : "stddev");
+    const uint16_t input = builder_.seed_input(seed.dtype());
+    return n.node->op->input_param(1).name == "stream"
+               ? builder_.random_from_stream(n.drawn, DType::float32, first, second, input)
+               : builder_.random(n.drawn, DType::float32, first, second, input);
   }
 
   fusion::Value operand(const FusedOperand& o) {

@@ -35,6 +35,9 @@ TIDEMARK_API std::shared_ptr<graph::Graph> choose_layout(
     const std::shared_ptr<graph::Graph>& graph);
 /// What is computed twice is computed once.
 TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
+/// Draws of random numbers become the reservation of their stream and a pure function of it.
+TIDEMARK_API std::shared_ptr<graph::Graph> reserve_draws(
+    const std::shared_ptr<graph::Graph>& graph);
 /// Updates of variables become arithmetic and one assignment at the end.
 TIDEMARK_API std::shared_ptr<graph::Graph> forward_updates(
     const std::shared_ptr<graph::Graph>& graph);

@@ -27,60 +27,76 @@ void check_seed(InferContext& c, int input) {
   c.fail("seed must have shape [2], not ", s.to_brackets());
 }
 
+void stream_shape(InferContext& c) {
+  const Shape& s = c.shape(1);
+  if (s.has_rank() && s != Shape{3}) c.fail("stream must have shape [3], not ", s.to_brackets());
+  random_shape(c);
+}
+
 void stateless_shape(InferContext& c) {
   check_seed(c, 1);
   random_shape(c);
 }
 
-OpDef&& of_shape(OpDef&& op, std::string what, bool stateless) {
-  what += stateless ? " `seed` holds two integers; the same seed gives the same numbers."
-                    : " Drawn from the process's generator; with `seed`, from a stream of its own.";
+/// Who decides about the numbers: the process's generator, two integers, or what random_stream
+/// gave.
+enum class From : uint8_t { generator, seed, stream };
+
+OpDef&& of_shape(OpDef&& op, std::string what, From from) {
+  constexpr const char* kHow[] = {
+      " Drawn from the process's generator; with `seed`, from a stream of its own.",
+      " `seed` holds two integers; the same seed gives the same numbers.",
+      " From the blocks that `stream`, the result of random_stream, stands for."};
+  what += kHow[static_cast<int>(from)];
   OpDef&& shaped = std::move(op).doc(std::move(what)).input("shape", kIndex, 'I');
-  if (!stateless) return std::move(shaped).stateful().shape(random_shape);
-  return std::move(shaped).input("seed", kInts, 'S').shape(stateless_shape);
+  if (from == From::generator) return std::move(shaped).stateful().shape(random_shape);
+  if (from == From::seed) {
+    return std::move(shaped).input("seed", kInts, 'S').shape(stateless_shape);
+  }
+  return std::move(shaped).input("stream", dtype_set(DType::uint64), 'S').shape(stream_shape);
 }
 
-OpDef&& with_op_seed(OpDef&& op, bool stateless) {
-  return stateless ? std::move(op) : std::move(op).optional_attr("seed", AttrKind::integer);
+OpDef&& with_op_seed(OpDef&& op, From from) {
+  if (from != From::generator) return std::move(op);
+  return std::move(op).optional_attr("seed", AttrKind::integer);
 }
 
-OpDef&& normal(OpDef&& op, std::string what, bool stateless) {
-  return with_op_seed(of_shape(std::move(op), std::move(what), stateless)
+OpDef&& normal(OpDef&& op, std::string what, From from) {
+  return with_op_seed(of_shape(std::move(op), std::move(what), from)
                           .attr("mean", AttrKind::real, 0.0)
                           .attr("stddev", AttrKind::real, 1.0)
                           .attr("dtype", AttrKind::dtype, DType::float32),
-                      stateless)
+                      from)
       .output("output", from_attr("dtype"))
       .no_gradient();
 }
 
-OpDef&& uniform(OpDef&& op, bool stateless) {
-  return with_op_seed(of_shape(std::move(op), "Uniform floats in [minval, maxval).", stateless)
+OpDef&& uniform(OpDef&& op, From from) {
+  return with_op_seed(of_shape(std::move(op), "Uniform floats in [minval, maxval).", from)
                           .attr("minval", AttrKind::real, 0.0)
                           .attr("maxval", AttrKind::real, 1.0)
                           .attr("dtype", AttrKind::dtype, DType::float32),
-                      stateless)
+                      from)
       .output("output", from_attr("dtype"))
       .no_gradient();
 }
 
-OpDef&& uniform_int(OpDef&& op, bool stateless) {
+OpDef&& uniform_int(OpDef&& op, From from) {
   return with_op_seed(of_shape(std::move(op),
                                "Integers in [minval, maxval), two scalars: minval + bits * (maxval "
                                "- minval) / 2^b with b = 32, or 64 for 64-bit integers.",
-                               stateless)
+                               from)
                           .input("minval", kInts)
                           .input("maxval", kInts),
-                      stateless)
+                      from)
       .output("output", like("minval"))
       .no_gradient();
 }
 
-OpDef&& full_int(OpDef&& op, bool stateless) {
-  return with_op_seed(
-             of_shape(std::move(op), "Integers over the whole range of `dtype`.", stateless)
-                 .attr("dtype", AttrKind::dtype, DType::int32),
-             stateless)
+OpDef&& full_int(OpDef&& op, From from) {
+  return with_op_seed(of_shape(std::move(op), "Integers over the whole range of `dtype`.", from)
+                          .attr("dtype", AttrKind::dtype, DType::int32),
+                      from)
       .output("output", from_attr("dtype"))
       .no_gradient();
 }
@@ -109,43 +125,43 @@ void gamma_gradient(Grad& g, int alpha) {
   g.dx(alpha) = g.unbroadcast(g.dy() * call("random_gamma_grad", {g.x(alpha), g.y()}), alpha);
 }
 
-OpDef&& gamma(OpDef&& op, bool stateless) {
+OpDef&& gamma(OpDef&& op, From from) {
   OpDef&& drawn = with_op_seed(of_shape(std::move(op),
                                         "Gamma-distributed numbers of scale 1. `alpha` holds the "
                                         "shape parameters for the last dimensions of the result.",
-                                        stateless)
+                                        from)
                                    .input("alpha", kFloats),
-                               stateless)
+                               from)
                       .output("output", like("alpha"))
                       .shape(parameter_shape);
-  if (stateless) {
+  if (from != From::generator) {
     return std::move(drawn).gradient([](Grad& g) { gamma_gradient(g, 2); }, keep_x(2) | keep_y(0));
   }
   return std::move(drawn).gradient([](Grad& g) { gamma_gradient(g, 1); }, keep_x(1) | keep_y(0));
 }
 
-OpDef&& poisson(OpDef&& op, bool stateless) {
+OpDef&& poisson(OpDef&& op, From from) {
   return with_op_seed(of_shape(std::move(op),
                                "Poisson-distributed counts. `rate` holds the means for the last "
                                "dimensions of the result.",
-                               stateless)
+                               from)
                           .input("rate", kFloats)
                           .attr("dtype", AttrKind::dtype, DType::float32),
-                      stateless)
+                      from)
       .output("output", from_attr("dtype"))
       .shape(parameter_shape)
       .no_gradient();
 }
 
-OpDef&& binomial(OpDef&& op, bool stateless) {
+OpDef&& binomial(OpDef&& op, From from) {
   return with_op_seed(of_shape(std::move(op),
                                "Binomially distributed numbers. `counts` and `probs` hold tries "
                                "and probabilities for the last dimensions of the result.",
-                               stateless)
+                               from)
                           .input("counts", kFloats)
                           .input("probs", kFloats)
                           .attr("dtype", AttrKind::dtype, DType::int32),
-                      stateless)
+                      from)
       .output("output", from_attr("dtype"))
       .shape(two_parameters_shape)
       .no_gradient();
@@ -161,27 +177,52 @@ constexpr const char* kTruncated =
 #define TIDEMARK_RANDOM_OP(name, definition) \
   [[maybe_unused]] static const detail::OpRegistrar tidemark_op_##name = definition
 
-TIDEMARK_RANDOM_OP(random_normal, normal(OpDef("random_normal"), kNormal, false));
+TIDEMARK_RANDOM_OP(random_normal, normal(OpDef("random_normal"), kNormal, From::generator));
 TIDEMARK_RANDOM_OP(stateless_random_normal,
-                   normal(OpDef("stateless_random_normal"), kNormal, true));
+                   normal(OpDef("stateless_random_normal"), kNormal, From::seed));
 TIDEMARK_RANDOM_OP(random_truncated_normal,
-                   normal(OpDef("random_truncated_normal"), kTruncated, false));
+                   normal(OpDef("random_truncated_normal"), kTruncated, From::generator));
 TIDEMARK_RANDOM_OP(stateless_random_truncated_normal,
-                   normal(OpDef("stateless_random_truncated_normal"), kTruncated, true));
-TIDEMARK_RANDOM_OP(random_uniform, uniform(OpDef("random_uniform"), false));
-TIDEMARK_RANDOM_OP(stateless_random_uniform, uniform(OpDef("stateless_random_uniform"), true));
-TIDEMARK_RANDOM_OP(random_uniform_int, uniform_int(OpDef("random_uniform_int"), false));
+                   normal(OpDef("stateless_random_truncated_normal"), kTruncated, From::seed));
+TIDEMARK_RANDOM_OP(random_uniform, uniform(OpDef("random_uniform"), From::generator));
+TIDEMARK_RANDOM_OP(stateless_random_uniform,
+                   uniform(OpDef("stateless_random_uniform"), From::seed));
+TIDEMARK_RANDOM_OP(random_uniform_int, uniform_int(OpDef("random_uniform_int"), From::generator));
 TIDEMARK_RANDOM_OP(stateless_random_uniform_int,
-                   uniform_int(OpDef("stateless_random_uniform_int"), true));
-TIDEMARK_RANDOM_OP(random_full_int, full_int(OpDef("random_full_int"), false));
-TIDEMARK_RANDOM_OP(stateless_random_full_int, full_int(OpDef("stateless_random_full_int"), true));
+                   uniform_int(OpDef("stateless_random_uniform_int"), From::seed));
+TIDEMARK_RANDOM_OP(random_full_int, full_int(OpDef("random_full_int"), From::generator));
+TIDEMARK_RANDOM_OP(stateless_random_full_int,
+                   full_int(OpDef("stateless_random_full_int"), From::seed));
 
-TIDEMARK_RANDOM_OP(random_gamma, gamma(OpDef("random_gamma"), false));
-TIDEMARK_RANDOM_OP(stateless_random_gamma, gamma(OpDef("stateless_random_gamma"), true));
-TIDEMARK_RANDOM_OP(random_poisson, poisson(OpDef("random_poisson"), false));
-TIDEMARK_RANDOM_OP(stateless_random_poisson, poisson(OpDef("stateless_random_poisson"), true));
-TIDEMARK_RANDOM_OP(random_binomial, binomial(OpDef("random_binomial"), false));
-TIDEMARK_RANDOM_OP(stateless_random_binomial, binomial(OpDef("stateless_random_binomial"), true));
+TIDEMARK_RANDOM_OP(random_gamma, gamma(OpDef("random_gamma"), From::generator));
+TIDEMARK_RANDOM_OP(stateless_random_gamma, gamma(OpDef("stateless_random_gamma"), From::seed));
+TIDEMARK_RANDOM_OP(random_poisson, poisson(OpDef("random_poisson"), From::generator));
+TIDEMARK_RANDOM_OP(stateless_random_poisson,
+                   poisson(OpDef("stateless_random_poisson"), From::seed));
+TIDEMARK_RANDOM_OP(random_binomial, binomial(OpDef("random_binomial"), From::generator));
+TIDEMARK_RANDOM_OP(stateless_random_binomial,
+                   binomial(OpDef("stateless_random_binomial"), From::seed));
+
+TIDEMARK_OP(random_stream)
+    .doc(
+        "Takes `blocks` blocks of 128 random bits from the process's generator, or from the stream "
+        "of `seed`, and tells where they start: a key and a counter of two parts.")
+    .attr("blocks", AttrKind::integer)
+    .optional_attr("seed", AttrKind::integer)
+    .output("stream", always(DType::uint64))
+    .shape([](InferContext& c) {
+      if (c.attr("blocks").as_int() < 0) {
+        c.fail("blocks must not be negative: ", c.attr("blocks").as_int());
+      }
+      c.set(0, {3});
+    })
+    .stateful()
+    .no_gradient();
+TIDEMARK_RANDOM_OP(stream_random_normal,
+                   normal(OpDef("stream_random_normal"), kNormal, From::stream));
+TIDEMARK_RANDOM_OP(stream_random_truncated_normal,
+                   normal(OpDef("stream_random_truncated_normal"), kTruncated, From::stream));
+TIDEMARK_RANDOM_OP(stream_random_uniform, uniform(OpDef("stream_random_uniform"), From::stream));
 
 TIDEMARK_OP(random_shuffle)
     .doc("The rows (along dimension 0) in random order. With `seed`, from a stream of its own.")

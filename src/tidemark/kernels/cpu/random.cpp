@@ -98,6 +98,19 @@ void run_uniform_int(KernelContext& k) {
   fill(k, RandomLoop::integers, draw);
 }
 
+void run_stream(KernelContext& k) {
+  const auto blocks = static_cast<uint64_t>(k.attr("blocks").as_int());
+  const RandomStream stream = stream_of(k, -1, blocks);
+  uint64_t* out = k.out<uint64_t>(0);
+  out[0] = stream.key;
+  out[1] = stream.counter_low;
+  out[2] = stream.counter_high;
+}
+
+TIDEMARK_KERNEL(random_stream, dtype_set(DType::uint64), run_stream);
+TIDEMARK_KERNEL(stream_random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL(stream_random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL(stream_random_uniform, kIndex, run_uniform);
 TIDEMARK_KERNEL(random_normal, kIndex, run_normal<RandomLoop::normal>);
 TIDEMARK_KERNEL(stateless_random_normal, kIndex, run_normal<RandomLoop::normal>);
 TIDEMARK_KERNEL(random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);

@@ -79,6 +79,9 @@ class Verifier {
       case Code::random:
         if (i.dtype != DType::float32) broken("%", v, " draws ", name_of(i.dtype));
         if (i.input != kNoValue && i.input >= p_.inputs.size()) broken("%", v, " has no seed");
+        if (i.is_stream && (i.input == kNoValue || p_.inputs[i.input] != DType::uint64)) {
+          broken("%", v, " has no stream");
+        }
         return;
       case Code::cast:
         if (i.arity != 1) broken("%", v, " converts ", int{i.arity}, " values");
@@ -344,6 +347,13 @@ Value Builder::random(Drawn drawn, DType dtype, double first, double second, uin
   i.has_seed = has_seed;
   i.seed = seed;
   return add(i);
+}
+
+Value Builder::random_from_stream(Drawn drawn, DType dtype, double first, double second,
+                                  uint16_t stream_input) {
+  const Value drawn_value = random(drawn, dtype, first, second, stream_input);
+  program_.code[drawn_value].is_stream = true;
+  return drawn_value;
 }
 
 void Builder::output(Value value, bool drops_dims) {

@@ -48,8 +48,9 @@ struct Instruction {
   Reduction reduction = Reduction::sum;
   Drawn drawn = Drawn::uniform;
   uint8_t arity = 0;
-  bool has_seed = false;  // random: `seed` is the op's own, else the process's generator decides
-  /// load: the number of the input. random: that of the input `seed`, kNoValue: stateful.
+  bool has_seed = false;   // random: `seed` is the op's own, else the process's generator decides
+  bool is_stream = false;  // random: the input holds a key and a counter, not a seed
+  /// load: the number of the input. random: that of the seed or stream, kNoValue: stateful.
   uint16_t input = kNoValue;
   std::array<Value, 3> args = {kNoValue, kNoValue, kNoValue};
   const OpDef* op = nullptr;
@@ -122,6 +123,9 @@ class TIDEMARK_API Builder {
   /// `seed_input` kNoValue: stateful.
   Value random(Drawn drawn, DType dtype, double first, double second, uint16_t seed_input,
                bool has_seed = false, int64_t seed = 0);
+  /// As random; the input is what random_stream gave.
+  Value random_from_stream(Drawn drawn, DType dtype, double first, double second,
+                           uint16_t stream_input);
   void output(Value value, bool drops_dims = false);
   void set_reduced_dims(int dims) { program_.reduced_dims = dims; }
   const Instruction& operator[](Value v) const { return program_.code[v]; }

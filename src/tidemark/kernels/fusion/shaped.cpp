@@ -44,7 +44,10 @@ cpu::RandomDraw draw_of(const Instruction& i, std::span<const void* const> in, D
                        ? std::nextafterf(static_cast<float>(i.params[1]), -INFINITY)
                        : INFINITY;
   }
-  if (i.input != kNoValue) {
+  if (i.is_stream) {
+    const uint64_t* stream = static_cast<const uint64_t*>(in[i.input]);
+    draw.stream = {stream[0], stream[1], stream[2]};
+  } else if (i.input != kNoValue) {
     int64_t seed[2] = {};
     with_plain_type(seed_dtype, [&](auto zero) {
       using T = decltype(zero);
