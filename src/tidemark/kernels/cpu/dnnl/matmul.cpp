@@ -1,7 +1,6 @@
 // Matrix products by oneDNN, each run on the calling thread alone: our own pool divides the work.
 
 #include <optional>
-#include <utility>
 
 #include "tidemark/kernels/cpu/dnnl/primitive.h"
 #include "tidemark/kernels/cpu/dnnl/run_memory.h"
@@ -39,23 +38,6 @@ std::unique_ptr<TidemarkDnnlPrimitive> create(const TidemarkDnnlProduct& product
   return made;
 }
 
-bool make_arguments(TidemarkDnnlPrimitive& p, Arguments& out) {
-  dnnl_stream_t stream = nullptr;
-  if (dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags) != dnnl_success) {
-    return false;
-  }
-  out.stream.reset(stream);
-  for (int i = 0; i < kArguments; ++i) {
-    dnnl_memory_t memory = nullptr;
-    if (dnnl_memory_create(&memory, &p.descriptions[i], engine(), DNNL_MEMORY_NONE) !=
-        dnnl_success) {
-      return false;
-    }
-    out.memories[i].reset(memory);
-  }
-  return true;
-}
-
 int run_with(TidemarkDnnlPrimitive& p, Arguments& arguments, void* const* data) {
   dnnl_exec_arg_t list[kArguments];
   for (int i = 0; i < kArguments; ++i) {
@@ -65,8 +47,11 @@ int run_with(TidemarkDnnlPrimitive& p, Arguments& arguments, void* const* data) 
   const OneThread scope;
   // What the first run makes, the library has for good: that is no matter of kept blocks.
   std::optional<RunScope> kept;
-  if (std::exchange(arguments.ran_before, true)) kept.emplace();
-  return dnnl_primitive_execute(p.primitive.get(), arguments.stream.get(), kArguments, list);
+  if (p.ran_before.load(std::memory_order_acquire)) kept.emplace();
+  const int status =
+      dnnl_primitive_execute(p.primitive.get(), arguments.stream.get(), kArguments, list);
+  if (!kept) p.ran_before.store(true, std::memory_order_release);
+  return status;
 }
 
 /// Index of arguments that nobody uses, now taken; -1: all are in use.

@@ -3,10 +3,12 @@
 
 #include <dnnl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "tidemark/kernels/cpu/dnnl/interface.h"
 
@@ -62,7 +64,6 @@ constexpr int kArguments = 4;
 /// What one run in progress needs for itself.
 struct Arguments {
   Stream stream;
-  bool ran_before = false;
   Memory memories[kArguments];
 };
 
@@ -75,6 +76,7 @@ struct TidemarkDnnlPrimitive {
   dnnl_memory_desc_t descriptions[tidemark_dnnl::kArguments];
   tidemark_dnnl::Primitive primitive;
   size_t scratch = 0;
+  std::atomic<bool> ran_before{false};
   std::atomic<uint64_t> busy{0};  // bit i: arguments[i] is in use
   std::unique_ptr<tidemark_dnnl::Arguments> arguments[kRuns];
 
@@ -113,6 +115,33 @@ inline Description describe_operation(const void* operation, dnnl_primitive_desc
   return Description(raw);
 }
 
+inline bool make_arguments(const TidemarkDnnlPrimitive& p, Arguments& out) {
+  dnnl_stream_t stream = nullptr;
+  if (dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags) != dnnl_success) {
+    return false;
+  }
+  out.stream.reset(stream);
+  for (int i = 0; i < kArguments; ++i) {
+    dnnl_memory_t memory = nullptr;
+    if (dnnl_memory_create(&memory, &p.descriptions[i], engine(), DNNL_MEMORY_NONE) !=
+        dnnl_success) {
+      return false;
+    }
+    out.memories[i].reset(memory);
+  }
+  return true;
+}
+
+/// So many runs at once find their arguments made, whenever they come.
+inline bool prepare_arguments(TidemarkDnnlPrimitive& made) {
+  static const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  for (unsigned i = 0; i < threads; ++i) {
+    made.arguments[i] = std::make_unique<Arguments>();
+    if (!make_arguments(made, *made.arguments[i])) return false;
+  }
+  return true;
+}
+
 /// Finishes a primitive whose first three descriptions are known.
 inline bool finish(TidemarkDnnlPrimitive& made, dnnl_primitive_desc_t description) {
   const dnnl_memory_desc_t* scratch =
@@ -122,7 +151,7 @@ inline bool finish(TidemarkDnnlPrimitive& made, dnnl_primitive_desc_t descriptio
   dnnl_primitive_t raw = nullptr;
   if (dnnl_primitive_create(&raw, description) != dnnl_success) return false;
   made.primitive.reset(raw);
-  return true;
+  return prepare_arguments(made);
 }
 
 TidemarkDnnlPrimitive* create_convolution(const TidemarkDnnlConvolution* convolution,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <thread>
 
 namespace tidemark_dnnl {
 
@@ -93,7 +94,7 @@ void give_slot(const void* block) noexcept {
 constexpr size_t kPage = 4096;
 constexpr size_t kLargest = 8 << 20;
 constexpr size_t kMostBytes = 32 << 20;
-constexpr int kLargeBlocks = 32;
+constexpr int kLargeBlocks = 64;
 
 /// Never freed once made; `data` is set last.
 struct Large {
@@ -116,6 +117,25 @@ bool try_take(int index, size_t size) noexcept {
   return !block.taken.exchange(true, std::memory_order_acquire);
 }
 
+/// One more block, taken; -1: there is no room for it.
+int make_large(size_t size) noexcept {
+  if (large_bytes.fetch_add(size, std::memory_order_relaxed) + size > kMostBytes) {
+    large_bytes.fetch_sub(size, std::memory_order_relaxed);
+    return -1;
+  }
+  void* data = nullptr;
+  const int index = num_large.fetch_add(1, std::memory_order_acq_rel);
+  if (index >= kLargeBlocks || system_aligned(&data, kPage, size) != 0) {
+    if (index >= kLargeBlocks) num_large.fetch_sub(1, std::memory_order_acq_rel);
+    large_bytes.fetch_sub(size, std::memory_order_relaxed);
+    return -1;
+  }
+  large[index].size = size;
+  large[index].taken.store(true, std::memory_order_relaxed);
+  large[index].data.store(static_cast<char*>(data), std::memory_order_release);
+  return index;
+}
+
 void* take_large(size_t size) noexcept {
   const int count = std::min(num_large.load(std::memory_order_acquire), kLargeBlocks);
   for (int i = -1; i < count; ++i) {
@@ -125,23 +145,18 @@ void* take_large(size_t size) noexcept {
     return large[index].data.load(std::memory_order_relaxed);
   }
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
-  if (count == kLargeBlocks) return nullptr;
-  if (large_bytes.fetch_add(rounded, std::memory_order_relaxed) + rounded > kMostBytes) {
-    large_bytes.fetch_sub(rounded, std::memory_order_relaxed);
-    return nullptr;
+  const int index = make_large(rounded);
+  if (index < 0) return nullptr;
+  // The others that will ask for one while this is taken find it there; until then it takes no
+  // memory, as nobody has written to it.
+  static const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+  for (unsigned i = 1; i < threads; ++i) {
+    if (const int other = make_large(rounded); other >= 0) {
+      large[other].taken.store(false, std::memory_order_release);
+    }
   }
-  void* data = nullptr;
-  const int index = num_large.fetch_add(1, std::memory_order_acq_rel);
-  if (index >= kLargeBlocks || system_aligned(&data, kPage, rounded) != 0) {
-    if (index >= kLargeBlocks) num_large.fetch_sub(1, std::memory_order_acq_rel);
-    large_bytes.fetch_sub(rounded, std::memory_order_relaxed);
-    return nullptr;
-  }
-  large[index].size = rounded;
-  large[index].taken.store(true, std::memory_order_relaxed);
-  large[index].data.store(static_cast<char*>(data), std::memory_order_release);
   last_large = index;
-  return data;
+  return large[index].data.load(std::memory_order_relaxed);
 }
 
 bool give_large(const void* block) noexcept {
