@@ -6,10 +6,13 @@ tf.memory.stats().live              # bytes
 print(tf.memory.report())           # a table: place, op, shape, holder, bytes
 with tf.memory.limit("8MiB"):       # for what is allocated inside, on top of the outer limit
     y = x * 2
+with tf.memory.budget("500MB"):     # for the functions that are traced inside, by planning
+    model.fit(images, labels)
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 from tidemark import _tidemark
@@ -119,6 +122,28 @@ def get_limit():
 def limit(size, name="limit scope"):
     """A context that limits what this thread allocates inside it, on top of all outer limits."""
     return _tidemark.LimitScope(parse_bytes(size), name)
+
+
+@contextlib.contextmanager
+def budget(size):
+    """What a call of a function traced inside may take beside its arguments and variables.
+
+    As ``memory_budget`` of ``tf.function``, for those that have none of their own; of scopes within
+    each other the smallest counts. Traces that are there already stay as they are::
+
+        with tf.memory.budget("500MB"):
+            model.fit(images, labels)
+    """
+    from tidemark._functions.budgets import scope
+
+    wanted, outer = parse_bytes(size), scope.get()
+    if wanted <= 0:
+        raise ValueError(f"a memory budget must be above 0; {size!r} was given")
+    token = scope.set(min(wanted, outer) if outer else wanted)
+    try:
+        yield
+    finally:
+        scope.reset(token)
 
 
 def set_retained_limit(limit):

@@ -188,6 +188,33 @@ def test_a_budget_is_kept_and_changes_no_result(part):
     assert tf.memory.stats().peak - before <= plan.peak * 1.125 + 3 * 4096
 
 
+def test_a_budget_scope_bounds_what_is_traced_inside():
+    x = tf.random.normal((2048, 64))
+    free, _ = deep()
+    whole = free.plan(x).peak
+    free(x)
+    inside, _ = deep()
+    with tf.memory.budget(whole), tf.memory.budget(int(whole * 0.6)), tf.memory.budget("1TB"):
+        inside(x)
+        assert inside.plan(x).peak <= whole * 0.6
+    tf.memory.reset_peak()
+    before = tf.memory.stats().tensor_bytes
+    inside(x)  # the trace keeps its budget
+    assert tf.memory.stats().tensor_peak - before <= whole * 0.6
+    assert free.plan(x).peak == whole
+    own, _ = deep(whole)
+    with tf.memory.budget("1KB"):
+        assert own.plan(x).peak == whole
+    with tf.memory.budget("1KB"), pytest.raises(tf.errors.ResourceExhaustedError, match="lowest"):
+        deep()[0](x)
+    for nonsense in (0, "lots"):
+        with (
+            pytest.raises((ValueError, tf.errors.InvalidArgumentError)),
+            tf.memory.budget(nonsense),
+        ):
+            pass
+
+
 def test_a_budget_too_small_says_what_would_do():
     x = tf.random.normal((2048, 64))
     step, weights = deep("100KB")

@@ -11,6 +11,7 @@ from tidemark import _tidemark, nest
 from tidemark._explain import notes
 from tidemark._export import export
 from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
+from tidemark._functions.budgets import budget_of
 from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
 from tidemark._functions.numbers import TracedNumber, wide_dtype
 from tidemark._functions.plan import Plan
@@ -222,7 +223,7 @@ class Function(_tidemark.FunctionBase):
                 packed_args, packed_kwargs = call.packed(leaves)
                 result = self._traceable()(*packed_args, **packed_kwargs)
                 structure, outputs = Structure.of(result, self._to_output)
-                graph = builder.finish(outputs, True, self._memory_budget)
+                graph = builder.finish(outputs, True, budget_of(self._memory_budget))
         finally:
             _thread.creating = outer
         if creating.count:
@@ -405,7 +406,8 @@ class Function(_tidemark.FunctionBase):
         """What a call with these arguments, or arguments of these specs, will need: a
         ``tf.memory.Plan``. Nothing runs, and the memory need not be there. ``memory_budget`` asks
         what the plan would be under that budget instead of the function's own."""
-        budget = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
+        own = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
+        budget = budget_of(own)
         trace, specs = self._trace_and_specs(args, kwargs)
         return Plan(self._name, trace.graph.plan(self._name, specs, budget))
 
@@ -601,6 +603,7 @@ def function(
 
     ``memory_budget`` (bytes, or text like "500MB") bounds what a call takes beside its arguments
     and variables: steps are done twice rather than kept, as few and as cheap ones as can be found.
+    ``tf.memory.budget`` gives one to all functions that are traced inside it.
     """
 
     def decorate(inner):
