@@ -15,6 +15,12 @@
 // read and updated by every run. What all traces of the process keep is bounded by
 // TIDEMARK_TRACE_CACHE; the one used longest ago goes first. A function may be called by several
 // threads at once.
+//
+// What is moved in is given up: a result may be written into its memory. `call_into` uses the
+// memory of an earlier result again. A call that has both allocates nothing.
+//
+//   state = step(std::move(state));
+//   step.call_into(y, x);
 #pragma once
 
 #include <tidemark/call.h>
@@ -57,6 +63,9 @@ class TIDEMARK_API FunctionTraces {
   FunctionTraces& operator=(const FunctionTraces&) = delete;
 
   std::vector<Tensor> call(std::span<Tensor> inputs, const Code& code);
+  /// Tensors that the outputs hold give their memory to the results where nobody else has them.
+  /// Throws InvalidArgumentError unless there are as many as results.
+  void call_into(std::span<Tensor> inputs, std::span<Tensor> outputs, const Code& code);
   TracedGraph graph(std::span<const Tensor> inputs, const Code& code);
   PlanReport plan(std::span<const Tensor> inputs, const Code& code);
   std::vector<TraceInfo> traces() const;
@@ -71,16 +80,28 @@ template <class Result>
 struct Flat;
 template <>
 struct Flat<Tensor> {
+  static constexpr size_t kCount = 1;
+  static void move_out(Tensor& from, Tensor* to) { *to = std::move(from); }
+  static Tensor together(std::span<Tensor> all) { return std::move(all[0]); }
   static std::vector<Tensor> apart(Tensor t) { return {std::move(t)}; }
   static Tensor together(std::vector<Tensor>&& all) { return std::move(all[0]); }
 };
 template <>
 struct Flat<std::vector<Tensor>> {
+  static constexpr size_t kCount = 0;  // the run tells
   static std::vector<Tensor> apart(std::vector<Tensor> all) { return all; }
   static std::vector<Tensor> together(std::vector<Tensor>&& all) { return std::move(all); }
 };
 template <class Result>
 struct Flat {
+  static constexpr size_t kCount = std::tuple_size_v<Result>;
+  static void move_out(Result& from, Tensor* to) {
+    std::apply([&](auto&... part) { ((*to++ = std::move(part)), ...); }, from);
+  }
+  static Result together(std::span<Tensor> all) {
+    return [&]<size_t... i>(std::index_sequence<i...>) { return Result{std::move(all[i])...}; }
+    (std::make_index_sequence<kCount>());
+  }
   static std::vector<Tensor> apart(Result result) {
     return std::apply([](auto&&... part) { return std::vector<Tensor>{Tensor(part)...}; }, result);
   }
@@ -100,12 +121,40 @@ class Function {
       : fn_(std::move(fn)), traces_(std::make_shared<detail::FunctionTraces>(std::move(name))) {}
 
   template <class... Args>
-  auto operator()(const Args&... args) {
+  auto operator()(Args&&... args) {
     using Result = ResultOf<Args...>;
-    Tensor inputs[sizeof...(Args) + 1] = {Tensor(args)...};
-    std::vector<Tensor> outputs = traces_->call({inputs, sizeof...(Args)}, code<sizeof...(Args)>());
-    if constexpr (!std::is_void_v<Result>) {
-      return detail::Flat<Result>::together(std::move(outputs));
+    Tensor inputs[sizeof...(Args) + 1] = {Tensor(std::forward<Args>(args))...};
+    const std::span<Tensor> given(inputs, sizeof...(Args));
+    if constexpr (std::is_void_v<Result>) {
+      traces_->call(given, code<sizeof...(Args)>());
+    } else if constexpr (detail::Flat<Result>::kCount == 0) {
+      return detail::Flat<Result>::together(traces_->call(given, code<sizeof...(Args)>()));
+    } else {
+      Tensor outputs[detail::Flat<Result>::kCount];
+      traces_->call_into(given, outputs, code<sizeof...(Args)>());
+      return detail::Flat<Result>::together(outputs);
+    }
+  }
+
+  /// As a call. What `result` held is used again for the new result where nobody else has it, so
+  /// that nothing is allocated. When the call fails it holds what is left of the old one.
+  template <class Result, class... Args>
+  void call_into(Result& result, Args&&... args) {
+    static_assert(std::is_same_v<Result, ResultOf<Args...>>, "not what the function returns");
+    Tensor inputs[sizeof...(Args) + 1] = {Tensor(std::forward<Args>(args))...};
+    const std::span<Tensor> given(inputs, sizeof...(Args));
+    if constexpr (detail::Flat<Result>::kCount == 0) {
+      traces_->call_into(given, result, code<sizeof...(Args)>());
+    } else {
+      Tensor outputs[detail::Flat<Result>::kCount];
+      detail::Flat<Result>::move_out(result, outputs);
+      try {
+        traces_->call_into(given, outputs, code<sizeof...(Args)>());
+      } catch (...) {
+        result = detail::Flat<Result>::together(outputs);
+        throw;
+      }
+      result = detail::Flat<Result>::together(outputs);
     }
   }
 

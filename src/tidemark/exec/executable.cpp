@@ -53,8 +53,9 @@ struct Executable::Frame {
 /// One run: the frame and the arena it has for the time being.
 class Executable::Run {
  public:
-  explicit Run(const Executable& executable)
+  Run(const Executable& executable, std::span<Tensor> outputs)
       : executable_(executable),
+        outputs_(outputs),
         lease_(executable.need_.bytes(), executable.is_bounded_),
         frame_(executable.take_frame()),
         slots_(frame_->slots.data()) {
@@ -162,7 +163,22 @@ class Executable::Run {
       t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
       return t;
     }
+    if (made.output >= 0) {
+      if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made))
+        return again;
+    }
     return new_tensor(made.dtype, made.shape);
+  }
+
+  /// The value in the memory of a tensor that nobody else has; empty: it does not fit.
+  static Tensor from_former(Tensor& former, const Made& made) {
+    if (!former || former.is_symbolic() || !former.raw_data() || !former.is_unique()) return {};
+    memory::Buffer* buffer = former.impl()->buffer;
+    const size_t bytes = bytes_for(made.dtype, made.shape.num_elements());
+    if (buffer->bytes != bytes || bytes == 0 || former.dtype() == DType::string) return {};
+    Tensor value = view_of(former, buffer->data, made.dtype, made.shape);
+    former = Tensor();
+    return value;
   }
 
   void run_special(const Step& step) {
@@ -209,6 +225,7 @@ class Executable::Run {
   };
 
   const Executable& executable_;
+  std::span<Tensor> outputs_;  // what the caller had there before
   ArenaLease lease_;
   std::unique_ptr<Frame> frame_;
   Tensor* slots_;
@@ -235,7 +252,7 @@ void Executable::give_back(std::unique_ptr<Frame> frame) const {
 }
 
 void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
-  Run run(*this);
+  Run run(*this, outputs);
   Tensor* slots = run.slots();
   for (size_t i = 0; i < inputs.size(); ++i) slots[i] = std::move(inputs[i]);
   for (uint32_t slot : unused_inputs_) slots[slot] = Tensor();

@@ -25,6 +25,7 @@ class TIDEMARK_API Executable {
   Executable& operator=(const Executable&) = delete;
 
   /// Inputs are in the order of the graph; those that the caller moves in may be written over.
+  /// Tensors that the outputs hold give their memory to the results where nobody else has them.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const;
 
   int64_t arena_bytes() const { return need_.bytes(); }
@@ -44,6 +45,7 @@ class TIDEMARK_API Executable {
     Shape shape;
     int32_t base = kNoBase;  // an operand whose bytes it shows or takes over
     int64_t offset = 0;      // into it
+    int32_t output = -1;     // of the run: its memory leaves with that one
   };
   static constexpr int32_t kNoBase = std::numeric_limits<int32_t>::max();
 

@@ -23,6 +23,7 @@ class Executable::Builder {
     out_.num_slots_ = next_slot_;
     for (const plan::PlannedStep& step : plan_.steps) add_step(step);
     for (const Tensor& t : graph.outputs()) out_.outputs_.push_back(reference(t));
+    find_leaving();
     for (size_t i = 0; i < plan_.values.size(); ++i) add_arena_value(i);
     std::sort(out_.in_arena_.begin(), out_.in_arena_.end(),
               [](const InArena& a, const InArena& b) { return a.slot < b.slot; });
@@ -133,6 +134,19 @@ class Executable::Builder {
       out_.made_.push_back(std::move(made));
     }
     step.num_made = static_cast<uint32_t>(out_.made_.size()) - step.first_made;
+  }
+
+  /// Whose memory each output of the run takes along.
+  void find_leaving() {
+    std::unordered_map<int32_t, Made*> by_slot;
+    for (Made& made : out_.made_) by_slot.emplace(static_cast<int32_t>(made.slot), &made);
+    for (size_t i = 0; i < out_.outputs_.size(); ++i) {
+      auto made = by_slot.find(out_.outputs_[i]);
+      while (made != by_slot.end() && made->second->base != kNoBase) {
+        made = by_slot.find(made->second->base);
+      }
+      if (made != by_slot.end()) made->second->output = static_cast<int32_t>(i);
+    }
   }
 
   int32_t base_of_view(const graph::Node& node, const plan::PlannedValue& v) {

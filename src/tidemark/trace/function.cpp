@@ -45,6 +45,13 @@ bool accepts(const Signature& wanted, const Signature& given) {
                     [](const Argument& a, const Argument& b) { return a.accepts(b); });
 }
 
+bool accepts(const Signature& wanted, std::span<const Tensor> given) {
+  return std::equal(wanted.begin(), wanted.end(), given.begin(), given.end(),
+                    [](const Argument& a, const Tensor& t) {
+                      return a.dtype == t.dtype() && trace::is_within(t.shape(), a.shape);
+                    });
+}
+
 /// The signature for which both fit; empty: they differ in more than sizes.
 Signature joined(const Signature& a, const Signature& b) {
   if (a.size() != b.size()) return {};
@@ -89,10 +96,10 @@ struct FunctionTraces::State : std::enable_shared_from_this<State> {
     return all;
   }
 
-  std::shared_ptr<Trace> find(const Signature& given) const {
+  std::shared_ptr<Trace> find(std::span<const Tensor> inputs) const {
     const std::lock_guard lock(mutex);
     for (size_t i = all.size(); i-- > 0;) {
-      if (accepts(all[i]->signature, given)) return all[i];
+      if (accepts(all[i]->signature, inputs)) return all[i];
     }
     return {};
   }
@@ -185,11 +192,10 @@ struct FunctionTraces::State : std::enable_shared_from_this<State> {
   }
 
   std::shared_ptr<Trace> get(std::span<const Tensor> inputs, const Code& code) {
-    const Signature given = signature_of(inputs);
-    if (std::shared_ptr<Trace> known = find(given)) return known;
+    if (std::shared_ptr<Trace> known = find(inputs)) return known;
     const std::lock_guard lock(tracing);
-    if (std::shared_ptr<Trace> known = find(given)) return known;  // another thread was faster
-    return new_trace(given, code);
+    if (std::shared_ptr<Trace> known = find(inputs)) return known;  // another thread was faster
+    return new_trace(signature_of(inputs), code);
   }
 };
 
@@ -198,16 +204,35 @@ FunctionTraces::FunctionTraces(std::string name) : state_(std::make_shared<State
 }
 FunctionTraces::~FunctionTraces() = default;
 
-std::vector<Tensor> FunctionTraces::call(std::span<Tensor> inputs, const Code& code) {
-  const std::shared_ptr<Trace> trace = state_->get(inputs, code);
-  const uint64_t calls = trace->calls.fetch_add(1, std::memory_order_relaxed) + 1;
-  if ((calls & (calls - 1)) == 0 && trace->key) trace::TraceCache::instance().touch(trace->key);
+namespace {
+
+void run(Trace& trace, std::span<Tensor> inputs, std::span<Tensor> outputs) {
+  const uint64_t calls = trace.calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  if ((calls & (calls - 1)) == 0 && trace.key) trace::TraceCache::instance().touch(trace.key);
+  if (trace.captures.empty()) return trace.program->run(inputs, outputs);
   std::vector<Tensor> given(std::make_move_iterator(inputs.begin()),
                             std::make_move_iterator(inputs.end()));
-  given.insert(given.end(), trace->captures.begin(), trace->captures.end());
+  given.insert(given.end(), trace.captures.begin(), trace.captures.end());
+  trace.program->run(given, outputs);
+}
+
+}  // namespace
+
+std::vector<Tensor> FunctionTraces::call(std::span<Tensor> inputs, const Code& code) {
+  const std::shared_ptr<Trace> trace = state_->get(inputs, code);
   std::vector<Tensor> outputs(trace->program->num_outputs());
-  trace->program->run(given, outputs);
+  run(*trace, inputs, outputs);
   return outputs;
+}
+
+void FunctionTraces::call_into(std::span<Tensor> inputs, std::span<Tensor> outputs,
+                               const Code& code) {
+  const std::shared_ptr<Trace> trace = state_->get(inputs, code);
+  if (outputs.size() != trace->program->num_outputs()) {
+    fail("[", state_->name, "] returns ", trace->program->num_outputs(), " tensors; room for ",
+         outputs.size(), " was given");
+  }
+  run(*trace, inputs, outputs);
 }
 
 TracedGraph FunctionTraces::graph(std::span<const Tensor> inputs, const Code& code) {

@@ -202,6 +202,56 @@ TEST(Planned, FailuresLeaveNothingBehind) {
   EXPECT_FLOAT_EQ(f(x, good).item<float>(), 2 * std::tanh(1.f));
 }
 
+TEST(Planned, ResultsAreWrittenIntoFormerOnes) {
+  auto f = function([](Tensor x) { return tanh(matmul(x, x)) * Tensor(2.f); });
+  const Tensor x = random::normal({32, 32});
+  Tensor y = f(x);
+  const Tensor expected = f(x);
+  const void* where = y.raw_data();
+  const int64_t before = memory::stats().allocations;
+  for (int i = 0; i < 100; ++i) f.call_into(y, x);
+  EXPECT_EQ(memory::stats().allocations, before);
+  EXPECT_EQ(y.raw_data(), where);
+  expect_equal(y, expected);
+  const Tensor held = y;  // somebody looks at it: it stays as it is
+  const std::vector<float> was(held.data<float>(), held.data<float>() + 32 * 32);
+  f.call_into(y, x * Tensor(0.5f));
+  EXPECT_NE(y.raw_data(), where);
+  EXPECT_EQ(std::vector<float>(held.data<float>(), held.data<float>() + 32 * 32), was);
+  f.call_into(y, y);  // an argument that is the former result, too
+  EXPECT_EQ(y.shape(), x.shape());
+}
+
+TEST(Planned, ResultsOfOtherSizesAndManyAreWrittenAnew) {
+  auto f = function([](Tensor x) { return std::pair{x * Tensor(2.f), sum(x)}; });
+  auto y = f(ones({8}));
+  f.call_into(y, ones({16}));
+  EXPECT_EQ(y.first.shape(), (Shape{16}));
+  EXPECT_FLOAT_EQ(y.second.item<float>(), 16.f);
+  auto many = function([](Tensor x) { return std::vector{x + x, x * x}; });
+  std::vector<Tensor> two = many(ones({4}));
+  many.call_into(two, ones({4}));
+  EXPECT_FLOAT_EQ(two[0].data<float>()[3], 2.f);
+  std::vector<Tensor> one(1);
+  EXPECT_THROW(many.call_into(one, ones({4})), InvalidArgumentError);
+}
+
+TEST(Planned, WhatIsMovedInMayBecomeTheResult) {
+  auto step = function([](Tensor state) { return state * Tensor(0.5f) + Tensor(1.f); });
+  Tensor state = ones({1000});
+  for (int i = 0; i < 3; ++i) state = step(std::move(state));
+  const int64_t before = memory::stats().allocations;
+  const void* where = state.raw_data();
+  for (int i = 0; i < 100; ++i) state = step(std::move(state));
+  EXPECT_EQ(memory::stats().allocations, before);
+  EXPECT_EQ(state.raw_data(), where);
+  EXPECT_NEAR(state.data<float>()[999], 2.f, 1e-5f);
+  const Tensor kept = state;
+  const Tensor next = step(kept);  // not moved: unchanged
+  EXPECT_NEAR(kept.data<float>()[0], 2.f, 1e-5f);
+  EXPECT_NE(next.raw_data(), kept.raw_data());
+}
+
 TEST(GraphPlan, NeedsNoMemoryToPlanForAnySize) {
   const int64_t huge = int64_t{1} << 30;
   trace::GraphBuilder builder("huge");
