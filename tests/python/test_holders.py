@@ -229,3 +229,22 @@ def test_the_marker_of_tests(tmp_path):
     assert "more than its limit of 977 KiB" in done.stdout
     assert "memory grows by 4.5 KiB in each of 50 steps" in done.stdout
     assert "test_it.py:19" in done.stdout
+
+
+def test_looking_makes_no_garbage():
+    def look():
+        kept = tf.ones([100_000])
+        tf.memory.explain()
+        return kept.shape
+
+    look()
+    gc.collect()
+    gc.disable()
+    try:
+        before = tf.memory.stats().live
+        for _ in range(3):
+            look()
+        assert tf.memory.stats().live == before
+        assert gc.collect() < 50
+    finally:
+        gc.enable()

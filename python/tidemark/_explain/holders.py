@@ -88,8 +88,11 @@ def _locals_of(frame):
 
 def _frame_roots():
     names = {t.ident: t.name for t in threading.enumerate()}
-    for ident, innermost in sys._current_frames().items():
-        frame = innermost
+    # A frame that has itself among its variables when it ends is a cycle, which keeps all that
+    # called it: none is left in a variable here.
+    threads = sys._current_frames()
+    while threads:
+        ident, frame = threads.popitem()
         while frame is not None:
             code = frame.f_code
             if not _tidemark.is_internal_code(code) and frame.f_locals is not frame.f_globals:
@@ -164,8 +167,9 @@ def _dataset_lines():
 def _running_lines():
     """Where the threads are: "train.py:12 in step" of every frame of the program's."""
     lines = []
-    for innermost in sys._current_frames().values():
-        frame = innermost
+    threads = sys._current_frames()
+    while threads:
+        _, frame = threads.popitem()
         while frame is not None:
             code = frame.f_code
             if not _tidemark.is_internal_code(code):
