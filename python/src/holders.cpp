@@ -281,16 +281,17 @@ nb::list Walk::answer() {
 }
 
 nb::list Walk::unclaimed() {
-  std::map<uint32_t, memory::RunNow> runs;
-  for (const memory::RunNow& run : memory::runs_now()) runs[run.number] = run;
+  std::map<uint32_t, memory::RunSeen> runs;
+  for (const memory::RunSeen& run : memory::latest_runs()) runs[run.number] = run;
   nb::list out;
   for (const memory::Unclaimed& u : memory::collect_unclaimed(seen_)) {
     const auto run = runs.find(u.run);
-    const bool is_running = u.run != 0 && run != runs.end();
-    const memory::Site* asked = is_running ? run->second.site : nullptr;
+    const bool is_known = u.run != 0 && run != runs.end();
+    const memory::Site* asked = is_known ? run->second.site : nullptr;
     out.append(nb::make_tuple(place_of(u.site), u.op ? u.op : "", memory::name_of(u.holder),
-                              u.bytes, u.count, u.idle, is_running ? run->second.name : "",
-                              asked ? place_of(asked) : std::string()));
+                              u.bytes, u.count, u.idle, is_known ? run->second.name : "",
+                              asked ? place_of(asked) : std::string(),
+                              is_known && run->second.goes_on));
   }
   return out;
 }

@@ -134,16 +134,19 @@ def holders():
 def _native(unclaimed, lines):
     """What no Python object keeps: the ledger knows why it lives, or which run has it."""
     by_words, made_at = {}, _dataset_lines()
-    for place, op, kind, size, count, idle, run, asked in unclaimed:
+    for place, op, kind, size, count, idle, run, asked, goes_on in unclaimed:
         short, words = _NATIVE.get(kind, (kind, kind))
         name, at = "", made_at.get(kind, "")
         if at:
             words += f" made at {at}"
         elif kind == "arena":
             words = (f"arena of {op}" if op else words) + (", idle" if idle else "")
-        elif kind == "value" and run:
+        elif kind == "value" and goes_on:
             name, at = run, asked or place
             short, words = "running", f"values of {run} while it runs, called at {at}"
+        elif kind == "value" and run and (statement := source.statement_at(asked, lines)):
+            name, at, short = run, statement, "running"
+            words = f"result of {run} in the statement that runs at {statement}"
         elif kind == "value" and (statement := source.statement_at(place, lines)):
             short, words, at = "running", f"the statement that runs at {statement}", statement
         file, line, _ = source.parse_place(at)

@@ -30,7 +30,7 @@ void register_for_forks() {
                    AllSlots& all = all_slots();
                    const RunSlot* mine = thread_context.run_slot;
                    for (RunSlot* slot : all.slots) {
-                     if (slot != mine) slot->number.store(0, std::memory_order_relaxed);
+                     if (slot != mine) slot->now.store(0, std::memory_order_relaxed);
                    }
                    all.mutex.unlock();
                  });
@@ -55,7 +55,7 @@ struct OwnSlot {
   ~OwnSlot() {
     AllSlots& all = all_slots();
     const std::lock_guard hold(all.mutex);
-    slot->number.store(0, std::memory_order_relaxed);
+    slot->now.store(0, std::memory_order_relaxed);
     thread_context.run_slot = nullptr;
     all.free.push_back(slot);  // there is room: it was reserved when the slot was made
   }
@@ -77,15 +77,18 @@ RunSlot& run_slot_of_thread() {
   return *own.slot;
 }
 
-std::vector<RunNow> runs_now() {
+std::vector<RunSeen> latest_runs() {
   AllSlots& all = all_slots();
   const std::lock_guard hold(all.mutex);
-  std::vector<RunNow> out;
+  std::vector<RunSeen> out;
   for (const RunSlot* slot : all.slots) {
-    const uint32_t number = slot->number.load(std::memory_order_acquire);
-    if (number == 0) continue;
-    out.push_back({number, slot->name.load(std::memory_order_relaxed),
-                   slot->site.load(std::memory_order_relaxed)});
+    const uint32_t now = slot->now.load(std::memory_order_acquire);
+    for (const RunSlot::Entry& entry : slot->entries) {
+      const uint32_t number = entry.number.load(std::memory_order_acquire);
+      if (number == 0) continue;
+      out.push_back({number, entry.name.load(std::memory_order_relaxed),
+                     entry.site.load(std::memory_order_relaxed), number == now});
+    }
   }
   return out;
 }
@@ -96,9 +99,11 @@ void ScopedRun::begin(const char* name) {
   if (number == 0) number = last.fetch_add(1, std::memory_order_relaxed) + 1;
   RunSlot* slot = thread_context.run_slot;
   if (slot == nullptr) slot = &run_slot_of_thread();
-  slot->name.store(name, std::memory_order_relaxed);
-  slot->site.store(thread_context.site, std::memory_order_relaxed);
-  slot->number.store(number, std::memory_order_release);
+  RunSlot::Entry& entry = slot->entries[slot->next++ % RunSlot::kRemembered];
+  entry.name.store(name, std::memory_order_relaxed);
+  entry.site.store(thread_context.site, std::memory_order_relaxed);
+  entry.number.store(number, std::memory_order_release);
+  slot->now.store(number, std::memory_order_release);
   thread_context.run = number;
   thread_context.run_name = name;
 }
@@ -106,7 +111,7 @@ void ScopedRun::begin(const char* name) {
 void ScopedRun::end() noexcept {
   thread_context.run = 0;
   thread_context.run_name = nullptr;
-  if (RunSlot* slot = thread_context.run_slot) slot->number.store(0, std::memory_order_release);
+  if (RunSlot* slot = thread_context.run_slot) slot->now.store(0, std::memory_order_release);
 }
 
 }  // namespace tidemark::memory

@@ -22,19 +22,27 @@ namespace tidemark::memory {
 TIDEMARK_API const char* intern_name(std::string_view text);
 
 /// A run as others see it.
-struct RunNow {
+struct RunSeen {
   uint32_t number = 0;
   const char* name = nullptr;
   const Site* site = nullptr;  // of whoever asked for it; null: unknown
+  bool goes_on = false;
 };
-/// Those that go on at this moment, on all threads.
-TIDEMARK_API std::vector<RunNow> runs_now();
+/// Those that go on at this moment, and of every thread the last few that have ended: their results
+/// may still be on the way.
+TIDEMARK_API std::vector<RunSeen> latest_runs();
 
 /// What a thread shows of itself.
 struct RunSlot {
-  std::atomic<uint32_t> number{0};
-  std::atomic<const char*> name{nullptr};
-  std::atomic<const Site*> site{nullptr};
+  static constexpr uint32_t kRemembered = 8;
+  struct Entry {
+    std::atomic<uint32_t> number{0};
+    std::atomic<const char*> name{nullptr};
+    std::atomic<const Site*> site{nullptr};
+  };
+  std::atomic<uint32_t> now{0};  // the number of the run that goes on; 0: none
+  uint32_t next = 0;             // the thread's own
+  Entry entries[kRemembered];
 };
 TIDEMARK_API RunSlot& run_slot_of_thread();
 

@@ -17,7 +17,7 @@ namespace {
 
 size_t count_named(const std::string& name) {
   size_t count = 0;
-  for (const RunNow& run : runs_now()) count += name == run.name;
+  for (const RunSeen& run : latest_runs()) count += run.goes_on && name == run.name;
   return count;
 }
 
@@ -39,6 +39,9 @@ TEST(Runs, AreSeenWhileTheyGoOnAndTheOutermostCounts) {
   }
   EXPECT_EQ(thread_context.run, 0u);
   EXPECT_EQ(count_named("step()"), 0u);
+  size_t ended = 0;
+  for (const RunSeen& run : latest_runs()) ended += std::string("step()") == run.name;
+  EXPECT_EQ(ended, 1u);  // it is remembered for a while
 }
 
 TEST(Runs, BuffersCarryTheRunThatMadeOrGotThem) {
