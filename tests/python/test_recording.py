@@ -116,6 +116,127 @@ def test_pytorch_snapshot(recorded, tmp_path):
     assert sum(b["size"] >= 40000 for b in blocks) >= 50
 
 
+def test_pytorch_snapshot_is_consistent(recorded):
+    """What memory_viz relies on: plain values, segments that their blocks fill, frees of what was
+    allocated and is not any more."""
+    snapshot = exports.pytorch_snapshot(recorded)
+    for segment in snapshot["segments"]:
+        at = segment["address"]
+        for block in segment["blocks"]:
+            assert block["address"] == at and block["state"] == "active_allocated"
+            at += block["size"]
+        assert at == segment["address"] + segment["total_size"]
+    alive, last = {}, 0
+    for entry in snapshot["device_traces"][0]:
+        assert entry["time_us"] >= last and entry["stream"] == 0
+        last = entry["time_us"]
+        if entry["action"] == "alloc":
+            assert entry["addr"] not in alive
+            alive[entry["addr"]] = entry["size"]
+        elif entry["action"] == "free_completed":
+            assert alive.pop(entry["addr"]) == entry["size"]
+        assert set(entry["frames"][0]) == {"filename", "line", "name"}
+    assert alive == {s["address"]: s["total_size"] for s in snapshot["segments"]}
+
+
+def _fields(data):
+    """(number, value) of a protocol buffer's fields."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        else:
+            assert key & 7 == 2
+            length = varint()
+            yield key >> 3, data[at : at + length]
+            at += length
+
+
+def test_pprof_can_be_decoded(recorded):
+    analysis = _tidemark.analyse_recording(recorded)
+    fields = list(_fields(gzip.decompress(exports.pprof(analysis))))
+    strings = [value.decode() for number, value in fields if number == 6]
+    assert strings[0] == ""
+    types = [dict(_fields(value)) for number, value in fields if number == 1]
+    assert [strings[t[1]] for t in types][:2] == ["inuse_objects", "inuse_space"]
+    functions = {dict(_fields(v))[1]: strings[dict(_fields(v))[4]] for n, v in fields if n == 5}
+    locations = {
+        dict(_fields(v))[1]: dict(_fields(dict(_fields(v))[4])) for n, v in fields if n == 4
+    }
+    in_use = 0
+    for number, value in fields:
+        if number != 2:
+            continue
+        sample = list(_fields(value))
+        (where,) = [v for n, v in sample if n == 1]
+        assert functions[locations[where[0]][1]]
+        numbers = [v for n, v in sample if n == 2][0]
+        values = [v for _, v in _fields(b"".join(b"\x08" + part for part in _varints(numbers)))]
+        assert len(values) == len(types)
+        in_use += values[1]
+    assert in_use == sum(g["live_bytes"] for g in analysis["groups"])
+
+
+def _varints(data):
+    """The bytes of each number of a packed list."""
+    start = 0
+    for at, byte in enumerate(data):
+        if byte < 128:
+            yield data[start : at + 1]
+            start = at + 1
+
+
+def test_every_sort_of_event_is_written(tmp_path):
+    path = str(tmp_path / "all.tidemark")
+    before = tf.ones([10])
+
+    @tf.function
+    def step(x):
+        return tf.reduce_sum(tf.matmul(x, x) + 1.0)
+
+    with tf.memory.record(path):
+        tf.memory.step("first")
+        v = tf.Variable(tf.ones([8, 8]))
+        step(v.read_value())
+        step(v.read_value())
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v * v)
+        tape.gradient(y, v)
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            session.run(tf.constant(1.0) + 1.0)
+    analysis = _tidemark.analyse_recording(path)
+    wanted = {"found", "allocate", "free", "change", "op", "step", "call", "session", "gradient",
+              "trace", "plan"}  # fmt: skip
+    assert wanted <= set(analysis["counts"])
+    marks = {(kind, text) for kind, _, text, _, _ in analysis["marks"]}
+    assert {("session", "opened"), ("session", "run"), ("session", "closed")} <= marks
+    assert ("trace", "step: first call") in marks and ("plan", "step()") in marks
+    assert any(p["name"] == "step()" and p["buffers"] for p in analysis["plans"])
+    del before
+
+
+def test_reports_say_that_the_disk_is_full(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import tidemark as tf\nfor _ in range(20): x = tf.ones([100]) + 1.0\n")
+    command = [sys.executable, "-m", "tidemark", "profile", "-o", "/dev/full", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+
+
 def test_pprof(recorded, tmp_path):
     exports.write_pprof(recorded, tmp_path / "profile.pb.gz")
     data = gzip.decompress((tmp_path / "profile.pb.gz").read_bytes())

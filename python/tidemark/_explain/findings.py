@@ -67,6 +67,11 @@ def text(found, run, width=80):
         f"{source.bytes_text(analysis['live_at_end'])} live at the end",
         width,
     )  # fmt: skip
+    if run.status.get("error"):
+        lines += textwrap.wrap(
+            f"The recording ended early: {run.status['error']}. What came later was not seen.",
+            width,
+        )
     if not found:
         return "\n".join([*lines, "no findings"])
     for number, f in enumerate(found, 1):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import threading
+import time
 import types
 from dataclasses import dataclass, field
 
@@ -114,12 +116,30 @@ def _module_roots():
             )
 
 
+_looking = threading.RLock()
+
+
+@contextlib.contextmanager
+def _undisturbed():
+    """Frames and the objects they lead to are looked at as of one moment: other threads of Python
+    wait, as far as they can be made to."""
+    with _looking:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(max(before, 0.2))
+        time.sleep(0)  # whoever has asked for a turn already gets it now, not in between
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(before)
+
+
 def holders():
     """All keepers of live buffers, largest first; together they have every live byte."""
     found = {}
-    lines = _running_lines()
-    roots = [*_frame_roots(), *_module_roots()]
-    walked, unclaimed = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
+    with _undisturbed():
+        lines = _running_lines()
+        roots = [*_frame_roots(), *_module_roots()]
+        walked, unclaimed = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
     for item in walked:
         root = roots[item["root"]] if item["root"] >= 0 else None
         for holder in _explain(item, root):

@@ -16,6 +16,8 @@ from tidemark._explain import holders, notes
 
 _SHARE = 0.1  # of the time that looks may take, after the first ones
 _FREE_LOOKS = 6
+_FREE_LOOKS_AT_COLLECTIONS = 6
+_MUCH_GARBAGE = 1 << 20
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Looker:
         self._lock = threading.Lock()
         self._spent = 0.0
         self._began = time.monotonic()
+        self._collections = 0  # that were looked at
+        self._after_collection = 0  # live bytes
         self._end = threading.Event()
         self._thread = threading.Thread(
             target=self._by_the_clock, daemon=True, name="tidemark-look"
@@ -48,16 +52,29 @@ class Looker:
 
     def start(self):
         _tidemark.set_recording_looker(self._maybe_look)
+        gc.callbacks.append(self._at_collection)
         self._thread.start()
 
     def stop(self):
         _tidemark.set_recording_looker(None)
+        gc.callbacks.remove(self._at_collection)
         self._end.set()
         self._thread.join()
 
     def _by_the_clock(self):
         while not self._end.wait(0.3):
             self._maybe_look()
+
+    def _at_collection(self, phase, _):
+        """When Python's collector begins, what only cycles keep is at its most."""
+        live = sum(use["live_bytes"] for use in _tidemark.holders())
+        if phase == "stop":
+            self._after_collection = live
+        elif self._collections >= _FREE_LOOKS_AT_COLLECTIONS:
+            self._maybe_look()
+        elif live - self._after_collection >= _MUCH_GARBAGE:
+            self._collections += 1
+            self.look()
 
     def _maybe_look(self):
         elapsed = time.monotonic() - self._began

@@ -18,7 +18,7 @@ class TraceNote:
 
     function: str
     number: int  # of the function, as told apart while the program ran
-    defined: tuple  # (file, line) of its code
+    defined: tuple  # (file, line) of its code; ("", 0): a library's own
     place: str  # file:line of the call
     reason: str
     kinds: tuple
@@ -44,7 +44,9 @@ class Notes:
             self._made += 1
             number = self._functions[function] = self._made
         code = getattr(function._python_function, "__code__", None)
-        defined = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+        # What a library makes of its own code is not the program's doing.
+        is_users = code is not None and not _tidemark.is_internal_code(code)
+        defined = (code.co_filename, code.co_firstlineno) if is_users else ("", 0)
         if len(self.traces) < _MOST:
             self.traces.append(
                 TraceNote(trace.name, number, defined, trace.line, trace.reason, kinds,

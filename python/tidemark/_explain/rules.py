@@ -143,9 +143,10 @@ def retracing(run):
         by_function.setdefault(note.number, []).append(note)
     reported = set()
     for traces in by_function.values():
-        if len(traces) < _MANY_TRACES or traces[0].defined in reported:
+        code = traces[0].defined if traces[0].defined[1] else traces[0].number
+        if len(traces) < _MANY_TRACES or code in reported:
             continue
-        reported.add(traces[0].defined)
+        reported.add(code)
         kinds = Counter(kind for note in traces[1:] for kind in note.kinds)
         kind = kinds.most_common(1)[0][0] if kinds else "value"
         kind = "identity" if "object" in traces[-1].reason and kind == "value" else kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import types
 
 from tidemark import _tidemark
@@ -248,8 +249,19 @@ def _trace(item, path):
                    file=file, line=line)  # fmt: skip
 
 
+def _with_owner(path):
+    """A way that begins with an instance's own dict begins with the instance."""
+    first = path[0]
+    if not isinstance(first, dict):
+        return path
+    owner = next((o for o in gc.get_referrers(first)
+                  if _is_instance(o) and _own_dict(o) is first), None)  # fmt: skip
+    return path if owner is None else [owner, *path]
+
+
 def cycle(item):
     names = []
+    item = {**item, "path": _with_owner(item["path"])}
     for obj in item["path"]:
         name = type(obj).__name__
         if isinstance(obj, dict) and names:

@@ -40,6 +40,7 @@ def run(arguments) -> int:
             "bytes_per_step": round(verdict.bytes_per_step),
             "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
             "peak": run_.analysis["peak"], "limit": run_.limit,
+            "recording_error": run_.status.get("error", ""),
             "findings": [f.to_json() for f in found],
         }, indent=2))  # fmt: skip
     else:

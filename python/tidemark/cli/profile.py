@@ -36,6 +36,10 @@ def run(arguments) -> int:
     title = " ".join(
         [arguments.module or Path(program[0]).name, *program[0 if arguments.module else 1 :]]
     )
-    output.write_text(page.page(title, looked, findings.find(looked)), encoding="utf-8")
+    text = page.page(title, looked, findings.find(looked))
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {output}: {error.strerror}") from None
     print(f"tidemark: {output} written", file=sys.stderr)
     return status

@@ -17,16 +17,18 @@ def add_arguments(parser):
 def run(arguments) -> int:
     from tidemark._explain import findings, page
     from tidemark._explain.looking import recorded
-    from tidemark.cli import OK
+    from tidemark.cli import OK, InputError
 
     looked = recorded(arguments.recording)
     found = findings.find(looked)
     if arguments.json:
         print(json.dumps({**looked.analysis, "findings": [f.to_json() for f in found]}))
     elif arguments.output:
-        Path(arguments.output).write_text(
-            page.page(Path(arguments.recording).name, looked, found), encoding="utf-8"
-        )
+        text = page.page(Path(arguments.recording).name, looked, found)
+        try:
+            Path(arguments.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {arguments.output}: {error.strerror}") from None
     else:
         print(findings.text(found, looked))
     return OK
