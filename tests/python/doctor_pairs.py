@@ -37,11 +37,16 @@ def pairs(distances):
 
 def _names_of(tree):
     """What a program gives names to at its top level."""
-    return {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    } | {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names, open_ = set(), list(tree.body)
+    while open_:
+        node = open_.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+            continue  # names inside are its own
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        open_ += ast.iter_child_nodes(node)
+    return names
 
 
 def _parts(text):

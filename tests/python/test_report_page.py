@@ -62,6 +62,49 @@ def test_the_script_fills_the_page(page, tmp_path):
     assert "times: 3 -&gt; 4" in dom or "-&gt;" in dom  # why a trace was made
     assert 'role="radiogroup"' in dom and 'aria-live="polite"' in dom
     assert "<button>bytes</button>" in dom  # sorts by keyboard
+    opened = float(re.search(r'data-opened="([0-9.]+)"', dom)[1])
+    assert opened < 10_000  # milliseconds, on a machine that may be busy
+
+
+PLANNED = """
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    h = tf.nn.relu(x @ x)
+    return tf.reduce_sum(h @ tf.tanh(h @ x))
+
+for _ in range(20):
+    step(tf.ones([64, 64]))
+"""
+
+
+def test_arenas_of_plans_are_drawn(tmp_path):
+    program, out = tmp_path / "planned.py", tmp_path / "planned.html"
+    program.write_text(PLANNED)
+    command = [sys.executable, "-m", "tidemark", "profile", "-o", str(out), str(program)]
+    assert subprocess.run(command, timeout=120).returncode == 0
+    dom = rendered(out, tmp_path / "user")
+    assert "<b>step()</b>, called at planned.py:10" in dom
+    arenas = re.findall(r'<svg class="arena".*?</svg>', dom, re.S)
+    assert len(arenas) == 1 and arenas[0].count("<rect") >= 2
+    assert "<title>matmul at planned.py:6 in step: 16 KiB at" in arenas[0]
+    assert "The largest of its" in dom  # the same in words
+    assert 'value="by_label"' in dom  # the timeline by who held what
+
+
+def test_a_screen_reader_finds_its_way(page, tmp_path):
+    """Every picture, region and field has a name of its own; headings go down one by one."""
+    dom = rendered(page, tmp_path)
+    for svg in re.findall(r"<svg[^>]*>", dom):
+        assert 'role="img"' in svg and "aria-label=" in svg
+    for field in re.findall(r'<input type="search"[^>]*>', dom):
+        assert "aria-label=" in field
+    names = re.findall(r'role="region" aria-label="([^"]*)"', dom)
+    assert len(names) == len(set(names)) >= 3
+    levels = [int(level) for level in re.findall(r"<h([1-6])", dom)]
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert dom.count('scope="col"') >= 15 and '<html lang="en"' in dom
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -143,7 +143,8 @@ def _table(name, caption, heads, _, rows):
         return f"<p class=faint>{escape(caption)}: none.</p>"
     cells = "".join(f"<th scope=col>{escape(head)}</th>" for head in heads)
     return (
-        f'<label>Filter <input type=search data-for={name} placeholder="words in a row"></label> '
+        f'<label>Filter <input type=search data-for={name} placeholder="words in a row" '
+        f'aria-label="Filter: {escape(caption)}"></label> '
         f"<span class=faint data-count={name} role=status></span>"
         f'<div class=scroll tabindex=0 role=region aria-label="{escape(caption)}">'
         f"<table id={name}><caption>{escape(caption)}</caption><thead><tr>{cells}</tr></thead>"
