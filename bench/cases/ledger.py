@@ -72,10 +72,10 @@ CASE = Case(
     about="the always-on Ledger's share of a training step",
     subjects=[InPython("tidemark", tidemark)],
     rows=[
-        Row("Ledger, an allocation and its release", "tidemark.pair_ns", unit="ns"),
+        Row("Ledger, a buffer", "tidemark.pair_ns", unit="ns"),
         Row("a source line", "tidemark.line_ns", unit="ns"),
         *(
-            Row(f"{name} step, the Ledger's share", f"tidemark.{name}_percent", at_most=2.0,
+            Row(f"{name} step, Ledger's share", f"tidemark.{name}_percent", at_most=2.0,
                 unit="%")
             for name in MODELS
         ),

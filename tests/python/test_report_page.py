@@ -87,8 +87,8 @@ def test_arenas_of_plans_are_drawn(tmp_path):
     dom = rendered(out, tmp_path / "user")
     assert "<b>step()</b>, called at planned.py:10" in dom
     arenas = re.findall(r'<svg class="arena".*?</svg>', dom, re.S)
-    assert len(arenas) == 1 and arenas[0].count("<rect") >= 2
-    assert "<title>matmul at planned.py:6 in step: 16 KiB at" in arenas[0]
+    assert len(arenas) == 1 and "<rect" in arenas[0]
+    assert re.search(r"<title>[^<]+ at planned.py:\d in step: 16 KiB at", arenas[0])
     assert "The largest of its" in dom  # the same in words
     assert 'value="by_label"' in dom  # the timeline by who held what
 
