@@ -208,8 +208,8 @@ def _elements(elems, function):
         raise ValueError(f"{function} needs at least one tensor in elems")
     counts = set()
     for leaf in leaves:
-        if is_sparse(leaf):
-            counts.add(int(leaf.dense_shape[0]))
+        if is_sparse(leaf) or is_ragged(leaf):
+            counts.add(int(leaf.dense_shape[0] if is_sparse(leaf) else leaf.nrows()))
             continue
         if leaf.ndim == 0:
             raise ValueError(
@@ -229,8 +229,14 @@ def is_sparse(value):
     return hasattr(value, "dense_shape") and hasattr(value, "values")
 
 
+def is_ragged(value):
+    """Whether a value is a ragged tensor."""
+    return hasattr(value, "ragged_rank") and hasattr(value, "nrows")
+
+
 def _element_source(leaf):
-    return leaf if is_sparse(leaf) and hasattr(leaf, "_type_spec") else convert_to_tensor(leaf)
+    is_composite = hasattr(leaf, "_type_spec") and (is_sparse(leaf) or is_ragged(leaf))
+    return leaf if is_composite else convert_to_tensor(leaf)
 
 
 def sparse_row(value, index):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes, nest
-from tidemark._control_flow import _element_source, is_sparse, sparse_row
+from tidemark._control_flow import _element_source, is_ragged, is_sparse, sparse_row
 from tidemark._creation import convert_to_tensor
 from tidemark._staged import while_loop
 from tidemark._tensor_array import TensorArray
@@ -36,17 +36,29 @@ class Elements:
         self.length = self.count
         if self.length is None:
             first = self.leaves[0]
-            sizes = first.dense_shape if is_sparse(first) else call("shape", (first,), {})
-            self.length = call("cast", (sizes[0],), {"dtype": dtypes.int32})
+            if is_ragged(first):
+                length = first.nrows()
+            else:
+                sizes = first.dense_shape if is_sparse(first) else call("shape", (first,), {})
+                length = sizes[0]
+            self.length = call("cast", (length,), {"dtype": dtypes.int32})
 
     def at(self, index):
         """The elements at a place: views, as nobody writes to what they are taken from."""
         rows = [
             sparse_row(leaf, index) if is_sparse(leaf)
+            else _ragged_row(leaf, index) if is_ragged(leaf)
             else call("array_read", (leaf, index), {"share": True})
             for leaf in self.leaves
         ]  # fmt: skip
         return nest.pack_sequence_as(self.structure, rows)
+
+
+def _ragged_row(value, index):
+    if value.ragged_rank > 1:
+        return value[index]
+    splits = value.row_splits
+    return value.values[splits[index] : splits[index + 1]]
 
 
 def _new_array(dtype, length, shape=None):

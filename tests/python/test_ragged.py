@@ -144,3 +144,12 @@ def test_rows_of_a_dense_tensor_whose_sizes_are_known_late(arguments):
     x = tf.reshape(tf.range(12.0), [2, 3, 2]) * [[[1.0], [1.0], [0.0]]]
     late = tf.function(rows, input_signature=[tf.TensorSpec([None, None, None])])
     assert late(x).to_list() == rows(x).to_list()
+
+
+def test_map_fn_goes_over_the_rows_of_ragged_tensors():
+    x = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+
+    def totals(x):
+        return tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.float32)
+
+    assert totals(x).numpy().tolist() == tf.function(totals)(x).numpy().tolist() == [3.0, 0.0, 3.0]
