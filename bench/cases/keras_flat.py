@@ -88,7 +88,9 @@ def growth(name, library):
         make, rounds = LOOPS[name]
         rounds = options.pick(rounds, rounds // 20)
         round_ = make(tf)
-        for _ in range(max(rounds // 10, 5)):
+        # Keras's models are cycles. Python looks for those among its old objects only when a
+        # quarter more have come up, which takes some hundred rounds: that is the level.
+        for _ in range(min(max(rounds // 2, 5), 300)):
             round_()
         gc.collect()
         before = resident_bytes()
