@@ -248,3 +248,19 @@ def test_looking_makes_no_garbage():
         assert gc.collect() < 50
     finally:
         gc.enable()
+
+
+def test_looking_does_not_collect_what_is_to_be_seen():
+    gc.collect()
+    threshold = gc.get_threshold()
+    gc.set_threshold(5000, 10, 10)
+    try:
+        for _ in range(3):
+            node = Node()
+            node.me, node.value = node, tf.ones([6000])
+        del node
+        assert held("reference cycle of Node").count == 3
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.collect()

@@ -122,8 +122,11 @@ _looking = threading.RLock()
 @contextlib.contextmanager
 def _undisturbed():
     """Frames and the objects they lead to are looked at as of one moment: other threads of Python
-    wait, as far as they can be made to."""
+    wait, as far as they can be made to, and the collector does not come for the cycles that are to
+    be seen because of the objects a look makes."""
     with _looking:
+        collects = gc.isenabled()
+        gc.disable()
         before = sys.getswitchinterval()
         sys.setswitchinterval(max(before, 0.2))
         time.sleep(0)  # whoever has asked for a turn already gets it now, not in between
@@ -131,6 +134,8 @@ def _undisturbed():
             yield
         finally:
             sys.setswitchinterval(before)
+            if collects:
+                gc.enable()
 
 
 def holders():
