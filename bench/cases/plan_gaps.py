@@ -20,7 +20,7 @@ def tidemark(name):
 
 
 def rows(name):
-    yield Row(f"{name}, peak over lower bound", f"{name}.ratio", at_most=1.02)
+    yield Row(f"{name}, peak over its bound", f"{name}.ratio", at_most=1.02)
     bar = 1.0 if name == "gpt12" else None
     yield Row("  planning", f"{name}.seconds", at_most=bar, unit="s")
     yield Row("  peak", f"{name}.peak_mib", unit="MiB")
