@@ -9,6 +9,8 @@ import json.scanner
 import shlex
 import statistics
 import string
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -67,3 +69,32 @@ def configuration():
 )
 def test_converted_code_computes_the_same(program):
     assert converted(program)() == program()
+
+
+PROGRAM = """
+import sys
+import tidemark as tf
+
+@tf.function
+def doubled(x):
+    for _ in tf.range(3):
+        if tf.reduce_sum(x) > 0:
+            x = x * 2.0
+    return x
+
+assert float(doubled(tf.constant(1.0))) == 8.0
+assert not any(name.split(".")[0] == "malt" for name in sys.modules)
+import malt
+import malt.core.converter
+
+assert malt.convert and malt.core.converter.Feature
+assert float(doubled(tf.constant([1.0]))[0]) == 8.0
+"""
+
+
+def test_only_the_passes_of_malt_are_loaded_and_others_may_load_all_of_it(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

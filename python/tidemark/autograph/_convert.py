@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import importlib.util
 import inspect
 import sys
 import threading
@@ -138,14 +139,29 @@ def generate(function, options):
     return Generated(_names.renamed(factory, function), code.co_freevars)
 
 
+def _malt():
+    """malt's passes, loaded without its own front end, which takes twice as long to load as they
+    do and of which nothing is used. Programs that import malt themselves get all of it."""
+    name = "tidemark.autograph._malt"
+    known = sys.modules.get(name)
+    if known is not None or "malt" in sys.modules:
+        return known or importlib.import_module(name)
+    found = importlib.util.find_spec("malt")
+    if found is not None:
+        sys.modules["malt"] = importlib.util.module_from_spec(found)
+    try:
+        return importlib.import_module(name)
+    finally:
+        for part in [m for m in sys.modules if m == "malt" or m.startswith("malt.")]:
+            del sys.modules[part]
+
+
 def _tree(function, options):
     """The tree of the converted function, a statement that defines it, and its name."""
     found = _straight.transformed(function, options)
     if found is not None:
         return found
-    from tidemark.autograph import _malt
-
-    return _malt.transformed(function, options)
+    return _malt().transformed(function, options)
 
 
 def _factory(node, name, code):
@@ -176,10 +192,8 @@ def _factory(node, name, code):
 
 def source_of(function, options):
     """The converted code as text."""
-    from tidemark.autograph import _malt
-
     with _conversion:
-        node, _ = _malt.transformed(function, options)
+        node, _ = _malt().transformed(function, options)
     return ast.unparse(ast.fix_missing_locations(node)) + "\n"
 
 
