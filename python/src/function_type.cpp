@@ -45,6 +45,7 @@ struct Entry {
   // at a time has them, others make their own.
   std::vector<Tensor> inputs, outputs;
   bool is_busy = false;
+  Tensor nothing;  // no elements: what a result is while call_into writes it
 };
 
 /// Room for the tensors of one call; guarded by the GIL, empty again at the end.
@@ -157,12 +158,7 @@ EntryRef find(const PyFunction& self, PyObject* const* args, size_t count) {
   return {};
 }
 
-PyObject* run(Entry& entry, PyObject* const* args) {
-  const GilHeld held;
-  const SourceLine line;
-  const memory::ScopedRun scope(entry.name);
-  CallRoom room(entry);
-  const std::span<Tensor> inputs = room.inputs, outputs = room.outputs;
+void fill_inputs(const Entry& entry, PyObject* const* args, std::span<Tensor> inputs) {
   size_t next = 0;
   for (size_t i = 0; i < entry.args.size(); ++i) {
     const QuickArg& arg = entry.args[i];
@@ -172,7 +168,16 @@ PyObject* run(Entry& entry, PyObject* const* args) {
       inputs[next++] = to_tensor(args[i], {arg.dtype});
     }
   }
-  entry.program->run(inputs, outputs);
+}
+
+PyObject* run(Entry& entry, PyObject* const* args) {
+  const GilHeld held;
+  const SourceLine line;
+  const memory::ScopedRun scope(entry.name);
+  CallRoom room(entry);
+  const std::span<Tensor> outputs = room.outputs;
+  fill_inputs(entry, args, room.inputs);
+  entry.program->run(room.inputs, outputs);
   if (!entry.pack) return wrap(std::move(outputs[0]));
   const Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -220,6 +225,101 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flagged, PyOb
           PyObject_CallMethodObjArgs(self, note, entry->trace.get(), number.get(), nullptr));
     }
     return run(*entry, args);
+  });
+}
+
+/// The tensors of a result: one, or those of a list or tuple.
+class ResultTensors {
+ public:
+  explicit ResultTensors(PyObject* result) {
+    if (is_tensor(result)) {
+      all_ = &single_;
+      single_ = result;
+      count_ = 1;
+    } else if (PyList_Check(result) || PyTuple_Check(result)) {
+      held_ = Ref::checked(PySequence_Tuple(result));  // others may change a list meanwhile
+      all_ = PySequence_Fast_ITEMS(held_.get());
+      count_ = static_cast<size_t>(PyTuple_GET_SIZE(held_.get()));
+    }
+    bool fine = all_ != nullptr;
+    for (size_t i = 0; fine && i < count_; ++i) {
+      fine = is_tensor(all_[i]) && !is_symbolic(tensor_of(all_[i]));
+    }
+    if (!fine) {
+      fail(
+          "[call_into] the first argument must be a tensor, or a list or tuple of tensors, that "
+          "an earlier call returned; ",
+          Py_TYPE(result)->tp_name, " was given");
+    }
+  }
+  ResultTensors(const ResultTensors&) = delete;
+  size_t size() const { return count_; }
+  Tensor& operator[](size_t i) const { return reinterpret_cast<PyTensor*>(all_[i])->value; }
+
+  void check_count(size_t wanted) const {
+    if (count_ == wanted) return;
+    fail("[call_into] the function returns ", wanted, " tensors; ", count_, " were given");
+  }
+
+ private:
+  Ref held_;
+  PyObject* single_ = nullptr;
+  PyObject** all_ = nullptr;
+  size_t count_ = 0;
+};
+
+/// The former results while a run may write into them: nobody else has them, and what is left of
+/// them comes back when the run fails.
+class Former {
+ public:
+  Former(Entry& entry, const ResultTensors& results, std::span<Tensor> outputs)
+      : results_(results), outputs_(outputs) {
+    if (!entry.nothing) entry.nothing = Tensor::uninitialized(DType::float32, {0});
+    for (size_t i = 0; i < results.size(); ++i) {
+      Tensor before = entry.nothing;
+      std::swap(results[i], before);
+      outputs[i] = std::move(before);
+    }
+  }
+  ~Former() {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (outputs_[i]) std::swap(results_[i], outputs_[i]);
+    }
+  }
+  Former(const Former&) = delete;
+
+ private:
+  const ResultTensors& results_;
+  std::span<Tensor> outputs_;
+};
+
+void run_into(Entry& entry, PyObject* const* args, const ResultTensors& results) {
+  const GilHeld held;
+  const SourceLine line;
+  const memory::ScopedRun scope(entry.name);
+  results.check_count(entry.program->num_outputs());
+  CallRoom room(entry);
+  fill_inputs(entry, args, room.inputs);
+  const Former former(entry, results, room.outputs);
+  entry.program->run(room.inputs, room.outputs);
+}
+
+/// call_into(result, *args)
+PyObject* call_into(PyObject* self, PyObject* const* args, Py_ssize_t given) {
+  return guarded([&]() -> PyObject* {
+    if (given < 1) fail("[call_into] takes the result of an earlier call, then the arguments");
+    const auto count = static_cast<size_t>(given) - 1;
+    const ResultTensors results(args[0]);
+    EntryRef entry = run_eagerly ? EntryRef() : find(*self_of(self), args + 1, count);
+    if (entry) {
+      run_into(*entry, args + 1, results);
+    } else {  // traced now, or too special to be quick: its results take the place of the old ones
+      const Ref made = Ref::checked(call_slowly(self, args + 1, count, nullptr));
+      const ResultTensors now(made.get());
+      results.check_count(now.size());
+      for (size_t i = 0; i < now.size(); ++i) results[i] = Tensor(now[i]);
+    }
+    return Py_NewRef(args[0]);
   });
 }
 
@@ -343,7 +443,17 @@ PyGetSetDef properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+PyCFunction address_of_fastcall(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 PyMethodDef methods[] = {
+    {"call_into", address_of_fastcall(call_into), METH_FASTCALL,
+     "call_into(result, *args)\n--\n\n"
+     "As a call, with the memory of an earlier result (a tensor, or a list or tuple of tensors) "
+     "used\n"
+     "again where nobody else has it: such a call allocates nothing. Returns ``result``, whose\n"
+     "tensors are the new ones; after a call that failed they may be empty."},
     {"_add_entry", add_entry, METH_VARARGS, "Lets plain calls find a trace."},
     {"_remove_entry", remove_entry, METH_O, "Forgets a trace."},
     {"_entry_calls", entry_calls, METH_O, "How many plain calls a trace answered."},

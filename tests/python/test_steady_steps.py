@@ -5,6 +5,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tidemark as tf
@@ -92,6 +93,54 @@ def test_a_loop_reserves_one_round_of_its_body():
         used = measured(lambda n=count: repeat(x, n))[0]
         assert used <= plan.peak
         assert plan.peak - used <= one + 64  # what a round may write in place
+
+
+def test_results_are_written_into_former_ones():
+    @tf.function
+    def scaled(x, by):
+        return tf.tanh(tf.matmul(x, x)) * by
+
+    x, by = tf.random.normal((64, 64)), tf.constant(2.0)
+    expected = scaled(x, by).numpy()
+    y = scaled(x, by)
+    assert scaled.call_into(y, x, by) is y
+    before = tf.memory.stats().allocations
+    for _ in range(100):
+        scaled.call_into(y, x, by)
+    assert tf.memory.stats().allocations == before
+    np.testing.assert_array_equal(y.numpy(), expected)
+    view = y.numpy()  # somebody looks at it: it stays as it is
+    scaled.call_into(y, x, tf.constant(3.0))
+    np.testing.assert_array_equal(view, expected)
+    np.testing.assert_allclose(y.numpy(), expected * 1.5, rtol=1e-6)
+    scaled.call_into(y, y, by)  # an argument that is the former result, too
+    np.testing.assert_allclose(y.numpy(), np.tanh(expected * 1.5 @ (expected * 1.5)) * 2, atol=1e-3)
+    larger = tf.ones((96, 96))  # traced anew, for any size
+    scaled.call_into(y, larger, by)
+    assert y.shape == (96, 96) and float(y[0, 0]) == 2.0
+
+
+def test_results_of_many_are_written_into_former_ones():
+    @tf.function
+    def parts(x):
+        tf.debugging.assert_greater(tf.reduce_sum(x), 0.0)
+        return x + x, x * x
+
+    x = tf.ones((8,))
+    both = parts(x)
+    for _ in range(3):
+        assert parts.call_into(both, 3.0 * x) is both
+    assert both[0].numpy().tolist() == [6.0] * 8 and both[1].numpy().tolist() == [9.0] * 8
+    for wrong in (3, [x], [x, "no"], both[0]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="call_into"):
+            parts.call_into(wrong, x)
+    live = tf.memory.stats().live
+    for _ in range(50):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            parts.call_into(both, -x)
+        both = parts.call_into(both, x)
+    assert tf.memory.stats().live <= live + 4096
+    assert both[1].numpy().tolist() == [1.0] * 8
 
 
 def test_an_arena_that_is_larger_than_needed_counts_what_is_needed():
