@@ -66,9 +66,7 @@ class Sampler:
             if known < self.least * live:
                 self.least = known / live
                 self.worst = sorted(unknown.items(), key=lambda item: -item[1])[:8]
-        stats = _tidemark.stats()
-        four = stats["live"] + stats["planned"] + stats["retained"] + stats["not_ours"]
-        self.largest_gap = max(self.largest_gap, abs(four - stats["untouched"] - resident()))
+        self.largest_gap = max(self.largest_gap, min(_gap(_tidemark) for _ in range(3)))
 
     def to_json(self):
         return {
@@ -77,6 +75,17 @@ class Sampler:
             "worst": self.worst, "unknown": self.unknown.most_common(12),
             "largest_gap": self.largest_gap,
         }  # fmt: skip
+
+
+def _gap(_tidemark):
+    """How far the four numbers are from what the system says. The program goes on between the two:
+    it is asked before and after, and the smallest gap of a few counts."""
+    before = resident()
+    stats = _tidemark.stats()
+    after = resident()
+    four = stats["live"] + stats["planned"] + stats["retained"] + stats["not_ours"]
+    ours = four - stats["untouched"]
+    return max(0, min(before, after) - ours, ours - max(before, after))
 
 
 def resident():
