@@ -27,11 +27,11 @@ Function system_function(const char* name) {
   return reinterpret_cast<Function>(found ? found : dlsym(RTLD_NEXT, name));
 }
 
-void* system_malloc(size_t size) {
+[[maybe_unused]] void* system_malloc(size_t size) {
   static const auto real = system_function<void* (*)(size_t)>("malloc");
   return real(size);
 }
-void* system_realloc(void* block, size_t size) {
+[[maybe_unused]] void* system_realloc(void* block, size_t size) {
   static const auto real = system_function<void* (*)(void*, size_t)>("realloc");
   return real(block, size);
 }
@@ -39,7 +39,7 @@ int system_aligned(void** block, size_t alignment, size_t size) {
   static const auto real = system_function<int (*)(void**, size_t, size_t)>("posix_memalign");
   return real(block, alignment, size);
 }
-void system_free(void* block) {
+[[maybe_unused]] void system_free(void* block) {
   static const auto real = system_function<void (*)(void*)>("free");
   real(block);
 }
@@ -173,15 +173,17 @@ bool give_large(const void* block) noexcept {
 
 constexpr size_t kSmallestLarge = 4096;
 
+// Under sanitizers nobody calls these.
+
 /// Null: the system has to be asked.
-void* take(size_t size) noexcept {
+[[maybe_unused]] void* take(size_t size) noexcept {
   if (depth == 0) return nullptr;
   if (size <= kSlot) return take_slot();
   return size >= kSmallestLarge && size <= kLargest ? take_large(size) : nullptr;
 }
 
 /// False: it is not one of ours.
-bool give(void* block) noexcept {
+[[maybe_unused]] bool give(void* block) noexcept {
   if (is_slot(block)) {
     give_slot(block);
     return true;
@@ -189,7 +191,7 @@ bool give(void* block) noexcept {
   return reinterpret_cast<uintptr_t>(block) % kPage == 0 && block && give_large(block);
 }
 
-size_t size_of_kept(const void* block) noexcept {
+[[maybe_unused]] size_t size_of_kept(const void* block) noexcept {
   if (is_slot(block)) return kSlot;
   for (const Large& one : large) {
     if (block && one.data.load(std::memory_order_acquire) == block) return one.size;
