@@ -22,7 +22,7 @@ _LEAST = {"constant": 8192}
 # holder's kind → (rule, title, fix)
 _GROWTH = {
     "list": ("tensors-gathered", "Tensors are gathered in a {kind}",
-             "{name}.append(float(x))   # keep the number, not the tensor\n"
+             "{name}.append(float(tf.reduce_mean(x)))   # a number, not the tensor\n"
              "# or {name}.clear() when you have used them"),
     "tape": ("history-kept", "A GradientTape records on and on: it keeps every step's history",
              "with tf.GradientTape() as tape:  # inside the loop, one a step\n"

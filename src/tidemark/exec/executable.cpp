@@ -163,10 +163,10 @@ class Executable::Run {
       t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
       return t;
     }
-    if (made.output >= 0) {
-      if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made))
-        return again;
-    }
+    if (made.output < 0) return new_tensor(made.dtype, made.shape);
+    if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made)) return again;
+    const StepSite site(made.site);
+    const OpName name(made.op);
     return new_tensor(made.dtype, made.shape);
   }
 

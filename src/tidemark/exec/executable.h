@@ -43,9 +43,11 @@ class TIDEMARK_API Executable {
     uint32_t slot = 0;
     DType dtype = DType::invalid;
     Shape shape;
-    int32_t base = kNoBase;  // an operand whose bytes it shows or takes over
-    int64_t offset = 0;      // into it
-    int32_t output = -1;     // of the run: its memory leaves with that one
+    int32_t base = kNoBase;        // an operand whose bytes it shows or takes over
+    int64_t offset = 0;            // into it
+    int32_t output = -1;           // of the run: its memory leaves with that one
+    memory::Site* site = nullptr;  // then: the line and the op that write the output
+    const char* op = nullptr;
   };
   static constexpr int32_t kNoBase = std::numeric_limits<int32_t>::max();
 

@@ -23,7 +23,7 @@ class Executable::Builder {
     out_.num_slots_ = next_slot_;
     for (const plan::PlannedStep& step : plan_.steps) add_step(step);
     for (const Tensor& t : graph.outputs()) out_.outputs_.push_back(reference(t));
-    find_leaving();
+    find_leaving(graph);
     for (size_t i = 0; i < plan_.values.size(); ++i) add_arena_value(i);
     std::sort(out_.in_arena_.begin(), out_.in_arena_.end(),
               [](const InArena& a, const InArena& b) { return a.slot < b.slot; });
@@ -136,8 +136,9 @@ class Executable::Builder {
     step.num_made = static_cast<uint32_t>(out_.made_.size()) - step.first_made;
   }
 
-  /// Whose memory each output of the run takes along.
-  void find_leaving() {
+  /// Whose memory each output of the run takes along. It is counted to the step that writes the
+  /// output, which may be a later one than that which takes the memory.
+  void find_leaving(const graph::Graph& graph) {
     std::unordered_map<int32_t, Made*> by_slot;
     for (Made& made : out_.made_) by_slot.emplace(static_cast<int32_t>(made.slot), &made);
     for (size_t i = 0; i < out_.outputs_.size(); ++i) {
@@ -145,8 +146,18 @@ class Executable::Builder {
       while (made != by_slot.end() && made->second->base != kNoBase) {
         made = by_slot.find(made->second->base);
       }
-      if (made != by_slot.end()) made->second->output = static_cast<int32_t>(i);
+      if (made == by_slot.end()) continue;
+      const graph::Node& writer = writer_of(graph.outputs()[i]);
+      made->second->output = static_cast<int32_t>(i);
+      made->second->site = writer.site;
+      made->second->op = graph::kind_of(writer).data();
     }
+  }
+
+  const graph::Node& writer_of(const Tensor& output) const {
+    int at = plan_.value_of(output);
+    while (value(at).view_of != plan::kNone) at = value(at).view_of;
+    return *value(at).node;
   }
 
   int32_t base_of_view(const graph::Node& node, const plan::PlannedValue& v) {
