@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def measured(call):
     return tf.memory.stats().tensor_peak - before, result
 
 
+@pytest.mark.skipif(
+    os.environ.get("TIDEMARK_FUSION") == "off", reason="updates one by one make values of their own"
+)
 @pytest.mark.parametrize("name", ["mlp", "gpt_small"])
 def test_warm_steps_never_call_the_systems_allocator(name):
     if not list(BENCH.parent.glob("build*/**/libcount_allocations.so")):
