@@ -107,8 +107,8 @@ def parse_dot(text):
 def test_dot_is_read_by_its_own_rules():
     nodes, edges = parse_dot(dense.graph(*SPECS).to_dot())
     labels = list(nodes.values())
-    assert '"matmul\\nfloat32 (32, 16)"' in labels
-    assert {'"add"', '"relu"', '"multiply"'} <= set(labels)
+    assert '"placeholder\\nfloat32 (32, 64)"' in labels
+    assert {'"matmul"', '"add"', '"relu"', '"multiply"'} <= set(labels)
     by_label = {label: name for name, label in nodes.items()}
     assert (by_label['"add"'], by_label['"relu"']) in edges
 
@@ -143,9 +143,9 @@ def test_names_are_escaped_everywhere():
 def test_the_compiled_graph_shows_what_is_fused_and_the_traced_one_does_not():
     graph = dense.graph(*SPECS)
     fused = next(node for node in graph.nodes if node.programs)
-    assert [m.op for m in fused.programs[0].members] == ["add", "relu", "multiply"]
-    assert [m.args for m in fused.programs[0].members] == [[], [0], [1]]
-    assert [m.is_result for m in fused.programs[0].members] == [False, False, True]
+    assert [m.op for m in fused.programs[0].members] == ["matmul", "add", "relu", "multiply"]
+    assert [m.args for m in fused.programs[0].members] == [[], [0], [1], [2]]
+    assert [m.is_result for m in fused.programs[0].members] == [False, False, False, True]
     kinds = [node.kind for node in dense.graph(*SPECS, compiled=False).nodes]
     assert [k for k in kinds if k != "placeholder"] == ["matmul", "add", "relu", "multiply"]
     assert "test_graph_view.py" in fused.line
@@ -155,9 +155,9 @@ def test_the_compiled_graph_shows_what_is_fused_and_the_traced_one_does_not():
 def test_svg_says_ops_shapes_and_lines():
     drawing = ElementTree.fromstring(dense.graph(*SPECS).to_svg())
     texts = [t.text for t in drawing.iter(f"{SVG}text")]
-    assert {"matmul", "fused", "relu", "float32 (32, 16)", "input", "result"} <= set(texts)
+    assert {"matmul+fused", "matmul", "relu", "float32 (32, 16)", "input", "result"} <= set(texts)
     tips = [t.text for t in drawing.iter(f"{SVG}title")]
-    assert any("matmul(%0, %1)" in tip and "test_graph_view.py" in tip for tip in tips)
+    assert any("matmul+fused(%0, %1, %2)" in tip and "test_graph_view.py" in tip for tip in tips)
 
 
 @needs_fusion

@@ -6,6 +6,7 @@
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/kernels/fusion/group.h"
+#include "tidemark/kernels/fusion/product.h"
 #include "tidemark/kernels/fusion/sweep.h"
 #include "tidemark/trace/specials.h"
 
@@ -40,12 +41,16 @@ std::string name_of_instruction(const fusion::Instruction& i) {
   return {};
 }
 
-OutlineProgram program_of(const fusion::Program& program) {
+/// `product`, if any, is what the program goes on with: its input of that number.
+OutlineProgram program_of(const fusion::Program& program,
+                          const fusion::FusedProduct* product = nullptr) {
   OutlineProgram out;
   std::vector<int> member(program.code.size(), -1);
   for (size_t v = 0; v < program.code.size(); ++v) {
     const fusion::Instruction& i = program.code[v];
-    std::string op = name_of_instruction(i);
+    const bool is_product =
+        product && i.code == fusion::Code::load && i.input == product->product_input();
+    std::string op = is_product ? product->op().name() : name_of_instruction(i);
     if (op.empty()) continue;
     OutlineMember made{std::move(op), {}, false};
     for (int a = 0; a < i.arity; ++a) {
@@ -128,6 +133,8 @@ class Outliner {
     };
     if (const auto* group = dynamic_cast<const fusion::FusedGroup*>(&special)) {
       out.programs.push_back(program_of(group->fusion().program()));
+    } else if (const auto* product = dynamic_cast<const fusion::FusedProduct*>(&special)) {
+      out.programs.push_back(program_of(product->fusion().program(), product));
     } else if (const auto* sweep = dynamic_cast<const fusion::Sweep*>(&special)) {
       out.detail = message("over ", sweep->variables().size(), " variables");
       out.programs = programs_of(*sweep);

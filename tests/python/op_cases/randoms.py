@@ -27,12 +27,15 @@ def numbers(d, more=()):
     """The inputs before the parameters, and what may be needed of the shape."""
     shape = (*d.shape(high=2), *more) if not d.large else (20_001, *more)
     first = [np.array(shape, d.index_dtype())]
+    if d.op.startswith("stream_"):
+        # A key, and a counter whose lower part may run over.
+        return shape, [*first, np.array([d.int(0, 99), 2**64 - 1 - d.int(0, 99), 7], np.uint64)]
     return shape, first + [seeds(d)] if d.op.startswith("stateless") else first
 
 
 def repeats(d, example):
-    """A stateless draw comes again; another seed gives another."""
-    if not d.op.startswith("stateless"):
+    """A draw that has no state comes again."""
+    if d.op.startswith("random_"):
         return example
     look = example.check
 
@@ -51,7 +54,31 @@ def both(name):
     return (f"random_{name}", f"stateless_random_{name}")
 
 
-@case(*both("normal"), *both("truncated_normal"), *both("uniform"))
+def all_three(name):
+    return (*both(name), f"stream_random_{name}")
+
+
+@case("random_stream")
+def stream(d):
+    """Each call starts where the one before ended: a block is one step of the counter."""
+    blocks, seed = d.int(0, 1000), d.pick(None, 3)
+    attrs = {"blocks": blocks, **({} if seed is None else {"seed": seed})}
+
+    def check(outputs):
+        from tidemark import _tidemark
+
+        first = outputs[0]
+        assert first.shape == (3,) and first.dtype == np.uint64
+        tf.random.set_seed(5)
+        starts = [_tidemark.call("random_stream", [], attrs).numpy() for _ in range(3)]
+        for before, after in zip(starts, starts[1:], strict=False):
+            assert after[0] == before[0] and int(after[1]) - int(before[1]) == blocks
+            assert after[2] == before[2]
+
+    return Example([], attrs, check=check)
+
+
+@case(*all_three("normal"), *all_three("truncated_normal"), *all_three("uniform"))
 def continuous(d):
     shape, inputs = numbers(d)
     dtype, kind = d.pick(*FLOATS), d.op.partition("random_")[2]
