@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,12 @@ print(json.dumps([plan.peak, plan.lower_bound, plan.seconds]))
 def test_peak_is_within_two_percent_of_the_lower_bound(name):
     if name in ("resnet50", "unet") and importlib.util.find_spec("keras") is None:
         pytest.skip("needs Keras")
+    # Nothing is run, but the weights are made, which the hostile run's limit has no room for.
+    environment = {k: v for k, v in os.environ.items() if k != "TIDEMARK_MEMORY_LIMIT"}
     done = subprocess.run(
-        [sys.executable, "-c", SOURCE, name], cwd=BENCH, capture_output=True, text=True
-    )
+        [sys.executable, "-c", SOURCE, name], cwd=BENCH, capture_output=True, text=True,
+        env=environment,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     peak, lower_bound, seconds = json.loads(done.stdout.splitlines()[-1])
     assert 0 < lower_bound <= peak <= 1.02 * lower_bound
