@@ -346,7 +346,13 @@ def test_sigterm_answers_what_has_come_in(tmp_path):
     serving.save_slow(tmp_path / "slow")
     with serving.Server(tmp_path) as server:
         with asking(server, "slow", {"instances": [LONG // 5]}, 3) as answers:
-            server.wait_for(lambda: server.metric('tidemark_slots{state="busy"}') >= 1)
+            server.wait_for(
+                lambda: (
+                    server.metric('tidemark_slots{state="busy"}')
+                    + server.metric("tidemark_model_queue_requests")
+                    == 3
+                )
+            )
             server.send_signal(signal.SIGTERM)
         assert [a.status for a in answers] == [200] * 3
         assert server.wait() == 0
