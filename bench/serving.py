@@ -415,6 +415,9 @@ PARTS = {"throughput": throughput, "mixed": mixed, "reloads": reloads, "crowd": 
 
 
 def main():
+    unknown = [name for name in sys.argv[1:] if name not in PARTS]
+    if unknown:
+        sys.exit(f"serving.py measures {', '.join(PARTS)}; there is no {unknown[0]!r}")
     for name in sys.argv[1:] or PARTS:
         with tempfile.TemporaryDirectory() as folder:
             save_dense(folder)
