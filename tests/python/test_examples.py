@@ -1,7 +1,6 @@
 """Every example and every program in the README runs; the README shows the examples as they are."""
 
 import gzip
-import os
 import re
 import subprocess
 import sys
@@ -9,15 +8,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from environments import UNLIMITED
 
 ROOT = Path(__file__).parents[2]
 # The gallery holds programs for TensorFlow: test_articles.py runs them. The main job has a test of
 # its own below.
 APART = {"gallery", "fashion_mnist"}
-# Some train larger models than fit the limit that the hostile run of the tests sets, or ask for a
-# part of the peak, of which plans for the lowest one leave nothing.
-LIMITS = ("TIDEMARK_MEMORY_LIMIT", "TIDEMARK_PLAN_BUDGET")
-UNLIMITED = {k: v for k, v in os.environ.items() if k not in LIMITS}
 EXAMPLES = sorted(p for p in (ROOT / "examples").rglob("*.py") if p.parent.name not in APART)
 
 

@@ -1,17 +1,16 @@
 """What the README shows of commands is what they do."""
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from environments import UNLIMITED
 from serving import Server
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-UNLIMITED = {k: v for k, v in os.environ.items() if k != "TIDEMARK_MEMORY_LIMIT"}
 SHOWN = re.findall(r"```text\n\$ tidemark (.*?)\n(.*?)```", README, re.DOTALL)
 
 

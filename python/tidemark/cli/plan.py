@@ -9,28 +9,14 @@ from pathlib import Path
 
 from tidemark import _tidemark, errors
 from tidemark.cli import OK, InputError
-from tidemark.cli.targets import find_function, spec_of, write
+from tidemark.cli.targets import add_target, find_target, write
 
 ABOUT = "tell what memory a function will need, or pack a list of buffers"
 _PARTS = [part / 100 for part in range(100, 0, -5)]
 
 
 def add_arguments(parser) -> None:
-    parser.add_argument(
-        "target",
-        nargs="?",
-        metavar="SCRIPT.py:FUNCTION",
-        help="a tf.function, or a plain function of tensors, of a program, which is run up to its "
-        'end for that (not as "__main__")',
-    )
-    parser.add_argument(
-        "--shapes",
-        nargs="*",
-        default=[],
-        metavar="SHAPE",
-        help="one an argument: 32x784 (or 32,784, or [32,784]), 128:int32, scalar (float32 unless "
-        "said)",
-    )
+    add_target(parser, nargs="?")
     parser.add_argument("--budget", metavar="SIZE", help="plan within this much: 500MB")
     parser.add_argument(
         "--pareto",
@@ -76,12 +62,7 @@ def run(arguments) -> int:
 
 
 def _run_function(arguments) -> int:
-    import tidemark as tf
-
-    function = find_function(arguments.target)
-    if not hasattr(function, "plan"):
-        function = tf.function(function)
-    specs = [spec_of(text) for text in arguments.shapes]
+    function, specs = find_target(arguments)
     try:
         plan = function.plan(*specs, memory_budget=arguments.budget)
     except (errors.OpError, ValueError, TypeError) as error:

@@ -11,7 +11,36 @@ from tidemark.cli import InputError
 _SHAPE = re.compile(r"(?:\d+(?:[x,]\d+)*,?|scalar|)(?::[a-z]+[a-z0-9_]*)?")
 
 
-def find_function(target: str):
+def add_target(parser, **options) -> None:
+    """The function a command is about, and what it is called with."""
+    parser.add_argument(
+        "target",
+        metavar="SCRIPT.py:FUNCTION",
+        help="a tf.function, or a plain function of tensors, of a program, which is run up to its "
+        'end for that (not as "__main__")',
+        **options,
+    )
+    parser.add_argument(
+        "--shapes",
+        nargs="*",
+        default=[],
+        metavar="SHAPE",
+        help="one an argument: 32x784 (or 32,784, or [32,784]), 128:int32, scalar (float32 unless "
+        "said)",
+    )
+
+
+def find_target(arguments):
+    """The tf.function that ``add_target``'s arguments name, and a spec for each argument of it."""
+    import tidemark as tf
+
+    function = _find_function(arguments.target)
+    if not hasattr(function, "plan"):
+        function = tf.function(function)
+    return function, [_spec_of(text) for text in arguments.shapes]
+
+
+def _find_function(target: str):
     path, colon, name = target.rpartition(":")
     if not colon or not path or not name:
         raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
@@ -34,7 +63,7 @@ def find_function(target: str):
     return found
 
 
-def spec_of(text: str):
+def _spec_of(text: str):
     import tidemark as tf
 
     plain = re.sub(r"[\[\]() ]", "", text)

@@ -155,9 +155,7 @@ class Executable::Builder {
   }
 
   const graph::Node& writer_of(const Tensor& output) const {
-    int at = plan_.value_of(output);
-    while (value(at).view_of != plan::kNone) at = value(at).view_of;
-    return *value(at).node;
+    return *value(plan_.root_of(plan_.value_of(output))).node;
   }
 
   int32_t base_of_view(const graph::Node& node, const plan::PlannedValue& v) {

@@ -177,6 +177,13 @@ constinit std::atomic<InnerBytes> inner_bytes{nullptr};
 
 void set_inner_bytes(InnerBytes answer) noexcept { inner_bytes.store(answer); }
 
+int GraphPlan::root_of(int value) const {
+  while (values[static_cast<size_t>(value)].view_of != kNone) {
+    value = values[static_cast<size_t>(value)].view_of;
+  }
+  return value;
+}
+
 int GraphPlan::value_of(const Tensor& t) const {
   if (!t.is_symbolic()) return kNone;
   const graph::Node* node = &graph::node_of(t);

@@ -67,6 +67,8 @@ struct GraphPlan {
 
   /// The value that stands for the tensor; kNone: it holds elements itself.
   int value_of(const Tensor& t) const;
+  /// The value whose bytes a view shows; of others, the value itself.
+  int root_of(int value) const;
   std::vector<std::pair<const graph::Node*, int>> first_values;  // sorted by node
 };
 

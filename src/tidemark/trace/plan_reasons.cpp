@@ -61,9 +61,9 @@ class Reasons {
   }
 
   std::string reason_to_keep(const graph::Node& node, const Tensor& t, int index) const {
-    int at = plan_.value_of(t);
-    if (at == plan::kNone) return "a constant stays as it is";
-    while (value(at).view_of != plan::kNone) at = value(at).view_of;
+    const int given = plan_.value_of(t);
+    if (given == plan::kNone) return "a constant stays as it is";
+    const int at = plan_.root_of(given);
     const plan::PlannedValue& root = value(at);
     const std::string who = describe_step(*root.node);
     if (graph::is_placeholder(*root.node)) return "an argument is the caller's";
@@ -86,9 +86,8 @@ class Reasons {
   const graph::Node* next_reader(int root, int index) const {
     for (size_t i = static_cast<size_t>(index) + 1; i < plan_.steps.size(); ++i) {
       for (const Tensor& t : plan_.steps[i].node->inputs) {
-        int at = plan_.value_of(t);
-        while (at != plan::kNone && value(at).view_of != plan::kNone) at = value(at).view_of;
-        if (at == root) return plan_.steps[i].node;
+        const int at = plan_.value_of(t);
+        if (at != plan::kNone && plan_.root_of(at) == root) return plan_.steps[i].node;
       }
     }
     return nullptr;
