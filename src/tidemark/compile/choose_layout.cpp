@@ -30,17 +30,10 @@ double moved(const graph::Graph& graph) {
 
 class Mover {
  public:
-  explicit Mover(const graph::Graph& graph) : graph_(graph), now_(graph) {}
+  explicit Mover(const graph::Graph& graph) : now_(graph) {}
 
   std::shared_ptr<graph::Graph> run() {
-    for (const graph::Node* node : graph_.nodes()) {
-      if (graph::is_placeholder(*node)) continue;
-      if (const Tensor other = replacement(*node)) {
-        now_.set(*node, 0, other);
-      } else {
-        now_.copy(*node);
-      }
-    }
+    now_.replace([&](const graph::Node& node) { return replacement(node); });
     return now_.finish();
   }
 
@@ -162,7 +155,6 @@ class Mover {
 
   static const OpDef& op(std::string_view name) { return OpRegistry::instance().get(name); }
 
-  const graph::Graph& graph_;
   Rewriter now_;
   std::map<Key, Tensor> made_;
 };

@@ -49,30 +49,19 @@ bool may_skip(DType from, DType middle, DType to) {
 
 std::shared_ptr<graph::Graph> eliminate_casts(const std::shared_ptr<graph::Graph>& graph) {
   Rewriter now(*graph);
-  bool changed = false;
-  for (const graph::Node* node : graph->nodes()) {
-    if (graph::is_placeholder(*node)) continue;
-    if (!node->op || node->op->name() != "cast" || !node->before.empty()) {
-      now.copy(*node);
-      continue;
-    }
-    const Tensor input = now.at(node->inputs[0]);
-    const DType to = node->outputs[0].dtype;
-    if (input.dtype() == to) {
-      now.set(*node, 0, input);
-      changed = true;
-      continue;
-    }
+  const bool changed = now.replace([&](const graph::Node& node) -> Tensor {
+    if (!node.op || node.op->name() != "cast" || !node.before.empty()) return {};
+    const Tensor input = now.at(node.inputs[0]);
+    const DType to = node.outputs[0].dtype;
+    if (input.dtype() == to) return input;
     const graph::Node* before = made_by(input, "cast");
     const DType from = before ? before->inputs[0].dtype() : DType::invalid;
     if (!before || !loses_nothing(from, input.dtype()) || !may_skip(from, input.dtype(), to)) {
-      now.copy(*node);
-      continue;
+      return {};
     }
     const Tensor& source = before->inputs[0];
-    now.set(*node, 0, from == to ? source : now.add(*node->op, {source}, node->attrs, *node));
-    changed = true;
-  }
+    return from == to ? source : now.add(*node.op, {source}, node.attrs, node);
+  });
   return changed ? now.finish() : graph;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 class Eliminator {
  public:
-  explicit Eliminator(const graph::Graph& graph) : graph_(graph), now_(graph) {
+  explicit Eliminator(const graph::Graph& graph) : now_(graph) {
     for (const graph::Node* node : graph.nodes()) {
       for (const Tensor& t : node->inputs) count(t);
     }
@@ -22,16 +22,7 @@ class Eliminator {
 
   /// Null: nothing is left out.
   std::shared_ptr<graph::Graph> run() {
-    bool changed = false;
-    for (const graph::Node* node : graph_.nodes()) {
-      if (graph::is_placeholder(*node)) continue;
-      if (const Tensor other = replacement(*node)) {
-        now_.set(*node, 0, other);
-        changed = true;
-      } else {
-        now_.copy(*node);
-      }
-    }
+    const bool changed = now_.replace([&](const graph::Node& node) { return replacement(node); });
     return changed ? now_.finish() : nullptr;
   }
 
@@ -104,7 +95,6 @@ class Eliminator {
                     {Attr(turned[0]), Attr(turned[1]), Attr(false), Attr(false)}, node);
   }
 
-  const graph::Graph& graph_;
   Rewriter now_;
   std::unordered_map<const graph::Node*, int> uses_;
 };

@@ -50,6 +50,23 @@ class Rewriter {
 
   std::shared_ptr<graph::Graph> finish();
 
+  /// Goes through all nodes: what `replacement(node)` gives stands for the only output; empty: the
+  /// node is copied. Gives whether any was replaced.
+  template <class Replacement>
+  bool replace(Replacement&& replacement) {
+    bool changed = false;
+    for (const graph::Node* node : from_.nodes()) {
+      if (graph::is_placeholder(*node)) continue;
+      if (const Tensor now = replacement(*node)) {
+        set(*node, 0, now);
+        changed = true;
+      } else {
+        copy(*node);
+      }
+    }
+    return changed;
+  }
+
  private:
   graph::NodeRef new_node(const graph::Node& like);
   graph::NodeRef now_of(const graph::Node& old) const;

@@ -22,8 +22,14 @@ bool is_like(const Tensor& t, const graph::OutputInfo& wanted) {
 class Simplifier {
  public:
   explicit Simplifier(const graph::Graph& graph) : now_(graph) {}
-  Rewriter& rewriter() { return now_; }
 
+  /// Null: nothing is left out.
+  std::shared_ptr<graph::Graph> run() {
+    const bool changed = now_.replace([&](const graph::Node& node) { return replacement(node); });
+    return changed ? now_.finish() : nullptr;
+  }
+
+ private:
   /// What stands for the only output; empty: the node stays.
   Tensor replacement(const graph::Node& node) {
     if (!node.op || node.op->is_stateful() || node.outputs.size() != 1 || !node.before.empty()) {
@@ -42,7 +48,6 @@ class Simplifier {
     return {};
   }
 
- private:
   /// x * 1, x / 1, x - 0: bit for bit what x is. (x + 0 is not: it makes 0 of -0.)
   static Tensor without_neutral(const graph::Node& node, const std::vector<Tensor>& inputs,
                                 double neutral, bool commutes) {
@@ -69,18 +74,8 @@ class Simplifier {
 }  // namespace
 
 std::shared_ptr<graph::Graph> simplify(const std::shared_ptr<graph::Graph>& graph) {
-  Simplifier simplifier(*graph);
-  bool changed = false;
-  for (const graph::Node* node : graph->nodes()) {
-    if (graph::is_placeholder(*node)) continue;
-    if (const Tensor now = simplifier.replacement(*node)) {
-      simplifier.rewriter().set(*node, 0, now);
-      changed = true;
-    } else {
-      simplifier.rewriter().copy(*node);
-    }
-  }
-  return changed ? simplifier.rewriter().finish() : graph;
+  const std::shared_ptr<graph::Graph> better = Simplifier(*graph).run();
+  return better ? better : graph;
 }
 
 }  // namespace tidemark::compile
