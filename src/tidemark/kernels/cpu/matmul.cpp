@@ -1,5 +1,5 @@
 // Kernels of matmul: oneDNN for float32 and bfloat16, our own loops for the rest, for products with
-// a vector and for small matrices.
+// a vector and for small matrices (matmul_own.cpp).
 
 #include <algorithm>
 #include <atomic>
@@ -8,27 +8,17 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/dnnl_library.h"
-#include "tidemark/kernels/cpu/isa_level.h"
-#include "tidemark/kernels/cpu/matmul_problem.h"
+#include "tidemark/kernels/cpu/matmul_own.h"
 
 namespace tidemark::cpu {
-
-TIDEMARK_DECLARE_PER_ISA(GemmTable, gemm_table);
-
-const GemmTable& gemm_loops() {
-  static const GemmTable* const table = &TIDEMARK_FOR_LEVEL(gemm_table, best_level());
-  return *table;
-}
 
 namespace {
 
 constexpr int64_t kSmallMacs = 32 * 32 * 32;  // below this the library's call costs more
-constexpr int64_t kGrainMacs = 1 << 20;       // small items of a batch go together
+constexpr int64_t kBriefMacs = 1 << 20;       // below this no sleeping thread is woken
 constexpr int64_t kLibraryGrainMacs = 1 << 17;
 constexpr int64_t kVectorGrain = 256 << 10;  // elements of a matrix times a vector
 constexpr size_t kStackBytes = 32 << 10;     // scratch up to this lies on the stack
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 enum class Road { zero, vector, library, own };
 
@@ -38,13 +28,6 @@ Road road_for(const MatmulProblem& p) {
   if (real && (p.m == 1 || p.n == 1)) return Road::vector;
   const bool served = p.dtype == DType::float32 || p.dtype == DType::bfloat16;
   return served && p.macs() >= kSmallMacs ? Road::library : Road::own;
-}
-
-const char* at(const void* data, int64_t elements, DType dtype) {
-  return static_cast<const char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
-}
-char* at(void* data, int64_t elements, DType dtype) {
-  return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
 }
 
 // --- one row or one column ----------------------------------------------------------------------
@@ -162,94 +145,8 @@ void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char
       [&](int64_t begin, int64_t end) {
         for (int64_t worker = begin; worker < end; ++worker) work(worker);
       },
-      p.batch * p.macs() < kGrainMacs ? Work::brief : Work::normal);
+      p.batch * p.macs() < kBriefMacs ? Work::brief : Work::normal);
   if (!in_parts) apply_to_all(*epilogue, p.batch * p.m, p.n);
-}
-
-// --- our own loops ------------------------------------------------------------------------------
-
-struct OwnSizes {
-  int64_t panels, panel_bytes, packed_bytes;
-  explicit OwnSizes(const MatmulProblem& p) {
-    const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
-    panels = divide_up(p.n, loops.panel_columns);
-    panel_bytes = loops.panel_columns * loops.column_bytes * p.k;
-    packed_bytes = panels * panel_bytes;
-  }
-  bool on_stack() const { return packed_bytes <= static_cast<int64_t>(kStackBytes); }
-};
-
-void multiply_own(const MatmulProblem& p, const GemmLoops& loops, int64_t item, int64_t row_begin,
-                  int64_t row_end, int64_t panel, int64_t panel_end, const void* packed, void* c) {
-  MatrixView a = p.a;
-  a.data = at(p.a.data, p.a_offset(item), p.dtype);
-  for (; panel < panel_end; panel += kGemmPanels) {
-    loops.multiply(a, row_begin, row_end, packed, panel, std::min(panel_end, panel + kGemmPanels),
-                   at(c, item * p.m * p.n, p.dtype), p.n);
-  }
-}
-
-MatrixView b_of_item(const MatmulProblem& p, int64_t item) {
-  MatrixView b = p.b;
-  b.data = at(p.b.data, p.b_offset(item), p.dtype);
-  return b;
-}
-
-/// Small matrices: items of the batch side by side, each packed on the stack.
-void run_own_small(const MatmulProblem& p, const OwnSizes& sizes, void* c,
-                   const Epilogue* epilogue) {
-  const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
-  const int64_t grain = std::max<int64_t>(1, kGrainMacs / std::max<int64_t>(1, p.macs()));
-  parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
-    alignas(64) char packed[kStackBytes];
-    for (int64_t item = begin; item < end; ++item) {
-      const MatrixView b = b_of_item(p, item);
-      for (int64_t panel = 0; panel < sizes.panels; ++panel) {
-        loops.pack(b, panel, packed + panel * sizes.panel_bytes);
-      }
-      multiply_own(p, loops, item, 0, p.m, 0, sizes.panels, packed, c);
-      if (epilogue) epilogue->apply(item * p.m, p.m, 0, p.n);
-    }
-  });
-}
-
-/// Item after item; the threads share the packing, then the rows and panels.
-void run_own_large(const MatmulProblem& p, const OwnSizes& sizes, void* c, char* packed) {
-  const GemmLoops& loops = gemm_loops().gemm[static_cast<int>(p.dtype)];
-  const int64_t rows = loops.panel_rows * 8;
-  const int64_t down = divide_up(p.m, rows), across = divide_up(sizes.panels, kGemmPanels);
-  const int64_t tile_macs = rows * loops.panel_columns * kGemmPanels * p.k;
-  const int64_t grain = std::max<int64_t>(1, kGrainMacs / tile_macs);
-  for (int64_t item = 0; item < p.batch; ++item) {
-    const MatrixView b = b_of_item(p, item);
-    if (item == 0 || p.b_offset(item) != p.b_offset(item - 1)) {
-      const int64_t pack_grain = std::max<int64_t>(1, (256 << 10) / sizes.panel_bytes);
-      parallel_for(sizes.panels, pack_grain, [&](int64_t begin, int64_t end) {
-        for (int64_t panel = begin; panel < end; ++panel) {
-          loops.pack(b, panel, packed + panel * sizes.panel_bytes);
-        }
-      });
-    }
-    parallel_for(down * across, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t row = tile / across * rows, panel = tile % across * kGemmPanels;
-        multiply_own(p, loops, item, row, std::min(p.m, row + rows), panel,
-                     std::min(sizes.panels, panel + kGemmPanels), packed, c);
-      }
-    });
-  }
-}
-
-size_t own_workspace(const MatmulProblem& p) {
-  const OwnSizes sizes(p);
-  return sizes.on_stack() ? 0 : static_cast<size_t>(sizes.packed_bytes);
-}
-
-void run_own(const MatmulProblem& p, void* c, char* workspace, const Epilogue* epilogue) {
-  const OwnSizes sizes(p);
-  if (sizes.on_stack()) return run_own_small(p, sizes, c, epilogue);
-  run_own_large(p, sizes, c, workspace);
-  if (epilogue) apply_to_all(*epilogue, p.batch * p.m, p.n);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ MatrixView matrix_of(const Tensor& t, bool transposed, bool adjoint) {
   return {t.raw_data(), rows, columns, columns, 1, false};
 }
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 const Shape kNoBatch;

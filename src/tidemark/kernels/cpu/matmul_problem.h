@@ -8,6 +8,15 @@
 
 namespace tidemark::cpu {
 
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+inline const char* at(const void* data, int64_t elements, DType dtype) {
+  return static_cast<const char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
+}
+inline char* at(void* data, int64_t elements, DType dtype) {
+  return static_cast<char*>(data) + elements * static_cast<int64_t>(size_of(dtype));
+}
+
 /// C[i] = A[i] * B[i] for each item i of the batch.
 struct MatmulProblem {
   DType dtype;
