@@ -9,8 +9,6 @@ namespace {
 constexpr size_t kMaxMembers = 48;
 constexpr size_t kMaxLoads = 20;
 constexpr size_t kMaxStores = 6;
-/// A row that is passed over more than once stays in the cache.
-constexpr int64_t kLongestRow = 64 << 10;
 /// Fewer rows than this of a long row are better reduced by the op's own kernel.
 constexpr int64_t kFewRows = 16;
 
@@ -93,7 +91,8 @@ class Grouper {
   static bool is_worth_reducing(const Shape& space, int reduced) {
     const int64_t row = row_length(space, reduced);
     if (space.num_elements() == 0) return false;
-    return reduced == space.rank() || row <= kLongestRow || space.num_elements() / row >= kFewRows;
+    return reduced == space.rank() || row <= kLongestFusedRow ||
+           space.num_elements() / row >= kFewRows;
   }
 
   /// Takes producers in until none fits: the nearest first.
@@ -192,7 +191,7 @@ class Grouper {
       if (node.node->inputs[0].shape() != group.space || node.drops_dims) return false;
       if (group.reduced_dims != 0 && group.reduced_dims != node.reduced_dims) return false;
       // Elements are looked at again after this reduction.
-      return row_length(group.space, node.reduced_dims) <= kLongestRow;
+      return row_length(group.space, node.reduced_dims) <= kLongestFusedRow;
     }
     if (node.shape() == group.space) return true;
     if (node.kind == FusedKind::random) return false;  // element i of the space is number i

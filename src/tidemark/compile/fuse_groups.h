@@ -5,6 +5,9 @@
 
 namespace tidemark::compile {
 
+/// A row that is passed over more than once stays in the cache.
+inline constexpr int64_t kLongestFusedRow = 64 << 10;
+
 struct FuseGroup {
   std::vector<int> members;  // in the order of the program
   Shape space;

@@ -35,6 +35,9 @@ TIDEMARK_API std::shared_ptr<graph::Graph> choose_layout(
     const std::shared_ptr<graph::Graph>& graph);
 /// What is computed twice is computed once.
 TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
+/// Ops over rows, such as softmax and layer_norm, that stand beside something to fuse with are
+/// written out in the ops that groups are made of.
+TIDEMARK_API std::shared_ptr<graph::Graph> expand(const std::shared_ptr<graph::Graph>& graph);
 /// Draws of random numbers become the reservation of their stream and a pure function of it.
 TIDEMARK_API std::shared_ptr<graph::Graph> reserve_draws(
     const std::shared_ptr<graph::Graph>& graph);
