@@ -8,6 +8,10 @@
 
 namespace tidemark::cpu {
 
+void Epilogue::apply_to(const void*, int64_t, int64_t, int64_t, int64_t, int64_t) const {
+  fail<InternalError>("an epilogue of a whole result was given a part of one that is not there");
+}
+
 void apply_to_all(const Epilogue& epilogue, int64_t rows, int64_t columns) {
   const int64_t grain = std::max<int64_t>(1, (16 << 10) / std::max<int64_t>(1, columns));
   parallel_for(rows, grain,

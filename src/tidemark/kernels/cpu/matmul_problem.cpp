@@ -107,4 +107,17 @@ MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down
   across = divide_up(p.n, columns);
 }
 
+MatmulTiles::MatmulTiles(const MatmulProblem& p, int64_t most_elements) : MatmulTiles(p) {
+  while (rows * columns > most_elements && (rows > 16 || columns > 64)) {
+    // Near squares: what is read for a part is the least then.
+    if (rows > columns || columns <= 64) {
+      rows = round_up(divide_up(rows, 2), 16);
+    } else {
+      columns = round_up(divide_up(columns, 2), 64);
+    }
+  }
+  down = divide_up(p.m, rows);
+  across = divide_up(p.n, columns);
+}
+
 }  // namespace tidemark::cpu

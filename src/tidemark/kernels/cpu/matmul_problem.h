@@ -47,13 +47,15 @@ struct MatmulTiles {
   int64_t rows, columns;  // of a tile; the last ones are smaller
   int64_t down, across;   // how many
   explicit MatmulTiles(const MatmulProblem& p);
+  /// Cut further until none has more than so many elements, or is too small to be cut.
+  MatmulTiles(const MatmulProblem& p, int64_t most_elements);
   int64_t count() const { return down * across; }
 };
 
-/// Bytes of scratch memory that run_product needs.
-size_t product_workspace(const MatmulProblem& p);
+/// Bytes of scratch memory that run_product needs; `in_parts`: where it has no C.
+size_t product_workspace(const MatmulProblem& p, bool in_parts = false);
 /// C is dense. The epilogue, where there is one, gets its rows, those of all items one after the
-/// other.
+/// other. No C: the epilogue gets parts that lie in the workspace.
 void run_product(const MatmulProblem& p, void* c, char* workspace,
                  const Epilogue* epilogue = nullptr);
 
