@@ -32,6 +32,35 @@ def test_specs_are_enough_and_nothing_runs():
     assert tf.memory.stats().live - before < 1 << 20
 
 
+@pytest.mark.parametrize("rows", [1 << 30, 1 << 40, (1 << 46) - 1])
+def test_absurd_sizes_are_planned_too(rows):
+    plan = chain.plan(spec(rows, 1 << 10), spec(1 << 10, 1 << 10))
+    layer = rows * (1 << 10) * 4  # up to a quarter of an exabyte
+    assert 2 * layer <= plan.peak < 2.1 * layer
+    assert plan.gap < 1.02
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [(1 << 48, "bytes; allowed is"), (1 << 52, "2^63 - 1 bytes"), (1 << 60, "2^63 - 1 elements")],
+)
+def test_sizes_that_no_count_of_bytes_can_hold_are_an_error(rows, says):
+    with pytest.raises(tf.errors.OpError) as raised:
+        chain.plan(spec(rows, 1 << 10), spec(1 << 10, 1 << 10))
+    assert says in str(raised.value)
+
+
+def test_how_long_the_planner_looks_can_be_set(monkeypatch):
+    args = spec(4096, 256), spec(256, 256)
+    usual = chain.plan(*args)
+    monkeypatch.setenv("TIDEMARK_PLAN_MILLISECONDS", "0")
+    quick = chain.plan(*args)
+    assert usual.lower_bound <= usual.peak <= quick.peak
+    monkeypatch.setenv("TIDEMARK_PLAN_MILLISECONDS", "soon")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="TIDEMARK_PLAN_MILLISECONDS"):
+        chain.plan(*args)
+
+
 def test_it_names_what_is_alive_at_the_peak():
     plan = chain.plan(spec(256, 128), spec(128, 128))
     assert any(b.op.startswith("matmul") for b in plan.at_peak())
@@ -257,7 +286,8 @@ def test_the_command_tells_plans_of_functions(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "plan of loss: peak" in done.stdout and "program.py:6" in done.stdout
     assert "matmul" in (tmp_path / "p.html").read_text()
-    done = run_cli(tmp_path, "program.py:slope", "--shapes", "256x64", "64x64", "--json")
+    sizes = "program.py:slope", "--shapes", "256x64", "64x64"
+    done = run_cli(tmp_path, *sizes, "--json", "--seconds", "0.5")
     assert json.loads(done.stdout)["peak"] > 0, done.stderr
     done = run_cli(tmp_path, "program.py:slope", "--shapes", "256x64", "64x64", "--pareto")
     assert "100%" in done.stdout, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tidemark.cli import OK, InputError
 from tidemark.cli.targets import add_target, find_target, write
 
 ABOUT = "tell what memory a function will need, or pack a list of buffers"
+_CSV_SECONDS = 10.0
 _PARTS = [part / 100 for part in range(100, 0, -5)]
 
 
@@ -33,9 +35,9 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--seconds",
         type=_seconds,
-        default=10.0,
         metavar="N",
-        help="how long to look for something better than the first packings (default: 10)",
+        help="how long to look for something better than the first plans (default: 10 for a list "
+        "of buffers, TIDEMARK_PLAN_MILLISECONDS or 0.1 for a function)",
     )
     parser.add_argument(
         "--enough",
@@ -62,6 +64,8 @@ def run(arguments) -> int:
 
 
 def _run_function(arguments) -> int:
+    if arguments.seconds is not None:
+        os.environ["TIDEMARK_PLAN_MILLISECONDS"] = str(min(round(arguments.seconds * 1000), 10**12))
     function, specs = find_target(arguments)
     try:
         plan = function.plan(*specs, memory_budget=arguments.budget)
@@ -109,7 +113,8 @@ def _tell_trade_off(function, specs, plan, arguments) -> None:
 def _run_csv(arguments) -> int:
     text = _read(arguments.csv)
     try:
-        plan = _tidemark.pack_buffers(text, seconds=arguments.seconds, enough=arguments.enough)
+        seconds = _CSV_SECONDS if arguments.seconds is None else arguments.seconds
+        plan = _tidemark.pack_buffers(text, seconds=seconds, enough=arguments.enough)
     except errors.InvalidArgumentError as error:
         raise InputError(f"{_name(arguments.csv)}: {error}") from None
     if arguments.out:

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "tidemark/base/settings.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/check.h"
 #include "tidemark/plan/check_reads.h"
@@ -24,6 +25,10 @@ constexpr int64_t kAlignment = static_cast<int64_t>(memory::kAlignment);
 double now() {
   using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+double usual_seconds() {
+  return static_cast<double>(settings::integer(settings::kPlanTime)) / 1000;
 }
 
 /// Places what an order of the ops leaves to be placed.
@@ -203,7 +208,7 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   GraphPlan plan;
   int64_t bytes = 0;
   for (const Value& value : lowered.program.values) bytes += value.external ? 0 : value.bytes;
-  const double most = bytes < kWorthSearching ? 0 : options.seconds;
+  const double most = bytes < kWorthSearching ? 0 : options.seconds.value_or(usual_seconds());
   const OrderResult order = find_order(lowered.program, {.seconds = most / 2});
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);

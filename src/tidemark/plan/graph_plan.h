@@ -10,6 +10,8 @@
 
 #include <tidemark/kernel.h>
 
+#include <optional>
+
 #include "tidemark/graph/graph.h"
 #include "tidemark/plan/program.h"
 
@@ -73,8 +75,9 @@ struct GraphPlan {
 };
 
 struct GraphPlanOptions {
-  /// How long to look for a better order and a better placement.
-  double seconds = 0.1;
+  /// How long to look for a better order and a better placement. Unless given, as
+  /// TIDEMARK_PLAN_MILLISECONDS says.
+  std::optional<double> seconds = {};
 };
 
 /// Bytes that a branch or a loop takes inside while it runs, beside its inputs and outputs; 0 for
