@@ -24,6 +24,7 @@ constexpr NamedPass kPasses[] = {
     {"eliminate_transposes", eliminate_transposes},
     {"choose_layout", choose_layout},
     {"share_equal", share_equal},
+    {"mask_pooled", mask_pooled},
     {"expand", expand},
     {"reserve_draws", reserve_draws},
     {"forward_updates", forward_updates},

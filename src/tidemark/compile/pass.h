@@ -35,6 +35,8 @@ TIDEMARK_API std::shared_ptr<graph::Graph> choose_layout(
     const std::shared_ptr<graph::Graph>& graph);
 /// What is computed twice is computed once.
 TIDEMARK_API std::shared_ptr<graph::Graph> share_equal(const std::shared_ptr<graph::Graph>& graph);
+/// The gradient of a relu below a max_pool is masked where it is smaller: in the pooled images.
+TIDEMARK_API std::shared_ptr<graph::Graph> mask_pooled(const std::shared_ptr<graph::Graph>& graph);
 /// Ops over rows, such as softmax and layer_norm, that stand beside something to fuse with are
 /// written out in the ops that groups are made of.
 TIDEMARK_API std::shared_ptr<graph::Graph> expand(const std::shared_ptr<graph::Graph>& graph);

@@ -217,6 +217,7 @@ TIDEMARK_OP(sparse_softmax_cross_entropy_grad)
     .input("log_sum_exp", dtype_set(DType::float32, DType::float64), 'S')
     .input("dloss", kFloats)
     .output("dlogits", like("logits"))
+    .in_place(0)
     .shape(cross_entropy_grad_shape<true>)
     .gradient(cross_entropy_grad_gradient<true>, keep_x(0, 1, 2, 3));
 
@@ -238,6 +239,7 @@ TIDEMARK_OP(softmax_cross_entropy_grad)
     .input("log_sum_exp", dtype_set(DType::float32, DType::float64), 'S')
     .input("dloss", kFloats)
     .output("dlogits", like("logits"))
+    .in_place(0)
     .shape(cross_entropy_grad_shape<false>)
     .gradient(cross_entropy_grad_gradient<false>, keep_x(0, 1, 2, 3));
 

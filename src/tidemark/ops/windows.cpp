@@ -107,6 +107,13 @@ Windows read_windows(const OpCall& call, const Shape& images, std::span<const in
   return w;
 }
 
+bool are_apart(const Windows& w) {
+  for (int d = w.first(); d < 3; ++d) {
+    if (w.stride[d] < (w.kernel[d] - 1) * w.dilation[d] + 1) return false;
+  }
+  return true;
+}
+
 Shape shape_of_windows(const Windows& w, int64_t batch, int64_t channels) {
   Shape shape{batch};
   for (int d = w.first(); d < 3; ++d) shape.push_back(w.out[d]);

@@ -23,6 +23,9 @@ Windows read_windows(const OpCall& call, const Shape& images, std::span<const in
 /// [batch, windows…, channels].
 Shape shape_of_windows(const Windows& w, int64_t batch, int64_t channels);
 
+/// No two windows share a pixel.
+bool are_apart(const Windows& w);
+
 /// True unless some size is known to differ.
 bool may_equal(const Shape& a, const Shape& b);
 

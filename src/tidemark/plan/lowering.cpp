@@ -4,6 +4,7 @@
 
 #include "tidemark/graph/specials.h"
 #include "tidemark/ops/arrays.h"
+#include "tidemark/ops/in_place.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::plan {
@@ -210,7 +211,7 @@ void Lowering::find_takeovers(size_t index) {
     for (size_t o = 0; o < node.outputs.size(); ++o) {
       const int output = first + static_cast<int>(o);
       const bool allowed = pure ? pure->may_write_into(o, i)
-                                : i < 32 && node.op->may_write_into(static_cast<int>(i));
+                                : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!allowed || !is_placed(output)) continue;
       if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
       program.ops[index].in_place.emplace_back(output, value_of(t));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tidemark/graph/specials.h"
+#include "tidemark/ops/in_place.h"
 
 namespace tidemark::trace {
 
@@ -52,7 +53,7 @@ class Reasons {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Tensor& t = node.inputs[i];
       const bool may = pure ? pure->may_write_into(output, i)
-                            : i < 32 && node.op->may_write_into(static_cast<int>(i));
+                            : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!may || t.dtype() != made.dtype || t.shape() != made.shape) continue;
       if (!why.empty()) why += "; ";
       why += reason_to_keep(node, t, index);

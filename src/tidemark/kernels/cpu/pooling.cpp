@@ -122,14 +122,6 @@ void argmax_run(KernelContext& k) {
                     }));
 }
 
-/// Windows that share no pixel may be done at the same time.
-bool rows_meet(const ConvolutionSizes& s) {
-  for (int d = 0; d < 2; ++d) {
-    if (s.stride[d] < (s.kernel[d] - 1) * s.dilation[d] + 1) return true;
-  }
-  return false;
-}
-
 void clear(const Tensor& t) {
   parallel_for(static_cast<int64_t>(t.nbytes()), 256 << 10, [&](int64_t begin, int64_t end) {
     std::memset(static_cast<char*>(t.mutable_raw_data()) + begin, 0,
@@ -137,30 +129,66 @@ void clear(const Tensor& t) {
   });
 }
 
-template <bool kBack>
+/// Whether some window covers the position.
+bool is_covered(const ConvolutionSizes& s, int d, int64_t position) {
+  const int64_t at = position + s.before[d];
+  const int64_t within = at % s.stride[d];
+  return at / s.stride[d] < s.out[d] && within % s.dilation[d] == 0 &&
+         within / s.dilation[d] < s.kernel[d];
+}
+
+/// Clears what lies between windows that share no pixel, and behind the last of them.
+void clear_between(const ConvolutionSizes& s, const Tensor& t) {
+  const size_t pixel = static_cast<size_t>(s.in_channels) * size_of(t.dtype());
+  char* const data = static_cast<char*>(t.mutable_raw_data());
+  for_rows(s.batch * s.in[0] * s.in[1], s.in[2] * s.in_channels, [&](int64_t r) {
+    const bool row = is_covered(s, 0, r / s.in[1] % s.in[0]) && is_covered(s, 1, r % s.in[1]);
+    for (int64_t i = 0; i < s.in[2]; ++i) {
+      const int64_t at = r * s.in[2] + i;
+      if (row && is_covered(s, 2, i)) continue;
+      std::memset(data + static_cast<size_t>(at) * pixel, 0, pixel);
+    }
+  });
+}
+
+/// Inputs: images, their pooling, the gradient of that.
 void max_pool_grad_run(KernelContext& k) {
   const Tensor& x = k.input(0);
-  clear(k.output(0));
-  if (x.num_elements() == 0 || k.output(0).num_elements() == 0) return;
+  if (x.num_elements() == 0) return;
+  if (k.input(1).num_elements() == 0) return clear(k.output(0));
   const ConvolutionSizes s = sizes_of(k.call(), x.shape());
   const PoolingLoops& loops = loops_for(x.dtype());
-  const auto row = kBack ? loops.max_gradient : loops.max_take;
   const int64_t rows = s.out[0] * s.out[1], channels = s.out_channels;
-  const auto run = [&](int64_t r, int64_t begin, int64_t end) {
-    row(s, r, k.in<void>(0), k.in<void>(1), k.in<void>(2), begin, end, k.out<void>(0));
-  };
-  if (!kBack || !rows_meet(s)) {
-    return for_rows(s.batch * rows, s.out[2] * channels, [&](int64_t r) { run(r, 0, channels); });
+  if (are_apart(read_windows(k.call(), x.shape(), k.attr("ksize").as_ints()))) {
+    for_rows(s.batch * rows, s.out[2] * channels, [&](int64_t r) {
+      loops.max_gradient_apart(s, r, k.in<void>(0), k.in<void>(1), k.in<void>(2), 0, channels,
+                               k.out<void>(0));
+    });
+    return clear_between(s, k.output(0));
   }
+  clear(k.output(0));
   // One image and block of channels after the other on one thread, so that sums do not meet.
   const int64_t blocks = (channels + kChannels - 1) / kChannels;
   parallel_for(s.batch * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / blocks, first = i % blocks * kChannels;
       for (int64_t r = image * rows; r < (image + 1) * rows; ++r) {
-        run(r, first, std::min(channels, first + kChannels));
+        loops.max_gradient(s, r, k.in<void>(0), k.in<void>(1), k.in<void>(2), first,
+                           std::min(channels, first + kChannels), k.out<void>(0));
       }
     }
+  });
+}
+
+/// Inputs: images, their pooling, values of the images' shape.
+void max_pool_take_run(KernelContext& k) {
+  const Tensor& x = k.input(0);
+  clear(k.output(0));
+  if (x.num_elements() == 0 || k.output(0).num_elements() == 0) return;
+  const ConvolutionSizes s = sizes_of(k.call(), x.shape());
+  const auto take = loops_for(x.dtype()).max_take;
+  for_rows(s.batch * s.out[0] * s.out[1], s.out[2] * s.out_channels, [&](int64_t r) {
+    take(s, r, k.in<void>(0), k.in<void>(1), k.in<void>(2), 0, s.out_channels, k.out<void>(0));
   });
 }
 
@@ -176,8 +204,8 @@ constexpr DTypeSet kPooled = kFloats | dtype_set(DType::int32, DType::int64);
 TIDEMARK_KERNEL(max_pool, kPooled, pool_run<true>);
 TIDEMARK_KERNEL(avg_pool, kFloats, pool_run<false>);
 TIDEMARK_KERNEL(max_pool_with_argmax, kPooled, argmax_run);
-TIDEMARK_KERNEL(max_pool_grad, kPooled, max_pool_grad_run<true>);
-TIDEMARK_KERNEL(max_pool_take, kPooled, max_pool_grad_run<false>);
+TIDEMARK_KERNEL(max_pool_grad, kPooled, max_pool_grad_run);
+TIDEMARK_KERNEL(max_pool_take, kPooled, max_pool_take_run);
 // The key is the dtype of the sizes, which come first.
 TIDEMARK_KERNEL(avg_pool_grad, kIndex, avg_pool_grad_run);
 

@@ -133,8 +133,11 @@ struct Pooling {
     }
   }
 
+  /// What to do at the greatest elements: see PoolingLoops.
+  enum class At { add, write, take };
+
   /// The first pixel whose element equals the window's greatest, or is NaN, is the one.
-  template <bool kBack>
+  template <At kAt>
   static void at_greatest(const S& s, int64_t row, const void* raw_x, const void* raw_y,
                           const void* raw_third, int64_t begin, int64_t end, void* raw_out) {
     const T *x = static_cast<const T*>(raw_x), *y = static_cast<const T*>(raw_y);
@@ -148,7 +151,7 @@ struct Pooling {
       for_vectors<A>(
           end - begin, [&](int64_t channel, int64_t lanes) __attribute__((always_inline)) {
             const V greatest = load_some<A>(y + window + channel, lanes);
-            const V given = kBack ? load_some<A>(third + window + channel, lanes) : V{};
+            const V given = kAt == At::take ? V{} : load_some<A>(third + window + channel, lanes);
             auto open = greatest == greatest;
             open |= ~open;  // all lanes, NaN too
             V taken{};
@@ -158,24 +161,33 @@ struct Pooling {
                   const V v = load_some<A>(x + at, lanes);
                   const auto found = open & ((v == greatest) | (v != v));
                   open &= ~found;
-                  const V there = load_some<A>((kBack ? out : third) + at, lanes);
-                  if constexpr (kBack) {
+                  if constexpr (kAt == At::write) {
+                    store_some<A>(out + at, found ? V{} + given : V{}, lanes);
+                  } else if constexpr (kAt == At::add) {
+                    const V there = load_some<A>(out + at, lanes);
                     store_some<A>(out + at, found ? there + given : there, lanes);
                   } else {
-                    taken = found ? there : taken;
+                    taken = found ? load_some<A>(third + at, lanes) : taken;
                   }
                 });
-            if constexpr (!kBack) store_some<A>(out + window + channel, taken, lanes);
+            if constexpr (kAt == At::take) store_some<A>(out + window + channel, taken, lanes);
           });
     }
   }
 
   static constexpr PoolingLoops loops() {
     if constexpr (kReal) {
-      return {forward<true>, forward<false>,    arg_max,
-              mean_gradient, at_greatest<true>, at_greatest<false>};
+      return {forward<true>,        forward<false>,       arg_max,
+              mean_gradient,        at_greatest<At::add>, at_greatest<At::write>,
+              at_greatest<At::take>};
     } else {
-      return {forward<true>, nullptr, arg_max, nullptr, at_greatest<true>, at_greatest<false>};
+      return {forward<true>,
+              nullptr,
+              arg_max,
+              nullptr,
+              at_greatest<At::add>,
+              at_greatest<At::write>,
+              at_greatest<At::take>};
     }
   }
 };

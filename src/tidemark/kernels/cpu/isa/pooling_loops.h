@@ -20,6 +20,10 @@ struct PoolingLoops {
   /// that lies there.
   void (*max_gradient)(const ConvolutionSizes& s, int64_t row, const void* x, const void* y,
                        const void* third, int64_t begin, int64_t end, void* out) = nullptr;
+  /// As max_gradient where no two windows share a pixel: writes every pixel of its windows, after
+  /// it has read it, so that `out` may lie where x does.
+  void (*max_gradient_apart)(const ConvolutionSizes& s, int64_t row, const void* x, const void* y,
+                             const void* third, int64_t begin, int64_t end, void* out) = nullptr;
   void (*max_take)(const ConvolutionSizes& s, int64_t row, const void* x, const void* y,
                    const void* third, int64_t begin, int64_t end, void* out) = nullptr;
 };

@@ -199,11 +199,12 @@ struct Softmax {
           });
       return;
     }
+    // Read first: dx may lie where x does.
+    const V p = exp_lanes(broadcast(widened<A>(x[hot])) - shift);
     for_vectors<A>(
         n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
           store_some<A>(dx + i, exp_lanes(load_some<A>(x + i, count) - shift) * scale, count);
         });
-    const V p = exp_lanes(broadcast(widened<A>(x[hot])) - shift);
     narrow((p[0] - A{1}) * scale, dx[hot]);
   }
 
