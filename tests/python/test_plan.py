@@ -40,6 +40,19 @@ def test_absurd_sizes_are_planned_too(rows):
     assert plan.gap < 1.02
 
 
+def test_absurd_convolutions_are_planned_too():
+    @tf.function
+    def f(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.reduce_sum(tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME")))
+        return tape.gradient(y, [x, w])
+
+    for images, side in [(1 << 36, 16), (1, 1 << 20), (1 << 20, 1 << 10)]:
+        plan = f.plan(spec(images, side, side, 8), spec(3, 3, 8, 16))
+        assert plan.peak >= images * side * side * 16 * 4
+
+
 @pytest.mark.parametrize(
     ("rows", "says"),
     [(1 << 48, "bytes; allowed is"), (1 << 52, "2^63 - 1 bytes"), (1 << 60, "2^63 - 1 elements")],

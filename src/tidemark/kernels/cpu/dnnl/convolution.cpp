@@ -100,11 +100,24 @@ Primitive make_conversion(const dnnl_memory_desc_t& from, const dnnl_memory_desc
   return Primitive(raw);
 }
 
+/// All sizes and counts that oneDNN may make of them are factors of these.
+bool can_count(const TidemarkDnnlConvolution& c) {
+  const auto fits = [&](const int64_t* image, int64_t channels) {
+    int64_t elements = c.batch;
+    for (const int64_t factor : {image[0], image[1], image[2], channels}) {
+      if (__builtin_mul_overflow(elements, factor, &elements)) return false;
+    }
+    return elements <= kMostCounted;
+  };
+  return fits(c.in, c.in_channels) && fits(c.out, c.out_channels);
+}
+
 std::unique_ptr<TidemarkDnnlPrimitive> create(const TidemarkDnnlConvolution& c,
                                               const TidemarkDnnlPrimitive* like) {
   auto made = std::make_unique<TidemarkDnnlPrimitive>();
   dnnl_memory_desc_t filter;
-  if (!engine() || !describe_images(c, c.in, c.in_channels, made->descriptions[0]) ||
+  if (!can_count(c) || !engine() ||
+      !describe_images(c, c.in, c.in_channels, made->descriptions[0]) ||
       !describe_images(c, c.out, c.out_channels, made->descriptions[2]) ||
       !describe_filter(c, made->plain_filter, filter)) {
     return nullptr;

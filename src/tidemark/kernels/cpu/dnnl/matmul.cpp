@@ -23,9 +23,14 @@ bool describe(const TidemarkDnnlProduct& p, dnnl_memory_desc_t* out) {
   return true;
 }
 
+bool can_count(const TidemarkDnnlProduct& p) {
+  return std::max({p.m, p.n, p.k, p.a_row_stride, p.a_column_stride, p.b_row_stride,
+                   p.b_column_stride, p.c_row_stride}) <= kMostCounted;
+}
+
 std::unique_ptr<TidemarkDnnlPrimitive> create(const TidemarkDnnlProduct& product) {
   auto made = std::make_unique<TidemarkDnnlPrimitive>();
-  if (!engine() || !describe(product, made->descriptions)) return nullptr;
+  if (!can_count(product) || !engine() || !describe(product, made->descriptions)) return nullptr;
   dnnl_matmul_desc_t operation;
   if (dnnl_matmul_desc_init(&operation, &made->descriptions[0], &made->descriptions[1], nullptr,
                             &made->descriptions[2]) != dnnl_success) {

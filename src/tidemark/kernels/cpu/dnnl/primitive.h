@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -87,6 +88,9 @@ struct TidemarkDnnlPrimitive {
 };
 
 namespace tidemark_dnnl {
+
+/// oneDNN counts in 32 bits inside, and divides by what came of it.
+inline constexpr int64_t kMostCounted = std::numeric_limits<int32_t>::max();
 
 /// Reference implementations are slower than our own loops.
 inline bool is_fast(dnnl_primitive_desc_t description) {
