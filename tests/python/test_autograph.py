@@ -484,9 +484,6 @@ def test_functions_that_only_compute():
     assert _straight.transformed(Child.value, options) is not None
     assert converted(Child().value)(1, 2, b=5) == (7, [True, True], {"a": 1, "b": 5}, True)
 
-    def branches(x):
-        return x if x else 0
-
     def chained(x):
         return 1 < x < 3
 
@@ -495,7 +492,7 @@ def test_functions_that_only_compute():
             return x
         return 0
 
-    for function in (branches, chained, two_returns, lambda x: x):
+    for function in (chained, two_returns, lambda x: x):
         assert _straight.transformed(function, options) is None
 
     def fails(x):

@@ -78,11 +78,13 @@ import tidemark as tf
 @tf.function
 def doubled(x):
     for _ in tf.range(3):
-        if tf.reduce_sum(x) > 0:
-            x = x * 2.0
+        if tf.reduce_sum(x) > 100:
+            break
+        x = x * 2.0
     return x
 
 assert float(doubled(tf.constant(1.0))) == 8.0
+assert "tidemark.autograph._malt" in sys.modules
 assert not any(name.split(".")[0] == "malt" for name in sys.modules)
 import malt
 import malt.core.converter

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 from typing import NamedTuple
 
 from tidemark._export import export
@@ -85,6 +83,8 @@ class Plan:
 
     def to_json(self, indent=None):
         """The same as text."""
+        import json
+
         return json.dumps(self.to_dict(), indent=indent)
 
     def to_html(self):
@@ -121,4 +121,6 @@ class Plan:
         )
 
     def _repr_html_(self):
+        import html
+
         return f"<pre>{html.escape(str(self))}</pre>"

@@ -7,7 +7,6 @@ with the line of their first use, found once for each code object.
 from __future__ import annotations
 
 import dis
-import json
 import types
 import weakref
 
@@ -56,6 +55,8 @@ def reads(code):
 
 def text_of(path):
     """The path as it is written in Python."""
+    import json
+
     _, name, *steps = path
     return name + "".join(
         f".{step}" if isinstance(step, Attribute) else f"[{json.dumps(step.key)}]" for step in steps
