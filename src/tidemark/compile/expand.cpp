@@ -169,7 +169,7 @@ class Expander {
     }
     return std::any_of(users.begin(), users.end(), [&](int user) {
       const FusableNode& n = fusable_.nodes[static_cast<size_t>(user)];
-      const bool over_the_row = n.kind == FusedKind::reduce && n.reduced_dims == 1;
+      const bool over_the_row = n.kind == FusedKind::reduce && n.row_dims == 1;
       return n.can_be_member() && (over_the_row || n.shape() == shape);
     });
   }

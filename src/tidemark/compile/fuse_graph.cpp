@@ -181,15 +181,15 @@ void FuseGraph::classify_reduction(FusableNode& n) const {
   const std::string& name = node.op->name();
   const bool fits =
       is_floating(dtype) || (name != "mean" && (dtype == DType::int32 || dtype == DType::int64));
-  n.reduced_dims = last_dims(node);
-  if (!fits || n.reduced_dims == 0) return;
+  n.row_dims = last_dims(node);
+  if (!fits || n.row_dims == 0) return;
   n.kind = FusedKind::reduce;
   n.reduction = name == "sum"    ? fusion::Reduction::sum
                 : name == "mean" ? fusion::Reduction::mean
                 : name == "max"  ? fusion::Reduction::max
                                  : fusion::Reduction::min;
   n.kept_shape = node.inputs[0].shape();
-  for (int d = 0; d < n.reduced_dims; ++d) n.kept_shape[n.kept_shape.rank() - 1 - d] = 1;
+  for (int d = 0; d < n.row_dims; ++d) n.kept_shape[n.kept_shape.rank() - 1 - d] = 1;
   n.drops_dims = !node.attrs[static_cast<size_t>(node.op->attr_index("keepdims"))].as_bool();
 }
 

@@ -25,7 +25,7 @@ struct FusableNode {
   bool is_heavy = false;
   // reductions
   fusion::Reduction reduction = fusion::Reduction::sum;
-  int reduced_dims = 0;
+  int row_dims = 0;
   Shape kept_shape;          // the result with reduced dimensions kept
   std::vector<int> aliases;  // nodes that only put the reduced dimensions back
   bool drops_dims = false;

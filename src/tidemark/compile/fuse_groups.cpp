@@ -71,8 +71,8 @@ class Grouper {
     group.space = r.shape();
     if (r.kind == FusedKind::reduce) {
       group.space = r.node->inputs[0].shape();
-      group.reduced_dims = r.reduced_dims;
-      if (!is_worth_reducing(group.space, r.reduced_dims)) return;
+      group.row_dims = r.row_dims;
+      if (!is_worth_reducing(group.space, r.row_dims)) return;
     }
     id_ = static_cast<int>(groups_.size());
     group_of_[static_cast<size_t>(root)] = id_;
@@ -166,7 +166,7 @@ class Grouper {
   void take(FuseGroup& group, int n) {
     group.members.push_back(n);
     group_of_[static_cast<size_t>(n)] = id_;
-    if (at(n).kind == FusedKind::reduce) group.reduced_dims = at(n).reduced_dims;
+    if (at(n).kind == FusedKind::reduce) group.row_dims = at(n).row_dims;
   }
 
   bool fits(const FuseGroup& group, int n) {
@@ -189,13 +189,13 @@ class Grouper {
   bool fits_shape(const FuseGroup& group, const FusableNode& node, bool is_stored) const {
     if (node.kind == FusedKind::reduce) {
       if (node.node->inputs[0].shape() != group.space || node.drops_dims) return false;
-      if (group.reduced_dims != 0 && group.reduced_dims != node.reduced_dims) return false;
+      if (group.row_dims != 0 && group.row_dims != node.row_dims) return false;
       // Elements are looked at again after this reduction.
-      return row_length(group.space, node.reduced_dims) <= kLongestFusedRow;
+      return row_length(group.space, node.row_dims) <= kLongestFusedRow;
     }
     if (node.shape() == group.space) return true;
     if (node.kind == FusedKind::random) return false;  // element i of the space is number i
-    if (group.reduced_dims > 0 && node.shape() == row_shape(group.space, group.reduced_dims)) {
+    if (group.row_dims > 0 && node.shape() == row_shape(group.space, group.row_dims)) {
       return true;
     }
     // Smaller: computed again for every element, and never stored.

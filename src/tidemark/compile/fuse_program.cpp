@@ -17,7 +17,7 @@ class Translator {
       : g_(graph), group_(group), value_(graph.size(), fusion::kNoValue) {}
 
   std::optional<GroupProgram> run(const std::vector<bool>& is_wanted) {
-    builder_.set_reduced_dims(group_.reduced_dims);
+    builder_.set_row_dims(group_.row_dims);
     for (const int m : group_.members) {
       const FusableNode& n = g_.nodes[static_cast<size_t>(m)];
       if (n.kind == FusedKind::random) {
@@ -124,8 +124,8 @@ class Translator {
   }
 
   bool is_one_a_row(const Shape& shape) const {
-    if (group_.reduced_dims == 0) return false;
-    for (int d = 1; d <= std::min(group_.reduced_dims, shape.rank()); ++d) {
+    if (group_.row_dims == 0) return false;
+    for (int d = 1; d <= std::min(group_.row_dims, shape.rank()); ++d) {
       if (shape[shape.rank() - d] != 1) return false;
     }
     return true;

@@ -33,6 +33,7 @@ std::string name_of_instruction(const fusion::Instruction& i) {
     case fusion::Code::random:
       return "random";
     case fusion::Code::reduce:
+    case fusion::Code::collect:
       return kReductions[static_cast<int>(i.reduction)];
     case fusion::Code::load:
     case fusion::Code::constant:

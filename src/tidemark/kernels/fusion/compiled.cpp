@@ -74,7 +74,7 @@ CompiledFusion::CompiledFusion(Program program, bool may_split)
     return i.code != Code::reduce || i.reduction != Reduction::mean || is_floating(i.dtype);
   });
   if (!may_split || !program_.has_rows() || !schedule_.is_one_reduction(program_) || !exact) return;
-  if (program_.has_random()) return;
+  if (program_.has_random() || program_.has_columns()) return;
   const auto reductions = static_cast<size_t>(
       std::count_if(program_.code.begin(), program_.code.end(),
                     [](const Instruction& i) { return i.code == Code::reduce; }));
@@ -133,7 +133,7 @@ bool CompiledFusion::may_write_into(size_t output, size_t input) const {
     for (const Step& s : pass.elements) {
       const Instruction& i = program_.code[s.value];
       bool is_read = reads(s.value);
-      if (s.kind == Step::Kind::compute || s.kind == Step::Kind::reduce) {
+      if (s.reads_args()) {
         for (int a = 0; a < i.arity; ++a) is_read |= reads(i.args[static_cast<size_t>(a)]);
       }
       if (written && is_read) return false;

@@ -42,6 +42,7 @@ void Emitter::cache_pointers(const std::vector<Step>& steps) {
     if (s.kind == Step::Kind::compute && loads) cache(kIn, sources_.of[s.value]);
     if (s.kind == Step::Kind::store) cache(kOut, s.slot);
     if (s.kind == Step::Kind::keep || s.kind == Step::Kind::restore) cache(kKept, s.slot);
+    if (s.kind == Step::Kind::collect) cache(kKept, first_lanes() + s.slot);
   }
 }
 
@@ -217,6 +218,10 @@ void Emitter::restore(Value, int slot, const Vec& into) {
   const DType dtype = schedule_.kept[static_cast<size_t>(slot)];
   const Xbyak::Reg64 base = pointer(kKept, slot);
   load_dense(dtype, into, base + rbx * bytes(dtype), false);
+}
+
+Xbyak::Address Emitter::lanes_at(int slot) {
+  return ptr[pointer(kKept, first_lanes() + slot) + rbx * 4];
 }
 
 }  // namespace tidemark::fusion

@@ -38,7 +38,8 @@ void Emitter::check() {
   };
   for (const Instruction& i : p_.code) {
     if (!fits(i.dtype)) throw Refused();
-    if (i.code == Code::reduce && i.dtype == DType::int32 && i.reduction == Reduction::mean) {
+    const bool reduces = i.code == Code::reduce || i.code == Code::collect;
+    if (reduces && i.dtype == DType::int32 && i.reduction == Reduction::mean) {
       throw Refused();
     }
     const bool computed = i.code == Code::map || i.code == Code::cast;
@@ -136,7 +137,7 @@ void Emitter::start_list(const std::vector<Step>& steps) {
   for (size_t s = 0; s < steps.size(); ++s) {
     const Instruction& i = p_.code[steps[s].value];
     last_use_[steps[s].value] = s;
-    if (steps[s].kind != Step::Kind::compute && steps[s].kind != Step::Kind::reduce) continue;
+    if (!steps[s].reads_args()) continue;
     for (int a = 0; a < i.arity; ++a) last_use_[i.args[a]] = s;
   }
 }
@@ -184,6 +185,9 @@ void Emitter::step(const Step& s) {
       break;
     case Step::Kind::reduce:
       accumulate(s.value);
+      break;
+    case Step::Kind::collect:
+      collect(s.value, s.slot);
       break;
   }
   free_temps();
@@ -412,6 +416,31 @@ void Emitter::accumulate(Value v) {
     vmovups(mask, home(kMaskHome));
     vblendvps(acc, acc, sum, mask);
   }
+}
+
+/// Lanes are there beyond the end too, and stay as they are.
+void Emitter::collect(Value v, int slot) {
+  const Instruction& i = p_.code[v];
+  const Vec x = use(i.args[0]);
+  const Xbyak::Address at = lanes_at(slot);
+  const Vec joined = temp();
+  vmovups(joined, at);
+  if (i.dtype == DType::int32) {
+    combine_ints(i.reduction, joined, x);
+  } else {
+    combine(i.reduction, joined, x);
+  }
+  if (tail_ && wide_) {
+    vmovups(at | k1, joined);
+    return;
+  }
+  if (tail_) {
+    const Vec mask = temp(), before = temp();
+    vmovups(mask, home(kMaskHome));
+    vmovups(before, at);
+    vblendvps(joined, before, joined, mask);
+  }
+  vmovups(at, joined);
 }
 
 void Emitter::finish_reduction(Value v) {

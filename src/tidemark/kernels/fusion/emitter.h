@@ -44,6 +44,7 @@ class Emitter : public Xbyak::CodeGenerator {
   void set_tail_mask();
   void start_reduction(Value v);
   void accumulate(Value v);
+  void collect(Value v, int slot);
   void finish_reduction(Value v);
   void combine(Reduction reduction, const Vec& into, const Vec& x);
   void combine_ints(Reduction reduction, const Vec& into, const Vec& x);
@@ -78,6 +79,8 @@ class Emitter : public Xbyak::CodeGenerator {
   void copy_tail(bool to_memory, DType dtype, int array, int index);
   void keep(Value v, int slot);
   void restore(Value v, int slot, const Vec& into);
+  Xbyak::Address lanes_at(int slot);  // of a column reduction
+  int first_lanes() const { return static_cast<int>(schedule_.kept.size()); }
 
   // --- operations (emit_ops.cpp) ---
   bool is_inline(const Instruction& i) const;

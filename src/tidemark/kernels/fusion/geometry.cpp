@@ -20,8 +20,7 @@ bool is_loaded(const Program& p, int input) {
 
 Geometry::Geometry(const Program& program, std::span<const Shape* const> inputs) {
   const Shape space = space_of(program, inputs);
-  const int reduced =
-      program.reduced_dims == Program::kAllDims ? space.rank() : program.reduced_dims;
+  const int reduced = program.row_dims == Program::kAllDims ? space.rank() : program.row_dims;
   if (reduced > space.rank()) {
     fail<InternalError>("a fused program reduces ", reduced, " dimensions of ", space);
   }

@@ -170,6 +170,8 @@ class Interpreter::Frame {
         return write(op, value(v), n, at);
       case Step::Kind::reduce:
         return take_in(i, acc_[v], value(i.args[0]), n);
+      case Step::Kind::collect:
+        return collect(op, i, at, n);
     }
   }
 
@@ -245,6 +247,16 @@ class Interpreter::Frame {
     at_[v] = slot(op.slot);
   }
 
+  /// Lanes behind the run are left as they are.
+  void collect(const Op& op, const Instruction& i, int64_t at, int64_t n) {
+    const auto size = static_cast<int64_t>(size_of(op.out));
+    char* lanes = static_cast<char*>(args_.kept[it_.first_lanes_ + op.step.slot]) + at * size;
+    const void* in[cpu::kMaxLoopInputs] = {lanes, value(i.args[0])};
+    char* joined = slot(op.slot);
+    op.loop(joined, in, padded(n), op.params);
+    std::memcpy(lanes, joined, static_cast<size_t>(n * size));
+  }
+
   /// n is a whole number of vectors.
   void compute_into(const Op& op, const Instruction& i, char* out, int64_t n) {
     if (i.code == Code::load) {  // once a row
@@ -275,7 +287,10 @@ class Interpreter::Frame {
 };
 
 Interpreter::Interpreter(const Program& program, const Schedule& schedule, const Sources& sources)
-    : program_(program), sources_(sources), splat_(program.code.size(), -1) {
+    : program_(program),
+      sources_(sources),
+      first_lanes_(schedule.kept.size()),
+      splat_(program.code.size(), -1) {
   for (size_t v = 0; v < program.code.size(); ++v) {
     const Instruction& i = program.code[v];
     const bool may_be_scalar = i.code == Code::load || i.code == Code::constant;
@@ -302,6 +317,12 @@ Interpreter::Op Interpreter::look_up(const Step& step) const {
   op.params.values[0] = i.params[0];
   op.params.values[1] = i.params[1];
   op.in = i.arity > 0 ? computed_in(program_.code[i.args[0]].dtype) : op.out;
+  if (step.kind == Step::Kind::collect) {
+    const char* joins = is_sum(i.reduction)             ? "add"
+                        : i.reduction == Reduction::max ? "maximum"
+                                                        : "minimum";
+    op.loop = cpu::loop_for(joins, op.out)->run;
+  }
   if (step.kind != Step::Kind::compute) return op;
   if (i.code == Code::map) {
     op.loop = cpu::loop_for(i.op->name(), program_.code[i.args[0]].dtype)->run;
@@ -320,14 +341,15 @@ void Interpreter::place(CompiledPass& pass) {
     const Step& step = pass.elements[s].step;
     const Instruction& i = program_.code[step.value];
     last[step.value] = static_cast<int>(s);
-    if (step.kind != Step::Kind::compute && step.kind != Step::Kind::reduce) continue;
+    if (!step.reads_args()) continue;
     for (int a = 0; a < i.arity; ++a) last[i.args[a]] = static_cast<int>(s);
   }
   std::vector<int16_t> slot_of(program_.code.size(), -1), free;
   for (size_t s = 0; s < pass.elements.size(); ++s) {
     Op& op = pass.elements[s];
     const Instruction& i = program_.code[op.step.value];
-    if (op.step.kind == Step::Kind::compute && i.code != Code::constant) {
+    const bool computes = op.step.kind == Step::Kind::compute && i.code != Code::constant;
+    if (computes || op.step.kind == Step::Kind::collect) {
       if (free.empty()) free.push_back(static_cast<int16_t>(slots_++));
       op.slot = slot_of[op.step.value] = free.back();
       free.pop_back();

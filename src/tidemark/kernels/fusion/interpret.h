@@ -33,6 +33,7 @@ class Interpreter {
 
   const Program& program_;
   const Sources& sources_;
+  const size_t first_lanes_;  // of the column reductions, among what is kept
   std::vector<CompiledPass> passes_;
   /// Values that are the same for a whole run but not for a row of elements: constants, sources of
   /// one element, values of a row. Each has a block that holds it many times.

@@ -36,7 +36,7 @@ class Verifier {
     for (size_t i = 0; i < p_.code.size(); ++i) check(static_cast<Value>(i));
     for (const Output& output : p_.outputs) {
       if (output.value >= p_.code.size()) broken("output %", output.value, " is not there");
-      if (output.drops_dims && p_.code[output.value].level != Level::row) {
+      if (output.drops_dims && p_.code[output.value].level == Level::element) {
         broken("output %", output.value, " has no reduced dimensions to leave out");
       }
     }
@@ -50,11 +50,15 @@ class Verifier {
     for (int a = 0; a < i.arity; ++a) {
       const Value arg = i.args[static_cast<size_t>(a)];
       if (arg >= v) broken("%", v, " uses %", arg, " before it is there");
+      if (p_.code[arg].level == Level::column) broken("%", v, " uses what is there at the end");
       if (p_.code[arg].level == Level::element && p_.code[arg].code != Code::constant) {
         deepest = Level::element;
       }
     }
-    if (i.level == Level::row && !p_.has_rows()) broken("%", v, " is one a row; there are none");
+    if (i.level != Level::element && !p_.has_rows()) {
+      broken("%", v, " is of rows; there are none");
+    }
+    if ((i.level == Level::column) != (i.code == Code::collect)) broken("%", v, " is a column");
     const bool computed = i.code == Code::map || i.code == Code::select || i.code == Code::cast;
     if (computed && i.level == Level::row && deepest == Level::element) {
       broken("%", v, " is one a row, of elements");
@@ -74,6 +78,13 @@ class Verifier {
         if (i.arity != 1 || i.level != Level::row || dtype(i, 0) != i.dtype ||
             i.dtype == DType::bool_) {
           broken("%", v, " reduces what it cannot");
+        }
+        return;
+      case Code::collect:
+        if (i.arity != 1 || dtype(i, 0) != i.dtype || i.dtype == DType::bool_ ||
+            p_.row_dims == Program::kAllDims ||
+            (i.reduction == Reduction::mean && !is_floating(i.dtype))) {
+          broken("%", v, " collects what it cannot");
         }
         return;
       case Code::random:
@@ -147,6 +158,8 @@ std::string describe(const Instruction& i) {
       return message("cast(", args, ")");
     case Code::reduce:
       return message("row_", name_of_reduction(i.reduction), "(", args, ")");
+    case Code::collect:
+      return message("column_", name_of_reduction(i.reduction), "(", args, ")");
     case Code::random:
       return message("random_", name_of_drawn(i.drawn), "(", i.params[0], ", ", i.params[1], ")");
   }
@@ -160,10 +173,21 @@ bool Program::has_random() const {
                      [](const Instruction& i) { return i.code == Code::random; });
 }
 
+bool Program::runs_by_row() const {
+  return row_dims == kAllDims || std::any_of(code.begin(), code.end(), [](const Instruction& i) {
+           return i.level == Level::row;
+         });
+}
+
+bool Program::has_columns() const {
+  return std::any_of(code.begin(), code.end(),
+                     [](const Instruction& i) { return i.code == Code::collect; });
+}
+
 void verify(const Program& program) { Verifier(program).run(); }
 
 size_t hash_of(const Program& program) {
-  size_t seed = static_cast<size_t>(program.reduced_dims + 1);
+  size_t seed = static_cast<size_t>(program.row_dims + 1);
   for (const DType d : program.inputs) mix(seed, static_cast<size_t>(d));
   for (const Instruction& i : program.code) {
     mix(seed, static_cast<size_t>(i.code) << 16 | static_cast<size_t>(i.dtype) << 8 |
@@ -200,7 +224,7 @@ std::string describe_ops(const Program& program) {
     if (i.code == Code::cast) what = "cast";
     if (i.code == Code::select) what = "select";
     if (i.code == Code::random) what = "random";
-    if (i.code == Code::reduce) what = name_of_reduction(i.reduction);
+    if (i.code == Code::reduce || i.code == Code::collect) what = name_of_reduction(i.reduction);
     if (what.empty()) continue;
     if (!ops.empty()) ops += ", ";
     ops += what;
@@ -234,15 +258,17 @@ Shape space_of(const Program& program, std::span<const Shape* const> inputs) {
 }
 
 Shape output_shape(const Program& program, size_t output, const Shape& space) {
-  if (program.code[program.outputs[output].value].level == Level::element) return space;
+  const Level level = program.code[program.outputs[output].value].level;
+  if (level == Level::element) return space;
   Shape shape = space;
-  const int reduced =
-      program.reduced_dims == Program::kAllDims ? space.rank() : program.reduced_dims;
-  for (int d = 0; d < reduced; ++d) {
+  const int row = program.row_dims == Program::kAllDims ? space.rank() : program.row_dims;
+  const int first = level == Level::row ? space.rank() - row : 0;
+  const int last = level == Level::row ? space.rank() : space.rank() - row;
+  for (int d = last - 1; d >= first; --d) {
     if (program.outputs[output].drops_dims) {
-      shape.erase(shape.rank() - 1);
+      shape.erase(d);
     } else {
-      shape[shape.rank() - 1 - d] = 1;
+      shape[d] = 1;
     }
   }
   return shape;
@@ -325,15 +351,23 @@ Value Builder::cast(Value x, DType dtype) {
   return add(i);
 }
 
-Value Builder::reduce(Reduction reduction, Value x) {
+Value Builder::add_reduction(Code code, Level level, Reduction reduction, Value x) {
   Instruction i;
-  i.code = Code::reduce;
+  i.code = code;
   i.reduction = reduction;
   i.arity = 1;
   i.args[0] = x;
-  i.level = Level::row;
+  i.level = level;
   i.dtype = program_.code[x].dtype;
   return add(i);
+}
+
+Value Builder::reduce(Reduction reduction, Value x) {
+  return add_reduction(Code::reduce, Level::row, reduction, x);
+}
+
+Value Builder::collect(Reduction reduction, Value x) {
+  return add_reduction(Code::collect, Level::column, reduction, x);
 }
 
 Value Builder::random(Drawn drawn, DType dtype, double first, double second, uint16_t seed_input,

@@ -1,4 +1,4 @@
-// The fusion IR: many elementwise ops and reductions over rows as one pass over memory.
+// The fusion IR: many elementwise ops and reductions over rows and columns as one pass over memory.
 //
 //   fusion::Builder b;
 //   const Value x = b.load(DType::float32);
@@ -8,9 +8,10 @@
 //
 // A program is a straight line of instructions in single assignment form. It names no sizes: the
 // inputs' shapes, broadcast together, are the space it runs over. With reductions, the last
-// `reduced_dims` dimensions of that space are a row; an instruction works on every element, or once
-// a row. What an elementwise op computes is said by its definition; back ends (an interpreter,
-// machine code, later CUDA) know ops by their names.
+// `row_dims` dimensions of that space are a row; an instruction works on every element, or once
+// a row. Reductions over a row may be used again; those over columns, which take in every row, are
+// results alone. What an elementwise op computes is said by its definition; back ends (an
+// interpreter, machine code, later CUDA) know ops by their names.
 #pragma once
 
 #include <tidemark/op.h>
@@ -34,12 +35,13 @@ enum class Code : uint8_t {
   select,    // args[0] ? args[1] : args[2]
   cast,      // to dtype
   reduce,    // over a row
+  collect,   // over all rows, element by element
   random,    // as the random ops draw: element i of a stream
 };
 enum class Reduction : uint8_t { sum, mean, max, min };
 /// In the order of cpu::RandomLoop.
 enum class Drawn : uint8_t { normal, truncated_normal, uniform };
-enum class Level : uint8_t { element, row };
+enum class Level : uint8_t { element, row, column };
 
 struct Instruction {
   Code code = Code::constant;
@@ -63,7 +65,7 @@ struct Instruction {
 
 struct Output {
   Value value = 0;
-  /// Of a value a row: the reduced dimensions are left out, not kept with size 1.
+  /// Of a reduction: the reduced dimensions are left out, not kept with size 1.
   bool drops_dims = false;
   bool operator==(const Output&) const = default;
 };
@@ -74,11 +76,14 @@ struct Program {
   std::vector<Instruction> code;
   std::vector<Output> outputs;
   /// 0: no reductions. kAllDims: the whole space is one row.
-  int reduced_dims = 0;
+  int row_dims = 0;
   static constexpr int kAllDims = -1;
 
   bool operator==(const Program&) const = default;
-  bool has_rows() const { return reduced_dims != 0; }
+  bool has_rows() const { return row_dims != 0; }
+  /// Whether some instruction works once a row: the program has to run row by row.
+  bool runs_by_row() const;
+  bool has_columns() const;
   bool has_random() const;
   DType output_dtype(size_t i) const { return code[outputs[i].value].dtype; }
 };
@@ -120,6 +125,7 @@ class TIDEMARK_API Builder {
   Value select(Value condition, Value yes, Value no);
   Value cast(Value x, DType dtype);
   Value reduce(Reduction reduction, Value x);
+  Value collect(Reduction reduction, Value x);
   /// `seed_input` kNoValue: stateful.
   Value random(Drawn drawn, DType dtype, double first, double second, uint16_t seed_input,
                bool has_seed = false, int64_t seed = 0);
@@ -127,7 +133,7 @@ class TIDEMARK_API Builder {
   Value random_from_stream(Drawn drawn, DType dtype, double first, double second,
                            uint16_t stream_input);
   void output(Value value, bool drops_dims = false);
-  void set_reduced_dims(int dims) { program_.reduced_dims = dims; }
+  void set_row_dims(int dims) { program_.row_dims = dims; }
   const Instruction& operator[](Value v) const { return program_.code[v]; }
   size_t size() const { return program_.code.size(); }
 
@@ -136,6 +142,7 @@ class TIDEMARK_API Builder {
 
  private:
   Value add(Instruction instruction);
+  Value add_reduction(Code code, Level level, Reduction reduction, Value x);
 
   Program program_;
 };

@@ -10,7 +10,9 @@ namespace tidemark::fusion {
 struct RunArgs {
   const void* const* in = nullptr;
   void* const* out = nullptr;
-  void* const* kept = nullptr;  // room for n elements each, rounded up to kVectorRun
+  /// Rows kept between passes, with room for n elements each, rounded up to kVectorRun; behind
+  /// them the lanes of column reductions, with room for a vector more than n.
+  void* const* kept = nullptr;
   int64_t n = 0;
 };
 

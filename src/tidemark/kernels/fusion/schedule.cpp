@@ -70,6 +70,12 @@ class Scheduler {
       if (at(v).code == Code::reduce && pass_[v] == pass + 1) {
         bring(at(v).args[0], pass, out);
         out.elements.push_back({Step::Kind::reduce, v});
+      } else if (at(v).code == Code::collect) {
+        if (pass_[v] != pass) continue;
+        bring(at(v).args[0], pass, out);
+        out.elements.push_back(
+            {Step::Kind::collect, v, static_cast<uint16_t>(result_.columns.size())});
+        result_.columns.push_back(v);
       } else if (!is_row(v) && pass_[v] == pass) {
         store_outputs(v, pass, out);
       }

@@ -1,5 +1,5 @@
 // How a program passes over a row: which instruction runs in which pass, and what is kept between
-// passes. Both back ends follow it.
+// passes and between rows. Both back ends follow it.
 //
 // softmax is three passes: the largest element; exp of the differences, kept, and their sum; the
 // quotients.
@@ -16,10 +16,16 @@ struct Step {
     keep,     // `value` goes to `slot` for later passes
     store,    // `value` goes to output `slot`
     reduce,   // into the accumulator of the instruction `value`
+    collect,  // into the lanes of the column reduction `value`, number `slot` of them
   };
   Kind kind = Kind::compute;
   Value value = 0;
   uint16_t slot = 0;
+
+  /// Whether it needs the arguments of the instruction, not its value.
+  bool reads_args() const {
+    return kind == Kind::compute || kind == Kind::reduce || kind == Kind::collect;
+  }
 };
 
 /// First once, then for every element of the row. The last pass may have no elements.
@@ -32,6 +38,8 @@ struct Schedule {
   std::vector<Pass> passes;
   /// Computation dtypes of the rows kept between passes.
   std::vector<DType> kept;
+  /// The column reductions. Each has a lane an element of a run, of its computation dtype.
+  std::vector<Value> columns;
 
   /// One pass over the elements, whose results are wanted a row only: pieces of a long row may be
   /// reduced apart.

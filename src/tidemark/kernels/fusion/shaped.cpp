@@ -31,6 +31,10 @@ constexpr int64_t kPart = 8 << 10;
 constexpr int64_t kRandomGroup = 64;
 constexpr size_t kAlign = 64;
 
+constexpr size_t kLaneBytes = 64 << 10;  // of column reductions, on the stack
+/// Pieces of column reductions have at least so many rows, or their results are as much work.
+constexpr int64_t kColumnRows = 32;
+
 constexpr size_t aligned(size_t bytes) { return (bytes + kAlign - 1) & ~(kAlign - 1); }
 
 cpu::RandomDraw draw_of(const Instruction& i, std::span<const void* const> in, DType seed_dtype,
@@ -87,7 +91,11 @@ struct ShapedFusion::Scratch {
 };
 
 ShapedFusion::ShapedFusion(const CompiledFusion& fusion, std::span<const Shape* const> shapes)
-    : f_(fusion), p_(fusion.program_), g_(p_, shapes) {
+    : f_(fusion),
+      p_(fusion.program_),
+      g_(p_, shapes),
+      columns_(p_, fusion.schedule_, g_.cols),
+      by_row_(p_.runs_by_row()) {
   for (size_t k = 0; k < p_.inputs.size(); ++k) {
     item_bytes_[k] = static_cast<uint8_t>(size_of(p_.inputs[k]));
   }
@@ -109,12 +117,17 @@ int64_t ShapedFusion::parts() const { return (g_.cols + kPart - 1) / kPart; }
 
 size_t ShapedFusion::workspace() const {
   if (is_split()) return split_bytes();
+  if (!columns_.empty()) {
+    const int64_t pieces = column_pieces();
+    return columns_.partial_bytes() * static_cast<size_t>(pieces) +
+           task_bytes() * static_cast<size_t>(pieces * column_chunks());
+  }
   return on_stack_ ? 0 : scratch_bytes() * static_cast<size_t>(num_pieces());
 }
 
 void ShapedFusion::run(std::span<const void* const> in, std::span<void* const> out,
                        void* workspace) const {
-  if (g_.rows == 0 || (g_.total() == 0 && !p_.has_rows())) return;
+  if (columns_.empty() && (g_.rows == 0 || (g_.total() == 0 && !by_row_))) return;
   Call call;
   call.in = in;
   call.out = out;
@@ -122,12 +135,14 @@ void ShapedFusion::run(std::span<const void* const> in, std::span<void* const> o
   draw(call);
   call.stream = should_stream(call);
   call.code = f_.code_for(scalars_, call.stream);
+  if (!columns_.empty()) return run_columns(call, static_cast<char*>(workspace));
   if (on_stack_) return run_elements(call);
   run_rows(call, static_cast<char*>(workspace));
 }
 
 bool ShapedFusion::runs_in_pieces() const {
   if (is_split() || g_.total() == 0) return false;
+  if (columns_.lane_bytes(run_length_) > kLaneBytes) return false;
   return on_stack_ || scratch_bytes() <= static_cast<size_t>(kStackBytes);
 }
 
@@ -149,7 +164,7 @@ void ShapedFusion::run_piece(const Call& call, int64_t begin, int64_t n, int64_t
 
 /// Elements [begin, end), or the rows they are.
 void ShapedFusion::run_range(const Call& call, int64_t begin, int64_t end, Scratch& s) const {
-  if (p_.has_rows()) {
+  if (by_row_) {
     for (int64_t row = begin / g_.cols; row < end / g_.cols; ++row) run_row(call, row, s);
     return;
   }
@@ -185,13 +200,15 @@ size_t ShapedFusion::scratch_bytes() const {
 }
 
 void ShapedFusion::choose() {
-  if (p_.has_rows()) {
+  if (by_row_) {
     dims_ = g_.inner;
     const bool plain = classify() == 0 && f_.schedule_.kept.empty() && num_staged_ == 0;
     on_stack_ = plain;
     run_length_ = g_.cols;
+    lane_width_ = std::max<int64_t>(1, g_.cols);
     return;
   }
+  if (!columns_.empty()) return choose_columns();
   on_stack_ = true;
   dims_ = g_.rank;
   if (num_staged_ == 0 && g_.rank > 0) {
@@ -217,7 +234,7 @@ void ShapedFusion::choose() {
 /// Rows shorter than a block that all inputs which are neither dense nor single repeat in, as a
 /// bias does: blocks of whole rows, over which these are laid out once.
 bool ShapedFusion::choose_period() {
-  const int64_t row = g_.rank == 2 ? g_.size[1] : 0;
+  const int64_t row = g_.rank == 2 && (columns_.empty() || g_.inner == 1) ? g_.size[1] : 0;
   if (g_.total() == 0 || row == 0 || row > kPeriodBlock / 2) return false;
   int laid_out = 0;
   for (size_t k = 0; k < p_.inputs.size(); ++k) {
@@ -275,9 +292,12 @@ void ShapedFusion::draw(Call& call) const {
 }
 
 bool ShapedFusion::should_stream(const Call& call) const {
-  if (p_.has_rows() || lays_out_ || dims_ != g_.rank) return false;
+  if (by_row_ || lays_out_ || dims_ != g_.rank) return false;
+  // Runs start at rows.
+  if (!columns_.empty() && g_.cols * 4 % static_cast<int64_t>(kAlign) != 0) return false;
   bool large = false;
   for (size_t o = 0; o < call.out.size(); ++o) {
+    if (p_.code[p_.outputs[o].value].level == Level::column) continue;
     const auto item = static_cast<int64_t>(size_of(p_.output_dtype(o)));
     if (reinterpret_cast<uintptr_t>(call.out[o]) % kAlign != 0 || item != 4) return false;
     large |= g_.total() * item >= kStreamBytes;
@@ -293,7 +313,7 @@ bool ShapedFusion::should_stream(const Call& call) const {
 /// No memory of their own is needed, or little of it.
 void ShapedFusion::run_elements(const Call& call) const {
   const int64_t items = (g_.total() + run_length_ - 1) / std::max<int64_t>(1, run_length_);
-  if (p_.has_rows()) return run_plain_rows(call);
+  if (by_row_) return run_plain_rows(call);
   if (items == 1 && !lays_out_) return run_one_long(call);
   const int64_t elements =
       period_ > 0 ? std::max(kGrain, g_.total() / (kStreamPieces * num_threads())) : kGrain;
@@ -354,14 +374,17 @@ void ShapedFusion::run_span(const Call& call, int64_t start, int64_t n, int64_t 
   }
   for (int i = 0; i < num_staged_; ++i) {
     if (period_ > 0) {
-      s.in[staged_[i]] = s.stage[i] + start % run_length_ * int64_t{item_bytes_[staged_[i]]};
+      const int64_t repeats = columns_.empty() ? run_length_ : period_;
+      s.in[staged_[i]] = s.stage[i] + start % repeats * int64_t{item_bytes_[staged_[i]]};
     } else {
       lay_out(call, staged_[i], s.stage[i], start, n, s);
     }
   }
   for (size_t o = 0; o < call.out.size(); ++o) {
     const Instruction& value = p_.code[p_.outputs[o].value];
-    const int64_t offset = value.level == Level::row ? item : start;
+    const int64_t offset = value.level == Level::row      ? item
+                           : value.level == Level::column ? 0
+                                                          : start;
     s.out[o] =
         static_cast<char*>(call.out[o]) + offset * static_cast<int64_t>(size_of(value.dtype));
   }
@@ -387,6 +410,128 @@ void ShapedFusion::lay_out(const Call& call, uint8_t source, char* memory, int64
   call.fills[drawn](call.draws[drawn], first, start + n,
                     reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) - back));
   s.in[source] = memory + (start - first) * int64_t{item_bytes_[source]};
+}
+
+// --- column reductions
+// ----------------------------------------------------------------------------
+
+/// Runs are whole rows, several where they are short, or parts of one.
+void ShapedFusion::choose_columns() {
+  on_stack_ = true;
+  dims_ = g_.rank;
+  const auto room = static_cast<int64_t>(kLaneBytes / columns_.lane_bytes(0) - 1) * cpu::kVectorRun;
+  const int64_t most = std::min(Columns::kMostLanes, room / kRandomGroup * kRandomGroup);
+  if (g_.total() == 0) {
+    classify();
+    lane_width_ = std::max<int64_t>(1, g_.cols);
+    return;
+  }
+  if (num_staged_ == 0) {
+    if (others(g_.rank) == 0) {
+      classify();
+      return cut_lanes(most);
+    }
+    if (choose_period()) return cut_lanes(std::min(most, run_length_));
+    if (g_.cols >= kLongRow && others(g_.inner) == 0) {
+      dims_ = g_.inner;
+      classify();
+      cut_lanes(most);
+      lane_rows_ = 1;
+      run_length_ = lane_width_;
+      return;
+    }
+  }
+  classify();
+  lays_out_ = true;
+  const int64_t staged = kStackBytes / (8 * std::max(1, num_staged_)) - kRandomGroup;
+  cut_lanes(std::min({most, kBlock, staged / kRandomGroup * kRandomGroup}));
+}
+
+void ShapedFusion::cut_lanes(int64_t most) {
+  if (g_.cols <= most) {
+    lane_width_ = g_.cols;
+    lane_rows_ = most / g_.cols;
+  } else {
+    const int64_t chunks = (g_.cols + most - 1) / most;
+    const int64_t width = (g_.cols + chunks - 1) / chunks;
+    lane_width_ = (width + kRandomGroup - 1) / kRandomGroup * kRandomGroup;
+    lane_rows_ = 1;
+  }
+  run_length_ = lane_rows_ * lane_width_;
+}
+
+int64_t ShapedFusion::column_chunks() const { return (g_.cols + lane_width_ - 1) / lane_width_; }
+
+int64_t ShapedFusion::rows_a_piece() const {
+  const int64_t wanted = std::clamp<int64_t>(g_.total() / kGrain, 1, kMaxPieces);
+  const int64_t pieces = std::clamp<int64_t>(wanted / std::max<int64_t>(1, column_chunks()), 1,
+                                             std::max<int64_t>(1, g_.rows / kColumnRows));
+  const int64_t rows = std::max<int64_t>(1, (g_.rows + pieces - 1) / pieces);
+  return (rows + lane_rows_ - 1) / lane_rows_ * lane_rows_;
+}
+int64_t ShapedFusion::column_pieces() const {
+  return std::max<int64_t>(1, (g_.rows + rows_a_piece() - 1) / rows_a_piece());
+}
+
+/// Of memory a task needs for itself, beside the stack.
+size_t ShapedFusion::task_bytes() const {
+  const size_t lanes = columns_.lane_bytes(run_length_);
+  return (on_stack_ ? 0 : scratch_bytes()) + (lanes > kLaneBytes ? lanes : 0);
+}
+
+void ShapedFusion::run_columns(const Call& call, char* workspace) const {
+  const int64_t pieces = column_pieces(), chunks = column_chunks(), rows = rows_a_piece();
+  char* memory = workspace + static_cast<size_t>(pieces) * columns_.partial_bytes();
+  parallel_for(pieces * chunks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first_row = task / chunks * rows, first = task % chunks * lane_width_;
+      const int64_t width = std::min(lane_width_, g_.cols - first);
+      char* partial = workspace + static_cast<size_t>(task / chunks) * columns_.partial_bytes();
+      columns_.start_partial(partial, first, width);
+      char* own = memory + static_cast<size_t>(task) * task_bytes();
+      alignas(kAlign) char stack[kStackBytes];
+      Scratch s(*this, on_stack_ ? stack : own, on_stack_ && !lays_out_ ? 0 : run_length_);
+      alignas(kAlign) char lanes[kLaneBytes];
+      const bool fits = columns_.lane_bytes(run_length_) <= kLaneBytes;
+      columns_.start_lanes(fits ? lanes : own + (on_stack_ ? 0 : scratch_bytes()), run_length_,
+                           s.kept + f_.schedule_.kept.size());
+      run_lanes(call, first_row, std::min(rows, g_.rows - first_row), first, width, partial, s);
+      if (call.stream) cpu::blocks().end_stream();
+    }
+  });
+  columns_.finish(workspace, pieces, g_.rows, call.out);
+}
+
+void ShapedFusion::run_part(const Call& call, int64_t first_row, int64_t rows, int64_t first_column,
+                            int64_t columns, char* partial) const {
+  alignas(kAlign) char stack[kStackBytes];
+  alignas(kAlign) char lanes[kLaneBytes];
+  Scratch s(*this, stack, on_stack_ && !lays_out_ ? 0 : run_length_);
+  columns_.start_lanes(lanes, run_length_, s.kept + f_.schedule_.kept.size());
+  for (int64_t done = 0; done < columns; done += lane_width_) {
+    run_lanes(call, first_row, rows, first_column + done, std::min(lane_width_, columns - done),
+              partial, s);
+  }
+}
+
+/// At most lane_width_ columns.
+void ShapedFusion::run_lanes(const Call& call, int64_t first_row, int64_t rows,
+                             int64_t first_column, int64_t columns, char* partial,
+                             Scratch& s) const {
+  if (period_ > 0) fill_period(call, run_length_, s);
+  const int64_t together = columns == g_.cols ? lane_rows_ : 1;
+  void* const* lanes = s.kept + f_.schedule_.kept.size();
+  for (int64_t row = 0; row < rows;) {
+    const int64_t used = std::min(together, rows - row);
+    for (int64_t k = 0; k < Columns::kRowsALane && row < rows; ++k) {
+      const int64_t taken = std::min(together, rows - row), now = first_row + row;
+      const int64_t start = now * g_.cols + first_column;
+      const bool by_item = is_by_item();
+      run_span(call, start, taken * columns, by_item ? first_column : start, by_item ? now : 0, s);
+      row += taken;
+    }
+    columns_.fold(lanes, used, first_column, columns, partial);
+  }
 }
 
 // --- one long row

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "tidemark/kernels/cpu/isa/random_loops.h"
+#include "tidemark/kernels/fusion/columns.h"
 #include "tidemark/kernels/fusion/compiled.h"
 #include "tidemark/kernels/fusion/geometry.h"
 
@@ -45,15 +46,22 @@ class TIDEMARK_API ShapedFusion {
   /// further each; whole rows of programs that reduce. Every element belongs to one piece.
   void run_piece(const Call& call, int64_t begin, int64_t n, int64_t count = 1,
                  int64_t step = 0) const;
+  const Columns& columns() const { return columns_; }
+  /// Of a program with column reductions: these rows and columns, into partial results that no
+  /// other part of these columns takes.
+  void run_part(const Call& call, int64_t first_row, int64_t rows, int64_t first_column,
+                int64_t columns, char* partial) const;
 
  private:
   struct Scratch;
 
   void choose();
+  void choose_columns();
   bool choose_period();
+  void cut_lanes(int64_t most);
   int others(int dims) const;
   int classify();
-  bool is_by_item() const { return p_.has_rows() || (dims_ < g_.rank && !lays_out_); }
+  bool is_by_item() const { return by_row_ || (dims_ < g_.rank && !lays_out_); }
   bool is_split() const;
   int64_t parts() const;
   int64_t num_pieces() const;
@@ -75,6 +83,13 @@ class TIDEMARK_API ShapedFusion {
                 Scratch& s) const;
   void lay_out(const Call& call, uint8_t source, char* memory, int64_t start, int64_t n,
                Scratch& s) const;
+  int64_t column_pieces() const;
+  int64_t rows_a_piece() const;
+  int64_t column_chunks() const;
+  size_t task_bytes() const;
+  void run_columns(const Call& call, char* workspace) const;
+  void run_lanes(const Call& call, int64_t first_row, int64_t rows, int64_t first_column,
+                 int64_t columns, char* partial, Scratch& s) const;
   void run_split(const Call& call, char* workspace) const;
   void join_parts(const Call& call, char* workspace, size_t column) const;
   void join(const Instruction& i, const char* from, char* to) const;
@@ -82,10 +97,13 @@ class TIDEMARK_API ShapedFusion {
   const CompiledFusion& f_;
   const Program& p_;
   const Geometry g_;
+  const Columns columns_;
+  const bool by_row_;
   int dims_ = 0;  // dimensions of a run
   bool on_stack_ = false, lays_out_ = false;
   int64_t period_ = 0;  // not 0: inputs repeat after so many elements, and are laid out once
   int64_t run_length_ = 0;
+  int64_t lane_rows_ = 1, lane_width_ = 1;  // of a run of a program with column reductions
   ScalarMask scalars_ = 0;
   int num_staged_ = 0;
   uint8_t staged_[kMaxSources];
