@@ -1,4 +1,4 @@
-// Chains of elementwise ops, and reductions over rows among them, become one node each.
+// Chains of elementwise ops, and reductions over rows and columns among them, become one node each.
 
 #include <algorithm>
 #include <queue>
@@ -190,7 +190,8 @@ class Fuser {
       FuseGroup& group = groups_[k];
       programs_[k] = program_of(g_, group, is_wanted_);
       if (programs_[k] && (group.product < 0 || write_product(k))) continue;
-      if (group.product >= 0) {  // without its product it may be a group still
+      if (group.product >= 0 && drop_columns(group)) {  // which the product may not go along with
+      } else if (group.product >= 0) {  // without its product it may be a group still
         put_product(group, -1);
         group.product = -1;
         group.views.clear();
@@ -201,6 +202,21 @@ class Fuser {
       whole = false;
     }
     return whole;
+  }
+
+  /// Leaves the column reductions to themselves. False: there is nothing else.
+  bool drop_columns(FuseGroup& group) {
+    const auto is_column = [&](int m) {
+      return g_.nodes[static_cast<size_t>(m)].kind == FusedKind::collect;
+    };
+    const auto columns = std::count_if(group.members.begin(), group.members.end(), is_column);
+    if (columns == 0 || columns == static_cast<int64_t>(group.members.size())) return false;
+    for (const int m : group.members) {
+      if (is_column(m)) group_of_[static_cast<size_t>(m)] = -1;
+    }
+    std::erase_if(group.members, is_column);
+    if (!group.reduces_rows) group.row_dims = 0;
+    return true;
   }
 
   bool write_product(size_t k) {

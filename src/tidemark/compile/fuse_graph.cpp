@@ -21,19 +21,17 @@ bool is_op(const graph::Node& node, std::string_view name) {
 
 bool is_known(const Shape& shape) { return shape.is_fully_known() && shape.rank() <= kMaxRank; }
 
-/// How many of the last dimensions are reduced; 0: some other ones are.
-int last_dims(const graph::Node& node) {
+/// Which dimensions are reduced; none: not known.
+std::vector<bool> reduced_dims(const graph::Node& node) {
   const int rank = node.inputs[0].rank();
   const Attr& axis = node.attrs[static_cast<size_t>(node.op->attr_index("axis"))];
-  if (axis.is_none()) return rank;
-  std::vector<bool> flags(static_cast<size_t>(rank));
+  std::vector<bool> flags(static_cast<size_t>(rank), axis.is_none());
+  if (axis.is_none()) return flags;
   for (const int64_t a : axis.as_ints()) {
-    if (a < -rank || a >= rank) return 0;
+    if (a < -rank || a >= rank) return std::vector<bool>(static_cast<size_t>(rank));
     flags[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
   }
-  const auto first = std::find(flags.begin(), flags.end(), true);
-  if (std::find(first, flags.end(), false) != flags.end()) return 0;
-  return static_cast<int>(flags.end() - first);
+  return flags;
 }
 
 /// Shares the elements of its first input, or may: reading it later reads a variable.
@@ -181,15 +179,26 @@ void FuseGraph::classify_reduction(FusableNode& n) const {
   const std::string& name = node.op->name();
   const bool fits =
       is_floating(dtype) || (name != "mean" && (dtype == DType::int32 || dtype == DType::int64));
-  n.row_dims = last_dims(node);
-  if (!fits || n.row_dims == 0) return;
-  n.kind = FusedKind::reduce;
+  const std::vector<bool> reduced = reduced_dims(node);
+  const auto first = std::find(reduced.begin(), reduced.end(), true);
+  const auto after_first = std::find(first, reduced.end(), false);
+  if (!fits || first == reduced.end()) return;
+  const bool is_last = after_first == reduced.end();
+  // Only the first dimensions, all of them together.
+  if (!is_last &&
+      (first != reduced.begin() || std::find(after_first, reduced.end(), true) != reduced.end())) {
+    return;
+  }
+  n.kind = is_last ? FusedKind::reduce : FusedKind::collect;
+  n.row_dims = static_cast<int>(reduced.end() - (is_last ? first : after_first));
   n.reduction = name == "sum"    ? fusion::Reduction::sum
                 : name == "mean" ? fusion::Reduction::mean
                 : name == "max"  ? fusion::Reduction::max
                                  : fusion::Reduction::min;
   n.kept_shape = node.inputs[0].shape();
-  for (int d = 0; d < n.row_dims; ++d) n.kept_shape[n.kept_shape.rank() - 1 - d] = 1;
+  for (int d = 0; d < n.kept_shape.rank(); ++d) {
+    if (reduced[static_cast<size_t>(d)]) n.kept_shape[d] = 1;
+  }
   n.drops_dims = !node.attrs[static_cast<size_t>(node.op->attr_index("keepdims"))].as_bool();
 }
 
@@ -204,7 +213,7 @@ void FuseGraph::find_aliases() {
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     FusableNode& n = nodes[i];
-    if (n.kind != FusedKind::reduce || !n.drops_dims || is_output[i] || users[i].empty()) continue;
+    if (!n.is_reduction() || !n.drops_dims || is_output[i] || users[i].empty()) continue;
     const bool all = std::all_of(users[i].begin(), users[i].end(), [&](int u) {
       const graph::Node& user = *nodes[static_cast<size_t>(u)].node;
       return (is_op(user, "reshape") || is_op(user, "expand_dims")) && user.before.empty() &&

@@ -17,7 +17,9 @@ struct FusedOperand {
 };
 
 /// A product runs with a group that uses it, and is none of its members.
-enum class FusedKind : uint8_t { none, map, cast, select, reduce, random, product };
+/// Reductions over the last dimensions go through rows; those over the first ones collect columns,
+/// and are results of a group alone.
+enum class FusedKind : uint8_t { none, map, cast, select, reduce, collect, random, product };
 
 struct FusableNode {
   graph::Node* node = nullptr;
@@ -25,18 +27,17 @@ struct FusableNode {
   bool is_heavy = false;
   // reductions
   fusion::Reduction reduction = fusion::Reduction::sum;
-  int row_dims = 0;
+  int row_dims = 0;          // how many of the last dimensions are a row
   Shape kept_shape;          // the result with reduced dimensions kept
   std::vector<int> aliases;  // nodes that only put the reduced dimensions back
   bool drops_dims = false;
   fusion::Drawn drawn = fusion::Drawn::uniform;
   std::vector<FusedOperand> operands;
 
+  bool is_reduction() const { return kind == FusedKind::reduce || kind == FusedKind::collect; }
   bool can_be_member() const { return kind != FusedKind::none && kind != FusedKind::product; }
   /// Inside a group: reduced dimensions are kept there.
-  const Shape& shape() const {
-    return kind == FusedKind::reduce ? kept_shape : node->outputs[0].shape;
-  }
+  const Shape& shape() const { return is_reduction() ? kept_shape : node->outputs[0].shape; }
 };
 
 class FuseGraph {

@@ -9,6 +9,8 @@ namespace {
 constexpr size_t kMaxMembers = 48;
 constexpr size_t kMaxLoads = 20;
 constexpr size_t kMaxStores = 6;
+/// Columns that are collected beside reductions of their rows: lanes for a row each piece.
+constexpr int64_t kLongestCollectedRow = 8 << 10;
 /// Fewer rows than this of a long row are better reduced by the op's own kernel.
 constexpr int64_t kFewRows = 16;
 
@@ -42,9 +44,14 @@ class Grouper {
     for (size_t i = g_.size(); i-- > 0;) {
       const FusableNode& node = g_.nodes[i];
       // Random numbers that are not used by a group are drawn by their own kernel.
-      if (group_of_[i] < 0 && node.can_be_member() && node.kind != FusedKind::random) {
+      if (group_of_[i] < 0 && node.can_be_member() && node.kind != FusedKind::random &&
+          node.kind != FusedKind::collect) {
         start(static_cast<int>(i));
       }
+    }
+    // What no group beside it has taken in.
+    for (size_t i = g_.size(); i-- > 0;) {
+      if (group_of_[i] < 0 && g_.nodes[i].kind == FusedKind::collect) start(static_cast<int>(i));
     }
     return std::move(groups_);
   }
@@ -69,17 +76,24 @@ class Grouper {
     group.members = {root};
     const FusableNode& r = at(root);
     group.space = r.shape();
-    if (r.kind == FusedKind::reduce) {
+    if (r.is_reduction()) {
       group.space = r.node->inputs[0].shape();
       group.row_dims = r.row_dims;
-      if (!is_worth_reducing(group.space, r.row_dims)) return;
+      group.reduces_rows = r.kind == FusedKind::reduce;
+      if (group.reduces_rows ? !is_worth_reducing(group.space, r.row_dims)
+                             : !is_worth_collecting(group, r)) {
+        return;
+      }
     }
     id_ = static_cast<int>(groups_.size());
     group_of_[static_cast<size_t>(root)] = id_;
-    group.updates = r.kind != FusedKind::reduce && is_only_assigned(root) &&
-                    !g_.after[static_cast<size_t>(root)].empty();
+    group.updates =
+        !r.is_reduction() && is_only_assigned(root) && !g_.after[static_cast<size_t>(root)].empty();
     grow(group);
-    if (!group.updates) take_product(group);
+    if (!group.updates) {
+      take_columns(group);
+      take_product(group);
+    }
     if (group.members.size() < 2 && !group.updates && group.product < 0) {
       group_of_[static_cast<size_t>(root)] = -1;
       return;
@@ -93,6 +107,14 @@ class Grouper {
     if (space.num_elements() == 0) return false;
     return reduced == space.rank() || row <= kLongestFusedRow ||
            space.num_elements() / row >= kFewRows;
+  }
+
+  static bool is_worth_collecting(const FuseGroup& group, const FusableNode& node) {
+    const Shape& space = node.node->inputs[0].shape();
+    if (space != group.space || space.num_elements() == 0) return false;
+    const int64_t row = row_length(space, node.row_dims);
+    if (row == 1 || row == space.num_elements()) return false;
+    return !group.reduces_rows || row <= kLongestCollectedRow;
   }
 
   /// Takes producers in until none fits: the nearest first.
@@ -114,6 +136,37 @@ class Grouper {
         grown = true;
       }
     }
+  }
+
+  /// Column reductions of what the group computes or reads, that nobody in the group waits for.
+  void take_columns(FuseGroup& group) {
+    std::vector<int> sources = group.members;
+    for (const int m : group.members) {
+      for (const FusedOperand& o : at(m).operands) {
+        if (o.producer >= 0) sources.push_back(o.producer);
+      }
+    }
+    std::sort(sources.begin(), sources.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+    for (const int source : sources) {
+      for (const int user : g_.after[static_cast<size_t>(source)]) {
+        const FusableNode& node = at(user);
+        if (node.kind != FusedKind::collect || group_of_[static_cast<size_t>(user)] >= 0) continue;
+        if (node.operands[0].producer != source || group.members.size() >= kMaxMembers) continue;
+        if (group.row_dims != 0 && group.row_dims != node.row_dims) continue;
+        if (!is_worth_collecting(group, node) || is_awaited(user) || !fits_size(group, user))
+          continue;
+        take(group, user);
+      }
+    }
+  }
+
+  /// Some member comes after n.
+  bool is_awaited(int n) const {
+    const auto& users = g_.after[static_cast<size_t>(n)];
+    return reaches(n) || std::any_of(users.begin(), users.end(), [&](int user) {
+             return group_of_[static_cast<size_t>(user)] == id_;
+           });
   }
 
   /// The last product that members read is made by the group itself, part by part, where nobody
@@ -166,7 +219,8 @@ class Grouper {
   void take(FuseGroup& group, int n) {
     group.members.push_back(n);
     group_of_[static_cast<size_t>(n)] = id_;
-    if (at(n).kind == FusedKind::reduce) group.row_dims = at(n).row_dims;
+    if (at(n).is_reduction()) group.row_dims = at(n).row_dims;
+    group.reduces_rows |= at(n).kind == FusedKind::reduce;
   }
 
   bool fits(const FuseGroup& group, int n) {
@@ -179,7 +233,7 @@ class Grouper {
       has_outside_users |= is_outside(user);
     }
     if (group.updates &&
-        (node.kind == FusedKind::reduce || node.kind == FusedKind::random || !is_only_assigned(n)))
+        (node.is_reduction() || node.kind == FusedKind::random || !is_only_assigned(n)))
       return false;
     if (!fits_shape(group, node, has_outside_users)) return false;
     if (has_outside_users && reaches(n)) return false;
@@ -187,6 +241,7 @@ class Grouper {
   }
 
   bool fits_shape(const FuseGroup& group, const FusableNode& node, bool is_stored) const {
+    if (node.kind == FusedKind::collect) return false;  // there when all rows are
     if (node.kind == FusedKind::reduce) {
       if (node.node->inputs[0].shape() != group.space || node.drops_dims) return false;
       if (group.row_dims != 0 && group.row_dims != node.row_dims) return false;
@@ -195,7 +250,7 @@ class Grouper {
     }
     if (node.shape() == group.space) return true;
     if (node.kind == FusedKind::random) return false;  // element i of the space is number i
-    if (group.row_dims > 0 && node.shape() == row_shape(group.space, group.row_dims)) {
+    if (group.reduces_rows && node.shape() == row_shape(group.space, group.row_dims)) {
       return true;
     }
     // Smaller: computed again for every element, and never stored.

@@ -11,7 +11,8 @@ inline constexpr int64_t kLongestFusedRow = 64 << 10;
 struct FuseGroup {
   std::vector<int> members;  // in the order of the program
   Shape space;
-  int row_dims = 0;
+  int row_dims = 0;  // 0: it has no rows
+  bool reduces_rows = false;
   bool updates = false;  // what leaves it is assigned to variables, and goes nowhere else
   /// The node whose result the group goes on with part by part, and nodes that only show that
   /// result in another shape, the nearest to the group first.

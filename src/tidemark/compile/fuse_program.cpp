@@ -33,7 +33,7 @@ class Translator {
       bool leaves = is_wanted[static_cast<size_t>(m)];
       for (const int alias : n.aliases) leaves |= is_wanted[static_cast<size_t>(alias)];
       if (!leaves) continue;
-      const bool drops = n.kind == FusedKind::reduce && n.drops_dims;
+      const bool drops = n.is_reduction() && n.drops_dims;
       builder_.output(value_[static_cast<size_t>(m)], drops);
       result_.outputs.push_back(m);
     }
@@ -124,7 +124,7 @@ class Translator {
   }
 
   bool is_one_a_row(const Shape& shape) const {
-    if (group_.row_dims == 0) return false;
+    if (!group_.reduces_rows) return false;
     for (int d = 1; d <= std::min(group_.row_dims, shape.rank()); ++d) {
       if (shape[shape.rank() - d] != 1) return false;
     }
@@ -140,6 +140,8 @@ class Translator {
         return builder_.select(args[0], args[1], args[2]);
       case FusedKind::reduce:
         return builder_.reduce(n.reduction, args[0]);
+      case FusedKind::collect:
+        return builder_.collect(n.reduction, args[0]);
       default: {
         const cpu::LoopParams params = cpu::params_of({*node.op, node.inputs, node.attrs});
         return builder_.map(*node.op, args, {params.values[0], params.values[1]});

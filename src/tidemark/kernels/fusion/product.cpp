@@ -1,5 +1,8 @@
 #include "tidemark/kernels/fusion/product.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "tidemark/kernels/fusion/workspace.h"
 #include "tidemark/tensor/storage.h"
 
@@ -32,6 +35,73 @@ class FusedProduct::InParts final : public cpu::Epilogue {
   const bool has_rows_;
 };
 
+namespace {
+
+constexpr int64_t kBlockElements = 16 << 10;
+/// Each block has partial results of its own: they are a small part of its elements.
+constexpr int64_t kBlockRows = 64;
+
+constexpr size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+/// The program over blocks of rows, by the thread that makes the last part of one.
+class FusedProduct::InBlocks final : public cpu::Epilogue {
+ public:
+  /// `memory`: partial results, then how many elements of each block are there.
+  InBlocks(const FusedProduct& product, ShapedFusion::Call& call, char* memory)
+      : shaped_(*product.shaped_),
+        call_(call),
+        total_rows_(shaped_.geometry().rows),
+        columns_(shaped_.geometry().cols),
+        rows_(product.block_rows()),
+        partials_(memory) {
+    const int64_t blocks = product.num_blocks();
+    there_ = reinterpret_cast<std::atomic<int64_t>*>(memory + shaped_.columns().partial_bytes() *
+                                                                  static_cast<size_t>(blocks));
+    for (int64_t b = 0; b < blocks; ++b) new (there_ + b) std::atomic<int64_t>(0);
+  }
+
+  bool needs_whole_rows() const override { return false; }
+  void apply(int64_t first_row, int64_t rows, int64_t, int64_t columns) const override {
+    for (int64_t row = first_row; row < first_row + rows;) {
+      const int64_t block = row / rows_, begin = block * rows_;
+      const int64_t in_block = std::min(rows_, total_rows_ - begin);
+      const int64_t here = std::min(begin + in_block, first_row + rows) - row;
+      const int64_t before = there_[block].fetch_add(here * columns, std::memory_order_acq_rel);
+      if (before + here * columns == in_block * columns_) run(block, begin, in_block);
+      row += here;
+    }
+  }
+
+ private:
+  void run(int64_t block, int64_t begin, int64_t rows) const {
+    const Columns& columns = shaped_.columns();
+    char* partial = partials_ + static_cast<size_t>(block) * columns.partial_bytes();
+    columns.start_partial(partial, 0, columns_);
+    shaped_.run_part(call_, begin, rows, 0, columns_, partial);
+  }
+
+  const ShapedFusion& shaped_;
+  const ShapedFusion::Call& call_;
+  const int64_t total_rows_, columns_, rows_;
+  char* partials_;
+  std::atomic<int64_t>* there_;
+};
+
+int64_t FusedProduct::block_rows() const {
+  const Geometry& g = shaped_->geometry();
+  return std::max(kBlockRows, kBlockElements / std::max<int64_t>(1, g.cols));
+}
+int64_t FusedProduct::num_blocks() const {
+  return (shaped_->geometry().rows + block_rows() - 1) / block_rows();
+}
+size_t FusedProduct::block_bytes() const {
+  if (shaped_->columns().empty()) return 0;
+  const auto blocks = static_cast<size_t>(num_blocks());
+  return blocks * (shaped_->columns().partial_bytes() + sizeof(std::atomic<int64_t>));
+}
+
 bool takes_programs(const OpDef& op, DType dtype) {
   return cpu::product_kernel(op.name(), dtype) != nullptr;
 }
@@ -45,7 +115,7 @@ FusedProduct::FusedProduct(const Product& product, Program program, std::vector<
       product_shape_(product.shape),
       product_dtype_(product.dtype),
       kernel_(cpu::product_kernel(product.op->name(), product.dtype)),
-      workspace_(kernel_->workspace({*op_, product.inputs, attrs_}, {&product.shape, 1})),
+      product_workspace_(kernel_->workspace({*op_, product.inputs, attrs_}, {&product.shape, 1})),
       fusion_(CompiledFusion::make(std::move(program))),
       product_(input),
       input_shapes_(std::move(input_shapes)) {
@@ -56,6 +126,8 @@ FusedProduct::FusedProduct(const Product& product, Program program, std::vector<
   for (size_t o = 0; o < p.outputs.size(); ++o) output_shapes_.push_back(output_shape(p, o, space));
   shaped_ = std::make_unique<const ShapedFusion>(*fusion_, shapes);
   target_ = find_target();
+  workspace_ = product_workspace_;
+  if (!shaped_->columns().empty()) workspace_ = aligned(workspace_) + block_bytes();
 }
 
 std::shared_ptr<const FusedProduct> FusedProduct::make(const Product& product, Program program,
@@ -124,8 +196,14 @@ void FusedProduct::compute(std::span<const Tensor> inputs, std::span<const Tenso
   call.in = {in, input_shapes_.size()};
   call.out = {out, outputs.size()};
   shaped_->start(call);
-  kernel_->run({*op_, inputs.first(operands_), attrs_}, product_shape_, place,
-               static_cast<char*>(workspace), InParts(*this, call));
+  const OpCall product{*op_, inputs.first(operands_), attrs_};
+  char* memory = static_cast<char*>(workspace);
+  if (shaped_->columns().empty()) {
+    return kernel_->run(product, product_shape_, place, memory, InParts(*this, call));
+  }
+  char* blocks = memory + aligned(product_workspace_);
+  kernel_->run(product, product_shape_, place, memory, InBlocks(*this, call, blocks));
+  shaped_->columns().finish(blocks, num_blocks(), shaped_->geometry().rows, call.out);
 }
 
 void FusedProduct::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {

@@ -51,6 +51,11 @@ class TIDEMARK_API FusedProduct final : public graph::PureSpecial {
                size_t input);
   int find_target() const;
   class InParts;
+  class InBlocks;
+  /// Programs with column reductions run over blocks of rows that are the same whatever the parts.
+  int64_t block_rows() const;
+  int64_t num_blocks() const;
+  size_t block_bytes() const;
 
   const OpDef* op_;
   std::string name_;
@@ -59,7 +64,7 @@ class TIDEMARK_API FusedProduct final : public graph::PureSpecial {
   Shape product_shape_;
   DType product_dtype_;
   const cpu::ProductKernel* kernel_;
-  size_t workspace_;
+  size_t product_workspace_, workspace_ = 0;
 
   std::shared_ptr<const CompiledFusion> fusion_;
   size_t product_;  // input of the program
