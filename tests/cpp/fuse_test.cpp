@@ -7,9 +7,11 @@
 #include <tidemark/variable.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <random>
 
+#include "tidemark/base/thread_pool.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/kernels/cpu/testing.h"
@@ -134,6 +136,75 @@ TEST(Fuse, ReducesAtTheEnd) {
       return {mean(squared_difference(in[0], in[1]))};
     });
     EXPECT_EQ(fused->nodes().size(), 3u) << fused->to_string();
+  }
+}
+
+TEST(Fuse, CollectsColumnsAtTheEnd) {
+  // Of what is stored too, of what is not, and of what is only read.
+  const auto fused =
+      check({normal({70, 33}, 1), normal({70, 33}, 2)}, [](const Tensors& in) -> Tensors {
+        const Tensor d = in[0] * relu(in[1]);
+        return {d, sum(d, Ints{0}), mean(square(d), Ints{0}, true), max(in[1], Ints{0})};
+      });
+  EXPECT_EQ(fused->nodes().size(), 3u) << fused->to_string();
+}
+
+TEST(Fuse, CollectsOverAllLeadingDimensions) {
+  // The moments of batch norm; the second waits for the first, so there are two groups at least.
+  const auto fused = check({normal({4, 5, 6, 40}, 1)}, [](const Tensors& in) -> Tensors {
+    const Tensor m = mean(in[0], Ints{0, 1, 2}, true);
+    return {m, mean(squared_difference(in[0], m), Ints{0, 1, 2})};
+  });
+  EXPECT_EQ(count(*fused, "fused"), 1) << fused->to_string();
+  EXPECT_EQ(count(*fused, "squared_difference"), 0) << fused->to_string();
+  const auto both = check({normal({4, 5, 6, 40}, 1)}, [](const Tensors& in) -> Tensors {
+    return {mean(in[0], Ints{0, 1, 2}), mean(square(in[0]), Ints{0, 1, 2})};
+  });
+  EXPECT_EQ(both->nodes().size(), 2u) << both->to_string();
+}
+
+TEST(Fuse, CollectsColumnsBesideReductionsOfRows) {
+  const auto fused = check({normal({50, 64}, 1), normal({50, 64}, 2), normal({64}, 3)},
+                           [](const Tensors& in) -> Tensors {
+                             const Tensor g = in[1] * in[2];
+                             const Tensor dx = g - in[0] * mean(g * in[0], Ints{-1}, true);
+                             return {dx, sum(in[1] * in[0], Ints{0}), sum(in[1], Ints{0})};
+                           });
+  EXPECT_EQ(count(*fused, "sum"), 0) << fused->to_string();
+}
+
+TEST(Fuse, ProductsCollectTheColumnsOfTheirResult) {
+  for (const Shape& shape : {Shape{300, 40}, Shape{3, 40}, Shape{1000, 40}, Shape{2, 130, 40}}) {
+    const auto fused = check({normal(shape, 1), normal({40, 72}, 2), normal({72}, 3)},
+                             [&](const Tensors& in) -> Tensors {
+                               const Tensor d = relu(matmul(in[0], in[1]) + in[2]);
+                               Ints axes;
+                               for (int a = 0; a + 1 < shape.rank(); ++a) axes.push_back(a);
+                               return {d, sum(d, axes), sum(d * 0.5f, axes, true)};
+                             });
+    EXPECT_EQ(count(*fused, "matmul+fused"), 1) << fused->to_string();
+    EXPECT_EQ(count(*fused, "sum"), 0) << fused->to_string();
+  }
+}
+
+TEST(Fuse, ProductsCollectTheSameByAnyNumberOfThreads) {
+  const Tensors inputs = {normal({2, 33, 31, 24}, 1), normal({3, 3, 24, 40}, 2),
+                          normal({1500, 64}, 3), normal({64, 500}, 4)};
+  const auto graph = compile::fuse(traced(inputs, [](const Tensors& in) -> Tensors {
+    const Tensor image = relu(convolution(in[0], in[1], Ints{1, 1}, "SAME"));
+    const Tensor rows = tanh(matmul(in[2], in[3]));
+    return {image, mean(image, Ints{0, 1, 2}), rows, sum(rows, Ints{0})};
+  }));
+  EXPECT_EQ(count(*graph, "mean") + count(*graph, "sum"), 0) << graph->to_string();
+  const Tensors first = run(graph, inputs);
+  for (const int threads : {1, 3, 8}) {
+    const int old = set_num_threads(threads);
+    const Tensors again = run(graph, inputs);
+    set_num_threads(old);
+    for (size_t o = 0; o < first.size(); ++o) {
+      EXPECT_EQ(std::memcmp(first[o].raw_data(), again[o].raw_data(), first[o].nbytes()), 0)
+          << "output " << o << ", " << threads << " threads";
+    }
   }
 }
 
@@ -350,7 +421,7 @@ class RandomGraph {
   void push(const Tensor& t) { values_.push_back(t); }
   void add() {
     const Tensor x = any(), y = any();
-    switch (rng_() % 14) {
+    switch (rng_() % 16) {
       case 0:
         return push(maximum(x, y));
       case 1:
@@ -387,6 +458,12 @@ class RandomGraph {
       case 12:
         return push(call("cast", {call("cast", {x}, {{"dtype", DType::float64}})},
                          {{"dtype", DType::float32}}));
+      case 13:
+        if (x.rank() == 2) push(max(x * y, Ints{0}, true));
+        return;
+      case 14:
+        if (x.rank() == 2) push(sum(tanh(x), Ints{0}) * 0.1f);
+        return;
       default:
         return push(x - y);
     }

@@ -149,6 +149,10 @@ class Grouper {
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
     for (const int source : sources) {
+      // What it gives is there when all rows are.
+      if (at(source).kind == FusedKind::collect && group_of_[static_cast<size_t>(source)] == id_) {
+        continue;
+      }
       for (const int user : g_.after[static_cast<size_t>(source)]) {
         const FusableNode& node = at(user);
         if (node.kind != FusedKind::collect || group_of_[static_cast<size_t>(user)] >= 0) continue;
