@@ -1,6 +1,7 @@
 #include "tidemark/kernels/fusion/columns.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "tidemark/base/plain_type.h"
@@ -27,17 +28,17 @@ cpu::ReduceColumns loop_of(Reduction reduction, bool is_sum, DType dtype) {
 
 /// n elements of `dtype` that change nothing.
 void fill_start(Reduction reduction, bool is_sum, DType dtype, char* out, int64_t n) {
+  if (is_sum) {
+    std::memset(out, 0, static_cast<size_t>(n) * size_of(dtype));
+    return;
+  }
   with_plain_type(dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_arithmetic_v<T>) {
       using L = std::numeric_limits<T>;
       T value = zero;
-      if (!is_sum && reduction == Reduction::max) {
-        value = L::has_infinity ? -L::infinity() : L::lowest();
-      }
-      if (!is_sum && reduction == Reduction::min) {
-        value = L::has_infinity ? L::infinity() : L::max();
-      }
+      if (reduction == Reduction::max) value = L::has_infinity ? -L::infinity() : L::lowest();
+      if (reduction == Reduction::min) value = L::has_infinity ? L::infinity() : L::max();
       cpu::blocks().fill(out, &value, sizeof(T), n);
     }
   });
@@ -97,15 +98,15 @@ void Columns::start_partial(char* partial, int64_t first, int64_t width) const {
   }
 }
 
-void Columns::fold(void* const* lanes, int64_t rows, int64_t first, int64_t width,
-                   char* partial) const {
+void Columns::fold(void* const* lanes, int64_t rows, int64_t first, int64_t width, char* partial,
+                   bool is_last) const {
   for (size_t k = 0; k < of_.size(); ++k) {
     const Of& of = of_[k];
     const Reduction reduction = of.instruction->reduction;
     char* from = static_cast<char*>(lanes[k]);
     take_rows(loop_of(reduction, of.is_sum, of.lane), from, rows, width, width, of.lane, of.wide,
               partial + static_cast<size_t>(first) * size_of(of.wide));
-    fill_start(reduction, of.is_sum, of.lane, from, rows * width);
+    if (!is_last) fill_start(reduction, of.is_sum, of.lane, from, rows * width);
     partial += partial_column();
   }
 }

@@ -30,8 +30,9 @@ class Columns {
   /// Of columns [first, first + width).
   void start_partial(char* partial, int64_t first, int64_t width) const;
   /// Lanes of `rows` rows of `width` columns each go into the columns from `first` on, and start
-  /// anew.
-  void fold(void* const* lanes, int64_t rows, int64_t first, int64_t width, char* partial) const;
+  /// anew unless this is the last time.
+  void fold(void* const* lanes, int64_t rows, int64_t first, int64_t width, char* partial,
+            bool is_last) const;
   /// The outputs, from `count` partial results that lie partial_bytes() apart, each of them of
   /// `rows` rows in all.
   void finish(char* partials, int64_t count, int64_t rows, std::span<void* const> out) const;

@@ -32,8 +32,9 @@ constexpr int64_t kRandomGroup = 64;
 constexpr size_t kAlign = 64;
 
 constexpr size_t kLaneBytes = 64 << 10;  // of column reductions, on the stack
-/// Pieces of column reductions have at least so many rows, or their results are as much work.
-constexpr int64_t kColumnRows = 32;
+/// Pieces of column reductions have at least so many rows and runs, or their results are as much
+/// work.
+constexpr int64_t kColumnRows = 64, kColumnRuns = 32;
 
 constexpr size_t aligned(size_t bytes) { return (bytes + kAlign - 1) & ~(kAlign - 1); }
 
@@ -464,8 +465,9 @@ int64_t ShapedFusion::column_chunks() const { return (g_.cols + lane_width_ - 1)
 
 int64_t ShapedFusion::rows_a_piece() const {
   const int64_t wanted = std::clamp<int64_t>(g_.total() / kGrain, 1, kMaxPieces);
+  const int64_t fewest = std::max(kColumnRows, kColumnRuns * lane_rows_);
   const int64_t pieces = std::clamp<int64_t>(wanted / std::max<int64_t>(1, column_chunks()), 1,
-                                             std::max<int64_t>(1, g_.rows / kColumnRows));
+                                             std::max<int64_t>(1, g_.rows / fewest));
   const int64_t rows = std::max<int64_t>(1, (g_.rows + pieces - 1) / pieces);
   return (rows + lane_rows_ - 1) / lane_rows_ * lane_rows_;
 }
@@ -507,8 +509,8 @@ void ShapedFusion::run_part(const Call& call, int64_t first_row, int64_t rows, i
   alignas(kAlign) char stack[kStackBytes];
   alignas(kAlign) char lanes[kLaneBytes];
   Scratch s(*this, stack, on_stack_ && !lays_out_ ? 0 : run_length_);
-  columns_.start_lanes(lanes, run_length_, s.kept + f_.schedule_.kept.size());
   for (int64_t done = 0; done < columns; done += lane_width_) {
+    columns_.start_lanes(lanes, run_length_, s.kept + f_.schedule_.kept.size());
     run_lanes(call, first_row, rows, first_column + done, std::min(lane_width_, columns - done),
               partial, s);
   }
@@ -530,7 +532,7 @@ void ShapedFusion::run_lanes(const Call& call, int64_t first_row, int64_t rows,
       run_span(call, start, taken * columns, by_item ? first_column : start, by_item ? now : 0, s);
       row += taken;
     }
-    columns_.fold(lanes, used, first_column, columns, partial);
+    columns_.fold(lanes, used, first_column, columns, partial, row == rows);
   }
 }
 
