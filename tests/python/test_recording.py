@@ -10,6 +10,7 @@ import time
 
 import pytest
 import recordings
+from environments import needs_plans
 from tidemark._explain import exports, growth
 
 import tidemark as tf
@@ -199,6 +200,7 @@ def _varints(data):
             start = at + 1
 
 
+@needs_plans
 def test_every_sort_of_event_is_written(tmp_path):
     path = str(tmp_path / "all.tidemark")
     before = tf.ones([10])

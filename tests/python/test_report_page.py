@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import recordings
+from environments import needs_plans
 
 DOCTOR = Path(__file__).parents[1] / "doctor"
 BROWSER = shutil.which("chromium")
@@ -79,6 +80,7 @@ for _ in range(20):
 """
 
 
+@needs_plans
 def test_arenas_of_plans_are_drawn(tmp_path):
     program, out = tmp_path / "planned.py", tmp_path / "planned.html"
     program.write_text(PLANNED)

@@ -9,6 +9,7 @@ import time
 
 import pytest
 import serving
+from environments import needs_plans
 
 import tidemark as tf
 
@@ -277,6 +278,7 @@ def save_wide(folder):
     tf.saved_model.save(module, str(folder / "1"), signatures=f)
 
 
+@needs_plans
 def test_what_a_model_takes_is_known_before_its_weights_are_read(tmp_path):
     save_wide(tmp_path / "models" / "wide")
     path = tmp_path / "models" / "wide" / "1" / "saved_model.tidemark"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from environments import needs_plans
 
 import tidemark as tf
 
@@ -36,6 +37,7 @@ def measured(call):
     return tf.memory.stats().tensor_peak - before, result
 
 
+@needs_plans
 @pytest.mark.skipif(
     os.environ.get("TIDEMARK_FUSION") == "off", reason="updates one by one make values of their own"
 )
@@ -58,6 +60,7 @@ def room():
     tf.memory.set_limit(before)
 
 
+@needs_plans
 @pytest.mark.parametrize("name", ["mlp", "cnn", "gpt", "gpt_small"])
 def test_measured_peak_is_the_planned_one_to_the_byte(name, room):
     step = models.compiled_step(tf, name)
@@ -110,6 +113,7 @@ def test_a_loop_reserves_one_round_of_its_body():
         assert plan.peak - used <= one + 64  # what a round may write in place
 
 
+@needs_plans
 def test_results_are_written_into_former_ones():
     @tf.function
     def scaled(x, by):
@@ -158,6 +162,7 @@ def test_results_of_many_are_written_into_former_ones():
     assert both[1].numpy().tolist() == [1.0] * 8
 
 
+@needs_plans
 def test_an_arena_that_is_larger_than_needed_counts_what_is_needed():
     @tf.function
     def products(x):
