@@ -41,6 +41,14 @@ struct PlannedReuse {
   std::string why;  // why it is done, or why not
 };
 
+/// An argument that is given up: whether a result is written into its memory.
+struct PlannedDonation {
+  int argument = 0;  // counted among the tensors given
+  int64_t bytes = 0;
+  bool done = false;
+  std::string why;  // which result, or why none
+};
+
 struct TIDEMARK_API PlanReport {
   std::string name;
   int64_t peak = 0;         // arena and results
@@ -60,7 +68,8 @@ struct TIDEMARK_API PlanReport {
   double added_time = 0;               // that they cost, estimated, as a part of the whole
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
-  std::vector<PlannedReuse> reuses;   // the largest first
+  std::vector<PlannedReuse> reuses;  // the largest first
+  std::vector<PlannedDonation> donations;
   std::vector<std::string> refusals;  // why values have buffers of their own
 
   /// peak / lower_bound - 1

@@ -3,12 +3,14 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tidemark/memory/runs.h"
 #include "tidemark/profile/recorder.h"
 
 #include "convert.h"
+#include "donating.h"
 #include "errors.h"
 #include "frontend.h"
 #include "graph_module.h"
@@ -37,6 +39,11 @@ struct Entry {
   Ref trace;
   std::shared_ptr<const exec::Program> program;
   std::vector<QuickArg> args;
+  struct Donated {
+    size_t arg, input;
+    Tensor told;  // what stands in the argument's place afterwards, kept for the next call
+  };
+  std::vector<Donated> donated;
   Ref pack;               // null: the only output is the result
   const char* name = "";  // in static storage
   uint64_t calls = 0;
@@ -170,6 +177,15 @@ void fill_inputs(const Entry& entry, PyObject* const* args, std::span<Tensor> in
   }
 }
 
+/// After this the run has the only handles on donated arguments, those of others aside.
+void donate(Entry& entry, PyObject* const* args, std::span<Tensor> inputs, Donating& donating) {
+  if (entry.donated.empty() || !Donating::is_possible()) return;
+  for (const Entry::Donated& d : entry.donated) {
+    donating.check_given_once(args[d.arg], {args, entry.args.size()});
+  }
+  for (Entry::Donated& d : entry.donated) donating.take(args[d.arg], inputs[d.input], d.told);
+}
+
 PyObject* run(Entry& entry, PyObject* const* args) {
   const GilHeld held;
   const SourceLine line;
@@ -177,7 +193,11 @@ PyObject* run(Entry& entry, PyObject* const* args) {
   CallRoom room(entry);
   const std::span<Tensor> outputs = room.outputs;
   fill_inputs(entry, args, room.inputs);
-  entry.program->run(room.inputs, outputs);
+  {
+    Donating donating(entry.name);
+    donate(entry, args, room.inputs, donating);
+    entry.program->run(room.inputs, outputs);
+  }
   if (!entry.pack) return wrap(std::move(outputs[0]));
   const Ref list = Ref::checked(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -301,6 +321,8 @@ void run_into(Entry& entry, PyObject* const* args, const ResultTensors& results)
   CallRoom room(entry);
   fill_inputs(entry, args, room.inputs);
   const Former former(entry, results, room.outputs);
+  Donating donating(entry.name);
+  donate(entry, args, room.inputs, donating);
   entry.program->run(room.inputs, room.outputs);
 }
 
@@ -348,6 +370,20 @@ QuickArg quick_arg(PyObject* said) {
   return arg;
 }
 
+/// Which arguments are donated, given which inputs are.
+void find_donated(Entry& entry) {
+  const std::span<const uint32_t> donated = entry.program->donated();
+  size_t input = 0;
+  for (size_t i = 0; i < entry.args.size(); ++i) {
+    const QuickArg::Kind kind = entry.args[i].kind;
+    if (kind != QuickArg::tensor && kind != QuickArg::number) continue;
+    if (std::find(donated.begin(), donated.end(), input) != donated.end()) {
+      entry.donated.push_back({i, input, {}});
+    }
+    ++input;
+  }
+}
+
 /// _add_entry(trace, graph, args, is_flat, pack or None)
 PyObject* add_entry(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
@@ -366,6 +402,7 @@ PyObject* add_entry(PyObject* self, PyObject* args) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(said); ++i) {
       entry->args.push_back(quick_arg(PyTuple_GET_ITEM(said, i)));
     }
+    find_donated(*entry);
     self_of(self)->entries->push_back(EntryRef(std::move(entry)));
     Py_RETURN_NONE;
   });

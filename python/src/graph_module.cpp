@@ -5,6 +5,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
@@ -20,6 +22,7 @@
 #include "tidemark/trace/trace_cache.h"
 
 #include "convert.h"
+#include "donating.h"
 #include "frontend.h"
 #include "graph_module.h"
 #include "op_call.h"
@@ -80,22 +83,40 @@ class Lifted {
   std::unique_ptr<trace::EagerScope> scope_;
 };
 
+void donate(const exec::Program& program, nb::handle inputs, std::span<Tensor> given,
+            Donating& donating) {
+  if (program.donated().empty() || !Donating::is_possible()) return;
+  const Ref all = Ref::checked(PySequence_Tuple(inputs.ptr()));
+  const std::span<PyObject* const> objects(PySequence_Fast_ITEMS(all.get()),
+                                           static_cast<size_t>(PyTuple_GET_SIZE(all.get())));
+  for (const uint32_t input : program.donated()) donating.check_given_once(objects[input], objects);
+  for (const uint32_t input : program.donated()) {
+    Tensor told;
+    donating.take(objects[input], given[input], told);
+  }
+}
+
 nb::list run(const FinishedGraph& self, nb::handle inputs) {
   const GilHeld held;
   const SourceLine line;
   const memory::ScopedRun scope(self.name);
   std::vector<Tensor> given = tensors(inputs);
   std::vector<Tensor> outputs(self.program->num_outputs());
-  self.program->run(given, outputs);
+  {
+    Donating donating(self.name);
+    donate(*self.program, inputs, given, donating);
+    self.program->run(given, outputs);
+  }
   return list_of(outputs);
 }
 
 std::shared_ptr<FinishedGraph> finish(Building& self, nb::handle outputs, bool compile_at_once,
-                                      int64_t budget) {
+                                      int64_t budget, std::vector<uint32_t> donated) {
   auto out = std::make_shared<FinishedGraph>();
-  trace::Ready ready = trace::shared(
-      self.builder.finish(tensors(outputs)),
-      compile_at_once ? exec::Compile::at_once : exec::Compile::when_repeated, budget);
+  trace::Ready ready =
+      trace::shared(self.builder.finish(tensors(outputs)),
+                    compile_at_once ? exec::Compile::at_once : exec::Compile::when_repeated, budget,
+                    std::move(donated));
   out->graph = std::move(ready.graph);
   out->program = std::move(ready.program);
   out->variables = self.builder.variables();
@@ -130,7 +151,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
-  nb::list steps, buffers, reuses, refusals;
+  nb::list steps, buffers, reuses, donations, refusals;
   for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
   for (const PlannedBuffer& b : report.buffers) {
     nb::list over;
@@ -140,10 +161,14 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const PlannedReuse& r : report.reuses) {
     reuses.append(nb::make_tuple(r.step, r.op, r.bytes, r.done, r.why));
   }
+  for (const PlannedDonation& d : report.donations) {
+    donations.append(nb::make_tuple(d.argument, d.bytes, d.done, d.why));
+  }
   for (const std::string& r : report.refusals) refusals.append(r);
   out["steps"] = steps;
   out["buffers"] = buffers;
   out["reuses"] = reuses;
+  out["donations"] = donations;
   out["refusals"] = refusals;
   return out;
 }
@@ -469,7 +494,7 @@ void add_graph_functions(nb::module_& m) {
       .def("own", [](Building& self,
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
       .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false,
-           nb::arg("memory_budget") = 0)
+           nb::arg("memory_budget") = 0, nb::arg("donated") = std::vector<uint32_t>())
       .def_prop_ro("captures", captures)
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
       .def_prop_ro("variable_ids",
@@ -486,7 +511,8 @@ void add_graph_functions(nb::module_& m) {
           nb::arg("name"), "What its runs are called in reports of memory.")
       .def("is_same",
            [](const FinishedGraph& self, const FinishedGraph& other) {
-             return graph::are_same(*self.graph, *other.graph);
+             return std::ranges::equal(self.program->donated(), other.program->donated()) &&
+                    graph::are_same(*self.graph, *other.graph);
            })
       .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })

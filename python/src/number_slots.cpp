@@ -41,6 +41,23 @@ constinit SlotOp add("add"), subtract("subtract"), multiply("multiply"), truediv
     logical_not("logical_not"), invert("invert"), less("less"), less_equal("less_equal"),
     greater("greater"), greater_equal("greater_equal"), equal("equal"), not_equal("not_equal");
 
+/// Counted handles on operands that are large enough for the GIL to be given away meanwhile:
+/// another thread may take the tensor out of its Python object then. What dies with the op is on
+/// this thread's stack alone, and has to stay uncounted to be written over.
+class Counted {
+ public:
+  Counted(std::span<const Tensor> operands, uint64_t dying) {
+    constexpr size_t kSurelyShort = 4096;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].nbytes() > kSurelyShort && !(dying >> i & 1)) held_[i] = operands[i];
+    }
+  }
+  Counted(const Counted&) = delete;
+
+ private:
+  Tensor held_[2];
+};
+
 PyObject* call_two(SlotOp& slot, PyObject* left, PyObject* right) noexcept {
   try {
     const GilHeld held;
@@ -48,6 +65,7 @@ PyObject* call_two(SlotOp& slot, PyObject* left, PyObject* right) noexcept {
     const OpDef& op = slot.op();
     const uint64_t donated = dying_operands(line.place(), left, right);
     const Borrowed<2> inputs(tensor_of(left), tensor_of(right));
+    const Counted counted(inputs.span(), donated);
     return run_op(op, inputs.span(), slot.attrs(), donated, line.place());
   } catch (...) {
     set_error_from_exception();
@@ -95,6 +113,7 @@ Tensor plain_number(PyObject* value, DType beside) {
     const OpDef& op = slot.op();
     if (is_tensor(left) && is_tensor(right)) {
       const Borrowed<2> inputs(tensor_of(left), tensor_of(right));
+      const Counted counted(inputs.span(), 0);
       return run_op(op, inputs.span(), slot.attrs(), 0, line.place());
     }
     const bool is_left = is_tensor(left);
@@ -105,6 +124,7 @@ Tensor plain_number(PyObject* value, DType beside) {
     if (!converted) return Py_NewRef(Py_NotImplemented);
     const uint64_t donated = dying_operands(line.place(), left, right);
     const Borrowed<2> inputs(is_left ? mine : converted, is_left ? converted : mine);
+    const Counted counted(inputs.span(), donated);
     return run_op(op, inputs.span(), slot.attrs(), donated, line.place());
   });
 }
@@ -185,6 +205,7 @@ PyObject* call_one(SlotOp& slot, PyObject* operand) noexcept {
     const SourceLine line;
     const OpDef& op = slot.op();
     const Borrowed<1> input(tensor_of(operand));
+    const Counted counted(input.span(), 0);
     return run_op(op, input.span(), slot.attrs(), 0, line.place());
   });
 }

@@ -1,6 +1,7 @@
 // Tensors where Python wants one of its own values: bool, int, float, index, len, iteration.
 #include <tidemark/call.h>
 
+#include "tidemark/graph/donated.h"
 #include "tidemark/ops/dispatch.h"
 
 #include "errors.h"
@@ -62,6 +63,7 @@ int as_bool(PyObject* self) {
   return guarded([&]() -> int {
     const Tensor& t = tensor_of(self);
     if (is_symbolic(t)) {
+      if (graph::is_donated(t)) check_has_value(t, "bool()");
       raise(operator_not_allowed(),
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the "
             "following resolutions to the problem: If you are running in Graph mode, use Eager "

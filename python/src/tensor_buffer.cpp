@@ -1,6 +1,8 @@
 // The buffer protocol: memoryview(t), np.asarray(t) and all who read buffers share the elements.
 #include <memory>
 
+#include "tidemark/graph/donated.h"
+
 #include "errors.h"
 #include "tensor_type.h"
 
@@ -43,18 +45,26 @@ const char* format_of(DType dtype) {
   }
 }
 
-void fill_dims(Py_buffer* view, const Tensor& t) {
+/// What an export keeps until it is released: the handle too, for the Python object may give its
+/// tensor away.
+struct Exported {
+  Tensor tensor;
+  std::unique_ptr<Py_ssize_t[]> dims;
+};
+
+void fill_dims(Py_buffer* view, Exported& exported) {
+  const Tensor& t = exported.tensor;
   const int rank = t.rank();
-  auto dims = std::make_unique<Py_ssize_t[]>(static_cast<size_t>(2 * rank + 1));
+  exported.dims = std::make_unique<Py_ssize_t[]>(static_cast<size_t>(2 * rank + 1));
+  Py_ssize_t* const dims = exported.dims.get();
   Py_ssize_t stride = view->itemsize;
   for (int i = rank - 1; i >= 0; --i) {
-    dims[static_cast<size_t>(i)] = t.dim(i);
-    dims[static_cast<size_t>(rank + i)] = stride;
+    dims[i] = t.dim(i);
+    dims[rank + i] = stride;
     stride *= t.dim(i);
   }
-  view->shape = dims.get();
-  view->strides = dims.get() + rank;
-  view->internal = dims.release();
+  view->shape = dims;
+  view->strides = dims + rank;
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -65,6 +75,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   }
   const int status = guarded([&]() -> int {
     const Tensor& t = tensor_of(self);
+    if (graph::is_donated(t)) {
+      raise(PyExc_BufferError, "%s", graph::describe_donated(t).c_str());
+    }
     if (is_symbolic(t)) raise(PyExc_BufferError, "a tensor without a value has no buffer");
     const char* format = format_of(t.dtype());
     if (!format && (t.dtype() == DType::string || (flags & PyBUF_FORMAT))) {
@@ -72,6 +85,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
             std::string(name_of(t.dtype())).c_str());
     }
     static char nothing = 0;
+    auto exported = std::make_unique<Exported>(Exported{t, nullptr});
     *view = {};
     view->buf = t.num_elements() > 0 ? const_cast<void*>(t.raw_data()) : &nothing;
     view->len = static_cast<Py_ssize_t>(t.nbytes());
@@ -79,8 +93,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->readonly = 1;
     view->ndim = (flags & PyBUF_ND) ? t.rank() : 1;
     if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format);
-    if (flags & PyBUF_ND) fill_dims(view, t);
+    if (flags & PyBUF_ND) fill_dims(view, *exported);
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) view->strides = nullptr;
+    view->internal = exported.release();
     view->obj = Py_NewRef(self);
     return 0;
   });
@@ -90,9 +105,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return status;
 }
 
-void release_buffer(PyObject*, Py_buffer* view) {
-  delete[] static_cast<Py_ssize_t*>(view->internal);
-}
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Exported*>(view->internal); }
 
 }  // namespace
 

@@ -139,7 +139,9 @@ PyObject* array_of_tensor(PyObject* self) {
   if (t.dtype() == DType::string) return array_of_strings(t);
   PyObject* dtype = numpy_dtype(t.dtype());
   const Ref shape = Ref::checked(shape_tuple(t.shape()));
-  PyObject* arguments[] = {shape.get(), dtype, self};
+  // NumPy keeps the object and not what it exports: one of its own, for this one may be donated.
+  const Ref owner = Ref::checked(wrap(Tensor(t)));
+  PyObject* arguments[] = {shape.get(), dtype, owner.get()};
   const size_t count = t.num_elements() > 0 ? 3 : 2;  // nothing to share in an empty tensor
   return Ref::checked(PyObject_Vectorcall(reinterpret_cast<PyObject*>(numpy().ndarray), arguments,
                                           count, nullptr))

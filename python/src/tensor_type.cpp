@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "tidemark/graph/donated.h"
 #include "tidemark/tensor/storage.h"
 
 #include "convert.h"
@@ -211,6 +212,9 @@ PyObject* wrap_list(std::span<Tensor> values) {
 
 void check_has_value(const Tensor& t, const char* what, PyObject* error) {
   if (!is_symbolic(t)) return;
+  if (graph::is_donated(t)) {
+    fail<FailedPreconditionError>("[", what, "] ", graph::describe_donated(t));
+  }
   raise(error,
         "%s needs a value, and a tensor of a graph that is being built has none yet: run the graph "
         "first, or use TensorFlow operations instead",

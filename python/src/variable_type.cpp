@@ -5,6 +5,8 @@
 #include <new>
 #include <vector>
 
+#include "tidemark/graph/donated.h"
+
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
@@ -85,7 +87,9 @@ PyObject* assign(PyObject* self, PyObject* value) {
   return guarded([&]() -> PyObject* {
     const MakingConstant making;
     Variable variable = variable_of(self);
-    (variable.*Update)(to_tensor(value, {variable.dtype(), false}));
+    const Tensor given = to_tensor(value, {variable.dtype(), false});
+    if (graph::is_donated(given)) check_has_value(given, "assigning");
+    (variable.*Update)(given);
     Py_RETURN_NONE;
   });
 }

@@ -13,6 +13,7 @@ from tidemark._export import export
 from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.budgets import budget_of
 from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
+from tidemark._functions.donation import Donated
 from tidemark._functions.numbers import TracedNumber, wide_dtype
 from tidemark._functions.plan import Plan
 from tidemark._functions.signature import DeclaredInputs, Signature
@@ -65,6 +66,7 @@ class Function(_tidemark.FunctionBase):
         experimental_options=None,
         _instance=None,
         memory_budget=None,
+        donate=None,
     ):
         self._memory_budget = 0 if memory_budget is None else parse_bytes(memory_budget)
         self._python_function = python_function
@@ -78,6 +80,7 @@ class Function(_tidemark.FunctionBase):
         self._declared = None
         if input_signature is not None:
             self._declared = DeclaredInputs(input_signature, self._name, self._signature)
+        self._donate = None if donate is None else Donated(donate, self._name, self._signature)
         self._lock = threading.RLock()
         self._traces: list[Trace] = []
         self._needs = set()  # positions of leaves whose exact value or shape traces need
@@ -223,7 +226,8 @@ class Function(_tidemark.FunctionBase):
                 packed_args, packed_kwargs = call.packed(leaves)
                 result = self._traceable()(*packed_args, **packed_kwargs)
                 structure, outputs = Structure.of(result, self._to_output)
-                graph = builder.finish(outputs, True, budget_of(self._memory_budget))
+                donated = [] if self._donate is None else self._donate.inputs(call, args)
+                graph = builder.finish(outputs, True, budget_of(self._memory_budget), donated)
         finally:
             _thread.creating = outer
         if creating.count:
@@ -267,7 +271,7 @@ class Function(_tidemark.FunctionBase):
         last = self._traces[-1]
         if last.token != call.token:
             return "the structure of the arguments differs"
-        names = self._leaf_names(call)
+        names = self._leaf_names(call, len(call.args))
         found = [
             f"{name}: {old!r} -> {new!r}"
             for name, old, new in zip(names, last.args, call.args, strict=True)
@@ -283,7 +287,7 @@ class Function(_tidemark.FunctionBase):
         pairs = zip(last.args, call.args, strict=True)
         return tuple(sorted({_kind_of_change(new) for old, new in pairs if not old.accepts(new)}))
 
-    def _leaf_names(self, call):
+    def _leaf_names(self, call, count):
         args, kwargs = call._structure
         try:
             names = list(self._signature._signature.parameters)
@@ -296,7 +300,7 @@ class Function(_tidemark.FunctionBase):
             out += [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
         for name, value in sorted(kwargs.items()):
             out += [name] * len(nest.flatten(value))
-        return out + ["part"] * (len(call.args) - len(out))
+        return out + ["part"] * (count - len(out))
 
     def _warn_about_retracing(self, trace):
         count = self._lines[trace.line] = self._lines.get(trace.line, 0) + 1
@@ -409,7 +413,12 @@ class Function(_tidemark.FunctionBase):
         own = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
         budget = budget_of(own)
         trace, specs = self._trace_and_specs(args, kwargs)
-        return Plan(self._name, trace.graph.plan(self._name, specs, budget))
+        said = trace.graph.plan(self._name, specs, budget)
+        names = self._leaf_names(trace.call, len(trace.args)) if said["donations"] else ()
+        said["donations"] = [
+            (names[trace.inputs[index][0]], *rest) for index, *rest in said["donations"]
+        ]
+        return Plan(self._name, said)
 
     def graph(self, *args, compiled=True, **kwargs):
         """The graph of a call with these arguments, or arguments of these specs, to look at: with
@@ -453,11 +462,15 @@ class Function(_tidemark.FunctionBase):
             "f.get_concrete_function(...).graph.as_graph_def() shows the graph"
         )
 
+    def _memory_options(self):
+        donate = None if self._donate is None else tuple(self._donate.names)
+        return {"memory_budget": self._memory_budget or None, "donate": donate}
+
     def __copy__(self):
         return type(self)(
             self._python_function, self._name, self.input_signature, self._autograph,
             self._jit_compile, self._reduce_retracing, self._autograph_options,
-            _instance=self._instance,
+            _instance=self._instance, **self._memory_options(),
         )  # fmt: skip
 
     def __deepcopy__(self, memo):
@@ -497,7 +510,7 @@ class Function(_tidemark.FunctionBase):
         bound = type(self)(
             self._python_function, self._name, self.input_signature, self._autograph,
             self._jit_compile, self._reduce_retracing, self._autograph_options,
-            _instance=weakref.ref(instance), memory_budget=self._memory_budget or None,
+            _instance=weakref.ref(instance), **self._memory_options(),
         )  # fmt: skip
         try:
             self._bound[instance] = bound
@@ -598,12 +611,19 @@ def function(
     experimental_compile=None,
     experimental_follow_type_hints=None,
     memory_budget=None,
+    donate=None,
 ):
     """Makes a Python function run as a graph: ``@tf.function``, with or without arguments.
 
     ``memory_budget`` (bytes, or text like "500MB") bounds what a call takes beside its arguments
     and variables: steps are done twice rather than kept, as few and as cheap ones as can be found.
     ``tf.memory.budget`` gives one to all functions that are traced inside it.
+
+    ``donate`` names parameters, or gives their positions: ``donate=("state",)``. A call gives up
+    the tensors in those arguments, nested ones too, and results are written into their memory
+    where nobody else has it: ``state = f(state)`` needs no second state. The tensors given have no
+    value afterwards; using one raises ``FailedPreconditionError`` with the line of the call. Under
+    a tape, inside another function and with ``run_functions_eagerly`` nothing is given up.
     """
 
     def decorate(inner):
@@ -612,7 +632,7 @@ def function(
         return Function(
             inner, getattr(inner, "__name__", None), input_signature, autograph, jit_compile,
             bool(reduce_retracing or experimental_relax_shapes), experimental_autograph_options,
-            memory_budget=memory_budget,
+            memory_budget=memory_budget, donate=donate,
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)

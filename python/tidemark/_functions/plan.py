@@ -38,6 +38,15 @@ class PlannedReuse(NamedTuple):
     why: str
 
 
+class PlannedDonation(NamedTuple):
+    """An argument that calls give up, and whether a result is written into its memory."""
+
+    argument: str
+    bytes: int
+    done: bool
+    why: str
+
+
 @export("tf.memory.Plan")
 class Plan:
     """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
@@ -48,6 +57,7 @@ class Plan:
         self.steps = [PlannedStep(*step) for step in said["steps"]]
         self.buffers = [PlannedBuffer(*buffer) for buffer in said["buffers"]]
         self.reuses = [PlannedReuse(*reuse) for reuse in said["reuses"]]
+        self.donations = [PlannedDonation(*one) for one in said.get("donations", ())]
 
     def __getattr__(self, name):
         try:
@@ -79,6 +89,7 @@ class Plan:
         out["steps"] = [step._asdict() for step in self.steps]
         out["buffers"] = [buffer._asdict() for buffer in self.buffers]
         out["reuses"] = [reuse._asdict() for reuse in self.reuses]
+        out["donations"] = [one._asdict() for one in self.donations]
         return out
 
     def to_json(self, indent=None):

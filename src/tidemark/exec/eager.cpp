@@ -7,6 +7,7 @@
 
 #include "tidemark/exec/long_work.h"
 #include "tidemark/exec/watched_op.h"
+#include "tidemark/graph/donated.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/grow.h"
@@ -56,6 +57,9 @@ class Workspace {
 }
 
 [[noreturn, gnu::cold]] void fail_symbolic(const OpCall& call, const Tensor& t) {
+  if (graph::is_donated(t)) {
+    fail<FailedPreconditionError>("[", call.op.name(), "] ", graph::describe_donated(t));
+  }
   fail<OutOfScopeError>(
       "[", call.op.name(), "] the tensor ", graph::describe(t),
       " is out of scope: it belongs to a graph that was being built, and has no value here. Return "

@@ -8,6 +8,7 @@
 #include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
+#include "tidemark/graph/donated.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/runs.h"
@@ -20,6 +21,18 @@ thread_local constinit FailedStep failed_step __attribute__((tls_model("initial-
 namespace {
 
 constexpr size_t kFewOperands = 8;
+
+/// Nothing records or builds a graph: an input has to have a value.
+void check_has_values(std::span<const Tensor> inputs) {
+  for (const Tensor& t : inputs) {
+    if (!t || !t.is_symbolic()) [[likely]]
+      continue;
+    if (graph::is_donated(t)) fail<FailedPreconditionError>(graph::describe_donated(t));
+    fail<OutOfScopeError>("the tensor ", graph::describe(t),
+                          " is out of scope: it belongs to a graph that was being built, and has "
+                          "no value here. Return it from the function that made it");
+  }
+}
 
 }  // namespace
 
@@ -157,6 +170,7 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     fail<InternalError>("a program of ", num_inputs_, " inputs was given ", inputs.size());
   }
   const memory::ScopedRun scope("a graph");
+  if (top_handler() == nullptr) check_has_values(inputs);
   if (versions_ && top_handler() == nullptr) {
     if (const Executable* planned = versions_->find(*this, inputs)) {
       if (op_observer) [[unlikely]] {

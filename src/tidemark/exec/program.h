@@ -57,19 +57,23 @@ class TIDEMARK_API Program {
   Program& operator=(const Program&) = delete;
 
   /// `budget`: bytes that a run may take beside its inputs, by doing some steps twice if need be.
+  /// `donated`: inputs that callers move in, as a rule; plans count on their memory.
   static std::shared_ptr<const Program> build(const graph::Graph& graph,
                                               Compile compile = Compile::when_repeated,
-                                              int64_t budget = 0);
+                                              int64_t budget = 0,
+                                              std::vector<uint32_t> donated = {});
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects = {},
                                               Compile compile = Compile::when_repeated,
-                                              int64_t budget = 0);
+                                              int64_t budget = 0,
+                                              std::vector<uint32_t> donated = {});
 
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }
   /// Inputs that no step and no output needs.
   std::span<const uint32_t> unused_inputs() const { return unused_inputs_; }
+  std::span<const uint32_t> donated() const { return donated_; }
   size_t num_steps() const { return steps_.size(); }
   size_t bytes() const;
 
@@ -125,7 +129,7 @@ class TIDEMARK_API Program {
   std::vector<SpecialStep> specials_;
   std::vector<Recording> recordings_;
   std::vector<int32_t> outputs_;
-  std::vector<uint32_t> unused_inputs_;
+  std::vector<uint32_t> unused_inputs_, donated_;
   std::unique_ptr<Versions> versions_;  // null: never compiled
 };
 

@@ -133,15 +133,18 @@ class Program::Builder {
 };
 
 std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile compile,
-                                              int64_t budget) {
-  return build(graph.inputs(), graph.outputs(), graph.effects(), compile, budget);
+                                              int64_t budget, std::vector<uint32_t> donated) {
+  return build(graph.inputs(), graph.outputs(), graph.effects(), compile, budget,
+               std::move(donated));
 }
 
 std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects,
-                                              Compile compile, int64_t budget) {
+                                              Compile compile, int64_t budget,
+                                              std::vector<uint32_t> donated) {
   auto program = std::make_shared<Program>();
+  program->donated_ = std::move(donated);
   Builder(*program, inputs, outputs, effects).build(inputs, outputs);
   static const bool plans = settings::flag(settings::kPlan);
   // One step gains nothing from a plan.

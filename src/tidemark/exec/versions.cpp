@@ -72,8 +72,10 @@ namespace {
 
 }  // namespace
 
-PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
-  PlannedGraph out{graph, plan::plan_graph(*graph)};
+PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
+                         std::span<const uint32_t> donated) {
+  const plan::GraphPlanOptions options{.donated = donated};
+  PlannedGraph out{graph, plan::plan_graph(*graph, options)};
   out.unbounded_peak = out.plan.peak;
   const bool is_wish = budget <= 0;  // no error where it cannot be had
   static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
@@ -86,7 +88,7 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget) {
     const auto target = static_cast<int64_t>(part * static_cast<double>(budget));
     compile::Fitted fitted = compile::fit_budget(graph, target);
     compile::verify(*fitted.graph);
-    plan::GraphPlan plan = plan::plan_graph(*fitted.graph);
+    plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
     if (plan.peak >= least.plan.peak) continue;
     least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
              fitted.repeated};
@@ -139,7 +141,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
   try {
     if (const auto graph = specialise(program, inputs)) {
-      const PlannedGraph planned = plan_within(graph, budget_);
+      const PlannedGraph planned = plan_within(graph, budget_, program.donated());
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
       if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
       for (const plan::PlannedStep& step : planned.plan.steps) {

@@ -76,6 +76,7 @@ struct PlannedGraph {
 };
 /// Throws ResourceExhaustedError where no plan within the budget was found: it says the lowest peak
 /// that was, and what is alive at it.
-TIDEMARK_API PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget);
+TIDEMARK_API PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
+                                      std::span<const uint32_t> donated = {});
 
 }  // namespace tidemark::exec

@@ -8,6 +8,7 @@
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/check.h"
 #include "tidemark/plan/check_reads.h"
+#include "tidemark/plan/donations.h"
 #include "tidemark/plan/lifetimes.h"
 #include "tidemark/plan/load.h"
 #include "tidemark/plan/lowering.h"
@@ -163,7 +164,8 @@ class Placing {
     int64_t bytes = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
       bytes += change[i];
-      plan.outside = std::max(plan.outside, bytes + plan.steps[i].inner);
+      plan.steps[i].outside = bytes + plan.steps[i].inner;
+      plan.outside = std::max(plan.outside, plan.steps[i].outside);
     }
   }
 
@@ -213,11 +215,12 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);
   plan.traced_peak = order.given_peak;
-  plan.peak = plan.arena_bytes + plan.outside;
   plan.first_values.assign(lowered.first_value.begin(), lowered.first_value.end());
   std::sort(plan.first_values.begin(), plan.first_values.end());
   for (const Tensor& t : graph.inputs()) plan.input_values.push_back(lowered.value_of(t));
   for (const Tensor& t : graph.outputs()) plan.output_values.push_back(lowered.value_of(t));
+  find_donations(plan, options.donated);
+  plan.peak = plan.arena_bytes + plan.outside;
   plan.seconds = now() - start;
   return plan;
 }

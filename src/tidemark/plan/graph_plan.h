@@ -28,10 +28,11 @@ struct PlannedValue {
   uint32_t output = 0;
   int64_t bytes = 0;  ///< 0 too where only the run can tell
   Place place = Place::elsewhere;
-  int64_t offset = 0;       ///< in the arena
-  int view_of = kNone;      ///< shares that value's bytes, from `view_offset` on
-  int64_t view_offset = 0;  ///< in bytes
-  int takes_over = kNone;   ///< the value whose bytes it is written into
+  int64_t offset = 0;        ///< in the arena
+  int view_of = kNone;       ///< shares that value's bytes, from `view_offset` on
+  int64_t view_offset = 0;   ///< in bytes
+  int viewed_input = kNone;  ///< of its node: what a view shows, be it a constant
+  int takes_over = kNone;    ///< the value whose bytes it is written into
   bool is_result = false;
   int first = 0;  ///< the step that makes it
   int last = 0;   ///< the last step that needs it
@@ -50,8 +51,25 @@ struct PlannedStep {
   Kernel kernel;
   int64_t workspace = 0;
   int64_t workspace_offset = 0;
-  int64_t inner = 0;  ///< bytes outside the arena that a branch or a loop takes while it runs
-  int64_t load = 0;   ///< bytes alive while it runs, workspace and inner bytes included
+  int64_t inner = 0;    ///< bytes outside the arena that a branch or a loop takes while it runs
+  int64_t load = 0;     ///< bytes alive while it runs, workspace and inner bytes included
+  int64_t outside = 0;  ///< of those, what does not lie in the arena
+};
+
+/// An input whose memory the caller gives up, and what becomes of it.
+struct Donation {
+  enum class Fate : uint8_t {
+    in_place,   ///< a result is written over it by the step that reads it last
+    reused,     ///< a result is written into its memory after the last read
+    returned,   ///< it is a result, or a part of it is
+    kept,       ///< a step that reads it may keep it
+    read_last,  ///< the only result of its size is written while it is still read
+    no_result,  ///< no result has its size
+  };
+  uint32_t input = 0;  ///< of the graph
+  Fate fate = Fate::no_result;
+  int value = kNone;      ///< the result that gets the memory
+  int last_read = kNone;  ///< the last step that needs it; kNone: no step does
 };
 
 struct GraphPlan {
@@ -66,6 +84,7 @@ struct GraphPlan {
   int64_t lower_bound = 0;  ///< the largest load of any step
   int64_t traced_peak = 0;  ///< the largest load in the order of the program
   double seconds = 0;       ///< spent on planning
+  std::vector<Donation> donations;
 
   /// The value that stands for the tensor; kNone: it holds elements itself.
   int value_of(const Tensor& t) const;
@@ -78,6 +97,8 @@ struct GraphPlanOptions {
   /// How long to look for a better order and a better placement. Unless given, as
   /// TIDEMARK_PLAN_MILLISECONDS says.
   std::optional<double> seconds = {};
+  /// Inputs whose memory the run may have, if it turns out to be the caller's alone.
+  std::span<const uint32_t> donated{};
 };
 
 /// Bytes that a branch or a loop takes inside while it runs, beside its inputs and outputs; 0 for

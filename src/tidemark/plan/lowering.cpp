@@ -176,6 +176,7 @@ void Lowering::make_views(const graph::Node& node, const InferContext& said) {
     Value& packed = program.values[static_cast<size_t>(first + i)];
     value.view_offset = out.offset * static_cast<int64_t>(size_of(base.dtype()));
     value.view_of = packed.view_of = value_of(base);
+    value.viewed_input = out.aliased_input;
     packed.external = value.view_of == kNone;
   }
 }

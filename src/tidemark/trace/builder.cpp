@@ -1,6 +1,7 @@
 #include "tidemark/trace/builder.h"
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/graph/donated.h"
 #include "tidemark/tensor/kept_for_runs.h"
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/infer.h"
@@ -71,6 +72,7 @@ Tensor GraphBuilder::own(const Tensor& t) {
   if (!t.is_symbolic()) return kept_for_runs(t);
   const graph::Node& node = graph::node_of(t);
   if (node.graph_id == graph_->id()) return t;
+  if (graph::is_donated(t)) fail<FailedPreconditionError>(graph::describe_donated(t));
   const std::pair key(&node, graph::symbolic(t).index);
   if (const auto known = inner_of_.find(key); known != inner_of_.end()) return known->second;
   if (!around_) {

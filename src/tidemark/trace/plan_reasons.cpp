@@ -26,7 +26,15 @@ class Reasons {
       reuse.step = static_cast<int>(index);
       reuse.bytes = made.bytes;
       reuse.op = graph::kind_of(*step.node);
-      if (made.takes_over != plan::kNone) {
+      const int index_of_made = static_cast<int>(&made - plan_.values.data());
+      const auto given = std::find_if(
+          plan_.donations.begin(), plan_.donations.end(), [&](const plan::Donation& d) {
+            return d.value == index_of_made && d.fate == plan::Donation::Fate::in_place;
+          });
+      if (given != plan_.donations.end()) {
+        reuse.done = true;
+        reuse.why = "the last use of a donated argument";
+      } else if (made.takes_over != plan::kNone) {
         reuse.done = true;
         reuse.why = message("the last use of ", describe_step(*value(made.takes_over).node));
       } else {
@@ -111,6 +119,33 @@ std::vector<PlannedReuse> explain_reuses(const plan::GraphPlan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) reasons.add(i, out);
   std::stable_sort(out.begin(), out.end(),
                    [](const PlannedReuse& a, const PlannedReuse& b) { return a.bytes > b.bytes; });
+  return out;
+}
+
+std::vector<PlannedDonation> explain_donations(const plan::GraphPlan& plan) {
+  using Fate = plan::Donation::Fate;
+  std::vector<PlannedDonation> out;
+  for (const plan::Donation& d : plan.donations) {
+    const auto value = static_cast<size_t>(plan.input_values[d.input]);
+    PlannedDonation said{
+        static_cast<int>(d.input), plan.values[value].bytes, d.value != plan::kNone, {}};
+    const graph::Node* last =
+        d.last_read == plan::kNone ? nullptr : plan.steps[static_cast<size_t>(d.last_read)].node;
+    const std::string reader = last ? describe_step(*last) : "nobody";
+    if (said.done) {
+      const graph::Node& writer = *plan.values[static_cast<size_t>(d.value)].node;
+      said.why = message("the result of ", describe_step(writer), " is written into it");
+    } else if (d.fate == Fate::returned) {
+      said.why = "it is a result itself, or a part of it is";
+    } else if (d.fate == Fate::kept) {
+      said.why = message("a step it goes to may keep it");
+    } else if (d.fate == Fate::read_last) {
+      said.why = message("results of its size are written while ", reader, " still reads it");
+    } else {
+      said.why = "no result has its size";
+    }
+    out.push_back(std::move(said));
+  }
   return out;
 }
 

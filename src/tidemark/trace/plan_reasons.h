@@ -9,6 +9,8 @@ namespace tidemark::trace {
 
 /// One entry for each step that may write in place, the largest first.
 std::vector<PlannedReuse> explain_reuses(const plan::GraphPlan& plan);
+/// What becomes of the memory of each donated argument.
+std::vector<PlannedDonation> explain_donations(const plan::GraphPlan& plan);
 
 /// "matmul at train.py:12", as far as it is known.
 std::string describe_step(const graph::Node& node);

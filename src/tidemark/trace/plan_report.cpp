@@ -34,6 +34,7 @@ class Reporter {
     for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
     count_what_is_elsewhere();
     out_.reuses = explain_reuses(plan_);
+    out_.donations = explain_donations(plan_);
   }
 
  private:
@@ -82,11 +83,16 @@ class Reporter {
       if (buffer == buffers_.end()) return;
       PlannedBuffer& into = out_.buffers[buffer->second];
       if (v.takes_over != plan::kNone) into.written_over_by.push_back(op);
-      if (v.is_result) into.place = "result";
+      if (v.is_result && into.place != "donated") into.place = "result";
       return;
     }
     buffers_[index] = out_.buffers.size();
-    const char* place = v.place == plan::Place::arena ? "arena" : v.is_result ? "result" : "own";
+    const bool given = std::any_of(plan_.donations.begin(), plan_.donations.end(),
+                                   [&](const plan::Donation& d) { return d.value == index; });
+    const char* place = given                           ? "donated"
+                        : v.place == plan::Place::arena ? "arena"
+                        : v.is_result                   ? "result"
+                                                        : "own";
     out_.buffers.push_back({op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
     if (place == std::string_view("own")) {
       out_.refusals.push_back(message(
@@ -147,7 +153,7 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   }
   PlanReport out;
   out.name = std::move(name);
-  const exec::PlannedGraph planned = exec::plan_within(graph, budget);
+  const exec::PlannedGraph planned = exec::plan_within(graph, budget, program.donated());
   out.budget = budget;
   out.unbounded_peak = planned.unbounded_peak;
   out.repeated = planned.repeated;

@@ -138,6 +138,18 @@ void add_reuses(std::string& out, const PlanReport& plan) {
   }
 }
 
+void add_donations(std::string& out, const PlanReport& plan) {
+  constexpr size_t kMostDonations = 6;
+  if (plan.donations.empty()) return;
+  out += message(plan.donations.size(), " donated arguments:\n");
+  for (size_t i = 0; i < std::min(plan.donations.size(), kMostDonations); ++i) {
+    const PlannedDonation& d = plan.donations[i];
+    out += right(format_bytes(d.bytes), 13) +
+           cut(message(d.done ? "  used again: " : "  not used again: ", d.why), kColumns - 13) +
+           "\n";
+  }
+}
+
 }  // namespace
 
 double PlanReport::gap() const {
@@ -175,6 +187,7 @@ std::string PlanReport::to_string() const {
   add_peak(out, *this);
   out += "over time, " + message(steps.size(), " steps:\n");
   out += "  " + timeline(steps, lower_bound) + "\n";
+  add_donations(out, *this);
   add_reuses(out, *this);
   return out;
 }

@@ -72,9 +72,10 @@ bool has_state(const graph::Graph& graph) {
 
 }  // namespace
 
-Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile, int64_t budget) {
-  if (budget > 0 || has_state(*graph)) {
-    return {graph, exec::Program::build(*graph, compile, budget)};
+Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile, int64_t budget,
+             std::vector<uint32_t> donated) {
+  if (budget > 0 || !donated.empty() || has_state(*graph)) {
+    return {graph, exec::Program::build(*graph, compile, budget, std::move(donated))};
   }
   const uint64_t hash = graph::content_hash(*graph);
   // Compared and let go without the lock: the last owner's end may run the user's code.

@@ -19,9 +19,10 @@ struct Ready {
 
 /// This graph and a program for it, or those of an equal graph from the same lines that is alive.
 /// Graphs with state of their own (random numbers, tables) are never shared, nor those with a
-/// memory budget. Any thread.
+/// memory budget or donated inputs. Any thread.
 TIDEMARK_API Ready shared(std::shared_ptr<graph::Graph> graph,
-                          exec::Compile compile = exec::Compile::when_repeated, int64_t budget = 0);
+                          exec::Compile compile = exec::Compile::when_repeated, int64_t budget = 0,
+                          std::vector<uint32_t> donated = {});
 
 /// Entries of the table, of graphs alive or gone: for tests.
 TIDEMARK_API size_t num_shared_graphs();
