@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import threading
 
 import numpy as np
@@ -140,6 +141,9 @@ def test_structures_give_up_all_their_tensors():
 
 
 @needs_plans
+@pytest.mark.skipif(
+    os.environ.get("TIDEMARK_FUSION") == "off", reason="op by op, results begin as other values"
+)
 def test_optimizer_states_in_a_structure_need_no_second_copy():
     @tf.function(donate=("weights", "moments"))
     def adam(weights, moments, gradients):

@@ -296,8 +296,8 @@ class Function(_tidemark.FunctionBase):
         out = []
         for at, value in enumerate(args):
             name = names[at] if at < len(names) else f"argument {at}"
-            count = len(nest.flatten(value))
-            out += [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
+            parts = len(nest.flatten(value))
+            out += [name] if parts == 1 else [f"{name}[{i}]" for i in range(parts)]
         for name, value in sorted(kwargs.items()):
             out += [name] * len(nest.flatten(value))
         return out + ["part"] * (count - len(out))

@@ -9,11 +9,11 @@
 #include <set>
 #include <vector>
 
-#include "tidemark/base/settings.h"
 #include "tidemark/exec/watched_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
+#include "tidemark/memory/poison.h"
 
 namespace tidemark::exec {
 
@@ -182,8 +182,9 @@ ArenaLease::ArenaLease(int64_t bytes, bool exact) : bytes_(bytes) {
   const Arena arena = Pool::instance().take(static_cast<size_t>(bytes), exact);
   buffer_ = arena.buffer;
   id_ = arena.id;
-  static const bool poison = settings::flag(settings::kPoison);
-  if (poison) std::memset(buffer_->data, 0xa5, static_cast<size_t>(bytes));
+  if (memory::core.poison) {
+    std::memset(buffer_->data, memory::poison::kNaNs, static_cast<size_t>(bytes));
+  }
 }
 
 ArenaLease::~ArenaLease() {

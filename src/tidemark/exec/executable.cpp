@@ -9,6 +9,7 @@
 #include "tidemark/exec/watched_op.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/memory/poison.h"
 #include "tidemark/tensor/headers.h"
 #include "tidemark/tensor/storage.h"
 
@@ -60,8 +61,10 @@ class Executable::Run {
         frame_(executable.take_frame()),
         slots_(frame_->slots.data()) {
     frame_->point_into(executable, lease_);
+    if (!executable.lifetimes_.empty()) memory::poison::hide(lease_.data(), arena_bytes());
   }
   ~Run() {
+    if (!executable_.lifetimes_.empty()) memory::poison::show(lease_.data(), arena_bytes());
     // Whatever a failed run left; after a good one they are empty.
     size_t next = 0;
     for (uint32_t slot = 0; slot < executable_.num_slots_; ++slot) {
@@ -78,6 +81,33 @@ class Executable::Run {
   Tensor* slots() { return slots_; }
 
   void step(const Step& step) {
+    if (!executable_.lifetimes_.empty()) [[unlikely]]
+      return watched_step(step);
+    plain_step(step);
+  }
+
+  const Tensor& operand(int32_t ref) const {
+    return ref >= 0 ? slots_[ref] : executable_.constants_[static_cast<size_t>(~ref)];
+  }
+
+ private:
+  size_t arena_bytes() const { return static_cast<size_t>(executable_.need_.bytes()); }
+
+  /// What the step reads after its time, or writes where nothing is to be, shows in its results.
+  void watched_step(const Step& step) {
+    const Lifetimes& mine =
+        executable_.lifetimes_[static_cast<size_t>(&step - executable_.steps_.data())];
+    for (const Bytes& bytes : mine.born) {
+      memory::poison::show(lease_.data() + bytes.offset, static_cast<size_t>(bytes.count));
+    }
+    plain_step(step);
+    for (const Bytes& bytes : mine.dead) {
+      memory::poison::bury(lease_.data() + bytes.offset, static_cast<size_t>(bytes.count),
+                           is_floating(bytes.dtype));
+    }
+  }
+
+  void plain_step(const Step& step) {
     switch (step.kind) {
       case Kind::kernel:
         compute(step);
@@ -110,11 +140,6 @@ class Executable::Run {
     }
   }
 
-  const Tensor& operand(int32_t ref) const {
-    return ref >= 0 ? slots_[ref] : executable_.constants_[static_cast<size_t>(~ref)];
-  }
-
- private:
   /// Borrowed handles.
   std::span<const Tensor> operands_of(const Step& step) {
     detail::TensorImpl** impls = frame_->operands.data();
@@ -155,13 +180,17 @@ class Executable::Run {
       char* data = static_cast<char*>(base.mutable_raw_data());
       return view_of(base, data ? data + made.offset : nullptr, made.dtype, made.shape);
     }
-    for (uint64_t left = step.writable; left != 0; left &= left - 1) {
+    for (uint64_t left = made.writable; left != 0; left &= left - 1) {
       const auto input = static_cast<uint32_t>(__builtin_ctzll(left));
       const Tensor& t = operand(executable_.operands_[step.first_input + input]);
       if (t.dtype() != made.dtype || !(t.shape() == made.shape) || t.num_elements() == 0) continue;
       if (!t.is_unique()) continue;
       t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
       return t;
+    }
+    if (made.donor >= 0) {
+      Tensor donor = std::move(slots_[made.donor]);
+      if (Tensor again = from_former(donor, made)) return again;
     }
     if (made.output < 0) return new_tensor(made.dtype, made.shape);
     if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made)) return again;

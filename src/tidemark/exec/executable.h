@@ -46,6 +46,8 @@ class TIDEMARK_API Executable {
     int32_t base = kNoBase;        // an operand whose bytes it shows or takes over
     int64_t offset = 0;            // into it
     int32_t output = -1;           // of the run: its memory leaves with that one
+    int32_t donor = -1;            // an input that is done with: it may have its memory
+    uint64_t writable = 0;         // inputs that die with the step and may be written over
     memory::Site* site = nullptr;  // then: the line and the op that write the output
     const char* op = nullptr;
   };
@@ -65,8 +67,7 @@ class TIDEMARK_API Executable {
     uint32_t first_made = 0, num_made = 0;
     uint32_t first_dead = 0, num_dead = 0;
     uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
-    uint64_t writable = 0;  // of those, the ones the op may write its output into
-    uint64_t lent = 0;      // of a special: inputs whose bytes the plan will use again
+    uint64_t lent = 0;   // of a special: inputs whose bytes the plan will use again
     int64_t workspace = -1;
     std::vector<Attr> attrs;
     std::vector<graph::OutputInfo> infos;  // of specials
@@ -79,6 +80,16 @@ class TIDEMARK_API Executable {
     int64_t offset = 0;
     DType dtype = DType::invalid;
     Shape shape;
+  };
+
+  /// A part of the arena.
+  struct Bytes {
+    int64_t offset = 0, count = 0;
+    DType dtype = DType::invalid;
+  };
+  /// What a step gives a meaning to, and what loses it with the step.
+  struct Lifetimes {
+    std::vector<Bytes> born, dead;
   };
 
   class Builder;
@@ -96,6 +107,7 @@ class TIDEMARK_API Executable {
   std::vector<Made> made_;
   std::vector<uint32_t> dead_;
   std::vector<InArena> in_arena_;
+  std::vector<Lifetimes> lifetimes_;  // by step; empty: nobody looks for reads of the dead
   std::vector<Tensor> constants_;
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_;

@@ -5,6 +5,7 @@
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/kernels/fusion/product.h"
+#include "tidemark/memory/poison.h"
 #include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::exec {
@@ -21,13 +22,18 @@ class Executable::Builder {
     out_.num_inputs_ = plan_.input_values.size();
     for (const plan::PlannedStep& step : plan_.steps) number(*step.node);
     out_.num_slots_ = next_slot_;
-    for (const plan::PlannedStep& step : plan_.steps) add_step(step);
+    for (const plan::PlannedStep& step : plan_.steps) {
+      add_step(step);
+      steps_so_far_.push_back(out_.steps_.size());
+    }
     for (const Tensor& t : graph.outputs()) out_.outputs_.push_back(reference(t));
     find_leaving(graph);
+    find_donors();
     for (size_t i = 0; i < plan_.values.size(); ++i) add_arena_value(i);
     std::sort(out_.in_arena_.begin(), out_.in_arena_.end(),
               [](const InArena& a, const InArena& b) { return a.slot < b.slot; });
     find_last_uses();
+    if (memory::poison::is_on()) mark_lifetimes();
   }
 
  private:
@@ -154,17 +160,26 @@ class Executable::Builder {
     }
   }
 
+  /// Their slots keep them until then, or until the end of the run.
+  void find_donors() {
+    for (const plan::Donation& donation : plan_.donations) {
+      if (donation.fate != plan::Donation::Fate::reused) continue;
+      const uint32_t slot = slot_of_[static_cast<size_t>(donation.value)];
+      const auto made = std::find_if(out_.made_.begin(), out_.made_.end(),
+                                     [&](const Made& m) { return m.slot == slot; });
+      if (made == out_.made_.end()) continue;
+      made->donor = static_cast<int32_t>(donation.input);
+      donors_.push_back(donation.input);
+    }
+  }
+
   const graph::Node& writer_of(const Tensor& output) const {
     return *value(plan_.root_of(plan_.value_of(output))).node;
   }
 
   int32_t base_of_view(const graph::Node& node, const plan::PlannedValue& v) {
     if (v.view_of != plan::kNone) return slot_ref(v.view_of);
-    const OpCall call{*node.op, node.inputs, node.attrs};
-    InferContext said(call, static_cast<int>(node.outputs.size()));
-    node.op->shape_rule()(said);
-    const int input = said.output(static_cast<int>(v.output)).aliased_input;
-    return reference(node.inputs[static_cast<size_t>(input)]);
+    return reference(node.inputs[static_cast<size_t>(v.viewed_input)]);
   }
 
   void add_arena_value(size_t index) {
@@ -176,24 +191,57 @@ class Executable::Builder {
     is_in_arena_[slot_of_[index]] = true;
   }
 
+  /// When bytes of the arena get a meaning and when they lose it, as the plan says.
+  void mark_lifetimes() {
+    out_.lifetimes_.resize(out_.steps_.size());
+    for (const plan::PlannedValue& v : plan_.values) {
+      const bool is_owner = v.view_of == plan::kNone && v.takes_over == plan::kNone;
+      if (v.place != plan::Place::arena || !is_owner || v.bytes == 0) continue;
+      mark({v.offset, v.bytes, v.node->outputs[v.output].dtype}, v.first, v.last);
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const plan::PlannedStep& step = plan_.steps[i];
+      if (step.workspace == 0) continue;
+      mark({step.workspace_offset, step.workspace, DType::uint8}, static_cast<int>(i),
+           static_cast<int>(i));
+    }
+  }
+
+  void mark(const Bytes& bytes, int first, int last) {
+    // Views of the arena are no steps of their own.
+    const size_t from = steps_so_far_[static_cast<size_t>(first)];
+    const size_t to = steps_so_far_[static_cast<size_t>(last)];
+    if (from > 0) out_.lifetimes_[from - 1].born.push_back(bytes);
+    if (to > 0) out_.lifetimes_[to - 1].dead.push_back(bytes);
+  }
+
   void find_last_uses() {
-    is_in_arena_.resize(next_slot_);
-    LastUses found = exec::find_last_uses<Step>(out_.steps_, out_.operands_, out_.outputs_,
-                                                std::move(is_in_arena_));
+    std::vector<bool> stays = std::move(is_in_arena_);
+    stays.resize(next_slot_);
+    for (const uint32_t slot : donors_) stays[slot] = true;
+    LastUses found =
+        exec::find_last_uses<Step>(out_.steps_, out_.operands_, out_.outputs_, std::move(stays));
     out_.dead_ = std::move(found.dead);
     for (const uint32_t slot : found.unused) {
       if (slot < out_.num_inputs_) out_.unused_inputs_.push_back(slot);
     }
-    for (Step& step : out_.steps_) find_writable(step);
+    for (const Step& step : out_.steps_) find_writable(step);
   }
 
-  static void find_writable(Step& step) {
-    if (step.num_outputs != 1) return;
+  /// What the plan gives to one output is not there for another.
+  void find_writable(const Step& step) {
+    const std::span<Made> all = std::span(out_.made_).subspan(step.first_made, step.num_made);
     for (size_t i = 0; i < std::min<size_t>(step.num_inputs, 64); ++i) {
-      if (!(step.dying >> i & 1)) continue;
-      const bool may = step.op ? i < 32 && step.op->may_write_into(static_cast<int>(i))
-                               : step.pure && step.pure->may_write_into(0, i);
-      if (may) step.writable |= uint64_t{1} << i;
+      const int32_t input = out_.operands_[step.first_input + i];
+      const bool is_taken =
+          std::any_of(all.begin(), all.end(), [&](const Made& made) { return made.base == input; });
+      if (!(step.dying >> i & 1) || is_taken) continue;
+      for (Made& made : all) {
+        const bool may =
+            step.op ? i < 32 && step.op->may_write_into(static_cast<int>(i))
+                    : step.pure && step.pure->may_write_into(made.slot - step.first_output, i);
+        if (may) made.writable |= uint64_t{1} << i;
+      }
     }
   }
 
@@ -201,6 +249,8 @@ class Executable::Builder {
   const plan::GraphPlan& plan_;
   std::vector<uint32_t> slot_of_;
   std::vector<bool> is_in_arena_;
+  std::vector<uint32_t> donors_;
+  std::vector<size_t> steps_so_far_;  // made, by step of the plan
   std::unordered_map<const detail::TensorImpl*, size_t> constants_;
   uint32_t next_slot_ = 0;
 };

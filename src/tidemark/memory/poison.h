@@ -1,7 +1,9 @@
 // Poison: makes reads of memory that was never written, or is gone, visible.
 //
-// With TIDEMARK_POISON fresh and freed data is filled with 0xa5. Under AddressSanitizer free blocks
-// and the rounding behind a buffer's data are marked as unaddressable.
+// With TIDEMARK_POISON fresh and freed data is filled with 0xa5, and so are the bytes of an arena
+// whose value is dead by the plan; those of floats become NaNs, which no later step can hide. Under
+// AddressSanitizer free blocks, the rounding behind a buffer's data and the parts of an arena that
+// have no value are marked as unaddressable.
 #pragma once
 
 #include "tidemark/memory/core.h"
@@ -18,10 +20,29 @@
 namespace tidemark::memory::poison {
 
 inline constexpr int kPattern = 0xa5;
+inline constexpr int kNaNs = 0xff;  // whichever float type it is
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kMarksBytes = true;
+#else
+inline constexpr bool kMarksBytes = false;
+#endif
+
+/// Whether the lifetimes of single values are to be watched.
+inline bool is_on() noexcept { return kMarksBytes || core.poison.load(std::memory_order_relaxed); }
 
 inline void fill(const Buffer* buffer) noexcept {
   if (core.poison) [[unlikely]]
     std::memset(buffer->data, kPattern, buffer->bytes);
+}
+
+/// Parts of a live buffer that have no value, or have one again.
+inline void hide(void* data, size_t bytes) noexcept { ASAN_POISON_MEMORY_REGION(data, bytes); }
+inline void show(void* data, size_t bytes) noexcept { ASAN_UNPOISON_MEMORY_REGION(data, bytes); }
+/// Nobody may need them from now on.
+inline void bury(void* data, size_t bytes, bool is_floating) noexcept {
+  if (core.poison) std::memset(data, is_floating ? kNaNs : kPattern, bytes);
+  hide(data, bytes);
 }
 
 inline void header_ready(void* header, size_t size) noexcept {

@@ -33,7 +33,8 @@ class FailAllocation {
   bool happened() const { return !failure_pending(); }
 };
 
-/// Fills fresh and freed buffers with 0xa5 from now on, or no longer. Returns the old value.
+/// Fills fresh and freed buffers with 0xa5 from now on, or no longer, and what is dead in the
+/// arenas of functions planned from now on. Returns the old value.
 TIDEMARK_API bool set_poison(bool on);
 
 }  // namespace tidemark::memory::testing

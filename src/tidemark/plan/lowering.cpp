@@ -211,8 +211,8 @@ void Lowering::find_takeovers(size_t index) {
     if (std::count(roots.begin(), roots.end(), roots[i]) > 1) continue;
     for (size_t o = 0; o < node.outputs.size(); ++o) {
       const int output = first + static_cast<int>(o);
-      const bool allowed = pure ? pure->may_write_into(o, i)
-                                : may_write_into(*node.op, node.inputs, node.attrs, i);
+      const bool allowed =
+          pure ? pure->may_write_into(o, i) : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!allowed || !is_placed(output)) continue;
       if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
       program.ops[index].in_place.emplace_back(output, value_of(t));
