@@ -4,6 +4,7 @@
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/exec/failed_step.h"
+#include "tidemark/exec/idle_code.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/watched_op.h"
@@ -270,6 +271,7 @@ std::unique_ptr<Executable::Frame> Executable::take_frame() const {
 }
 
 void Executable::give_back(std::unique_ptr<Frame> frame) const {
+  if (!has_run_.load(std::memory_order_relaxed) && !has_run_.exchange(true)) release_idle_code();
   for (std::atomic<Frame*>& place : kept_) {
     Frame* expected = nullptr;
     if (place.compare_exchange_strong(expected, frame.get(), std::memory_order_release)) {

@@ -113,6 +113,7 @@ class TIDEMARK_API Executable {
   std::vector<uint32_t> unused_inputs_;
   ArenaNeed need_;
   bool is_bounded_;
+  mutable std::atomic<bool> has_run_{false};
   static constexpr int kFrames = 4;  // kept for as many runs at once
   mutable std::atomic<Frame*> kept_[kFrames] = {};
 };

@@ -7,6 +7,7 @@
 #include "tidemark/base/settings.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
+#include "tidemark/exec/idle_code.h"
 #include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark::exec {
@@ -167,6 +168,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   const Executable* executable = made->executable.get();
   newest_.store(made.release(), std::memory_order_release);
   count_.fetch_add(1, std::memory_order_relaxed);
+  if (executable) release_idle_code();
   return executable;
 }
 

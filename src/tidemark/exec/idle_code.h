@@ -1,0 +1,11 @@
+// Code that only compiles is not needed by the runs that follow.
+#pragma once
+
+namespace tidemark::exec {
+
+/// To be called when a graph has been compiled, and when it has run for the first time, which is
+/// when libraries make the last of their machine code. Lets the code that did it go from resident
+/// memory; a program that compiles all the time needs it, so then ever less often.
+void release_idle_code();
+
+}  // namespace tidemark::exec
