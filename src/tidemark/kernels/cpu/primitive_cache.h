@@ -4,7 +4,8 @@
 // What was made for a shape seen for the first time is one of a few; when the shape comes again
 // after others it gets a place among many, where the least recently used goes first. So images of
 // ever new sizes keep a handful of primitives alive, and a training loop has all of its own from
-// the third step on.
+// the third step on. What is made while a graph is compiled has such a place at once: its runs will
+// ask for it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,18 @@
 #include "tidemark/memory/cache_registry.h"
 
 namespace tidemark::cpu {
+
+/// While one is alive, what this thread makes is for runs to come.
+class MakingForRuns {
+ public:
+  MakingForRuns() { ++depth_; }
+  ~MakingForRuns() { --depth_; }
+  MakingForRuns(const MakingForRuns&) = delete;
+  static bool is_on() { return depth_ > 0; }
+
+ private:
+  inline static thread_local int depth_ = 0;
+};
 
 template <class Shape, class Made, class Hash, class Same>
 class PrimitiveCache {
@@ -40,7 +53,7 @@ class PrimitiveCache {
       }
       ++misses_;
       // Room is made first: what is made then takes the place of what went.
-      if (new_.size() >= kMostNew) {
+      if (new_.size() >= kMostNew && !MakingForRuns::is_on()) {
         former_.push_front(new_.back().shape);
         if (former_.size() > kMostFormer) former_.pop_back();
         evict_last(new_, evicted);
@@ -50,7 +63,7 @@ class PrimitiveCache {
     std::list<Entry> evicted;
     std::lock_guard lock(mutex_);
     if (by_shape_.contains(wanted)) return made;  // another thread was faster
-    const bool known = forget_former(wanted);
+    const bool known = forget_former(wanted) || MakingForRuns::is_on();
     std::list<Entry>& place = known ? known_ : new_;
     place.push_front({wanted, made, bytes_of(made.get()), misses_, known});
     by_shape_.emplace(wanted, place.begin());

@@ -46,6 +46,25 @@ TEST(PrimitiveCache, EverNewShapesKeepAHandful) {
   EXPECT_EQ(f.use().evictions, 998);
 }
 
+TEST(PrimitiveCache, WhatIsMadeForRunsIsThereForThemWithinTheBound) {
+  Fixture f;
+  {
+    const MakingForRuns for_runs;
+    for (int shape = 0; shape < 9; ++shape) f.ask(shape);
+  }
+  for (int shape = 0; shape < 9; ++shape) f.ask(shape);
+  EXPECT_EQ(f.made, 9);
+  {
+    const MakingForRuns for_runs;
+    for (int shape = 100; shape < 200; ++shape) f.ask(shape);
+  }
+  EXPECT_LE(f.alive, 10);
+  f.ask(300);
+  f.ask(301);
+  f.ask(302);
+  EXPECT_LE(f.alive, 12) << "what is new elsewhere has few places still";
+}
+
 TEST(PrimitiveCache, ShapesThatComeAgainStayWithinTheBound) {
   Fixture f;
   for (int step = 0; step < 3; ++step) {
