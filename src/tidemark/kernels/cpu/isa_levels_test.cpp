@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tidemark/kernels/cpu/isa/gemm_loops.h"
+#include "tidemark/kernels/cpu/isa/product_loops.h"
 #include "tidemark/kernels/cpu/isa/random_loops.h"
 #include "tidemark/kernels/cpu/isa/reduce_loops.h"
 #include "tidemark/kernels/cpu/isa/scan_loops.h"
@@ -18,6 +19,7 @@ namespace tidemark::cpu {
 
 TIDEMARK_DECLARE_PER_ISA(ReduceLoops, reduce_table);
 TIDEMARK_DECLARE_PER_ISA(GemmTable, gemm_table);
+TIDEMARK_DECLARE_PER_ISA(ProductTable, product_table);
 TIDEMARK_DECLARE_PER_ISA(RandomTable, random_table);
 TIDEMARK_DECLARE_PER_ISA(ScanTable, scan_table);
 
@@ -63,20 +65,64 @@ TEST(IsaLevels, ProductsAgree) {
   std::vector<float> first;
   for (const Level level : levels()) {
     const GemmTable& table = TIDEMARK_FOR_LEVEL(gemm_table, level);
-    const GemmLoops& gemm = table.gemm[f32];
+    const ProductLoops& loops = TIDEMARK_FOR_LEVEL(product_table, level).of_float;
+    const MatrixView right{b.data(), 300, 50, 50, 1};
+    std::vector<float> packed(
+        static_cast<size_t>(300 * ((50 + loops.lanes - 1) / loops.lanes * loops.lanes)));
+    loops.pack(right, packed.data());
+    std::vector<float> c(19 * 50 + 50), unpacked(19 * 50);
+    ProductPart part{19, 50, 300, a.data(), 300, 1, packed.data(), 0, 0, true, c.data(), 50, false};
+    loops.multiply(part);
+    part.b = b.data();
+    part.b_stride = 50;
+    part.b_elements = 300 * 50;
+    part.is_packed = false;
+    part.c = unpacked.data();
+    loops.multiply(part);
+    ASSERT_EQ(std::memcmp(c.data(), unpacked.data(), unpacked.size() * sizeof(float)), 0);
+    table.gemv[f32](a.data(), b.data(), 300, 1, 50, 0, 50, c.data() + 19 * 50);
+    if (first.empty()) first = c;
+    for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c[i], first[i], 2e-3);
+    for (size_t j = 0; j < 50; ++j) ASSERT_NEAR(c[j], c[19 * 50 + j], 2e-3);
+  }
+}
+
+TEST(IsaLevels, ProductsOfOddSizesAgree) {
+  const std::vector<float> x = numbers(40 * 150);
+  for (const int64_t rows : {1, 7, 13}) {
+    for (const int64_t columns : {3, 16, 41, 130}) {
+      std::vector<float> first;
+      for (const Level level : levels()) {
+        const ProductLoops& loops = TIDEMARK_FOR_LEVEL(product_table, level).of_float;
+        std::vector<float> c(static_cast<size_t>(rows * columns));
+        loops.multiply({rows, columns, 33, x.data(), 1, rows, x.data() + 5, columns, 33 * columns,
+                        false, c.data(), columns, false});
+        if (first.empty()) first = c;
+        for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c[i], first[i], 1e-3);
+      }
+    }
+  }
+}
+
+TEST(IsaLevels, ProductsOfIntegersAgree) {
+  std::vector<int32_t> a(19 * 300), b(300 * 50);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<int32_t>(i * 37 % 101) - 50;
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int32_t>(i * 53 % 97) - 40;
+  std::vector<int32_t> first;
+  for (const Level level : levels()) {
+    const GemmLoops& gemm =
+        TIDEMARK_FOR_LEVEL(gemm_table, level).gemm[static_cast<int>(DType::int32)];
     const MatrixView left{a.data(), 19, 300, 300, 1}, right{b.data(), 300, 50, 50, 1};
     const int64_t panels = (50 + gemm.panel_columns - 1) / gemm.panel_columns;
     const int64_t bytes = gemm.panel_columns * gemm.column_bytes * 300;
     std::vector<char> packed(static_cast<size_t>(panels * bytes));
     for (int64_t p = 0; p < panels; ++p) gemm.pack(right, p, packed.data() + p * bytes);
-    std::vector<float> c(19 * 50 + 50);
+    std::vector<int32_t> c(19 * 50);
     for (int64_t p = 0; p < panels; p += kGemmPanels) {
       gemm.multiply(left, 0, 19, packed.data(), p, std::min(panels, p + kGemmPanels), c.data(), 50);
     }
-    table.gemv[f32](a.data(), b.data(), 300, 1, 50, 0, 50, c.data() + 19 * 50);
     if (first.empty()) first = c;
-    for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c[i], first[i], 2e-3);
-    for (size_t j = 0; j < 50; ++j) ASSERT_NEAR(c[j], c[19 * 50 + j], 2e-3);
+    ASSERT_EQ(c, first);
   }
 }
 

@@ -1,5 +1,5 @@
-// Kernels of matmul: oneDNN for float32 and bfloat16, our own loops for the rest, for products with
-// a vector and for small matrices (matmul_own.cpp).
+// Kernels of matmul: oneDNN for bfloat16, our own loops for the rest, for products with a vector
+// and for small matrices (matmul_own.cpp).
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +8,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/dnnl_library.h"
+#include "tidemark/kernels/cpu/matmul_float.h"
 #include "tidemark/kernels/cpu/matmul_own.h"
 
 namespace tidemark::cpu {
@@ -27,8 +28,8 @@ Road road_for(const MatmulProblem& p) {
   if (p.k == 0 || p.m == 0 || p.n == 0) return Road::zero;
   const bool real = is_floating(p.dtype);
   if (real && (p.m == 1 || p.n == 1)) return Road::vector;
-  const bool served = p.dtype == DType::float32 || p.dtype == DType::bfloat16;
-  return served && p.macs() >= kSmallMacs ? Road::library : Road::own;
+  // The library's float32 is no faster than ours, and takes longer to load and to compile.
+  return p.dtype == DType::bfloat16 && p.macs() >= kSmallMacs ? Road::library : Road::own;
 }
 
 // --- one row or one column ----------------------------------------------------------------------
@@ -214,7 +215,11 @@ class PartsOfWhole final : public Epilogue {
   const Epilogue& epilogue_;
 };
 
-/// Null: the road that the product takes knows no parts.
+bool has_float_parts(const MatmulProblem& p) {
+  return has_float_loops(p.dtype) && road_for(p) == Road::own;
+}
+
+/// Null: the road that the product takes is not the library's.
 std::shared_ptr<const LibraryProducts> products_in_parts(const MatmulProblem& p) {
   if (road_for(p) != Road::library) return nullptr;
   auto products = products_for(p, true);
@@ -225,12 +230,14 @@ std::shared_ptr<const LibraryProducts> products_in_parts(const MatmulProblem& p)
 
 size_t product_workspace(const MatmulProblem& p, bool in_parts) {
   if (!in_parts) return whole_workspace(p);
+  if (has_float_parts(p)) return float_workspace(p, true);
   const auto products = products_in_parts(p);
   return products ? library_workspace(p, *products) : WholeInWorkspace(p).bytes;
 }
 
 void run_product(const MatmulProblem& p, void* c, char* workspace, const Epilogue* epilogue) {
   if (!c) {
+    if (has_float_parts(p)) return run_float(p, nullptr, workspace, epilogue);
     if (const auto products = products_in_parts(p)) {
       return run_library(p, *products, nullptr, workspace, epilogue);
     }

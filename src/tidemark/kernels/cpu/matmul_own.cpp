@@ -4,6 +4,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/kernels/cpu/matmul_float.h"
 
 namespace tidemark::cpu {
 
@@ -94,11 +95,13 @@ void run_own_large(const MatmulProblem& p, const OwnSizes& sizes, void* c, char*
 }  // namespace
 
 size_t own_workspace(const MatmulProblem& p) {
+  if (has_float_loops(p.dtype)) return float_workspace(p);
   const OwnSizes sizes(p);
   return sizes.on_stack() ? 0 : static_cast<size_t>(sizes.packed_bytes);
 }
 
 void run_own(const MatmulProblem& p, void* c, char* workspace, const Epilogue* epilogue) {
+  if (has_float_loops(p.dtype)) return run_float(p, c, workspace, epilogue);
   const OwnSizes sizes(p);
   if (sizes.on_stack()) return run_own_small(p, sizes, c, epilogue);
   run_own_large(p, sizes, c, workspace);

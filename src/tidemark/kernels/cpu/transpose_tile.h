@@ -24,7 +24,7 @@ struct VectorBlock {
   static constexpr int kSide = N;
   typedef T Vector __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-  static void run(T* to, int64_t to_step, const T* from, int64_t from_step) {
+  [[gnu::always_inline]] static void run(T* to, int64_t to_step, const T* from, int64_t from_step) {
     Vector rows[N];
     // Unrolled, the rows stay in registers.
 #pragma GCC unroll 16
@@ -47,7 +47,7 @@ struct VectorBlock {
  private:
   typedef T Plain __attribute__((vector_size(N * sizeof(T))));
   /// a[first], b[first], a[first + 1], b[first + 1], …: N of them.
-  static Plain interleave(Plain a, Plain b, int first) {
+  [[gnu::always_inline]] static Plain interleave(Plain a, Plain b, int first) {
     if constexpr (N == 2) {
       return first == 0 ? __builtin_shufflevector(a, b, 0, 2) : __builtin_shufflevector(a, b, 1, 3);
     } else if constexpr (N == 4) {

@@ -1,4 +1,5 @@
-// Our own matrix products; compiled once per instruction-set level.
+// Products of matrices of the other dtypes than float32 and float64 (product.cpp), and of a matrix
+// and a vector; compiled once per instruction-set level.
 
 #include "tidemark/kernels/cpu/isa/gemm_loops.h"
 
@@ -225,8 +226,6 @@ constexpr GemmTable make_table() {
   const auto gemm = [&](DType d) -> GemmLoops& { return t.gemm[static_cast<int>(d)]; };
   gemm(DType::float16) = Gemm<Real<Half, float>>::loops();
   gemm(DType::bfloat16) = Gemm<Real<BFloat16, float>>::loops();
-  gemm(DType::float32) = Gemm<Real<float, float>>::loops();
-  gemm(DType::float64) = Gemm<Real<double, double>>::loops();
   gemm(DType::complex64) = Gemm<Complex<float>>::loops();
   gemm(DType::complex128) = Gemm<Complex<double>>::loops();
   // Products wrap around, so the sign makes no difference.

@@ -1,5 +1,5 @@
-// Our own matrix product: blocked, vectorised, one table an instruction-set level. It serves the
-// dtypes and shapes that the library does not serve or serves slowly.
+// Our own matrix product of any dtype but float32 and float64 (product_loops.h), and of a matrix
+// and a vector: blocked, vectorised, one table an instruction-set level.
 #pragma once
 
 #include <tidemark/dtype.h>
@@ -33,8 +33,8 @@ using Gemv = void (*)(const void* x, const void* matrix, int64_t inner, int64_t 
                       int64_t inner_stride, int64_t begin, int64_t end, void* y);
 
 struct GemmTable {
-  GemmLoops gemm[kDTypeSlots];
-  Gemv gemv[kDTypeSlots];  // floats only
+  GemmLoops gemm[kDTypeSlots];  // not of float32 and float64
+  Gemv gemv[kDTypeSlots];       // floats only
 };
 
 /// The table of the best level this CPU has.
