@@ -65,7 +65,8 @@ struct TIDEMARK_API PlanReport {
   int64_t budget = 0;                  // what a run may take; 0: anything
   int64_t unbounded_peak = 0;          // without the budget
   int64_t repeated = 0;                // steps done again to keep within it
-  double added_time = 0;               // that they cost, estimated, as a part of the whole
+  double added_time = 0;               // that the budget costs, estimated, as a part of the whole
+  std::vector<std::string> splits;     // what runs in pieces to keep within it, and why
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedReuse> reuses;  // the largest first

@@ -151,7 +151,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
-  nb::list steps, buffers, reuses, donations, refusals;
+  nb::list steps, buffers, reuses, donations, refusals, splits;
   for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
   for (const PlannedBuffer& b : report.buffers) {
     nb::list over;
@@ -165,6 +165,8 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
     donations.append(nb::make_tuple(d.argument, d.bytes, d.done, d.why));
   }
   for (const std::string& r : report.refusals) refusals.append(r);
+  for (const std::string& s : report.splits) splits.append(s);
+  out["splits"] = splits;
   out["steps"] = steps;
   out["buffers"] = buffers;
   out["reuses"] = reuses;

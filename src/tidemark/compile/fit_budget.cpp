@@ -18,6 +18,8 @@ namespace {
 constexpr double kBytesPerSecond = 8e9;
 constexpr double kProductsPerSecond = 5e10;
 constexpr double kSecondsPerStep = 1e-6;
+/// So little added time that nothing better is looked for.
+constexpr double kCheapEnough = 0.005;
 
 double bytes_touched(const graph::Node& node) {
   double bytes = 0;
@@ -36,10 +38,16 @@ double elements(const Shape& shape) {
 
 /// Multiplications of a heavy op: the geometric mean of its three largest operands' elements, to
 /// the power of 3/2, is what a product of matrices takes, and close for convolutions.
-double products(const graph::Node& node) {
+double products(const graph::Node& node, const fusion::FusedProduct* product) {
   std::vector<double> sizes;
-  for (const Tensor& t : node.inputs) sizes.push_back(elements(t.shape()));
-  for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
+  // What comes behind a product multiplies no matrices.
+  const size_t operands = product ? product->op().inputs().size() : node.inputs.size();
+  for (size_t i = 0; i < operands; ++i) sizes.push_back(elements(node.inputs[i].shape()));
+  if (product) {
+    sizes.push_back(elements(product->product_shape()));
+  } else {
+    for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
+  }
   std::sort(sizes.rbegin(), sizes.rend());
   if (sizes.size() < 3) return sizes.empty() ? 0 : sizes[0];
   return std::sqrt(sizes[0] * sizes[1] * sizes[2]);
@@ -53,7 +61,7 @@ plan::OpCost cost_of(const plan::PlannedStep& step) {
   cost.seconds = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
   const auto* product = dynamic_cast<const fusion::FusedProduct*>(node.special.get());
   if (product || (node.op && node.op->is_heavy()))
-    cost.seconds += products(node) / kProductsPerSecond;
+    cost.seconds += products(node, product) / kProductsPerSecond;
   cost.is_repeatable =
       step.kind == Kind::pure || (step.kind == Kind::kernel && !node.op->is_stateful());
   return cost;
@@ -114,9 +122,8 @@ class Rewriting {
   std::vector<Tensor> tensors_;  // by value
 };
 
-}  // namespace
-
-Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget) {
+/// By doing steps again alone.
+Fitted fit_by_repeating(const std::shared_ptr<graph::Graph>& graph, int64_t budget) {
   const plan::Lowering lowered(*graph);
   std::vector<plan::OpCost> costs;
   for (const plan::PlannedStep& step : lowered.steps) costs.push_back(cost_of(step));
@@ -133,6 +140,46 @@ Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget) {
   out.repeated = found.repeated;
   out.fits = found.fits;
   return out;
+}
+
+/// How many graphs with pieces are tried together with repetition.
+constexpr size_t kCombined = 3;
+
+bool is_better(const Fitted& a, const Fitted& b) {
+  if (a.fits != b.fits) return a.fits;
+  return a.fits ? a.added_time < b.added_time : a.peak < b.peak;
+}
+
+}  // namespace
+
+double estimated_seconds(const plan::Lowering& lowered) {
+  double seconds = 0;
+  for (const plan::PlannedStep& step : lowered.steps) seconds += cost_of(step).seconds;
+  return seconds;
+}
+
+Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
+                  const std::shared_ptr<graph::Graph>& unfused) {
+  Fitted best = fit_by_repeating(graph, budget);
+  if (!unfused || (best.fits && best.added_time < kCheapEnough)) return best;
+  const double whole = estimated_seconds(plan::Lowering(*graph));
+  size_t combined = 0;
+  for (SplitAttempt& split : find_splits(unfused, budget)) {
+    const double slower = whole > 0 ? split.seconds / whole - 1 : 0;
+    const bool fits = split.peak <= budget;
+    Fitted with{split.graph, split.peak, best.given_peak, std::max(0.0, slower), 0,
+                split.notes, fits};
+    if (is_better(with, best)) best = with;
+    // What is split already takes longer than the best: repeating more does not help.
+    if (fits || combined == kCombined || (best.fits && slower >= best.added_time)) continue;
+    ++combined;
+    Fitted both = fit_by_repeating(split.graph, budget);
+    both.given_peak = best.given_peak;
+    both.added_time = std::max(0.0, (1 + slower) * (1 + both.added_time) - 1);
+    both.splits = std::move(split.notes);
+    if (is_better(both, best)) best = std::move(both);
+  }
+  return best;
 }
 
 }  // namespace tidemark::compile

@@ -1,7 +1,9 @@
-// A graph that does some of its steps twice, so that it needs no more memory than it may.
+// A graph that does some of its steps twice, or in pieces, so that it needs no more memory than it
+// may.
 #pragma once
 
-#include "tidemark/graph/graph.h"
+#include "tidemark/compile/split_search.h"
+#include "tidemark/plan/lowering.h"
 
 namespace tidemark::compile {
 
@@ -11,10 +13,16 @@ struct Fitted {
   int64_t given_peak = 0;  ///< with nothing repeated
   double added_time = 0;   ///< estimated, as a part of the whole
   int repeated = 0;        ///< steps that run again
-  bool fits = false;       ///< false: this is the least that was found
+  std::vector<SplitNote> splits;
+  bool fits = false;  ///< false: this is the least that was found
 };
 
-/// For a graph whose sizes are known, after all passes.
-TIDEMARK_API Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget);
+/// For a graph whose sizes are known, after all passes. `unfused`: the same before fusion; null:
+/// nothing is split.
+TIDEMARK_API Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
+                               const std::shared_ptr<graph::Graph>& unfused = nullptr);
+
+/// What a run takes, guessed: good for comparing graphs that compute the same.
+double estimated_seconds(const plan::Lowering& lowered);
 
 }  // namespace tidemark::compile

@@ -89,9 +89,11 @@ void verify(const graph::Graph& graph) {
   }
 }
 
-std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph) {
+std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
+                                         std::shared_ptr<graph::Graph>* unfused) {
   if (dumps_passes()) dump(*graph, "tracing");
   for (const NamedPass& pass : kPasses) {
+    if (unfused && pass.run == fuse) *unfused = graph;
     std::shared_ptr<graph::Graph> next = pass.run(graph);
     if (next == graph) continue;
     verify(*next);

@@ -12,8 +12,10 @@ namespace tidemark::compile {
 /// Gives the graph itself where nothing can be done.
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
 
-/// All of them, one after the other, each result verified.
-TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph);
+/// All of them, one after the other, each result verified. `unfused`, where it is given, becomes the
+/// graph as it is before fusion.
+TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(
+    std::shared_ptr<graph::Graph> graph, std::shared_ptr<graph::Graph>* unfused = nullptr);
 
 /// Throws InternalError where a graph cannot be run: a value used before it is made or that belongs
 /// to another graph, a placeholder that is no input, an op without all its attributes.

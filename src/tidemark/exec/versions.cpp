@@ -38,10 +38,11 @@ void set_part_compiler(PartCompiler chosen) noexcept { part_compiler = chosen; }
 
 void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
 
-std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs) {
+std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
+                                         std::shared_ptr<graph::Graph>* unfused) {
   if (!specialiser) return nullptr;
   std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
-  return graph ? compile::run_passes(std::move(graph)) : nullptr;
+  return graph ? compile::run_passes(std::move(graph), unfused) : nullptr;
 }
 
 namespace {
@@ -75,9 +76,12 @@ namespace {
 }  // namespace
 
 PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
+                         const std::shared_ptr<graph::Graph>& unfused,
                          std::span<const uint32_t> donated) {
   const plan::GraphPlanOptions options{.donated = donated};
-  PlannedGraph out{graph, plan::plan_graph(*graph, options)};
+  PlannedGraph out;
+  out.graph = graph;
+  out.plan = plan::plan_graph(*graph, options);
   out.unbounded_peak = out.plan.peak;
   const bool is_wish = budget <= 0;  // no error where it cannot be had
   static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
@@ -88,12 +92,12 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
   for (const double part : {1.0, 0.97, 0.93, 0.88}) {
     if (least.plan.peak <= budget) return least;
     const auto target = static_cast<int64_t>(part * static_cast<double>(budget));
-    compile::Fitted fitted = compile::fit_budget(graph, target);
+    compile::Fitted fitted = compile::fit_budget(graph, target, unfused);
     compile::verify(*fitted.graph);
     plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
     if (plan.peak >= least.plan.peak) continue;
     least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
-             fitted.repeated};
+             fitted.repeated, std::move(fitted.splits)};
   }
   if (least.plan.peak > budget && !is_wish) fail_budget(least, budget);
   return least;
@@ -143,8 +147,10 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
   try {
     const cpu::MakingForRuns for_runs;
-    if (const auto graph = specialise(program, inputs)) {
-      const PlannedGraph planned = plan_within(graph, budget_, program.donated());
+    std::shared_ptr<graph::Graph> unfused;
+    if (const auto graph = specialise(program, inputs, &unfused)) {
+      const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());
+      unfused.reset();
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
       if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
       for (const plan::PlannedStep& step : planned.plan.steps) {

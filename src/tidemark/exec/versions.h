@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "tidemark/compile/split_search.h"
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/program.h"
 
@@ -57,9 +58,11 @@ TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
 using PartCompiler = void (*)(const graph::Node& node);
 TIDEMARK_API void set_part_compiler(PartCompiler compiler) noexcept;
 
-/// A graph of the given sizes, after all passes. Null: it cannot be made.
-TIDEMARK_API std::shared_ptr<graph::Graph> specialise(const Program& program,
-                                                      std::span<const Tensor> inputs);
+/// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
+/// given, becomes the graph as it is before fusion.
+TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
+    const Program& program, std::span<const Tensor> inputs,
+    std::shared_ptr<graph::Graph>* unfused = nullptr);
 
 struct PlannedGraph;
 /// Sees every plan that programs are going to run by. Null: nobody.
@@ -73,10 +76,13 @@ struct PlannedGraph {
   int64_t unbounded_peak = 0;
   double added_time = 0;  // estimated, as a part of the whole
   int repeated = 0;
+  std::vector<compile::SplitNote> splits{};
 };
-/// Throws ResourceExhaustedError where no plan within the budget was found: it says the lowest peak
-/// that was, and what is alive at it.
+/// `unfused`: the same graph before fusion; null: nothing is split. Throws ResourceExhaustedError
+/// where no plan within the budget was found: it says the lowest peak that was, and what is alive
+/// at it.
 TIDEMARK_API PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
+                                      const std::shared_ptr<graph::Graph>& unfused = nullptr,
                                       std::span<const uint32_t> donated = {});
 
 }  // namespace tidemark::exec

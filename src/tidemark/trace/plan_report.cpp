@@ -144,7 +144,8 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
       fail("[plan] ", name, ": a plan needs all sizes; an argument has shape ", t.shape());
     }
   }
-  const auto graph = exec::specialise(program, inputs);
+  std::shared_ptr<graph::Graph> unfused;
+  const auto graph = exec::specialise(program, inputs, &unfused);
   if (!graph) {
     fail<FailedPreconditionError>(
         "[plan] ", name,
@@ -153,11 +154,12 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   }
   PlanReport out;
   out.name = std::move(name);
-  const exec::PlannedGraph planned = exec::plan_within(graph, budget, program.donated());
+  const exec::PlannedGraph planned = exec::plan_within(graph, budget, unfused, program.donated());
   out.budget = budget;
   out.unbounded_peak = planned.unbounded_peak;
   out.repeated = planned.repeated;
   out.added_time = planned.added_time;
+  for (const compile::SplitNote& note : planned.splits) out.splits.push_back(note.to_string());
   Reporter(*planned.graph, planned.plan, out).fill();
   return out;
 }

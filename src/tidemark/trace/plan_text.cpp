@@ -55,6 +55,22 @@ void row(std::string& out, const char* what, int64_t bytes, const char* note) {
   out += "  " + padded(what, 12) + right(format_bytes(bytes), 11) + "   " + note + "\n";
 }
 
+/// Over as many lines as it takes, broken between words.
+std::string wrapped(const std::string& text) {
+  std::string out, line = " ";
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (columns(line) + columns(word) + 1 > kColumns) {
+      out += line + "\n";
+      line = "   ";
+    }
+    line += " " + word;
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
 /// Buffers or results of which the same is to be said.
 struct Group {
   std::vector<std::string> what;
@@ -180,9 +196,10 @@ std::string PlanReport::to_string() const {
   row(out, "as traced", as_traced, "the peak in the order of the program");
   if (budget > 0) {
     row(out, "budget", budget, "what a call may take");
-    row(out, "without it", unbounded_peak, "the peak with nothing done twice");
-    out += message("  ", repeated, " steps are done twice, about ", percent(added_time),
-                   " more time\n");
+    row(out, "without it", unbounded_peak, "the peak with nothing done twice or in pieces");
+    if (repeated > 0) out += message("  ", repeated, " steps are done twice\n");
+    for (const std::string& split : splits) out += wrapped(split);
+    out += message("  about ", percent(added_time), " more time\n");
   }
   add_peak(out, *this);
   out += "over time, " + message(steps.size(), " steps:\n");

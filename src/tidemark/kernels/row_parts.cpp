@@ -1,0 +1,64 @@
+#include "tidemark/kernels/row_parts.h"
+
+#include <cstring>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr int64_t kPieceBytes = 256 << 10;
+
+void copy_bytes(char* to, const char* from, size_t bytes) {
+  if (to == from || bytes == 0) return;
+  parallel_for(static_cast<int64_t>(bytes), kPieceBytes, [&](int64_t begin, int64_t end) {
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+  });
+}
+
+void copy_all(const Tensor& to, const Tensor& from) {
+  copy_bytes(static_cast<char*>(to.mutable_raw_data()), static_cast<const char*>(from.raw_data()),
+             from.nbytes());
+}
+
+}  // namespace
+
+std::string PutRows::describe() const { return message("put_rows from row ", first_row_, " on"); }
+
+bool PutRows::is_same(const graph::Special& other) const {
+  const auto* that = dynamic_cast<const PutRows*>(&other);
+  return that && that->first_row_ == first_row_ && that->whole_ == whole_;
+}
+
+void PutRows::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                      void* /*workspace*/) const {
+  const Tensor& whole = outputs[0];
+  const Tensor& part = inputs.back();
+  if (inputs.size() > 1) copy_all(whole, inputs[0]);
+  const size_t row = whole.nbytes() / static_cast<size_t>(whole_[0]);
+  copy_bytes(static_cast<char*>(whole.mutable_raw_data()) + static_cast<size_t>(first_row_) * row,
+             static_cast<const char*>(part.raw_data()), part.nbytes());
+}
+
+void PutRows::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  const Tensor whole = new_tensor(inputs.back().dtype(), whole_);
+  compute(inputs, {&whole, 1}, nullptr);
+  outputs[0] = whole;
+}
+
+bool Hold::is_same(const graph::Special& other) const {
+  return dynamic_cast<const Hold*>(&other) != nullptr;
+}
+
+void Hold::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                   void* /*workspace*/) const {
+  copy_all(outputs[0], inputs[0]);
+}
+
+void Hold::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  outputs[0] = inputs[0];
+}
+
+}  // namespace tidemark
