@@ -14,15 +14,16 @@ import numpy as np
 import tidemark as tf
 
 SHAPES = [(), (3,), (4, 3), (3, 4), (2, 4, 3), (1, 3), (4, 1), (0, 3), (17, 5)]
+BATCHES = [(240, 3), (240, 12), (240, 2, 3), (240, 1), (120, 3), (1, 3), (3,)]
 
 
 class Program:
     """Draws its instructions once; ``run`` repeats them on any tensors."""
 
-    def __init__(self, seed, length=14, depth=0):
+    def __init__(self, seed, length=14, depth=0, shapes=SHAPES):
         rng = random.Random(seed)
         self.seed, self.depth = seed, depth
-        self.inputs = [rng.choice(SHAPES) for _ in range(rng.randint(1, 3))]
+        self.inputs = [rng.choice(shapes) for _ in range(rng.randint(1, 3))]
         self.steps = [
             (rng.choice(self._kinds(depth)), rng.randrange(1 << 30)) for _ in range(length)
         ]

@@ -616,7 +616,8 @@ def function(
     """Makes a Python function run as a graph: ``@tf.function``, with or without arguments.
 
     ``memory_budget`` (bytes, or text like "500MB") bounds what a call takes beside its arguments
-    and variables: steps are done twice rather than kept, as few and as cheap ones as can be found.
+    and variables: steps are done twice rather than kept, and chains that work row by row are run in
+    pieces, whatever adds the least time.
     ``tf.memory.budget`` gives one to all functions that are traced inside it.
 
     ``donate`` names parameters, or gives their positions: ``donate=("state",)``. A call gives up

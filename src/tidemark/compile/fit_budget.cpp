@@ -122,13 +122,15 @@ class Rewriting {
   std::vector<Tensor> tensors_;  // by value
 };
 
-/// By doing steps again alone.
-Fitted fit_by_repeating(const std::shared_ptr<graph::Graph>& graph, int64_t budget) {
+/// By doing steps again alone. `seconds`: how long each of a few searches may take.
+Fitted fit_by_repeating(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
+                        double seconds) {
   const plan::Lowering lowered(*graph);
   std::vector<plan::OpCost> costs;
   for (const plan::PlannedStep& step : lowered.steps) costs.push_back(cost_of(step));
   const plan::OrderResult order = plan::find_order(lowered.program, {.seconds = 0.1});
   plan::RecomputeOptions options;
+  options.seconds = seconds;
   options.valid_until = find_validity(lowered);
   const plan::Recomputation found =
       plan::recompute(lowered.program, order.order, costs, budget, options);
@@ -143,7 +145,10 @@ Fitted fit_by_repeating(const std::shared_ptr<graph::Graph>& graph, int64_t budg
 }
 
 /// How many graphs with pieces are tried together with repetition.
-constexpr size_t kCombined = 3;
+constexpr size_t kCombined = 2;
+constexpr double kSecondsAlone = 2.0, kSecondsCombined = 0.15;
+/// Repetition looks at all that is alive at every step: of many pieces that is too much.
+constexpr size_t kMostCombinedSteps = 600;
 
 bool is_better(const Fitted& a, const Fitted& b) {
   if (a.fits != b.fits) return a.fits;
@@ -160,7 +165,7 @@ double estimated_seconds(const plan::Lowering& lowered) {
 
 Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
                   const std::shared_ptr<graph::Graph>& unfused) {
-  Fitted best = fit_by_repeating(graph, budget);
+  Fitted best = fit_by_repeating(graph, budget, kSecondsAlone);
   if (!unfused || (best.fits && best.added_time < kCheapEnough)) return best;
   const double whole = estimated_seconds(plan::Lowering(*graph));
   size_t combined = 0;
@@ -172,8 +177,9 @@ Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
     if (is_better(with, best)) best = with;
     // What is split already takes longer than the best: repeating more does not help.
     if (fits || combined == kCombined || (best.fits && slower >= best.added_time)) continue;
+    if (split.graph->nodes().size() > kMostCombinedSteps) continue;
     ++combined;
-    Fitted both = fit_by_repeating(split.graph, budget);
+    Fitted both = fit_by_repeating(split.graph, budget, kSecondsCombined);
     both.given_peak = best.given_peak;
     both.added_time = std::max(0.0, (1 + slower) * (1 + both.added_time) - 1);
     both.splits = std::move(split.notes);

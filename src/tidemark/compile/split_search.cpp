@@ -3,7 +3,6 @@
 #include <tidemark/bytes.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "tidemark/compile/fit_budget.h"
@@ -20,10 +19,12 @@ using plan::kNone;
 
 constexpr int64_t kMostPieces = 64;
 constexpr int kMostUnits = 4;
+/// What an attempt costs whatever its size, in nodes.
+constexpr int64_t kNodesPerAttempt = 50;
 /// Regions one after the other, each where the peak is once the others are split.
 constexpr int kRounds = 3;
-/// Seconds for the order of one attempt.
-constexpr double kOrdering = 0.02;
+/// How long to look for the order of one attempt: counted, so that the same is found every time.
+constexpr plan::OrderOptions kOrdering{.seconds = 2.0, .step_cap = 20'000};
 
 std::string describe(const graph::Node& node) {
   std::string text(graph::kind_of(node));
@@ -31,9 +32,18 @@ std::string describe(const graph::Node& node) {
   return text;
 }
 
-bool is_fused_into(const graph::Node& user) {
-  static const std::set<std::string_view> reductions = {"sum", "mean", "max", "min"};
-  return user.op && (user.op->is_elementwise() || reductions.contains(user.op->name()));
+/// Whether fusion can make it part of a group.
+bool is_fusable(const graph::Node& node) {
+  static const std::set<std::string_view> others = {"sum", "mean", "max",          "min",
+                                                    "all", "any",  "broadcast_to", "fill"};
+  return node.op && (node.op->is_elementwise() || others.contains(node.op->name()));
+}
+
+/// Or whether a group can run on its tiles.
+bool is_fusable_before(const graph::Node& node) {
+  if (!node.op || is_fusable(node)) return node.op != nullptr;
+  const std::string& name = node.op->name();
+  return name == "matmul" || name == "convolution" || name == "convolution_input_grad";
 }
 
 /// What is alive when, by a guess at what fusion leaves to be written.
@@ -46,16 +56,17 @@ class Profile {
     for (size_t op = 0; op < program.ops.size(); ++op) {
       for (const int value : program.ops[op].inputs) {
         ++users[value];
-        is_fused[value] = is_fused_into(*lowered.steps[op].node);
+        is_fused[value] = is_fusable(*lowered.steps[op].node);
       }
     }
-    for (const plan::Op& op : program.ops) {
-      for (const int value : op.outputs) {
+    for (size_t op = 0; op < program.ops.size(); ++op) {
+      if (!is_fusable_before(*lowered.steps[op].node)) continue;
+      for (const int value : program.ops[op].outputs) {
         const bool is_gone = users[value] == 1 && is_fused[value] && !program.values[value].kept;
-        if (is_gone && op.outputs.size() == 1) program.values[value].bytes = 0;
+        if (is_gone) program.values[value].bytes = 0;
       }
     }
-    order_ = plan::find_order(program, {.seconds = kOrdering});
+    order_ = plan::find_order(program, kOrdering);
     storages_ = plan::find_storages(program);
     std::vector<int> position(order_.order.size());
     for (size_t i = 0; i < order_.order.size(); ++i)
@@ -84,6 +95,17 @@ class Profile {
     }
     ops.push_back(order_.order[peak_at_]);
     return ops;
+  }
+
+  /// When these ops run, the first ones.
+  std::vector<size_t> positions(const std::vector<int>& ops) const {
+    constexpr size_t kMost = 8;
+    const std::set<int> asked(ops.begin(), ops.end());
+    std::vector<size_t> out;
+    for (size_t at = 0; at < order_.order.size() && out.size() < kMost; ++at) {
+      if (asked.contains(order_.order[at])) out.push_back(at);
+    }
+    return out;
   }
 
   /// Bytes at the peak that values of the region hold.
@@ -151,8 +173,7 @@ struct Candidate {
 
 class SplitSearch {
  public:
-  SplitSearch(int64_t budget, const SplitOptions& options)
-      : budget_(budget), options_(options), start_(std::chrono::steady_clock::now()) {}
+  SplitSearch(int64_t budget, const SplitOptions& options) : budget_(budget), options_(options) {}
 
   void run(const std::shared_ptr<graph::Graph>& unfused) {
     std::shared_ptr<graph::Graph> now = unfused;
@@ -176,10 +197,7 @@ class SplitSearch {
   }
 
  private:
-  bool is_over() const {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
-    return spent.count() > options_.seconds;
-  }
+  bool is_over() const { return spent_ > options_.most_tried; }
 
   /// One region more. Gives the graph, before fusion, with the lowest peak; null: one fits, or none
   /// can be split.
@@ -191,14 +209,20 @@ class SplitSearch {
     std::shared_ptr<graph::Graph> lowest;
     std::vector<SplitNote> lowest_notes;
     int64_t lowest_peak = std::numeric_limits<int64_t>::max();
+    int64_t moved_of_fitting = std::numeric_limits<int64_t>::max();
     bool fits = false;
     for (const Candidate& candidate : candidates(*graph, lowered, profile)) {
-      int64_t pieces = first_pieces(candidate, profile);
+      if (fits && candidate.moved >= moved_of_fitting) continue;
       const int64_t most = most_pieces(candidate, lowered);
+      if (most < 2) continue;
+      int64_t pieces = std::min(most, first_pieces(candidate, profile));
       for (int64_t last = 0; pieces <= most && !is_over();) {
         const int64_t peak = attempt(*graph, lowered, candidate, pieces, notes);
         if (peak < 0) break;
-        fits = fits || peak <= budget_;
+        if (peak <= budget_) {
+          fits = true;
+          moved_of_fitting = std::min(moved_of_fitting, candidate.moved);
+        }
         if (peak < lowest_peak) {
           lowest_peak = peak;
           lowest = unfused_;
@@ -226,9 +250,9 @@ class SplitSearch {
   int64_t first_pieces(const Candidate& candidate, const Profile& profile) const {
     const int64_t room = budget_ - (profile.peak() - candidate.relief);
     int64_t pieces = 2;
-    while (pieces < kMostPieces && candidate.relief > pieces * std::max<int64_t>(room, 0))
-      pieces *= 2;
-    if (room <= 0) pieces = 4;
+    if (room <= 0) return std::min<int64_t>(4, candidate.region.units);
+    // A third is left for what putting the pieces together takes.
+    while (pieces < kMostPieces && 3 * candidate.relief > 2 * pieces * room) pieces *= 2;
     return std::min(pieces, candidate.region.units);
   }
 
@@ -242,6 +266,10 @@ class SplitSearch {
       windows.push_back(profile.above(part * static_cast<double>(profile.peak())));
     }
     const std::vector<int> wanted = profile.ops_at_peak();
+    // What runs before may be in the way: it starts a region that others depend on.
+    for (const size_t first : profile.positions(wanted)) {
+      windows.emplace_back(first, profile.order().size());
+    }
     std::set<std::vector<int>> seen;
     std::vector<Candidate> out;
     for (const int64_t units : profile.units(graph)) {
@@ -273,7 +301,8 @@ class SplitSearch {
     made.graph = fuse(unfused_);
     verify(*made.graph);
     const plan::Lowering now(*made.graph);
-    made.peak = plan::find_order(now.program, {.seconds = kOrdering}).peak;
+    spent_ += static_cast<int64_t>(now.steps.size()) + kNodesPerAttempt;
+    made.peak = plan::find_order(now.program, kOrdering).peak;
     made.seconds = estimated_seconds(now);
     made.notes = notes;
     made.notes.push_back(note_of(lowered, candidate, pieces));
@@ -296,7 +325,7 @@ class SplitSearch {
 
   const int64_t budget_;
   const SplitOptions options_;
-  const std::chrono::steady_clock::time_point start_;
+  int64_t spent_ = 0;  // nodes of all attempts
   std::vector<SplitAttempt> found_;
   std::shared_ptr<graph::Graph> unfused_;  // of the last attempt
 };

@@ -95,9 +95,12 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
     compile::Fitted fitted = compile::fit_budget(graph, target, unfused);
     compile::verify(*fitted.graph);
     plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
-    if (plan.peak >= least.plan.peak) continue;
-    least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak, fitted.added_time,
-             fitted.repeated, std::move(fitted.splits)};
+    const bool fits = fitted.fits;
+    if (plan.peak < least.plan.peak) {
+      least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak,
+               fitted.added_time,       fitted.repeated, std::move(fitted.splits)};
+    }
+    if (!fits) break;  // the lowest there is: aiming lower does not help
   }
   if (least.plan.peak > budget && !is_wish) fail_budget(least, budget);
   return least;
