@@ -310,6 +310,9 @@ def test_the_command_tells_plans_of_functions(tmp_path):
     )  # fmt: skip
     points = json.loads(done.stdout)["points"]
     assert all(p["peak"] <= p["budget"] for p in points) and points, done.stderr
+    assert {p["kind"] for p in points} <= {"as it is", "recompute", "split", "both"}
+    assert all(bool(p["splits"]) == (p["kind"] in ("split", "both")) for p in points)
+    assert points[-1]["kind"] == "split" and "program.py:6" in points[-1]["splits"][0]
     assert (tmp_path / "trade.html").read_text().count("<circle") == len(points)
 
 

@@ -17,13 +17,25 @@ class Point(NamedTuple):
     peak: int
     repeated: int
     added_time: float
+    splits: list[str]
+
+    @property
+    def kind(self) -> str:
+        """By what the budget is kept."""
+        if self.splits:
+            return "both" if self.repeated else "split"
+        return "recompute" if self.repeated else "as it is"
+
+
+_COLOURS = {"as it is": "#8a8f98", "recompute": "#4e79a7", "split": "#e0812c", "both": "#59a14f"}
 
 
 def page(name: str, points: list[Point], lowest: str) -> str:
     """``points`` from the largest budget on; ``lowest`` says why they end."""
     rows = "".join(
         f"<tr><td>{bytes_in_words(p.budget)}</td><td>{bytes_in_words(p.peak)}</td>"
-        f"<td>{p.repeated}</td><td>{p.added_time:+.1%}</td></tr>"
+        f"<td>{p.repeated}</td><td>{p.added_time:+.1%}</td><td>{p.kind}</td>"
+        f"<td class=why>{escape('; '.join(p.splits))}</td></tr>"
         for p in points
     )
     return _PAGE.format(
@@ -50,12 +62,24 @@ def _drawing(points) -> str:
     for point in points:
         x, y = place(point)
         text = f"peak {bytes_in_words(point.peak)} · {point.added_time:+.1%} time · " + (
-            f"{point.repeated} steps done twice"
+            " · ".join([point.kind, f"{point.repeated} steps done twice", *point.splits])
         )
         parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{escape(text)}</title></circle>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" style="fill:{_COLOURS[point.kind]}">'
+            f"<title>{escape(text)}</title></circle>"
         )
-    return "".join(parts)
+    return "".join(parts) + _legend(points)
+
+
+def _legend(points) -> str:
+    """What the colours mean, of those that are there."""
+    kinds = [kind for kind in _COLOURS if any(p.kind == kind for p in points)]
+    return "".join(
+        f'<rect x="{WIDTH - 140}" y="{26 * at + 4}" width="14" height="14" rx="3" '
+        f'style="fill:{_COLOURS[kind]}"/>'
+        f'<text x="{WIDTH - 118}" y="{26 * at + 16}">{kind}</text>'
+        for at, kind in enumerate(kinds)
+    )
 
 
 _PAGE = """<!doctype html>
@@ -69,7 +93,9 @@ _PAGE = """<!doctype html>
 .curve {{ fill: none; stroke: #4e79a7; stroke-width: 2.5; }}
 circle {{ fill: #4e79a7; stroke: var(--card); stroke-width: 2; }} circle:hover {{ r: 9; }}
 table {{ border-collapse: collapse; margin-top: 1.2rem; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .2rem 1.2rem .2rem 0; text-align: right; }}
+.why {{ font-size: .85rem; }}
+th, td {{ padding: .2rem 1.2rem .2rem 0; text-align: right; vertical-align: top; }}
+td.why, th.why {{ text-align: left; }}
 th {{ color: var(--faint); font-weight: normal; font-size: .85rem; }}
 </style>
 </head>
@@ -77,11 +103,12 @@ th {{ color: var(--faint); font-weight: normal; font-size: .85rem; }}
 <h1>What less memory costs: {name}</h1>
 <figure>
 <svg viewBox="-90 -20 1140 530" role="img" aria-label="Added time by peak memory">{drawing}</svg>
-<figcaption>To the right the peak of a call, upwards the time that doing steps twice adds, as
-estimated. {lowest}</figcaption>
+<figcaption>To the right the peak of a call, upwards the time that doing steps twice (recompute),
+batches in pieces (split) or both add, as estimated. {lowest}</figcaption>
 </figure>
 <table>
-<thead><tr><th>budget</th><th>peak</th><th>steps done twice</th><th>time</th></tr></thead>
+<thead><tr><th>budget</th><th>peak</th><th>steps done twice</th><th>time</th><th>by</th>
+<th class=why>what is split</th></tr></thead>
 <tbody>{rows}</tbody>
 </table>
 </body>

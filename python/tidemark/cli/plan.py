@@ -87,7 +87,7 @@ def _tell_trade_off(function, specs, plan, arguments) -> None:
     whole = plan.unbounded_peak
     points, lowest = [], ""
     if not arguments.json:
-        print(f"{'budget':>8}  {'peak':>12}  {'again':>5}  {'time':>7}", flush=True)
+        print(f"{'budget':>8}  {'peak':>12}  {'again':>5}  {'time':>7}  by", flush=True)
     for part in _PARTS:
         budget = max(1, int(whole * part))
         try:
@@ -95,14 +95,17 @@ def _tell_trade_off(function, specs, plan, arguments) -> None:
         except errors.ResourceExhaustedError as error:
             lowest = f"{part:.0%} cannot be had: {str(error).split(',')[0]}"
             break
-        point = pareto_page.Point(budget, under.peak, under.repeated, under.added_time)
+        point = pareto_page.Point(
+            budget, under.peak, under.repeated, under.added_time, under.splits
+        )
         points.append(point)
         if not arguments.json:
-            bar = "#" * round(36 * point.peak / whole) if whole else ""
+            bar = "#" * round(26 * point.peak / whole) if whole else ""
             numbers = f"{point.peak:>12,}  {point.repeated:>5}  {point.added_time:>+7.1%}"
-            print(f"{part:>8.0%}  {numbers}  {bar}", flush=True)
+            print(f"{part:>8.0%}  {numbers}  {point.kind:<9}  {bar}", flush=True)
     if arguments.json:
-        said = {"points": [point._asdict() for point in points], "lowest": lowest}
+        listed = [{**point._asdict(), "kind": point.kind} for point in points]
+        said = {"points": listed, "lowest": lowest}
         print(json.dumps(said, indent=1), flush=True)
     elif lowest:
         print(lowest, flush=True)
