@@ -235,7 +235,9 @@ def test_random_programs_agree_under_random_budgets(piece):
 
         def run(tensors, variables, program=program):
             results = program.run(tensors, variables)  # as they are they would be most of the peak
-            return [tf.reduce_max(tf.reshape(t, [-1, 1]), axis=0) for t in results if 0 not in t.shape]
+            return [
+                tf.reduce_max(tf.reshape(t, [-1, 1]), axis=0) for t in results if 0 not in t.shape
+            ]
 
         def free(*tensors, run=run, variables=free_variables):
             return run(tensors, variables)
