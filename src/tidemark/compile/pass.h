@@ -12,8 +12,8 @@ namespace tidemark::compile {
 /// Gives the graph itself where nothing can be done.
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
 
-/// All of them, one after the other, each result verified. `unfused`, where it is given, becomes the
-/// graph as it is before fusion.
+/// All of them, one after the other, each result verified. `unfused`, where it is given, becomes
+/// the graph as it is before fusion.
 TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(
     std::shared_ptr<graph::Graph> graph, std::shared_ptr<graph::Graph>* unfused = nullptr);
 
