@@ -112,6 +112,12 @@ const MachineCode* CompiledFusion::code_for(ScalarMask scalars, bool stream) con
   return made.code.get();
 }
 
+bool CompiledFusion::is_machine_code() const {
+  const int used = variants_used_.load(std::memory_order_acquire);
+  return std::any_of(variants_, variants_ + used,
+                     [](const Variant& v) { return v.code != nullptr; });
+}
+
 size_t CompiledFusion::workspace(std::span<const Shape* const> shapes) const {
   return ShapedFusion(*this, shapes).workspace();
 }

@@ -41,8 +41,8 @@ class TIDEMARK_API CompiledFusion {
   bool may_write_into(size_t output, size_t input) const;
 
   size_t bytes() const;
-  /// Whether the last run used machine code.
-  bool is_machine_code() const { return variants_used_.load(std::memory_order_relaxed) > 0; }
+  /// Whether some run used machine code.
+  bool is_machine_code() const;
 
  private:
   friend class ShapedFusion;

@@ -24,10 +24,11 @@ void Emitter::polynomial(const Vec& p, const Vec& x, std::initializer_list<float
 
 /// mode: 0 nearest even, 1 down, 2 up, 3 towards zero.
 void Emitter::round(const Vec& out, const Vec& x, int mode) {
+  const auto how = static_cast<uint8_t>(mode);
   if (wide_) {
-    vrndscaleps(out, x, static_cast<uint8_t>(mode));
+    long_ ? vrndscalepd(out, x, how) : vrndscaleps(out, x, how);
   } else {
-    vroundps(out, x, static_cast<uint8_t>(mode));
+    long_ ? vroundpd(out, x, how) : vroundps(out, x, how);
   }
 }
 

@@ -80,7 +80,7 @@ void Emitter::load_dense(DType dtype, const Vec& into, const Xbyak::RegExp& at, 
       }
       return;
     default:
-      vmovups(to, ptr[at]);
+      is_long(dtype) ? vmovupd(to, ptr[at]) : vmovups(to, ptr[at]);
   }
 }
 
@@ -106,6 +106,10 @@ void Emitter::load_scalar(Value v, const Vec& into) {
       vmovd(low, eax);
       vpbroadcastd(into, low);
       return;
+    case DType::float64:
+    case DType::int64:
+      broadcast_long(into, ptr[at]);
+      return;
     default:
       vbroadcastss(into, ptr[at]);
   }
@@ -126,6 +130,7 @@ void Emitter::copy_tail(bool to_memory, DType dtype, int array, int index) {
 
 void Emitter::store(Value v, int output) {
   const DType dtype = p_.code[v].dtype;
+  const Lanes lanes(*this, dtype);
   const Vec x = use(v);
   if (tail_ && !wide_) {
     store_dense(dtype, x, rsp + kCopyHome * width_, false);
@@ -143,7 +148,7 @@ void Emitter::store(Value v, int output) {
 void Emitter::store_dense(DType dtype, const Vec& x, const Xbyak::RegExp& at, bool masked) {
   if (bytes(dtype) < 4) return store_narrow(dtype, x, at, masked);
   if (masked) {
-    vmovups(ptr[at] | k1, x);
+    is_long(dtype) ? vmovupd(ptr[at] | k1, x) : vmovups(ptr[at] | k1, x);
   } else {
     vmovups(ptr[at], x);
   }
@@ -162,25 +167,24 @@ void Emitter::store_narrow(DType dtype, const Vec& x, const Xbyak::RegExp& at, b
     wide_ ? vpandd(t, x, ci(1)) : vpand(t, x, ci(1));
   }
   if (wide_) {
-    dtype == DType::bfloat16 ? vpmovdw(to, Xbyak::Zmm(t.getIdx()))
-                             : vpmovdb(to, Xbyak::Zmm(t.getIdx()));
+    dtype == DType::bfloat16 ? vpmovdw(to, t) : vpmovdb(to, t);
     return;
   }
-  const Vec high = temp();
-  const Xbyak::Xmm low = quarter(t), upper = quarter(high);
-  vextracti128(upper, Xbyak::Ymm(t.getIdx()), 1);
-  vpackusdw(low, low, upper);
+  const Xbyak::Xmm low = quarter(t), upper = quarter(temp());
+  if (!has_long_) vextracti128(upper, Xbyak::Ymm(t.getIdx()), 1);
+  vpackusdw(low, low, has_long_ ? low : upper);
   if (dtype == DType::bfloat16) {
-    vmovdqu(to, low);
+    has_long_ ? vmovq(to, low) : vmovdqu(to, low);
   } else {
     vpackuswb(low, low, low);
-    vmovq(to, low);
+    has_long_ ? vmovd(to, low) : vmovq(to, low);
   }
 }
 
 /// One element: a value of a row.
 void Emitter::store_one(Value v, int output) {
   const DType dtype = p_.code[v].dtype;
+  const Lanes lanes(*this, dtype);
   const Vec x = use(v);
   const Vec t = temp();
   const Xbyak::Xmm low = quarter(t);
@@ -201,6 +205,10 @@ void Emitter::store_one(Value v, int output) {
       and_(ecx, 1);
       mov(byte[at], cl);
       return;
+    case DType::float64:
+    case DType::int64:
+      vmovsd(ptr[at], quarter(x));
+      return;
     default:
       vmovss(ptr[at], quarter(x));
   }
@@ -208,20 +216,22 @@ void Emitter::store_one(Value v, int output) {
 
 // Rows kept between passes have room for a whole last vector.
 void Emitter::keep(Value v, int slot) {
+  const Lanes lanes(*this, p_.code[v].dtype);
   const Vec x = use(v);
   const DType dtype = schedule_.kept[static_cast<size_t>(slot)];
   const Xbyak::Reg64 base = pointer(kKept, slot);
   store_dense(dtype, x, base + rbx * bytes(dtype), false);
 }
 
-void Emitter::restore(Value, int slot, const Vec& into) {
+void Emitter::restore(Value v, int slot, const Vec& into) {
+  const Lanes lanes(*this, p_.code[v].dtype);
   const DType dtype = schedule_.kept[static_cast<size_t>(slot)];
   const Xbyak::Reg64 base = pointer(kKept, slot);
   load_dense(dtype, into, base + rbx * bytes(dtype), false);
 }
 
 Xbyak::Address Emitter::lanes_at(int slot) {
-  return ptr[pointer(kKept, first_lanes() + slot) + rbx * 4];
+  return ptr[pointer(kKept, first_lanes() + slot) + rbx * (long_ ? 8 : 4)];
 }
 
 }  // namespace tidemark::fusion

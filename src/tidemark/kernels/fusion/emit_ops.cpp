@@ -1,6 +1,7 @@
 // Instructions of the IR as instructions of the CPU.
 
 #if TIDEMARK_WITH_XBYAK
+#include <cmath>
 #include <string>
 
 #include "tidemark/kernels/cpu/loops_of_level.h"
@@ -27,6 +28,8 @@ constexpr const char* kFloatOps[] = {
     "rsqrt",   "exp",      "tanh",          "sigmoid",       "reciprocal", "squared_difference",
     "gelu",    "softsign", "clip_by_value", "divide_no_nan", "gelu_grad",  "sign",
     "swish",   "is_nan",   "is_inf",        "is_finite"};
+/// Those of them that are written as polynomials for floats.
+constexpr const char* kFloat32Ops[] = {"exp", "tanh", "sigmoid", "gelu", "gelu_grad", "swish"};
 constexpr const char* kIntOps[] = {"add",     "subtract", "multiply", "negative", "square",
                                    "maximum", "minimum",  "abs",      "relu"};
 constexpr const char* kBoolOps[] = {"logical_and", "logical_or", "logical_xor",
@@ -51,11 +54,16 @@ bool is_comparison(const std::string& op) {
 
 bool Emitter::is_inline(const Instruction& i) const {
   const DType in = computed_in(p_.code[i.args[0]].dtype);
-  if (i.code == Code::cast) return in != DType::float32 || computed_in(i.dtype) != DType::int32;
+  if (i.code == Code::cast) {
+    const DType result = computed_in(i.dtype);
+    if (is_floating(in) && is_integer(result)) return false;
+    return wide_ || in != DType::int64 || !is_floating(result);
+  }
   const std::string& op = i.op->name();
   if (in == DType::bool_) return contains(kBoolOps, op);
   if (is_comparison(op)) return true;
-  if (in == DType::int32) return contains(kIntOps, op);
+  if (is_integer(in)) return contains(kIntOps, op);
+  if (in == DType::float64) return contains(kFloatOps, op) && !contains(kFloat32Ops, op);
   if (op == "log") return has_log();
   // The other gelu is by tanh.
   if ((op == "gelu" || op == "gelu_grad") && i.params[0] != 0) return false;
@@ -65,12 +73,13 @@ bool Emitter::is_inline(const Instruction& i) const {
 void Emitter::operation(const Instruction& i, const Vec& out, const Vec* in) {
   if (i.code == Code::select) return choose(out, in[0], in[1], in[2]);
   const DType from = p_.code[i.args[0]].dtype;
+  const Lanes lanes(*this, from);
   if (i.code == Code::cast) return cast(from, i.dtype, out, in[0]);
   const std::string& op = i.op->name();
   bool done = false;
   if (from == DType::bool_) {
     done = bool_op(op, out, in);
-  } else if (from == DType::int32) {
+  } else if (is_integer(from)) {
     done = comparison(op, out, in, true) || int_op(op, out, in);
   } else {
     done = comparison(op, out, in, false) || exact_float_op(op, i, out, in) ||
@@ -83,30 +92,71 @@ void Emitter::operation(const Instruction& i, const Vec& out, const Vec* in) {
 // -----------------------------------------------------------------------
 
 void Emitter::choose(const Vec& out, const Vec& mask, const Vec& yes, const Vec& no) {
+  const bool is_bool = long_ && !is_whole(mask);  // its lanes are narrower than what it chooses
   if (wide_) {
-    vpmovd2m(k2, mask);
-    vblendmps(out | k2, no, yes);
+    long_ && !is_bool ? vpmovq2m(k2, mask) : vpmovd2m(k2, mask);
+    long_ ? vblendmpd(out | k2, no, yes) : vblendmps(out | k2, no, yes);
+  } else if (is_bool) {
+    const Vec wider = temp();
+    vpmovsxdq(wider, mask);
+    vblendvpd(out, no, yes, wider);
   } else {
     vblendvps(out, no, yes, mask);
   }
 }
 
 void Emitter::compare(const Vec& out, const Vec& a, const Xbyak::Operand& b, int predicate) {
+  const auto how = static_cast<uint8_t>(predicate);
   if (wide_) {
-    vcmpps(k2, a, b, static_cast<uint8_t>(predicate));
-    vpmovm2d(out, k2);
-  } else {
-    vcmpps(out, a, b, static_cast<uint8_t>(predicate));
+    long_ ? vcmppd(k2, a, b, how) : vcmpps(k2, a, b, how);
+    return write_mask(out);
   }
+  if (!long_) return vcmpps(out, a, b, how);
+  const Vec lanes = temp();
+  vcmppd(lanes, a, b, how);
+  write_mask(out, lanes);
 }
 
-void Emitter::greater_int(const Vec& out, const Vec& a, const Vec& b) {
+/// a > b, or a == b.
+void Emitter::compare_ints(const Vec& out, const Vec& a, const Vec& b, bool greater) {
+  const auto write = [&](const auto& to) {
+    if (greater) {
+      long_ ? vpcmpgtq(to, a, b) : vpcmpgtd(to, a, b);
+    } else {
+      long_ ? vpcmpeqq(to, a, b) : vpcmpeqd(to, a, b);
+    }
+  };
   if (wide_) {
-    vpcmpgtd(k2, a, b);
-    vpmovm2d(out, k2);
-  } else {
-    vpcmpgtd(out, a, b);
+    write(k2);
+    return write_mask(out);
   }
+  const Vec lanes = temp();
+  write(lanes);
+  write_mask(out, lanes);
+}
+
+/// `out` differs from both.
+void Emitter::multiply_long(const Vec& out, const Vec& a, const Vec& b) {
+  if (wide_) return vpmullq(out, a, b);
+  // Of the halves; what the upper ones make together is beyond 64 bits.
+  const Vec t = temp();
+  vpsrlq(out, a, 32);
+  vpmuludq(out, out, b);
+  vpsrlq(t, b, 32);
+  vpmuludq(t, t, a);
+  vpaddq(out, out, t);
+  vpsllq(out, out, 32);
+  vpmuludq(t, a, b);
+  vpaddq(out, out, t);
+}
+
+/// `out` may be one of both.
+void Emitter::extreme_int(const Vec& out, const Vec& a, const Vec& b, bool least) {
+  if (!long_) return least ? vpminsd(out, a, b) : vpmaxsd(out, a, b);
+  if (wide_) return least ? vpminsq(out, a, b) : vpmaxsq(out, a, b);
+  const Vec mask = temp();
+  vpcmpgtq(mask, a, b);
+  least ? vblendvpd(out, a, b, mask) : vblendvpd(out, b, a, mask);
 }
 
 bool Emitter::comparison(const std::string& op, const Vec& out, const Vec* in, bool ints) {
@@ -118,16 +168,11 @@ bool Emitter::comparison(const std::string& op, const Vec& out, const Vec* in, b
     }
     const bool negated = op == "not_equal" || op == "less_equal" || op == "greater_equal";
     if (op == "equal" || op == "not_equal") {
-      if (wide_) {
-        vpcmpeqd(k2, in[0], in[1]);
-        vpmovm2d(out, k2);
-      } else {
-        vpcmpeqd(out, in[0], in[1]);
-      }
+      compare_ints(out, in[0], in[1], false);
     } else if (op == "less" || op == "greater_equal") {
-      greater_int(out, in[1], in[0]);
+      compare_ints(out, in[1], in[0], true);
     } else {
-      greater_int(out, in[0], in[1]);
+      compare_ints(out, in[0], in[1], true);
     }
     if (negated) wide_ ? vpxord(out, out, ci(~0u)) : vpxor(out, out, ci(~0u));
     return true;
@@ -154,26 +199,29 @@ bool Emitter::bool_op(const std::string& op, const Vec& out, const Vec* in) {
 }
 
 bool Emitter::int_op(const std::string& op, const Vec& out, const Vec* in) {
+  const Vec& x = in[0];
   if (op == "add") {
-    vpaddd(out, in[0], in[1]);
+    long_ ? vpaddq(out, x, in[1]) : vpaddd(out, x, in[1]);
   } else if (op == "subtract") {
-    vpsubd(out, in[0], in[1]);
-  } else if (op == "multiply") {
-    vpmulld(out, in[0], in[1]);
-  } else if (op == "square") {
-    vpmulld(out, in[0], in[0]);
+    long_ ? vpsubq(out, x, in[1]) : vpsubd(out, x, in[1]);
+  } else if (op == "multiply" || op == "square") {
+    const Vec& y = op == "square" ? x : in[1];
+    long_ ? multiply_long(out, x, y) : vpmulld(out, x, y);
   } else if (op == "negative") {
     splat_bits(out, 0);
-    vpsubd(out, out, in[0]);
-  } else if (op == "maximum") {
-    vpmaxsd(out, in[0], in[1]);
-  } else if (op == "minimum") {
-    vpminsd(out, in[0], in[1]);
+    long_ ? vpsubq(out, out, x) : vpsubd(out, out, x);
+  } else if (op == "maximum" || op == "minimum") {
+    extreme_int(out, x, in[1], op == "minimum");
+  } else if (op == "abs" && !long_) {
+    vpabsd(out, x);
   } else if (op == "abs") {
-    vpabsd(out, in[0]);
+    const Vec negated = temp();
+    splat_bits(negated, 0);
+    vpsubq(negated, negated, x);
+    extreme_int(out, x, negated, false);
   } else if (op == "relu") {
     splat_bits(out, 0);
-    vpmaxsd(out, out, in[0]);
+    extreme_int(out, out, x, false);
   } else {
     return false;
   }
@@ -182,6 +230,7 @@ bool Emitter::int_op(const std::string& op, const Vec& out, const Vec* in) {
 
 void Emitter::cast(DType from, DType to, const Vec& out, const Vec& x) {
   const DType in = computed_in(from), result = computed_in(to);
+  if (in != result && (is_long(from) || is_long(to))) return cast_long(in, result, out, x);
   if (in == result) {
     vmovaps(out, x);
   } else if (in == DType::bool_) {
@@ -199,17 +248,46 @@ void Emitter::cast(DType from, DType to, const Vec& out, const Vec& x) {
   }
 }
 
+/// One of both has 64 bits.
+void Emitter::cast_long(DType in, DType result, const Vec& out, const Vec& x) {
+  if (result == DType::bool_) {
+    const Vec zero = temp();
+    splat_bits(zero, 0);
+    const Vec both[] = {x, zero};
+    comparison("not_equal", out, both, is_integer(in));
+  } else if (in == DType::bool_) {
+    const bool ints = is_integer(result);
+    vpmovsxdq(out, x);
+    const Lanes lanes(*this, result);
+    bits_and(out, out, ints ? cq(1) : c(1));
+  } else if (in == DType::float64) {
+    vcvtpd2ps(out, x);
+  } else if (in == DType::float32) {
+    vcvtps2pd(out, x);
+  } else if (in == DType::int32) {
+    is_integer(result) ? vpmovsxdq(out, x) : vcvtdq2pd(out, x);
+  } else if (result == DType::float64) {
+    vcvtqq2pd(out, x);
+  } else if (result == DType::float32) {
+    vcvtqq2ps(out, x);
+  } else if (wide_) {
+    vpmovqd(out, x);
+  } else {
+    write_mask(out, x);  // which takes the lower halves
+  }
+}
+
 // --- floats -------------------------------------------------------------------------------------
 
 /// x > y ? x : y (or less), NaN on either side coming through. `out` differs from both.
 void Emitter::maximum(const Vec& out, const Vec& x, const Vec& y, bool least) {
-  least ? vminps(out, x, y) : vmaxps(out, x, y);
+  least ? smaller(out, x, y) : larger(out, x, y);
   if (wide_) {
-    vcmpps(k2, x, x, 3);
-    vmovaps(out | k2, x);
+    long_ ? vcmppd(k2, x, x, 3) : vcmpps(k2, x, x, 3);
+    long_ ? vmovapd(out | k2, x) : vmovaps(out | k2, x);
   } else {
     const Vec mask = temp();
-    vcmpps(mask, x, x, 3);
+    long_ ? vcmppd(mask, x, x, 3) : vcmpps(mask, x, x, 3);
     vblendvps(out, out, x, mask);
   }
 }
@@ -220,22 +298,22 @@ bool Emitter::exact_float_op(const std::string& op, const Instruction& i, const 
   const Vec& x = in[0];
   const Vec& y = in[1];
   if (op == "add") {
-    vaddps(out, x, y);
+    add_to(out, x, y);
   } else if (op == "subtract") {
-    vsubps(out, x, y);
+    subtract(out, x, y);
   } else if (op == "multiply") {
-    vmulps(out, x, y);
+    multiply(out, x, y);
   } else if (op == "truediv") {
-    vdivps(out, x, y);
+    divide(out, x, y);
   } else if (op == "square") {
-    vmulps(out, x, x);
+    multiply(out, x, x);
   } else if (op == "squared_difference") {
-    vsubps(out, x, y);
-    vmulps(out, out, out);
+    subtract(out, x, y);
+    multiply(out, out, out);
   } else if (op == "negative") {
-    wide_ ? vpxord(out, x, ci(0x80000000)) : vpxor(out, x, ci(0x80000000));
+    bits_xor(out, x, sign_bit());
   } else if (op == "abs") {
-    wide_ ? vpandd(out, x, ci(0x7fffffff)) : vpand(out, x, ci(0x7fffffff));
+    bits_and(out, x, magnitude_bits());
   } else if (op == "maximum" || op == "minimum") {
     maximum(out, x, y, op == "minimum");
   } else if (op == "clip_by_value") {
@@ -245,26 +323,26 @@ bool Emitter::exact_float_op(const std::string& op, const Instruction& i, const 
   } else if (op == "floor" || op == "ceil" || op == "round" || op == "rint") {
     round(out, x, op == "floor" ? 1 : op == "ceil" ? 2 : 0);
   } else if (op == "sqrt") {
-    vsqrtps(out, x);
+    square_root(out, x);
   } else if (op == "rsqrt" || op == "reciprocal") {
     const Vec root = temp();
-    if (op == "rsqrt") vsqrtps(root, x);
+    if (op == "rsqrt") square_root(root, x);
     splat(out, 1.f);
-    vdivps(out, out, op == "rsqrt" ? root : x);
+    divide(out, out, op == "rsqrt" ? root : x);
   } else if (op == "relu" || op == "relu6") {
     splat_bits(out, 0);
-    vmaxps(out, out, x);
+    larger(out, out, x);
     if (op == "relu6") {
       const Vec six = temp();
       splat(six, 6.f);
-      vminps(out, six, out);
+      smaller(out, six, out);
     }
   } else if (op == "relu_grad") {
     compare(out, y, c(0.f), 0x1e);
-    wide_ ? vpandd(out, out, x) : vpand(out, out, x);
+    bits_and(out, out, x);
   } else if (op == "leaky_relu") {
     const Vec mask = temp(), scaled = temp();
-    vmulps(scaled, x, c(static_cast<float>(i.params[0])));
+    multiply(scaled, x, c(i.params[0]));
     compare(mask, x, c(0.f), 0x1e);
     choose(out, mask, x, scaled);
   } else {
@@ -285,18 +363,18 @@ bool Emitter::float_op(const std::string& op, const Instruction& i, const Vec& o
     sigmoid(out, x);
   } else if (op == "swish") {
     const Vec t = temp(), s = temp();
-    vmulps(t, x, c(static_cast<float>(i.params[0])));
+    multiply(t, x, c(i.params[0]));
     sigmoid(s, t);
-    vmulps(out, x, s);
+    multiply(out, x, s);
   } else if (op == "gelu") {
     gelu(out, x);
   } else if (op == "gelu_grad") {
     gelu_grad(out, x, in[1]);
   } else if (op == "softsign") {
     const Vec t = temp();
-    wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
-    vaddps(t, t, c(1.f));
-    vdivps(out, x, t);
+    bits_and(t, x, magnitude_bits());
+    add_to(t, t, c(1.f));
+    divide(out, x, t);
   } else if (op == "divide_no_nan") {
     const Vec zero = temp(), mask = temp(), top = temp(), bottom = temp();
     splat_bits(zero, 0);
@@ -304,15 +382,15 @@ bool Emitter::float_op(const std::string& op, const Instruction& i, const Vec& o
     choose(top, mask, zero, x);
     splat(zero, 1.f);
     choose(bottom, mask, zero, in[1]);
-    vdivps(out, top, bottom);
+    divide(out, top, bottom);
   } else if (op == "sign") {
     const Vec one = temp(), t = temp();
     splat(one, 1.f);
     compare(out, x, c(0.f), 0x1e);
-    wide_ ? vpandd(out, out, one) : vpand(out, out, one);
+    bits_and(out, out, one);
     compare(t, x, c(0.f), 0x11);
-    wide_ ? vpandd(t, t, one) : vpand(t, t, one);
-    vsubps(out, out, t);
+    bits_and(t, t, one);
+    subtract(out, out, t);
     compare(t, x, x, 3);
     choose(one, t, x, out);
     vmovaps(out, one);
@@ -320,8 +398,8 @@ bool Emitter::float_op(const std::string& op, const Instruction& i, const Vec& o
     compare(out, x, x, 3);
   } else if (op == "is_inf" || op == "is_finite") {
     const Vec t = temp();
-    wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
-    compare(out, t, ci(0x7f800000), op == "is_inf" ? 0x00 : 0x11);
+    bits_and(t, x, magnitude_bits());
+    compare(out, t, c(INFINITY), op == "is_inf" ? 0x00 : 0x11);
   } else {
     return false;
   }
@@ -366,12 +444,20 @@ void Emitter::save_all() {
 /// The op's own loop over one vector.
 void Emitter::call_loop(Value v) {
   const Instruction& i = p_.code[v];
-  constexpr int kOperand = 64;  // bytes: the loop runs over kVectorRun elements
+  // The loop runs over kVectorRun elements. Where those here are fewer they are given several times
+  // over.
+  const DType from = p_.code[i.args[0]].dtype;
+  constexpr int kRun = static_cast<int>(cpu::kVectorRun);
+  const int operand = has_long_ ? 128 : 64;  // bytes
   const int area = kCallHome * width_;
-  const int result = area + 3 * kOperand, pointers = result + kOperand, params = pointers + 24;
+  const int result = area + 3 * operand, pointers = result + operand, params = pointers + 24;
   for (int a = 0; a < i.arity; ++a) {
-    vmovups(ptr[rsp + area + a * kOperand], use(i.args[a]));
-    lea(rax, ptr[rsp + area + a * kOperand]);
+    const Vec x = use(i.args[a]);
+    const int given = lanes_ * (is_long(from) ? 8 : 4);
+    for (int k = 0; k < kRun / lanes_; ++k) {
+      vmovups(ptr[rsp + area + a * operand + k * given], x);
+    }
+    lea(rax, ptr[rsp + area + a * operand]);
     mov(ptr[rsp + pointers + a * 8], rax);
   }
   save_all();
@@ -382,7 +468,7 @@ void Emitter::call_loop(Value v) {
     if (free_homes_.empty()) free_homes_.push_back(next_home_++);
     pinned.emplace_back(accumulator_[u], free_homes_.back());
     free_homes_.pop_back();
-    vmovups(home(pinned.back().second), vec(accumulator_[u]));
+    vmovups(home(pinned.back().second), whole(accumulator_[u]));
   }
   for (int k = 0; k < 2; ++k) {
     mov(rax, __builtin_bit_cast(uint64_t, i.params[static_cast<size_t>(k)]));
@@ -390,9 +476,8 @@ void Emitter::call_loop(Value v) {
   }
   lea(rdi, ptr[rsp + result]);
   lea(rsi, ptr[rsp + pointers]);
-  mov(edx, static_cast<int>(cpu::kVectorRun));
+  mov(edx, kRun);
   lea(rcx, ptr[rsp + params]);
-  const DType from = p_.code[i.args[0]].dtype;
   const cpu::LoopFn loop = i.code == Code::cast
                                ? cpu::cast_loop(computed_in(from), computed_in(i.dtype))
                                : cpu::loop_for(i.op->name(), from)->run;
@@ -406,11 +491,11 @@ void Emitter::call_loop(Value v) {
     kmovw(k1, eax);
   }
   for (const auto& [reg, slot] : pinned) {
-    vmovups(vec(reg), home(slot));
+    vmovups(whole(reg), home(slot));
     free_homes_.push_back(slot);
   }
   const int r = take_register();
-  vmovups(vec(r), ptr[rsp + result]);
+  vmovups(vec(r, is_long(i.dtype)), ptr[rsp + result]);
   holder_[static_cast<size_t>(r)] = v;
   reg_of_[v] = r;
 }

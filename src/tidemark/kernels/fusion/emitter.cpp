@@ -9,9 +9,14 @@ namespace {
 
 constexpr int kFree = -1, kTemp = -2, kPinned = -3;
 constexpr int kHomes = 160;     // vectors of the frame
-constexpr int kFirstHome = 12;  // before it: the mask, copies of tails, operands of calls
+constexpr int kFirstHome = 20;  // before it: the mask, copies of tails, operands of calls
 constexpr int kMaxAccumulators = 6;
-constexpr int kMaskHome = 0;
+constexpr int kOpsACall = 5;
+
+bool has_long_elements(const Program& p) {
+  return std::any_of(p.code.begin(), p.code.end(),
+                     [](const Instruction& i) { return size_of(computed_in(i.dtype)) == 8; });
+}
 
 }  // namespace
 
@@ -23,7 +28,8 @@ Emitter::Emitter(const Program& program, const Schedule& schedule, const Sources
       sources_(sources),
       options_(options),
       wide_(options.level == CodeLevel::avx512),
-      lanes_(wide_ ? 16 : 8),
+      has_long_(has_long_elements(program)),
+      lanes_((wide_ ? 16 : 8) / (has_long_ ? 2 : 1)),
       width_(wide_ ? 64 : 32),
       reg_of_(program.code.size(), -1),
       home_of_(program.code.size(), -1),
@@ -33,24 +39,29 @@ Emitter::Emitter(const Program& program, const Schedule& schedule, const Sources
       next_home_(kFirstHome) {}
 
 void Emitter::check() {
+  int calls = 0, others = 0;
   const auto fits = [](DType d) {
-    return d == DType::float32 || is_half(d) || d == DType::int32 || d == DType::bool_;
+    return is_floating(d) || d == DType::int32 || d == DType::int64 || d == DType::bool_;
   };
   for (const Instruction& i : p_.code) {
     if (!fits(i.dtype)) throw Refused();
     const bool reduces = i.code == Code::reduce || i.code == Code::collect;
-    if (reduces && i.dtype == DType::int32 && i.reduction == Reduction::mean) {
+    if (reduces && is_integer(i.dtype) && i.reduction == Reduction::mean) {
       throw Refused();
     }
     const bool computed = i.code == Code::map || i.code == Code::cast;
+    others += computed || i.code == Code::select || reduces;
     if (!computed || is_inline(i)) continue;
-    // By the op's own loop: operands and result are 32 bits wide.
+    ++calls;
+    // By the op's own loop: bools, which are bytes there, are wider here.
     has_calls_ = true;
     if (computed_in(i.dtype) == DType::bool_) throw Refused();
     for (int a = 0; a < i.arity; ++a) {
       if (p_.code[i.args[a]].dtype == DType::bool_) throw Refused();
     }
   }
+  // A call of a loop for few long elements costs more than what the others save.
+  if (has_long_ && calls * kOpsACall > others) throw Refused();
 }
 
 void Emitter::emit() {
@@ -172,7 +183,7 @@ void Emitter::step(const Step& s) {
       break;
     case Step::Kind::restore: {
       const int r = take_register();
-      restore(s.value, s.slot, vec(r));
+      restore(s.value, s.slot, vec(r, is_long(i.dtype)));
       holder_[r] = s.value;
       reg_of_[s.value] = r;
       break;
@@ -206,6 +217,7 @@ void Emitter::step(const Step& s) {
 
 void Emitter::compute(Value v) {
   const Instruction& i = p_.code[v];
+  const Lanes lanes(*this, i.dtype);
   // Had when they are first used.
   if (i.code == Code::constant) return;
   if ((i.code == Code::load || i.code == Code::random) && in_elements_) return;
@@ -223,7 +235,7 @@ void Emitter::compute(Value v) {
     for (int a = 0; a < i.arity; ++a) in[a] = use(i.args[a]);
     const int r = take_register();
     locked_[static_cast<size_t>(r)] = true;
-    const Vec out = vec(r);
+    const Vec out = vec(r, is_long(i.dtype));
     holder_[static_cast<size_t>(r)] = v;
     reg_of_[v] = r;
     operation(i, out, in);
@@ -237,11 +249,13 @@ void Emitter::compute(Value v) {
 
 // --- registers ----------------------------------------------------------------------------------
 
-Emitter::Vec Emitter::vec(int index) const {
-  return wide_ ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index));
+Emitter::Vec Emitter::vec(int index, bool is_long) const {
+  const bool all = is_long || !has_long_;
+  if (wide_) return all ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index));
+  return all ? Vec(Xbyak::Ymm(index)) : Vec(Xbyak::Xmm(index));
 }
 Emitter::Vec Emitter::half(const Vec& v) const {
-  return wide_ ? Vec(Xbyak::Ymm(v.getIdx())) : Vec(Xbyak::Xmm(v.getIdx()));
+  return v.isZMM() ? Vec(Xbyak::Ymm(v.getIdx())) : Vec(Xbyak::Xmm(v.getIdx()));
 }
 Emitter::Vec Emitter::quarter(const Vec& v) const { return Xbyak::Xmm(v.getIdx()); }
 
@@ -313,7 +327,7 @@ void Emitter::spill(Value v) {
     home_of_[v] = free_homes_.back();
     free_homes_.pop_back();
     if (home_of_[v] >= kHomes) throw Refused();
-    vmovups(home(home_of_[v]), vec(reg_of_[v]));
+    vmovups(home(home_of_[v]), vec(reg_of_[v], is_long(p_.code[v].dtype)));
   }
   unbind(v);
 }
@@ -325,6 +339,7 @@ void Emitter::unbind(Value v) {
 }
 
 Emitter::Vec Emitter::use(Value v) {
+  const Lanes lanes(*this, p_.code[v].dtype);
   if (reg_of_[v] < 0) {
     const int r = take_register();
     materialize(v, vec(r));
@@ -342,8 +357,10 @@ void Emitter::materialize(Value v, const Vec& into) {
       splat_bits(into, i.params[0] != 0 ? ~0u : 0u);
     } else if (i.dtype == DType::int32) {
       splat_bits(into, static_cast<uint32_t>(static_cast<int32_t>(i.params[0])));
+    } else if (i.dtype == DType::int64) {
+      splat_long(into, static_cast<uint64_t>(static_cast<int64_t>(i.params[0])));
     } else {
-      splat(into, static_cast<float>(i.params[0]));
+      splat(into, i.params[0]);
       if (is_half(i.dtype)) round_half(i.dtype, into);
     }
   } else if (home_of_[v] >= 0) {
@@ -359,6 +376,7 @@ void Emitter::materialize(Value v, const Vec& into) {
 
 void Emitter::start_reduction(Value v) {
   const Instruction& i = p_.code[v];
+  const Lanes lanes(*this, i.dtype);
   if (std::count_if(holder_.begin(), holder_.end(), [](int h) { return h == kPinned; }) >=
       (wide_ ? kMaxAccumulators : 3)) {
     throw Refused();
@@ -366,11 +384,20 @@ void Emitter::start_reduction(Value v) {
   const int r = take_register();
   holder_[static_cast<size_t>(r)] = kPinned;
   accumulator_[v] = r;
-  const bool ints = i.dtype == DType::int32;
-  uint32_t bits = 0;
-  if (i.reduction == Reduction::max) bits = ints ? 0x80000000u : 0xff800000u;
-  if (i.reduction == Reduction::min) bits = ints ? 0x7fffffffu : 0x7f800000u;
-  splat_bits(vec(r), bits);
+  const bool ints = is_integer(i.dtype);
+  const bool is_max = i.reduction == Reduction::max, is_min = i.reduction == Reduction::min;
+  if (long_) {
+    constexpr uint64_t kSign = uint64_t{1} << 63, kInfinity = uint64_t{0x7ff} << 52;
+    uint64_t bits = 0;
+    if (is_max) bits = ints ? kSign : kSign | kInfinity;
+    if (is_min) bits = ints ? ~kSign : kInfinity;
+    splat_long(vec(r), bits);
+  } else {
+    uint32_t bits = 0;
+    if (is_max) bits = ints ? 0x80000000u : 0xff800000u;
+    if (is_min) bits = ints ? 0x7fffffffu : 0x7f800000u;
+    splat_bits(vec(r), bits);
+  }
   free_temps();
 }
 
@@ -378,17 +405,16 @@ void Emitter::combine_ints(Reduction reduction, const Vec& into, const Vec& x) {
   switch (reduction) {
     case Reduction::sum:
     case Reduction::mean:
-      return vpaddd(into, into, x);
+      return long_ ? vpaddq(into, into, x) : vpaddd(into, into, x);
     case Reduction::max:
-      return vpmaxsd(into, into, x);
     case Reduction::min:
-      return vpminsd(into, into, x);
+      return extreme_int(into, into, x, reduction == Reduction::min);
   }
 }
 
 void Emitter::combine(Reduction reduction, const Vec& into, const Vec& x) {
   if (reduction == Reduction::sum || reduction == Reduction::mean) {
-    vaddps(into, into, x);
+    add_to(into, into, x);
     return;
   }
   const Vec out = temp();
@@ -398,9 +424,10 @@ void Emitter::combine(Reduction reduction, const Vec& into, const Vec& x) {
 
 void Emitter::accumulate(Value v) {
   const Instruction& i = p_.code[v];
+  const Lanes lanes(*this, i.dtype);
   const Vec x = use(i.args[0]);
   const Vec acc = vec(accumulator_[v]);
-  const bool ints = i.dtype == DType::int32;
+  const bool ints = is_integer(i.dtype);
   if (!tail_) {
     ints ? combine_ints(i.reduction, acc, x) : combine(i.reduction, acc, x);
     return;
@@ -410,10 +437,9 @@ void Emitter::accumulate(Value v) {
   vmovaps(sum, acc);
   ints ? combine_ints(i.reduction, sum, x) : combine(i.reduction, sum, x);
   if (wide_) {
-    vmovaps(acc | k1, sum);
+    long_ ? vmovapd(acc | k1, sum) : vmovaps(acc | k1, sum);
   } else {
-    const Vec mask = temp();
-    vmovups(mask, home(kMaskHome));
+    const Vec mask = tail_lanes();
     vblendvps(acc, acc, sum, mask);
   }
 }
@@ -421,22 +447,22 @@ void Emitter::accumulate(Value v) {
 /// Lanes are there beyond the end too, and stay as they are.
 void Emitter::collect(Value v, int slot) {
   const Instruction& i = p_.code[v];
+  const Lanes width(*this, i.dtype);
   const Vec x = use(i.args[0]);
   const Xbyak::Address at = lanes_at(slot);
   const Vec joined = temp();
   vmovups(joined, at);
-  if (i.dtype == DType::int32) {
+  if (is_integer(i.dtype)) {
     combine_ints(i.reduction, joined, x);
   } else {
     combine(i.reduction, joined, x);
   }
   if (tail_ && wide_) {
-    vmovups(at | k1, joined);
+    long_ ? vmovupd(at | k1, joined) : vmovups(at | k1, joined);
     return;
   }
   if (tail_) {
-    const Vec mask = temp(), before = temp();
-    vmovups(mask, home(kMaskHome));
+    const Vec mask = tail_lanes(), before = temp();
     vmovups(before, at);
     vblendvps(joined, before, joined, mask);
   }
@@ -445,30 +471,20 @@ void Emitter::collect(Value v, int slot) {
 
 void Emitter::finish_reduction(Value v) {
   const Instruction& i = p_.code[v];
+  const Lanes lanes(*this, i.dtype);
   const Vec acc = vec(accumulator_[v]);
-  const Vec other = temp();
-  const bool ints = i.dtype == DType::int32;
-  const auto join = [&](const Vec& a, const Vec& b) {
-    ints ? combine_ints(i.reduction, a, b) : combine(i.reduction, a, b);
-  };
-  if (wide_) {
-    const Xbyak::Zmm from(acc.getIdx()), to(other.getIdx());
-    vshuff32x4(to, from, from, 0x4e);
-    join(acc, other);
-    vshuff32x4(to, from, from, 0xb1);
-    join(acc, other);
-  } else {
-    vperm2f128(Xbyak::Ymm(other.getIdx()), Xbyak::Ymm(acc.getIdx()), Xbyak::Ymm(acc.getIdx()), 1);
-    join(acc, other);
-  }
-  vpermilps(other, acc, 0x4e);
-  join(acc, other);
-  vpermilps(other, acc, 0xb1);
-  join(acc, other);
+  fold_lanes(i.reduction, is_integer(i.dtype), acc);
   if (i.reduction == Reduction::mean) {
-    vcvtsi2ss(quarter(other), quarter(other), rbp);
-    vbroadcastss(other, quarter(other));
-    vdivps(acc, acc, other);
+    const Vec count = temp();
+    const Xbyak::Xmm low = quarter(count);
+    if (long_) {
+      vcvtsi2sd(low, low, rbp);
+      broadcast_long(count, low);
+    } else {
+      vcvtsi2ss(low, low, rbp);
+      vbroadcastss(count, low);
+    }
+    divide(acc, acc, count);
   }
   if (is_half(i.dtype)) round_half(i.dtype, acc);
   if (home_of_[v] < 0) home_of_[v] = next_home_++;
@@ -477,31 +493,6 @@ void Emitter::finish_reduction(Value v) {
   holder_[static_cast<size_t>(accumulator_[v])] = kFree;
   accumulator_[v] = -1;
   free_temps();
-}
-
-void Emitter::write_pool() {
-  align(64);
-  for (auto& [bits, label] : pool_) {
-    L(label);
-    for (int lane = 0; lane < (wide_ ? 1 : lanes_); ++lane) dd(bits);
-  }
-}
-
-Xbyak::Address Emitter::ci(uint32_t bits) {
-  Xbyak::Label& label = pool_[bits];
-  return wide_ ? ptr_b[rip + label] : ptr[rip + label];
-}
-Xbyak::Address Emitter::c(float value) { return ci(__builtin_bit_cast(uint32_t, value)); }
-
-void Emitter::splat_bits(const Vec& out, uint32_t bits) {
-  if (bits == 0) {
-    wide_ ? vpxord(out, out, out) : vpxor(out, out, out);
-    return;
-  }
-  vbroadcastss(out, ptr[rip + pool_[bits]]);
-}
-void Emitter::splat(const Vec& out, float value) {
-  splat_bits(out, __builtin_bit_cast(uint32_t, value));
 }
 
 }  // namespace tidemark::fusion

@@ -1,7 +1,8 @@
 // Writes machine code for a program: one function that runs all passes over one run of elements.
 //
 // Each pass is a loop over vectors and, for what is left, its body once more under a mask. A value
-// is a vector of 32-bit lanes: float32 and the half types as floats, int32, bool as 0 or -1. Bodies
+// is a vector of 32-bit lanes: float32 and the half types as floats, int32, bool as 0 or -1; or of
+// 64-bit ones: float64, int64. In a program that has such, the others take half a vector. Bodies
 // are straight lines, so registers are handed out while instructions are written: the value whose
 // next use is furthest away gives its register up, to the stack or, where it can be had again
 // (constants, inputs, values of a row), for nothing.
@@ -19,6 +20,7 @@ namespace tidemark::fusion {
 
 /// The program has to be interpreted.
 struct Refused {};
+inline constexpr int kMaskHome = 0;  // of the frame: which lanes are left at the end, for AVX2
 
 class Emitter : public Xbyak::CodeGenerator {
  public:
@@ -48,10 +50,29 @@ class Emitter : public Xbyak::CodeGenerator {
   void finish_reduction(Value v);
   void combine(Reduction reduction, const Vec& into, const Vec& x);
   void combine_ints(Reduction reduction, const Vec& into, const Vec& x);
+  void fold_lanes(Reduction reduction, bool ints, const Vec& acc);
   void write_pool();
 
   // --- registers ---
-  Vec vec(int index) const;
+  /// Lanes of 64 bits, as the elements of this dtype are computed in.
+  static bool is_long(DType dtype) { return size_of(computed_in(dtype)) == 8; }
+  /// What the instruction that is being written has: temporaries and constants are like that.
+  class Lanes {
+   public:
+    Lanes(Emitter& emitter, DType dtype) : emitter_(emitter), outer_(emitter.long_) {
+      emitter.long_ = is_long(dtype);
+    }
+    ~Lanes() { emitter_.long_ = outer_; }
+    Lanes(const Lanes&) = delete;
+
+   private:
+    Emitter& emitter_;
+    const bool outer_;
+  };
+  Vec vec(int index, bool is_long) const;
+  Vec vec(int index) const { return vec(index, long_); }
+  Vec whole(int index) const { return vec(index, has_long_); }
+  bool is_whole(const Vec& v) const { return wide_ ? v.isZMM() : v.isYMM(); }
   Vec half(const Vec& v) const;     // half as wide
   Vec quarter(const Vec& v) const;  // 16 bytes
   int take_register();
@@ -93,7 +114,13 @@ class Emitter : public Xbyak::CodeGenerator {
   void cast(DType from, DType to, const Vec& out, const Vec& x);
   void choose(const Vec& out, const Vec& mask, const Vec& yes, const Vec& no);
   void compare(const Vec& out, const Vec& a, const Xbyak::Operand& b, int predicate);
-  void greater_int(const Vec& out, const Vec& a, const Vec& b);
+  void multiply_long(const Vec& out, const Vec& a, const Vec& b);
+  void extreme_int(const Vec& out, const Vec& a, const Vec& b, bool least);
+  void compare_ints(const Vec& out, const Vec& a, const Vec& b, bool greater);
+  void write_mask(const Vec& out);
+  void write_mask(const Vec& out, const Vec& lanes);
+  Vec tail_lanes();
+  void cast_long(DType in, DType result, const Vec& out, const Vec& x);
   void round_half(DType dtype, const Vec& x);
   void maximum(const Vec& out, const Vec& x, const Vec& y, bool least);
   void call_loop(Value v);
@@ -112,10 +139,25 @@ class Emitter : public Xbyak::CodeGenerator {
   void polynomial(const Vec& p, const Vec& x, std::initializer_list<float> falling);
   bool has_log() const { return wide_; }
 
-  Xbyak::Address c(float value);
+  // --- lanes of either width (emit_lanes.cpp) ---
+  Xbyak::Address c(double value);
   Xbyak::Address ci(uint32_t bits);
-  void splat(const Vec& out, float value);
+  Xbyak::Address cq(uint64_t bits);
+  Xbyak::Address sign_bit() { return long_ ? cq(uint64_t{1} << 63) : ci(0x80000000); }
+  Xbyak::Address magnitude_bits() { return long_ ? cq(~uint64_t{0} >> 1) : ci(0x7fffffff); }
+  void splat(const Vec& out, double value);
   void splat_bits(const Vec& out, uint32_t bits);
+  void splat_long(const Vec& out, uint64_t bits);
+  void broadcast_long(const Vec& out, const Xbyak::Operand& from);
+  void add_to(const Vec& out, const Vec& a, const Xbyak::Operand& b);
+  void subtract(const Vec& out, const Vec& a, const Xbyak::Operand& b);
+  void multiply(const Vec& out, const Vec& a, const Xbyak::Operand& b);
+  void divide(const Vec& out, const Vec& a, const Xbyak::Operand& b);
+  void square_root(const Vec& out, const Vec& x);
+  void larger(const Vec& out, const Vec& a, const Vec& b);   // b where one is no number
+  void smaller(const Vec& out, const Vec& a, const Vec& b);  // likewise
+  void bits_and(const Vec& out, const Vec& a, const Xbyak::Operand& b);
+  void bits_xor(const Vec& out, const Vec& a, const Xbyak::Operand& b);
   void round(const Vec& out, const Vec& x, int mode);
   void blend(const Vec& out, const Vec& mask, const Vec& yes, const Xbyak::Operand& no);
 
@@ -124,9 +166,11 @@ class Emitter : public Xbyak::CodeGenerator {
   const Sources& sources_;
   const CodeOptions options_;
   const bool wide_;  // AVX-512
+  const bool has_long_;
   const int lanes_;
   const int width_;  // bytes of a vector
   bool has_calls_ = false;
+  bool long_ = false;
 
   std::vector<int> reg_of_, home_of_;  // by value; -1: none
   std::vector<int> holder_;            // by register: a value, kFree, kTemp or kPinned
@@ -140,6 +184,7 @@ class Emitter : public Xbyak::CodeGenerator {
   std::vector<size_t> last_use_;
   bool tail_ = false, in_elements_ = false;
   std::map<uint32_t, Xbyak::Label> pool_;
+  std::map<uint64_t, Xbyak::Label> long_pool_;
   struct Cached {
     int array, index;
     Xbyak::Reg64 reg;
