@@ -375,8 +375,7 @@ void ShapedFusion::run_span(const Call& call, int64_t start, int64_t n, int64_t 
   }
   for (int i = 0; i < num_staged_; ++i) {
     if (period_ > 0) {
-      const int64_t repeats = columns_.empty() ? run_length_ : period_;
-      s.in[staged_[i]] = s.stage[i] + start % repeats * int64_t{item_bytes_[staged_[i]]};
+      s.in[staged_[i]] = s.stage[i] + start % period_ * int64_t{item_bytes_[staged_[i]]};
     } else {
       lay_out(call, staged_[i], s.stage[i], start, n, s);
     }
