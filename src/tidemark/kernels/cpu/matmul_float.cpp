@@ -21,7 +21,6 @@ constexpr int64_t kTogetherMacs = 1 << 17;    // smaller tiles are taken several
 constexpr int64_t kBriefMacs = 1 << 20;       // below this no sleeping thread is woken
 constexpr int64_t kDepthBytes = 2 << 10;      // of a row of A between two visits of C
 constexpr int64_t kSlabBytes = 512;           // of a row of B that is kept in the second cache
-constexpr int64_t kGroupRows = 48;            // given to the epilogue at once
 constexpr int64_t kPartRows = 128;            // of a part of a C that has no place
 constexpr int64_t kStackBytes = 32 << 10;     // a slab up to this lies on the stack
 constexpr int64_t kMostCounted = 64;          // rows of tiles whose finished tiles are counted
@@ -81,8 +80,8 @@ struct Cut {
     while (down * across < for_item) {
       const bool has_rows = rows >= 4 * loops.panel_rows;
       const bool has_columns = columns >= 2 * loops.panel_columns;
-      // Each row of tiles packs B anew.
-      const bool prefers_columns = columns * (packs ? 8 : 1) >= rows;
+      // Epilogues like whole rows; but each row of tiles reads B anew, or packs it.
+      const bool prefers_columns = rows < (packs ? 512 : 256);
       if (has_columns && (prefers_columns || !has_rows)) {
         across *= 2;
         columns = round_up(divide_up(p.n, across), loops.panel_columns);
@@ -114,10 +113,7 @@ class Run {
   Run(const MatmulProblem& problem, const Cut& cut, void* out, const Epilogue* after)
       : p_(problem), cut_(cut), loops_(loops_for(problem.dtype)), c_(out), epilogue_(after) {
     if (!epilogue_ || !c_) return;
-    const bool whole_rows = epilogue_->needs_whole_rows();
-    if (!whole_rows) {
-      when_ = When::groups;
-    } else if (cut.across == 1) {
+    if (cut.across == 1 || !epilogue_->needs_whole_rows()) {
       when_ = When::tiles;
     } else {
       when_ = p_.batch * cut.down <= kMostCounted ? When::rows_of_tiles : When::end;
@@ -151,7 +147,7 @@ class Run {
 
  private:
   /// Parts of C that are complete before the epilogue gets them.
-  enum class When { never, groups, tiles, rows_of_tiles, end };
+  enum class When { never, tiles, rows_of_tiles, end };
 
   void one_tile(const Place& place, char* memory, char* slab) {
     for (int64_t c = 0; c < place.columns; c += cut_.slab_columns) {
@@ -164,8 +160,11 @@ class Run {
                             part.first_column, part.columns);
       }
     }
-    if (when_ == When::tiles || (when_ == When::rows_of_tiles && is_last_of_row(place))) {
-      epilogue_->apply(place.item * p_.m + place.first_row, place.rows, 0, p_.n);
+    const int64_t row = place.item * p_.m + place.first_row;
+    if (when_ == When::tiles) {
+      epilogue_->apply(row, place.rows, place.first_column, place.columns);
+    } else if (when_ == When::rows_of_tiles && is_last_of_row(place)) {
+      epilogue_->apply(row, place.rows, 0, p_.n);
     }
   }
 
@@ -186,29 +185,15 @@ class Run {
       loops_.pack(view, slab);
       b = slab;
     }
-    const bool finishes = when_ == When::groups && step == cut_.steps - 1;
-    const int64_t groups = finishes ? divide_up(at_place.rows, kGroupRows) : 1;
-    for (int64_t g = 0; g < groups; ++g) {
-      const int64_t row = at_place.first_row + at_place.rows * g / groups;
-      const int64_t rows = at_place.first_row + at_place.rows * (g + 1) / groups - row;
-      const ProductPart part{
-          rows,
-          at_place.columns,
-          depth,
-          at(p_.a.data, p_.a_offset(at_place.item) + row * p_.a.row_stride + k * p_.a.column_stride,
-             p_.dtype),
-          p_.a.row_stride,
-          p_.a.column_stride,
-          b,
-          p_.b.row_stride,
-          (p_.k - k - 1) * p_.b.row_stride + p_.n - column,
-          cut_.packs,
-          c_ ? at(c_, (at_place.item * p_.m + row) * p_.n + column, p_.dtype) : memory,
-          c_ ? p_.n : cut_.slab_columns,
-          step > 0};
-      loops_.multiply(part);
-      if (finishes) epilogue_->apply(at_place.item * p_.m + row, rows, column, at_place.columns);
-    }
+    const int64_t row = at_place.first_row;
+    loops_.multiply(
+        {at_place.rows, at_place.columns, depth,
+         at(p_.a.data, p_.a_offset(at_place.item) + row * p_.a.row_stride + k * p_.a.column_stride,
+            p_.dtype),
+         p_.a.row_stride, p_.a.column_stride, b, p_.b.row_stride,
+         (p_.k - k - 1) * p_.b.row_stride + p_.n - column, cut_.packs,
+         c_ ? at(c_, (at_place.item * p_.m + row) * p_.n + column, p_.dtype) : memory,
+         c_ ? p_.n : cut_.slab_columns, step > 0});
   }
 
   const MatmulProblem& p_;
