@@ -1,5 +1,5 @@
 # libtidemark_dnnl.so: the kernels that call oneDNN. The main library opens it with dlopen on the
-# first matmul, so that a process which never multiplies matrices does not map oneDNN.
+# first convolution or bfloat16 product, so that a process without them does not map oneDNN.
 #
 # It does not link libtidemark.so: the two meet in plain C functions and pointers handed over, so
 # that a test program with the library's objects inside it does not get a second runtime.
