@@ -4,9 +4,12 @@ import random
 
 import numpy as np
 import pytest
+from environments import needs_plans
 from random_programs import BATCHES, Program
 
 import tidemark as tf
+
+pytestmark = needs_plans
 
 
 def normal(*shape, seed=0, scale=1.0):

@@ -300,22 +300,27 @@ class Splitting {
     wholes_[value] = graph::output_of(*node, 0);
   }
 
-  /// Adding is fused with what makes the part; held, so that it is not fused with all other parts.
+  /// Adding is fused with what makes the part; the sum so far is held, so that it is not fused with
+  /// all other parts. A result has memory of its own, in which it has to be added up.
   void accumulate(int value, Tensor part, RowResult result) {
     if (!std::binary_search(region_.accumulated.begin(), region_.accumulated.end(), value)) return;
     const graph::Node& like = *lowered_.values[value].node;
     if (result == RowResult::mean) part = now_.add(op("multiply"), {part, weight(part)}, {}, like);
     Tensor& whole = wholes_[value];
     if (whole) {
-      static const auto hold = std::make_shared<const Hold>();
-      const graph::OutputInfo info{whole.dtype(), whole.shape()};
-      const Tensor held = graph::output_of(*now_.add(hold, {whole}, {info}, like), 0);
+      if (lowered_.values[value].is_result) part = held(part, like);
       const char* how = result == RowResult::maximum   ? "maximum"
                         : result == RowResult::minimum ? "minimum"
                                                        : "add";
-      part = now_.add(op(how), {held, part}, {}, like);
+      part = now_.add(op(how), {held(whole, like), part}, {}, like);
     }
     whole = part;
+  }
+
+  Tensor held(const Tensor& t, const graph::Node& like) {
+    static const auto hold = std::make_shared<const Hold>();
+    const graph::OutputInfo info{t.dtype(), t.shape()};
+    return graph::output_of(*now_.add(hold, {t}, {info}, like), 0);
   }
 
   static const OpDef& op(const char* name) { return OpRegistry::instance().get(name); }

@@ -315,7 +315,12 @@ class SplitSearch {
     const RowRegion& region = candidate.region;
     SplitNote note;
     note.pieces = pieces_of(region.units, pieces);
-    note.rows = region.units;
+    const int largest = *std::max_element(
+        region.inner.begin(), region.inner.end(),
+        [&](int a, int b) { return lowered.values[a].bytes < lowered.values[b].bytes; });
+    const plan::PlannedValue& value = lowered.values[largest];
+    note.rows = value.node->outputs[value.output].shape[0];
+    note.rows_each = (region.units + note.pieces - 1) / note.pieces * (note.rows / region.units);
     note.inner_bytes = candidate.relief;
     note.steps = static_cast<int>(region.ops.size());
     note.first = describe(*lowered.steps[region.ops.front()].node);
@@ -333,8 +338,7 @@ class SplitSearch {
 }  // namespace
 
 std::string SplitNote::to_string() const {
-  const int64_t each = (rows + pieces - 1) / pieces;
-  return message("split into ", pieces, " by rows (", each, " of ", rows, " each): ", steps,
+  return message("split into ", pieces, " by rows (", rows_each, " of ", rows, " each): ", steps,
                  steps == 1 ? " step from " : " steps from ", first, " to ", last, ", because ",
                  format_bytes(inner_bytes), " between them would be alive at the peak");
 }

@@ -8,7 +8,8 @@ namespace tidemark::compile {
 /// What was cut into pieces, and why.
 struct SplitNote {
   int64_t pieces = 0;
-  int64_t rows = 0;         ///< of what holds the peak, all pieces together
+  int64_t rows = 0;         ///< of the largest value inside, all pieces together
+  int64_t rows_each = 0;    ///< of a piece; the last may have fewer
   int64_t inner_bytes = 0;  ///< that were alive at the peak and are so in parts now
   int steps = 0;            ///< that every piece does
   std::string first, last;  ///< "matmul at train.py:3 in step"
