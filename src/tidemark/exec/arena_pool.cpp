@@ -167,7 +167,13 @@ class Pool {
   }};
 };
 
+/// What a step around this thread's runs has set aside for them.
+thread_local constinit ArenaPart offered;
+
 }  // namespace
+
+ArenaOffer::ArenaOffer(const ArenaPart& part) : outer_(std::exchange(offered, part)) {}
+ArenaOffer::~ArenaOffer() { offered = outer_; }
 
 ArenaNeed::ArenaNeed(int64_t bytes) : bytes_(bytes) {
   if (bytes > 0) Pool::instance().add_need(bytes);
@@ -179,16 +185,35 @@ ArenaNeed::~ArenaNeed() {
 
 ArenaLease::ArenaLease(int64_t bytes, bool exact) : bytes_(bytes) {
   if (bytes <= 0) return;
-  const Arena arena = Pool::instance().take(static_cast<size_t>(bytes), exact);
-  buffer_ = arena.buffer;
-  id_ = arena.id;
+  if (offered.bytes >= bytes) {
+    // Not offered to anybody else meanwhile.
+    offered_ = std::exchange(offered, ArenaPart{});
+    has_offer_ = true;
+    buffer_ = offered_.buffer;
+    offset_ = offered_.offset;
+    block_ = offered_.block;
+  } else {
+    const Arena arena = Pool::instance().take(static_cast<size_t>(bytes), exact);
+    buffer_ = arena.buffer;
+    block_ = arena.id;
+  }
   if (memory::core.poison) {
-    std::memset(buffer_->data, memory::poison::kNaNs, static_cast<size_t>(bytes));
+    std::memset(data(), memory::poison::kNaNs, static_cast<size_t>(bytes));
   }
 }
 
 ArenaLease::~ArenaLease() {
-  if (buffer_) Pool::instance().give_back({buffer_, id_}, static_cast<size_t>(bytes_));
+  if (has_offer_) {
+    offered = offered_;
+  } else if (buffer_) {
+    Pool::instance().give_back({buffer_, block_}, static_cast<size_t>(bytes_));
+  }
+}
+
+uint64_t ArenaLease::id() const {
+  // Offsets are multiples of the alignment: blocks of up to 256 GiB have numbers of their own.
+  const auto place = static_cast<uint64_t>(offset_) / memory::kAlignment;
+  return block_ == 0 ? 0 : (block_ << 32) + place;
 }
 
 }  // namespace tidemark::exec

@@ -223,6 +223,9 @@ class Executable::Run {
       }
     }
     const Lent lent(inputs.all, step.lent);
+    // What it holds runs in the part of the arena that the plan has set aside for it.
+    const ArenaOffer offer(step.inner_bytes > 0 ? lease_.part(step.workspace, step.inner_bytes)
+                                                : ArenaPart{});
     graph::call_special(step.special, step.infos, inputs.all, outputs_of(step));
   }
 

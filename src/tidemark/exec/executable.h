@@ -69,6 +69,7 @@ class TIDEMARK_API Executable {
     uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
     uint64_t lent = 0;   // of a special: inputs whose bytes the plan will use again
     int64_t workspace = -1;
+    int64_t inner_bytes = 0;  // of a special: the workspace is for the runs inside of it
     std::vector<Attr> attrs;
     std::vector<graph::OutputInfo> infos;  // of specials
     memory::Site* site = nullptr;          // pinned

@@ -86,6 +86,7 @@ class Executable::Builder {
       step.first_output = slot_of_[static_cast<size_t>(first_value(node))];
     }
     if (planned.workspace > 0) step.workspace = planned.workspace_offset;
+    if (planned.kind == Kind::special) step.inner_bytes = planned.workspace;
     if (planned.kind == Kind::special && !node.special->keeps_inputs()) find_lent(node, step);
     weigh(node, step);
     add_made(planned, step);

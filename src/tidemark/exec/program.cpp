@@ -125,7 +125,9 @@ void RecordingSpecial::run(std::span<Tensor>, std::span<Tensor>) const {
 
 void Program::run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const {
   const SpecialStep& what = specials_[step.special - 1];
-  std::vector<Tensor> inputs(step.num_inputs);
+  Tensor few[2 * kFewOperands];
+  std::vector<Tensor> many(step.num_inputs > std::size(few) ? step.num_inputs : 0);
+  const std::span<Tensor> inputs(many.empty() ? few : many.data(), step.num_inputs);
   for (uint32_t i = 0; i < step.num_inputs; ++i) {
     const int32_t ref = operands_[step.first_input + i];
     if (i < 64 && ((step.dying >> i) & 1u)) {

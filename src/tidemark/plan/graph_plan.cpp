@@ -203,8 +203,12 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   const double start = now();
   Lowering lowered(graph);
   if (const InnerBytes answer = inner_bytes.load()) {
-    for (PlannedStep& step : lowered.steps) {
-      if (step.kind == PlannedStep::Kind::special) step.inner = answer(*step.node);
+    for (size_t op = 0; op < lowered.steps.size(); ++op) {
+      PlannedStep& step = lowered.steps[op];
+      if (step.kind != PlannedStep::Kind::special) continue;
+      const InnerNeed need = answer(*step.node);
+      step.inner = need.outside;
+      step.workspace = lowered.program.ops[op].workspace = need.arena;
     }
   }
   GraphPlan plan;

@@ -101,9 +101,13 @@ struct GraphPlanOptions {
   std::span<const uint32_t> donated{};
 };
 
-/// Bytes that a branch or a loop takes inside while it runs, beside its inputs and outputs; 0 for
+/// What a branch or a loop takes inside while it runs, beside its inputs and outputs; nothing for
 /// all else. The layers that know what such nodes hold answer.
-using InnerBytes = int64_t (*)(const graph::Node& node);
+struct InnerNeed {
+  int64_t arena = 0;    ///< the largest of its parts: reserved in the arena of the graph around it
+  int64_t outside = 0;  ///< beside it
+};
+using InnerBytes = InnerNeed (*)(const graph::Node& node);
 TIDEMARK_API void set_inner_bytes(InnerBytes answer) noexcept;
 
 /// Throws InternalError where the plan does not stand up to the checkers.

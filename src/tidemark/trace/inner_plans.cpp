@@ -8,10 +8,10 @@ namespace tidemark::trace {
 
 namespace {
 
-/// What one run of a part takes beside its results, what those take, and which they are. All zero
-/// where only the run can tell.
+/// What one run of a part takes, and what it gives. All zero where only the run can tell.
 struct Part {
-  int64_t inside = 0;
+  int64_t arena = 0;
+  int64_t outside = 0;  // at most, results included
   int64_t results = 0;
   std::vector<Tensor> outputs;
 };
@@ -28,7 +28,8 @@ Part plan_part(const exec::Program& program, std::span<const Tensor> inputs) {
     const auto graph = exec::specialise(program, inputs);
     if (!graph) return part;
     const plan::GraphPlan plan = plan::plan_graph(*graph);
-    part.inside = plan.peak - plan.result_bytes;
+    part.arena = plan.arena_bytes;
+    part.outside = plan.outside;
     part.results = plan.result_bytes;
     part.outputs.assign(graph->outputs().begin(), graph->outputs().end());
   } catch (const InternalError&) {
@@ -64,38 +65,38 @@ void visit_parts(const Loop& loop, std::span<const Tensor> given, Visit visit) {
 
 /// A round runs while the values of the one before are there; those that it makes are the node's
 /// outputs. What it is written in place, it is spared.
-int64_t bytes_in(const Loop& loop, std::span<const Tensor> given) {
-  int64_t kept = 0, most = 0;
+plan::InnerNeed bytes_in(const Loop& loop, std::span<const Tensor> given) {
+  plan::InnerNeed need;
+  int64_t kept = 0;
   visit_parts(loop, given, [&](const exec::Program* program, std::span<const Tensor> inputs) {
     const Part part = plan_part(*program, inputs);
-    if (program == loop.before()) {
-      most = std::max(most, part.inside + part.results);
-      kept = part.results;
-    } else {
-      most = std::max(most, kept + part.inside + part.results);
-    }
+    need.arena = std::max(need.arena, part.arena);
+    need.outside = std::max(need.outside, kept + part.outside);
+    if (program == loop.before()) kept = part.results;
     return part.outputs;
   });
-  return most;
+  return need;
 }
 
 /// Only one of the bodies runs.
-int64_t bytes_in(const Branch& branch, std::span<const Tensor> given) {
-  int64_t most = 0;
+plan::InnerNeed bytes_in(const Branch& branch, std::span<const Tensor> given) {
+  plan::InnerNeed need;
   for (const Body& body : branch.bodies()) {
-    most = std::max(most, plan_part(*body.program, inputs_of(body, given)).inside);
+    const Part part = plan_part(*body.program, inputs_of(body, given));
+    need.arena = std::max(need.arena, part.arena);
+    need.outside = std::max(need.outside, part.outside - part.results);
   }
-  return most;
+  return need;
 }
 
-int64_t inner_bytes(const graph::Node& node) {
+plan::InnerNeed inner_bytes(const graph::Node& node) {
   if (const auto* branch = dynamic_cast<const Branch*>(node.special.get())) {
     return bytes_in(*branch, node.inputs);
   }
   if (const auto* loop = dynamic_cast<const Loop*>(node.special.get())) {
     return bytes_in(*loop, node.inputs);
   }
-  return 0;
+  return {};
 }
 
 void compile_part(const exec::Program& program, std::span<const Tensor> inputs) {

@@ -42,13 +42,17 @@ class Reporter {
     const plan::PlannedStep& step = plan_.steps[static_cast<size_t>(index)];
     const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
     out_.steps.push_back({op, line, step.load});
-    out_.workspaces = std::max(out_.workspaces, step.workspace);
-    out_.inner = std::max(out_.inner, step.inner);
+    const bool has_parts = step.kind == plan::PlannedStep::Kind::special;
+    if (has_parts) {
+      out_.inner = std::max(out_.inner, step.workspace + step.inner);
+    } else {
+      out_.workspaces = std::max(out_.workspaces, step.workspace);
+    }
     if (step.inner > 0) {
       out_.buffers.push_back({"inside " + op, line, "own", step.inner, 0, index, index, {}});
     }
     if (step.workspace > 0) {
-      out_.buffers.push_back({"workspace of " + op,
+      out_.buffers.push_back({(has_parts ? "inside " : "workspace of ") + op,
                               line,
                               "arena",
                               step.workspace,

@@ -33,6 +33,20 @@ class Arguments {
   const std::span<Tensor> all;
 };
 
+/// The only element, without a list of elements on the heap.
+int64_t integer_in(const Tensor& t) {
+  switch (t.dtype()) {
+    case DType::bool_:
+      return *t.data<bool>();
+    case DType::int32:
+      return *t.data<int32_t>();
+    case DType::int64:
+      return *t.data<int64_t>();
+    default:
+      return t.to_ints()[0];
+  }
+}
+
 size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
 
 }  // namespace
@@ -70,7 +84,7 @@ void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   if (which.num_elements() != 1) {
     fail("[cond] the condition must be a scalar; its shape is ", which.shape());
   }
-  const int64_t wanted = which.to_ints()[0];
+  const int64_t wanted = integer_in(which);
   const auto last = static_cast<int64_t>(bodies_.size()) - 1;
   const auto chosen = static_cast<size_t>(wanted < 0 || wanted > last ? last : wanted);
   const Arguments arguments(bodies_[chosen].num_inputs());
@@ -107,31 +121,30 @@ bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
   if (answer.num_elements() != 1) {
     fail("[while] the condition must be a scalar; its shape is ", answer.shape());
   }
-  return answer.dtype() == DType::bool_ ? *answer.data<bool>() : answer.to_ints()[0] != 0;
+  return integer_in(answer) != 0;
 }
 
-std::vector<Tensor> Loop::fixed_values(std::span<const Tensor> inputs) const {
-  std::vector<Tensor> fixed;
-  for (uint32_t index : body_.captured) fixed.push_back(inputs[index]);
-  if (!hoisted_.before) return fixed;
-  std::vector<Tensor> captured = fixed;
-  fixed.resize(captured.size() + hoisted_.before->num_outputs());
-  hoisted_.before->run(captured, std::span(fixed).subspan(captured.size()));
-  return fixed;
+void Loop::find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fixed) const {
+  const size_t count = body_.captured.size();
+  for (size_t i = 0; i < count; ++i) fixed[i] = inputs[body_.captured[i]];
+  if (!hoisted_.before) return;
+  const Arguments captured(count);
+  std::copy(fixed.begin(), fixed.begin() + static_cast<long>(count), captured.all.begin());
+  hoisted_.before->run(captured.all, fixed.subspan(count));
 }
 
 void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
-  const int64_t most = inputs[num_variables_].to_ints()[0];
+  const int64_t most = integer_in(inputs[num_variables_]);
   const exec::Program& body = round();
   // All that a round needs beside its tensors: made once.
-  const Arguments asked_row(condition_.num_inputs()), row(body.num_inputs());
-  const std::span<Tensor> asked = asked_row.all, arguments = row.all;
-  std::vector<Tensor> fixed;
+  const Arguments asked_row(condition_.num_inputs()), row(body.num_inputs()),
+      fixed_row(body.num_inputs() - num_variables_);
+  const std::span<Tensor> asked = asked_row.all, arguments = row.all, fixed = fixed_row.all;
   const std::span<Tensor> values = outputs;
   for (size_t i = 0; i < num_variables_; ++i) values[i] = std::move(inputs[i]);
   for (int64_t turn = 0; most < 0 || turn < most; ++turn) {
     if (!goes_on(asked, values, inputs)) break;
-    if (turn == 0) fixed = fixed_values(inputs);
+    if (turn == 0) find_fixed(inputs, fixed);
     // Moved in: what the body updates it may write in place.
     for (size_t i = 0; i < num_variables_; ++i) arguments[i] = std::move(values[i]);
     std::copy(fixed.begin(), fixed.end(), arguments.begin() + static_cast<long>(num_variables_));

@@ -84,8 +84,8 @@ class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
 
   Body condition_, body_;
   size_t num_variables_;
-  /// What the body gets beside the variables, alike in every round.
-  std::vector<Tensor> fixed_values(std::span<const Tensor> inputs) const;
+  /// Fills in what a round gets beside the variables, alike in every one.
+  void find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fixed) const;
 
   Hoisted hoisted_;
   std::vector<uint32_t> asked_;  // the variables that the condition looks at
