@@ -49,6 +49,13 @@ struct PlannedDonation {
   std::string why;  // which result, or why none
 };
 
+/// A value that is computed again where it is needed late, instead of being kept.
+struct PlannedRepeat {
+  std::string op, line;
+  int64_t bytes = 0;
+  std::string why;
+};
+
 struct TIDEMARK_API PlanReport {
   std::string name;
   int64_t peak = 0;         // arena and results
@@ -69,7 +76,9 @@ struct TIDEMARK_API PlanReport {
   std::vector<std::string> splits;     // what runs in pieces to keep within it, and why
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
-  std::vector<PlannedReuse> reuses;  // the largest first
+  std::vector<PlannedReuse> reuses;    // the largest first
+  std::vector<PlannedRepeat> repeats;  // done without a budget, as they are cheap
+  double repeat_time = 0;              // that those cost, estimated, as a part of the whole
   std::vector<PlannedDonation> donations;
   std::vector<std::string> refusals;  // why values have buffers of their own
 

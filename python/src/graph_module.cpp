@@ -151,7 +151,8 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
-  nb::list steps, buffers, reuses, donations, refusals, splits;
+  out["repeat_time"] = report.repeat_time;
+  nb::list steps, buffers, reuses, repeats, donations, refusals, splits;
   for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
   for (const PlannedBuffer& b : report.buffers) {
     nb::list over;
@@ -164,6 +165,9 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const PlannedDonation& d : report.donations) {
     donations.append(nb::make_tuple(d.argument, d.bytes, d.done, d.why));
   }
+  for (const PlannedRepeat& r : report.repeats) {
+    repeats.append(nb::make_tuple(r.op, r.line, r.bytes, r.why));
+  }
   for (const std::string& r : report.refusals) refusals.append(r);
   for (const std::string& s : report.splits) splits.append(s);
   out["splits"] = splits;
@@ -171,6 +175,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   out["buffers"] = buffers;
   out["reuses"] = reuses;
   out["donations"] = donations;
+  out["repeats"] = repeats;
   out["refusals"] = refusals;
   return out;
 }

@@ -47,6 +47,15 @@ class PlannedDonation(NamedTuple):
     why: str
 
 
+class PlannedRepeat(NamedTuple):
+    """A value that is computed again where it is needed late, instead of being kept."""
+
+    op: str
+    line: str
+    bytes: int
+    why: str
+
+
 @export("tf.memory.Plan")
 class Plan:
     """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
@@ -58,6 +67,7 @@ class Plan:
         self.buffers = [PlannedBuffer(*buffer) for buffer in said["buffers"]]
         self.reuses = [PlannedReuse(*reuse) for reuse in said["reuses"]]
         self.donations = [PlannedDonation(*one) for one in said.get("donations", ())]
+        self.repeats = [PlannedRepeat(*repeat) for repeat in said["repeats"]]
 
     def __getattr__(self, name):
         try:
@@ -90,6 +100,7 @@ class Plan:
         out["buffers"] = [buffer._asdict() for buffer in self.buffers]
         out["reuses"] = [reuse._asdict() for reuse in self.reuses]
         out["donations"] = [one._asdict() for one in self.donations]
+        out["repeats"] = [repeat._asdict() for repeat in self.repeats]
         return out
 
     def to_json(self, indent=None):

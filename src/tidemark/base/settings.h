@@ -50,6 +50,10 @@ inline constexpr Setting kPlanBudget{
     "TIDEMARK_PLAN_BUDGET", Kind::bytes, "0",
     "The peak that functions without a memory_budget are planned for, or the lowest that can be "
     "reached: steps are done twice for it. 0: whatever is fastest."};
+inline constexpr Setting kPlanRepeat{
+    "TIDEMARK_PLAN_REPEAT", Kind::integer, "2",
+    "Per cent of a call's estimated time that may be added by computing cheap values twice instead "
+    "of keeping them, where that lowers the peak. 0: every value is computed once."};
 inline constexpr Setting kPlanTime{
     "TIDEMARK_PLAN_MILLISECONDS", Kind::integer, "100",
     "How long the planner may look for a better order and a better placement of one graph, after "
@@ -83,9 +87,9 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,    &kRetainedLimit, &kPoison,   &kFailAllocation, &kNumThreads, &kTraceCache,
-    &kPlan,           &kPlanBudget,    &kPlanTime, &kDump,           &kFusion,     &kBenchPython,
-    &kPeerTensorFlow, &kPeerTorch,     &kPeerJax,  &kPeerServe,
+    &kMemoryLimit, &kRetainedLimit,  &kPoison,     &kFailAllocation, &kNumThreads, &kTraceCache,
+    &kPlan,        &kPlanBudget,     &kPlanRepeat, &kPlanTime,       &kDump,       &kFusion,
+    &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,        &kPeerServe,
 };
 
 /// All settings, for documentation.

@@ -158,11 +158,21 @@ class Expander {
     return along == -1 || along == shape.rank() - 1;
   }
 
+  /// What is computed again late is written out as it was the first time, so that it has the same
+  /// bits: repeat_cheap lets it wait behind reshapes.
+  static Tensor held(Tensor t) {
+    while (t.is_symbolic() && graph::node_of(t).op && !graph::node_of(t).before.empty() &&
+           graph::node_of(t).op->name() == "reshape") {
+      t = graph::node_of(t).inputs[0];
+    }
+    return t;
+  }
+
   bool has_fusable_neighbour(const graph::Node& node, const Expansion& expansion,
                              const std::vector<int>& users) const {
     const Shape& shape = node.outputs[0].shape;
     for (int i = 0; i <= expansion.last_rows; ++i) {
-      const int producer = fusable_.number_of(node.inputs[static_cast<size_t>(i)]);
+      const int producer = fusable_.number_of(held(node.inputs[static_cast<size_t>(i)]));
       if (producer < 0) continue;
       const FusableNode& n = fusable_.nodes[static_cast<size_t>(producer)];
       if (n.kind != FusedKind::none && n.node->outputs[0].shape == shape) return true;

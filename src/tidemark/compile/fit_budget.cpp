@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/compile/step_cost.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/fusion/product.h"
 #include "tidemark/plan/lowering.h"
 #include "tidemark/plan/order.h"
 #include "tidemark/plan/recompute.h"
@@ -13,55 +13,15 @@ namespace tidemark::compile {
 
 namespace {
 
-/// What steps cost is guessed from what they touch and, where they multiply matrices, from how
-/// often: only the proportions matter.
-constexpr double kBytesPerSecond = 8e9;
-constexpr double kProductsPerSecond = 5e10;
-constexpr double kSecondsPerStep = 1e-6;
 /// So little added time that nothing better is looked for.
 constexpr double kCheapEnough = 0.005;
-
-double bytes_touched(const graph::Node& node) {
-  double bytes = 0;
-  for (const Tensor& t : node.inputs) bytes += static_cast<double>(t.nbytes());
-  for (const graph::OutputInfo& out : node.outputs) {
-    if (!out.shape.is_fully_known()) continue;
-    bytes +=
-        static_cast<double>(out.shape.num_elements()) * static_cast<double>(size_of(out.dtype));
-  }
-  return bytes;
-}
-
-double elements(const Shape& shape) {
-  return shape.is_fully_known() ? static_cast<double>(shape.num_elements()) : 0;
-}
-
-/// Multiplications of a heavy op: the geometric mean of its three largest operands' elements, to
-/// the power of 3/2, is what a product of matrices takes, and close for convolutions.
-double products(const graph::Node& node, const fusion::FusedProduct* product) {
-  std::vector<double> sizes;
-  // What comes behind a product multiplies no matrices.
-  const size_t operands = product ? product->op().inputs().size() : node.inputs.size();
-  for (size_t i = 0; i < operands; ++i) sizes.push_back(elements(node.inputs[i].shape()));
-  if (product) {
-    sizes.push_back(elements(product->product_shape()));
-  } else {
-    for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
-  }
-  std::sort(sizes.rbegin(), sizes.rend());
-  if (sizes.size() < 3) return sizes.empty() ? 0 : sizes[0];
-  return std::sqrt(sizes[0] * sizes[1] * sizes[2]);
-}
 
 plan::OpCost cost_of(const plan::PlannedStep& step) {
   using Kind = plan::PlannedStep::Kind;
   const graph::Node& node = *step.node;
   plan::OpCost cost;
   if (step.kind == Kind::view) return {0, true};
-  cost.seconds = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
-  const auto* product = dynamic_cast<const fusion::FusedProduct*>(node.special.get());
-  if (product || (node.op && node.op->is_heavy()))
-    cost.seconds += products(node, product) / kProductsPerSecond;
+  cost.seconds = estimated_seconds(node);
   cost.is_repeatable =
       step.kind == Kind::pure || (step.kind == Kind::kernel && !node.op->is_stateful());
   return cost;

@@ -37,7 +37,7 @@ class Forwarder {
   };
 
   void visit(const graph::Node& node) {
-    if (!node.before.empty()) assign_all();
+    if (waits_for_effects(node)) assign_all();
     if (node.op || graph::is_constant(node) ||
         dynamic_cast<const graph::PureSpecial*>(node.special.get())) {
       now_.copy(node);
@@ -54,6 +54,13 @@ class Forwarder {
     assign_all();
     readings_.clear();
     now_.copy(node);
+  }
+
+  /// For anything but pure ops, which see no variable change.
+  static bool waits_for_effects(const graph::Node& node) {
+    return std::any_of(node.before.begin(), node.before.end(), [](const graph::NodeRef& before) {
+      return !before->op || before->op->is_stateful();
+    });
   }
 
   void take_reading(const graph::Node& node, const graph::ReadVariable& read) {

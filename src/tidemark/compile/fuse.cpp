@@ -288,7 +288,7 @@ class Fuser {
 
   int place_of(size_t unit) const {
     if (unit < g_.size()) return static_cast<int>(unit);
-    if (unit < static_cast<size_t>(first_sweep())) return groups_[unit - g_.size()].members.back();
+    if (unit < static_cast<size_t>(first_sweep())) return groups_[unit - g_.size()].last();
     return sweeps_[unit - static_cast<size_t>(first_sweep())].back().assigns.back();
   }
 
@@ -302,7 +302,7 @@ class Fuser {
   void add_group(Rewriter& now, size_t k) {
     const GroupProgram& p = *programs_[k];
     const FuseGroup& group = groups_[k];
-    const graph::Node& like = *g_.nodes[static_cast<size_t>(group.members.back())].node;
+    const graph::Node& like = *g_.nodes[static_cast<size_t>(group.last())].node;
     std::vector<graph::OutputInfo> infos;
     graph::NodeRef node;
     if (group.product >= 0) {

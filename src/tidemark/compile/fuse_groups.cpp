@@ -94,11 +94,13 @@ class Grouper {
       take_columns(group);
       take_product(group);
     }
+    std::sort(group.members.begin(), group.members.end());
+    group.chained = group.members.size();
+    if (!group.updates) take_siblings(group);
     if (group.members.size() < 2 && !group.updates && group.product < 0) {
       group_of_[static_cast<size_t>(root)] = -1;
       return;
     }
-    std::sort(group.members.begin(), group.members.end());
     groups_.push_back(std::move(group));
   }
 
@@ -210,6 +212,51 @@ class Grouper {
     group_of_[static_cast<size_t>(n)] = id_;
     for (const int view : views) group_of_[static_cast<size_t>(view)] = id_;
     return true;
+  }
+
+  /// Nodes that read nothing but what the group reads, and are the last to need one of those
+  /// values: what they make can take its place.
+  void take_siblings(FuseGroup& group) {
+    for (size_t m = 0; m < group.members.size(); ++m) {
+      const std::vector<FusedOperand>& operands = at(group.members[m]).operands;
+      for (const FusedOperand& o : operands) {
+        if (o.producer < 0 || group_of_[static_cast<size_t>(o.producer)] == id_) continue;
+        if (o.load.shape() != group.space) continue;
+        for (const int n : g_.after[static_cast<size_t>(o.producer)]) {
+          if (group.members.size() >= kMaxMembers) return;
+          if (is_sibling(group, o.producer, n) && fits_size(group, n) && !reaches(n)) {
+            take(group, n);
+          }
+        }
+      }
+    }
+  }
+
+  bool is_sibling(const FuseGroup& group, int read, int n) const {
+    const FusableNode& node = at(n);
+    if (node.kind != FusedKind::map && node.kind != FusedKind::cast) return false;
+    if (group_of_[static_cast<size_t>(n)] >= 0 || node.shape() != group.space) return false;
+    const auto is_loaded = [&](const FusedOperand& wanted) {
+      return wanted.load.is_symbolic() &&
+             std::any_of(group.members.begin(), group.members.end(), [&](int m) {
+               return std::any_of(
+                   at(m).operands.begin(), at(m).operands.end(), [&](const FusedOperand& o) {
+                     return o.load.is_symbolic() && is_same(o.load, wanted.load) &&
+                            group_of_[static_cast<size_t>(g_.number_of(o.load))] != id_;
+                   });
+             });
+    };
+    if (!std::all_of(node.operands.begin(), node.operands.end(), is_loaded)) return false;
+    if (g_.is_output[static_cast<size_t>(read)]) return false;
+    const int first = std::min(n, *std::min_element(group.members.begin(), group.members.end()));
+    const auto& users = g_.after[static_cast<size_t>(read)];
+    return std::all_of(users.begin(), users.end(),
+                       [&](int user) { return user == n || !is_outside(user) || user < first; });
+  }
+
+  static bool is_same(const Tensor& a, const Tensor& b) {
+    return &graph::node_of(a) == &graph::node_of(b) &&
+           graph::symbolic(a).index == graph::symbolic(b).index;
   }
 
   /// Nobody needs the value but this node (-1: the group).

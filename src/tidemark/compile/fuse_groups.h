@@ -9,7 +9,12 @@ namespace tidemark::compile {
 inline constexpr int64_t kLongestFusedRow = 64 << 10;
 
 struct FuseGroup {
-  std::vector<int> members;  // in the order of the program
+  /// In the order in which they are computed: that of the program but for those behind `chained`,
+  /// which read only what the others read and may be written where that lies.
+  std::vector<int> members;
+  size_t chained = 0;
+  /// Of the chain.
+  int last() const { return members[chained - 1]; }
   Shape space;
   int row_dims = 0;  // 0: it has no rows
   bool reduces_rows = false;

@@ -13,8 +13,12 @@ namespace {
 
 struct NamedPass {
   const char* name;
-  Pass run;
+  Pass run;  // null: repeat_cheap, which has more to tell
 };
+
+double most_time_for_repeating() {
+  return static_cast<double>(settings::integer(settings::kPlanRepeat)) / 100;
+}
 
 /// In the order in which they run.
 constexpr NamedPass kPasses[] = {
@@ -25,6 +29,7 @@ constexpr NamedPass kPasses[] = {
     {"choose_layout", choose_layout},
     {"share_equal", share_equal},
     {"mask_pooled", mask_pooled},
+    {"repeat_cheap", nullptr},
     {"expand", expand},
     {"reserve_draws", reserve_draws},
     {"forward_updates", forward_updates},
@@ -90,11 +95,13 @@ void verify(const graph::Graph& graph) {
 }
 
 std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
-                                         std::shared_ptr<graph::Graph>* unfused) {
+                                         std::shared_ptr<graph::Graph>* unfused,
+                                         Repetitions* told) {
   if (dumps_passes()) dump(*graph, "tracing");
   for (const NamedPass& pass : kPasses) {
     if (unfused && pass.run == fuse) *unfused = graph;
-    std::shared_ptr<graph::Graph> next = pass.run(graph);
+    std::shared_ptr<graph::Graph> next =
+        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), told);
     if (next == graph) continue;
     verify(*next);
     verify_same_outputs(*graph, *next, pass.name);

@@ -39,10 +39,11 @@ void set_part_compiler(PartCompiler chosen) noexcept { part_compiler = chosen; }
 void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
 
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
-                                         std::shared_ptr<graph::Graph>* unfused) {
+                                         std::shared_ptr<graph::Graph>* unfused,
+                                         compile::Repetitions* told) {
   if (!specialiser) return nullptr;
   std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
-  return graph ? compile::run_passes(std::move(graph), unfused) : nullptr;
+  return graph ? compile::run_passes(std::move(graph), unfused, told) : nullptr;
 }
 
 namespace {

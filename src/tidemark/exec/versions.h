@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "tidemark/compile/repeat_cheap.h"
 #include "tidemark/compile/split_search.h"
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/program.h"
@@ -59,10 +60,10 @@ using PartCompiler = void (*)(const graph::Node& node);
 TIDEMARK_API void set_part_compiler(PartCompiler compiler) noexcept;
 
 /// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
-/// given, becomes the graph as it is before fusion.
+/// given, becomes the graph as it is before fusion; `told`: what is computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
     const Program& program, std::span<const Tensor> inputs,
-    std::shared_ptr<graph::Graph>* unfused = nullptr);
+    std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* told = nullptr);
 
 struct PlannedGraph;
 /// Sees every plan that programs are going to run by. Null: nobody.

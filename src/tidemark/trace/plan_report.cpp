@@ -149,7 +149,8 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
     }
   }
   std::shared_ptr<graph::Graph> unfused;
-  const auto graph = exec::specialise(program, inputs, &unfused);
+  compile::Repetitions repeated;
+  const auto graph = exec::specialise(program, inputs, &unfused, &repeated);
   if (!graph) {
     fail<FailedPreconditionError>(
         "[plan] ", name,
@@ -164,6 +165,11 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   out.repeated = planned.repeated;
   out.added_time = planned.added_time;
   for (const compile::SplitNote& note : planned.splits) out.splits.push_back(note.to_string());
+  out.repeat_time = repeated.added_time;
+  for (compile::RepeatedStep& step : repeated.steps) {
+    out.repeats.push_back({std::move(step.op), std::move(step.line), step.bytes,
+                           message("needed again by ", step.kept_for)});
+  }
   Reporter(*planned.graph, planned.plan, out).fill();
   return out;
 }

@@ -128,6 +128,29 @@ void add_peak(std::string& out, const PlanReport& plan) {
   }
 }
 
+void add_repeats(std::string& out, const PlanReport& plan) {
+  if (plan.repeats.empty()) return;
+  out += message(plan.repeats.size(), " cheap values computed twice, not kept, about ",
+                 percent(plan.repeat_time), " more time:\n");
+  Groups groups;
+  for (const PlannedRepeat& r : plan.repeats) {
+    groups.add({r.line.empty() ? r.op : r.op + " at " + r.line, r.why}, r.bytes);
+  }
+  const std::vector<Group> rows = groups.largest_first();
+  int64_t rest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i >= kMostShown) {
+      rest += rows[i].bytes;
+      continue;
+    }
+    const std::string who = rows[i].times() + rows[i].what[0] + ": " + rows[i].what[1];
+    out += right(format_bytes(rows[i].bytes), 13) + "  " + cut(who, kColumns - 15) + "\n";
+  }
+  if (rows.size() > kMostShown) {
+    out += right(format_bytes(rest), 13) + message("  ", rows.size() - kMostShown, " others\n");
+  }
+}
+
 void add_reuses(std::string& out, const PlanReport& plan) {
   constexpr int kMostReasons = 4;
   for (const bool done : {true, false}) {
@@ -205,6 +228,7 @@ std::string PlanReport::to_string() const {
   out += "over time, " + message(steps.size(), " steps:\n");
   out += "  " + timeline(steps, lower_bound) + "\n";
   add_donations(out, *this);
+  add_repeats(out, *this);
   add_reuses(out, *this);
   return out;
 }

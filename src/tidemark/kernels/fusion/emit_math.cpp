@@ -172,29 +172,36 @@ void Emitter::tail_over_bell(const Vec& out, const Vec& t) {
        -0.03948814421892166f, 0.1208290383219719f, -0.21359296143054962f, 0.12769784033298492f});
 }
 
-void Emitter::gelu(const Vec& out, const Vec& x) {
+/// `part`: what gelu_grad of the same x left.
+void Emitter::gelu(const Vec& out, const Vec& x, const Vec* part) {
   const Vec t = temp(), b = temp(), far = temp(), zero = temp();
   wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
   splat(far, kFarOut);
   vminps(t, far, t);
-  bell(b, t);
-  tail_over_bell(out, t);
-  vmulps(b, b, t);
-  vmulps(b, b, out);
+  if (!part) {
+    bell(b, t);
+    tail_over_bell(out, t);
+    vmulps(b, b, t);
+    vmulps(b, b, out);
+  }
   splat_bits(zero, 0);
   compare(far, t, c(kFarOut), 0);
-  choose(out, far, zero, b);
+  choose(out, far, zero, part ? *part : b);
   vmaxps(zero, x, zero);
   vsubps(out, zero, out);
 }
 
-void Emitter::gelu_grad(const Vec& out, const Vec& dy, const Vec& x) {
+void Emitter::gelu_grad(const Vec& out, const Vec& dy, const Vec& x, const Vec* part) {
   const Vec t = temp(), b = temp(), far = temp(), zero = temp();
   wide_ ? vpandd(t, x, ci(0x7fffffff)) : vpand(t, x, ci(0x7fffffff));
   splat(far, kFarOut);
   vminps(t, far, t);
   bell(b, t);
   tail_over_bell(out, t);
+  if (part) {
+    vmulps(*part, b, t);
+    vmulps(*part, *part, out);
+  }
   vfnmadd231ps(out, t, c(0.39894228f));
   vmulps(b, b, out);
   splat_bits(zero, 0);
@@ -205,6 +212,36 @@ void Emitter::gelu_grad(const Vec& out, const Vec& dy, const Vec& x) {
   compare(far, x, zero, 0x1e);
   choose(t, far, b, out);
   vmulps(out, dy, t);
+}
+
+bool Emitter::is_gelu_ahead(const Instruction& grad) const {
+  // Calls leave no register alone, and half as many registers are needed.
+  if (!wide_ || has_calls_ || !list_ || gelu_part_ >= 0) return false;
+  for (size_t s = now_ + 1; s < list_->size(); ++s) {
+    const Instruction& i = p_.code[(*list_)[s].value];
+    if ((*list_)[s].kind == Step::Kind::compute && i.code == Code::map && i.op->name() == "gelu" &&
+        i.args[0] == grad.args[1]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Emitter::gelu_or_grad(const Instruction& i, const Vec& out, const Vec* in) {
+  if (i.op->name() == "gelu_grad") {
+    if (!is_gelu_ahead(i)) return gelu_grad(out, in[0], in[1], nullptr);
+    const int r = take_register();
+    pin(r);
+    const Vec part = vec(r);
+    gelu_part_ = r;
+    gelu_part_of_ = i.args[1];
+    return gelu_grad(out, in[0], in[1], &part);
+  }
+  if (gelu_part_ < 0 || gelu_part_of_ != i.args[0]) return gelu(out, in[0], nullptr);
+  const Vec part = vec(gelu_part_);
+  gelu(out, in[0], &part);
+  unpin(gelu_part_);
+  gelu_part_ = -1;
 }
 
 }  // namespace tidemark::fusion

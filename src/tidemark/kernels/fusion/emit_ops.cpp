@@ -366,10 +366,8 @@ bool Emitter::float_op(const std::string& op, const Instruction& i, const Vec& o
     multiply(t, x, c(i.params[0]));
     sigmoid(s, t);
     multiply(out, x, s);
-  } else if (op == "gelu") {
-    gelu(out, x);
-  } else if (op == "gelu_grad") {
-    gelu_grad(out, x, in[1]);
+  } else if (op == "gelu" || op == "gelu_grad") {
+    gelu_or_grad(i, out, in);
   } else if (op == "softsign") {
     const Vec t = temp();
     bits_and(t, x, magnitude_bits());

@@ -278,6 +278,9 @@ int Emitter::take_register() {
 
 Emitter::Vec Emitter::temp() { return vec(take_register()); }
 
+void Emitter::pin(int reg) { holder_[static_cast<size_t>(reg)] = kPinned; }
+void Emitter::unpin(int reg) { holder_[static_cast<size_t>(reg)] = kFree; }
+
 void Emitter::free_temps() {
   for (const int r : temps_) {
     if (holder_[static_cast<size_t>(r)] == kTemp) holder_[static_cast<size_t>(r)] = kFree;

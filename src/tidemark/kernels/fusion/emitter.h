@@ -80,6 +80,9 @@ class Emitter : public Xbyak::CodeGenerator {
   Vec use(Value v);
   Vec temp();
   void free_temps();
+  /// Nobody else's until it is let go.
+  void pin(int reg);
+  void unpin(int reg);
   void materialize(Value v, const Vec& into);
   void spill(Value v);
   void unbind(Value v);
@@ -132,8 +135,11 @@ class Emitter : public Xbyak::CodeGenerator {
   void log(const Vec& out, const Vec& x);
   void tanh(const Vec& out, const Vec& x);
   void sigmoid(const Vec& out, const Vec& x);
-  void gelu(const Vec& out, const Vec& x);
-  void gelu_grad(const Vec& out, const Vec& dy, const Vec& x);
+  void gelu(const Vec& out, const Vec& x, const Vec* part);
+  void gelu_grad(const Vec& out, const Vec& dy, const Vec& x, const Vec* part);
+  /// Both of the same x, as where an activation is computed again: the dear part is had once.
+  void gelu_or_grad(const Instruction& i, const Vec& out, const Vec* in);
+  bool is_gelu_ahead(const Instruction& grad) const;
   void bell(const Vec& out, const Vec& t);
   void tail_over_bell(const Vec& out, const Vec& t);
   void polynomial(const Vec& p, const Vec& x, std::initializer_list<float> falling);
@@ -183,6 +189,8 @@ class Emitter : public Xbyak::CodeGenerator {
   size_t now_ = 0;
   std::vector<size_t> last_use_;
   bool tail_ = false, in_elements_ = false;
+  int gelu_part_ = -1;  // register that gelu_grad left for gelu
+  Value gelu_part_of_ = kNoValue;
   std::map<uint32_t, Xbyak::Label> pool_;
   std::map<uint64_t, Xbyak::Label> long_pool_;
   struct Cached {

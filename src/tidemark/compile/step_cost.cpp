@@ -1,0 +1,61 @@
+#include "tidemark/compile/step_cost.h"
+
+#include <tidemark/op.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tidemark/kernels/fusion/product.h"
+
+namespace tidemark::compile {
+
+namespace {
+
+constexpr double kBytesPerSecond = 8e9;
+constexpr double kProductsPerSecond = 5e10;
+constexpr double kSecondsPerStep = 1e-6;
+
+double bytes_touched(const graph::Node& node) {
+  double bytes = 0;
+  for (const Tensor& t : node.inputs) bytes += static_cast<double>(t.nbytes());
+  for (const graph::OutputInfo& out : node.outputs) {
+    if (!out.shape.is_fully_known()) continue;
+    bytes +=
+        static_cast<double>(out.shape.num_elements()) * static_cast<double>(size_of(out.dtype));
+  }
+  return bytes;
+}
+
+double elements(const Shape& shape) {
+  return shape.is_fully_known() ? static_cast<double>(shape.num_elements()) : 0;
+}
+
+/// Multiplications of a heavy op: the geometric mean of its three largest operands' elements, to
+/// the power of 3/2, is what a product of matrices takes, and close for convolutions.
+double products(const graph::Node& node, const fusion::FusedProduct* product) {
+  std::vector<double> sizes;
+  // What comes behind a product multiplies no matrices.
+  const size_t operands = product ? product->op().inputs().size() : node.inputs.size();
+  for (size_t i = 0; i < operands; ++i) sizes.push_back(elements(node.inputs[i].shape()));
+  if (product) {
+    sizes.push_back(elements(product->product_shape()));
+  } else {
+    for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  if (sizes.size() < 3) return sizes.empty() ? 0 : sizes[0];
+  return std::sqrt(sizes[0] * sizes[1] * sizes[2]);
+}
+
+}  // namespace
+
+double estimated_seconds(const graph::Node& node) {
+  const double touched = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
+  const auto* product = dynamic_cast<const fusion::FusedProduct*>(node.special.get());
+  const bool is_product = product || (node.op && node.op->is_heavy());
+  return is_product ? touched + products(node, product) / kProductsPerSecond : touched;
+}
+
+double estimated_seconds(int64_t bytes) { return static_cast<double>(bytes) / kBytesPerSecond; }
+
+}  // namespace tidemark::compile

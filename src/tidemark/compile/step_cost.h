@@ -1,0 +1,14 @@
+// How long steps take, guessed.
+#pragma once
+
+#include "tidemark/graph/graph.h"
+
+namespace tidemark::compile {
+
+/// From what the node touches and, where it multiplies matrices, from how often: only the
+/// proportions matter.
+double estimated_seconds(const graph::Node& node);
+/// For passing over that many bytes once.
+double estimated_seconds(int64_t bytes);
+
+}  // namespace tidemark::compile
