@@ -1,5 +1,7 @@
 """Gradients of max_pool over relu in compiled functions: masked where they are small, in place."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,9 @@ def block(ksize, stride):
     return step
 
 
+@pytest.mark.skipif(
+    os.environ.get("TIDEMARK_FUSION") == "off", reason="relu then takes as much as the convolution"
+)
 def test_the_gradient_of_windows_apart_lies_where_the_images_were():
     x, w = tf.random.normal((8, 32, 32, 3)), tf.random.normal((3, 3, 3, 16))
     size = 8 * 32 * 32 * 16 * 4
