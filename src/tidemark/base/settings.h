@@ -54,6 +54,11 @@ inline constexpr Setting kPlanRepeat{
     "TIDEMARK_PLAN_REPEAT", Kind::integer, "2",
     "Per cent of a call's estimated time that may be added by computing cheap values twice instead "
     "of keeping them, where that lowers the peak. 0: every value is computed once."};
+inline constexpr Setting kWholeGradients{
+    "TIDEMARK_WHOLE_GRADIENTS", Kind::bytes, "2MiB",
+    "Gradients of up to this many bytes are made whole in a compiled function, and the updates of "
+    "their variables run together at the end; the update of a larger one runs on each part of it "
+    "as soon as that is made."};
 inline constexpr Setting kPlanTime{
     "TIDEMARK_PLAN_MILLISECONDS", Kind::integer, "100",
     "How long the planner may look for a better order and a better placement of one graph, after "
@@ -87,9 +92,10 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit, &kRetainedLimit,  &kPoison,     &kFailAllocation, &kNumThreads, &kTraceCache,
-    &kPlan,        &kPlanBudget,     &kPlanRepeat, &kPlanTime,       &kDump,       &kFusion,
-    &kBenchPython, &kPeerTensorFlow, &kPeerTorch,  &kPeerJax,        &kPeerServe,
+    &kMemoryLimit,    &kRetainedLimit, &kPoison,     &kFailAllocation, &kNumThreads,
+    &kTraceCache,     &kPlan,          &kPlanBudget, &kPlanRepeat,     &kPlanTime,
+    &kWholeGradients, &kDump,          &kFusion,     &kBenchPython,    &kPeerTensorFlow,
+    &kPeerTorch,      &kPeerJax,       &kPeerServe,
 };
 
 /// All settings, for documentation.

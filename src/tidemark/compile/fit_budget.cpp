@@ -27,6 +27,15 @@ plan::OpCost cost_of(const plan::PlannedStep& step) {
   return cost;
 }
 
+bool changes(const graph::Node& node, const Variable& variable) {
+  if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
+    return update->variable() == variable;
+  }
+  const auto* updates = dynamic_cast<const graph::VariableUpdates*>(node.special.get());
+  return updates && std::find(updates->variables().begin(), updates->variables().end(), variable) !=
+                        updates->variables().end();
+}
+
 /// By value: the update after which a reading of its variable is not what it was.
 std::vector<int> find_validity(const plan::Lowering& lowered) {
   std::vector<int> out(lowered.values.size(), plan::kNone);
@@ -37,8 +46,7 @@ std::vector<int> find_validity(const plan::Lowering& lowered) {
     if (!read) continue;
     for (size_t op = 0; op < lowered.steps.size() && out[i] == plan::kNone; ++op) {
       const graph::Node& later = *lowered.steps[op].node;
-      const auto* update = dynamic_cast<const graph::UpdateVariable*>(later.special.get());
-      if (update && later.sequence > node.sequence && update->variable() == read->variable()) {
+      if (later.sequence > node.sequence && changes(later, read->variable())) {
         out[i] = static_cast<int>(op);
       }
     }

@@ -34,6 +34,7 @@ class Fuser {
     }
     if (std::none_of(programs_.begin(), programs_.end(), [](const auto& p) { return p; }))
       return {};
+    drop_products_if([&](size_t k) { return !is_worth_waiting(g_, groups_[k]); });
     sweep();
     Rewriter now(graph_);
     for (const int unit : order_or_apart()) {
@@ -60,11 +61,18 @@ class Fuser {
     for (const int view : group.views) group_of_[static_cast<size_t>(view)] = k;
   }
 
+  void drop_product(size_t k) {
+    put_product(groups_[k], -1);
+    groups_[k].product = -1;
+    groups_[k].views.clear();
+    if (programs_[k]) programs_[k]->product = -1;
+  }
+
   int first_sweep() const { return static_cast<int>(g_.size() + groups_.size()); }
 
   /// Groups whose values are assigned run with their assignments.
   void sweep() {
-    sweeps_ = find_sweeps(g_, programs_);
+    sweeps_ = find_sweeps(g_, groups_, programs_);
     sweep_of_group_.assign(groups_.size(), -1);
     sweep_of_node_.assign(g_.size(), -1);
     for (size_t s = 0; s < sweeps_.size(); ++s) {
@@ -75,7 +83,17 @@ class Fuser {
         }
       }
     }
+    // An update of another kind reads the whole product.
+    drop_products_if([&](size_t k) { return sweep_of_group_[k] < 0; });
     find_live();
+  }
+
+  /// Of groups that update variables.
+  template <class Condition>
+  void drop_products_if(const Condition& condition) {
+    for (size_t k = 0; k < groups_.size(); ++k) {
+      if (groups_[k].updates && groups_[k].product >= 0 && condition(k)) drop_product(k);
+    }
   }
 
   /// A node by itself, or behind all nodes a group, or behind all groups a sweep.
@@ -192,9 +210,7 @@ class Fuser {
       if (programs_[k] && (group.product < 0 || write_product(k))) continue;
       if (group.product >= 0 && drop_columns(group)) {  // which the product may not go along with
       } else if (group.product >= 0) {  // without its product it may be a group still
-        put_product(group, -1);
-        group.product = -1;
-        group.views.clear();
+        drop_product(k);
       } else {
         put_nodes(group, -1);
         group.members.clear();
@@ -222,13 +238,19 @@ class Fuser {
   bool write_product(size_t k) {
     const GroupProgram& p = *programs_[k];
     if (p.product < 0) return false;
-    const graph::Node& node = *g_.nodes[static_cast<size_t>(groups_[k].product)].node;
     std::vector<Shape> shapes;
     for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
-    products_[k] = fusion::FusedProduct::make(
-        {node.op, node.attrs, node.inputs, node.outputs[0].shape, node.outputs[0].dtype}, p.program,
-        std::move(shapes), static_cast<size_t>(p.product));
+    const auto input = static_cast<size_t>(p.product);
+    if (groups_[k].updates) {
+      return fusion::ProductUpdate::can_take(product_of(k), p.program, shapes, input);
+    }
+    products_[k] = fusion::FusedProduct::make(product_of(k), p.program, std::move(shapes), input);
     return products_[k] != nullptr;
+  }
+
+  fusion::Product product_of(size_t k) const {
+    const graph::Node& node = *g_.nodes[static_cast<size_t>(groups_[k].product)].node;
+    return {node.op, node.attrs, node.inputs, node.outputs[0].shape, node.outputs[0].dtype};
   }
 
   /// Live units, each after what it needs, else in the order of the program.
@@ -273,10 +295,14 @@ class Fuser {
   }
 
   /// An order of the units. Sweeps that wait for one another, as updates of a variable on both
-  /// sides of a reading of it do, are taken apart again.
+  /// sides of a reading of it do, are taken apart again: first from the products they go on with.
   std::vector<int> order_or_apart() {
     std::vector<int> result = order();
     if (!result.empty() || sweeps_.empty()) return result;
+    drop_products_if([](size_t) { return true; });
+    sweep();
+    result = order();
+    if (!result.empty()) return result;
     sweeps_.clear();
     sweep_of_group_.assign(groups_.size(), -1);
     sweep_of_node_.assign(g_.size(), -1);
@@ -294,7 +320,13 @@ class Fuser {
 
   void add_sweep(Rewriter& now, const std::vector<SweptGroup>& groups) {
     std::vector<Tensor> inputs;
-    std::shared_ptr<const fusion::Sweep> sweep = sweep_of(g_, programs_, groups, inputs);
+    const size_t first = groups.front().group;
+    std::shared_ptr<const graph::Special> sweep;
+    if (groups_[first].product >= 0) {
+      sweep = product_update_of(g_, *programs_[first], product_of(first), groups.front(), inputs);
+    } else {
+      sweep = sweep_of(g_, programs_, groups, inputs);
+    }
     const graph::Node& like = *g_.nodes[static_cast<size_t>(groups.back().assigns.back())].node;
     now.keep(now.add(std::move(sweep), now.at(inputs), {}, like));
   }

@@ -57,6 +57,8 @@ class FuseGraph {
   const Variable* assigned(int node) const;
   /// The variable whose value the tensor is, as it was read; null: it is something else.
   const Variable* read(const Tensor& t) const;
+  /// The node's value is, or may be, a part of a variable.
+  bool lies_in_variable(int node) const { return lies_in_variable_[static_cast<size_t>(node)]; }
   /// How many nodes before this one may look at variables by themselves.
   int segment_of(int node) const { return segment_[static_cast<size_t>(node)]; }
   /// Nobody needs the node once those that can be fused look through it.

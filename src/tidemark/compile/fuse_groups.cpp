@@ -90,10 +90,8 @@ class Grouper {
     group.updates =
         !r.is_reduction() && is_only_assigned(root) && !g_.after[static_cast<size_t>(root)].empty();
     grow(group);
-    if (!group.updates) {
-      take_columns(group);
-      take_product(group);
-    }
+    if (!group.updates) take_columns(group);
+    take_product(group);
     std::sort(group.members.begin(), group.members.end());
     group.chained = group.members.size();
     if (!group.updates) take_siblings(group);
@@ -207,6 +205,8 @@ class Grouper {
     }
     if (!views.empty() && !is_only_for(n, views.back())) return false;
     if (views.empty() && reaches(n)) return false;
+    // Such a product is nowhere whole.
+    if (group.updates && !is_only_for(n, views.empty() ? -1 : views.back())) return false;
     group.product = n;
     group.views = views;
     group_of_[static_cast<size_t>(n)] = id_;

@@ -1,7 +1,10 @@
 #include "tidemark/compile/fuse_sweep.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+
+#include "tidemark/base/settings.h"
 
 namespace tidemark::compile {
 
@@ -45,9 +48,120 @@ bool can_be_in_place(const FuseGraph& g, const GroupProgram& p, const std::vecto
   return true;
 }
 
+/// What the product reads is not written over part by part.
+bool reads_only_others(const FuseGraph& g, const graph::Node& product,
+                       const std::vector<int>& assigns) {
+  return std::all_of(product.inputs.begin(), product.inputs.end(), [&](const Tensor& t) {
+    const int n = g.number_of(t);
+    if (n < 0 || !g.lies_in_variable(n)) return true;
+    const Variable* v = g.read(t);
+    return v && std::none_of(assigns.begin(), assigns.end(),
+                             [&](int a) { return *g.assigned(a) == *v; });
+  });
+}
+
+/// The group's program over variables and over `inputs` of the old graph; new ones are added.
+fusion::SweepItem item_of(const FuseGraph& g, const GroupProgram& p, const SweptGroup& group,
+                          std::shared_ptr<const fusion::CompiledFusion> fusion,
+                          std::vector<Variable>& variables, std::vector<Tensor>& inputs) {
+  fusion::SweepItem item;
+  item.fusion = std::move(fusion);
+  const auto first = static_cast<std::ptrdiff_t>(variables.size());
+  for (const int assign : group.assigns) {
+    item.outputs.push_back(static_cast<int>(variables.size()));
+    variables.push_back(*g.assigned(assign));
+  }
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    const Tensor& t = p.inputs[i];
+    item.input_shapes.push_back(t.shape());
+    const Variable* v = g.read(t);
+    const auto own =
+        v ? std::find(variables.begin() + first, variables.end(), *v) : variables.end();
+    if (own != variables.end()) {
+      item.inputs.push_back(static_cast<int>(own - variables.begin()));
+      continue;
+    }
+    const auto given = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& known_input) {
+      return known_input.impl() == t.impl();
+    });
+    item.inputs.push_back(~static_cast<int>(given - inputs.begin()));
+    if (given == inputs.end() && static_cast<int>(i) != p.product) inputs.push_back(t);
+  }
+  return item;
+}
+
+/// By node: whether this one needs it.
+std::vector<bool> ancestors_of(const FuseGraph& g, int node) {
+  std::vector<bool> found(g.size(), false);
+  std::vector<int> todo = {node};
+  const auto visit = [&](int n) {
+    if (n < 0 || found[static_cast<size_t>(n)]) return;
+    found[static_cast<size_t>(n)] = true;
+    todo.push_back(n);
+  };
+  while (!todo.empty()) {
+    const graph::Node& now = *g.nodes[static_cast<size_t>(todo.back())].node;
+    todo.pop_back();
+    for (const Tensor& t : now.inputs) visit(g.number_of(t));
+  }
+  return found;
+}
+
+/// Smaller gradients are still in the cache when the sweep over all of them comes, and small parts
+/// of updates take longer than whole ones.
+bool is_large(size_t gradient) {
+  return static_cast<int64_t>(gradient) > settings::bytes(settings::kWholeGradients).value_or(0);
+}
+
+/// Bytes that nobody but the product and what comes before it reads.
+size_t bytes_that_die(const FuseGraph& g, const Tensor& t, int reader,
+                      const std::vector<bool>& is_before) {
+  const int n = g.number_of(t);
+  if (n < 0 || g.is_output[static_cast<size_t>(n)] || g.lies_in_variable(n)) return 0;
+  const graph::Node& node = *g.nodes[static_cast<size_t>(n)].node;
+  if (graph::is_placeholder(node) || graph::is_constant(node)) return 0;
+  const auto& users = g.after[static_cast<size_t>(n)];
+  const bool dies = std::all_of(users.begin(), users.end(), [&](int user) {
+    return user == reader || is_before[static_cast<size_t>(user)];
+  });
+  if (!dies) return 0;
+  return g.is_reshaping(n) ? bytes_that_die(g, node.inputs[0], n, is_before) : t.nbytes();
+}
+
 }  // namespace
 
-std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g, const Programs& programs) {
+bool is_worth_waiting(const FuseGraph& g, const FuseGroup& group) {
+  const graph::Node& product = *g.nodes[static_cast<size_t>(group.product)].node;
+  const graph::OutputInfo& made = product.outputs[0];
+  const size_t bytes = static_cast<size_t>(made.shape.num_elements()) * size_of(made.dtype);
+  if (!is_large(bytes)) return false;
+  const std::vector<bool> is_before = ancestors_of(g, group.product);
+  const auto is_ours = [&](int n) {
+    return n == group.product ||
+           std::find(group.members.begin(), group.members.end(), n) != group.members.end();
+  };
+  const bool waits = std::any_of(g.ordered.begin(), g.ordered.end(), [&](const auto& pair) {
+    const auto [reader, change] = pair;
+    if (!g.assigned(change) || is_before[static_cast<size_t>(reader)] || is_ours(reader)) {
+      return false;
+    }
+    graph::Node& node = *g.nodes[static_cast<size_t>(reader)].node;
+    if (!node.outputs.empty() && g.read(graph::output_of(node, 0))) return false;
+    const int value = g.number_of(g.nodes[static_cast<size_t>(change)].node->inputs[0]);
+    return value >= 0 && is_ours(value);
+  });
+  if (!waits) return true;
+  size_t dying = 0;
+  for (size_t i = 0; i < product.inputs.size(); ++i) {
+    const bool is_again = i > 0 && product.inputs[i].impl() == product.inputs[0].impl();
+    if (!is_again) dying += bytes_that_die(g, product.inputs[i], group.product, is_before);
+  }
+  return bytes >= dying;
+}
+
+std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
+                                                 const std::vector<FuseGroup>& groups,
+                                                 const Programs& programs) {
   std::vector<SweptGroup> found;
   Writers writers;
   for (size_t k = 0; k < programs.size(); ++k) {
@@ -56,13 +170,18 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g, const Progr
     if (group.assigns.empty()) continue;
     const auto fusion = fusion::CompiledFusion::make(programs[k]->program);
     if (!can_be_in_place(g, *programs[k], group.assigns, *fusion)) continue;
+    const int product = groups[k].product;
+    if (product >= 0 &&
+        !reads_only_others(g, *g.nodes[static_cast<size_t>(product)].node, group.assigns)) {
+      continue;
+    }
     const bool twice = std::any_of(group.assigns.begin(), group.assigns.end(),
                                    [&](int a) { return writers.contains(g.assigned(a)->id()); });
     if (twice) continue;
     for (const int a : group.assigns) writers[g.assigned(a)->id()] = k;
     found.push_back(std::move(group));
   }
-  std::vector<std::vector<SweptGroup>> segments;
+  std::vector<std::vector<SweptGroup>> segments, alone;
   for (SweptGroup& group : found) {
     bool reads_others = false;
     for (const Tensor& t : programs[group.group]->inputs) {
@@ -71,10 +190,19 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g, const Progr
       reads_others |= writer != writers.end() && writer->second != group.group;
     }
     if (reads_others) continue;
+    const int64_t elements = groups[group.group].space.num_elements();
+    const size_t wide = size_of(programs[group.group]->program.output_dtype(0));
+    const bool is_step =
+        elements >= fusion::kLargeUpdate && is_large(static_cast<size_t>(elements) * wide);
+    if (groups[group.group].product >= 0 || is_step) {
+      alone.push_back({std::move(group)});
+      continue;
+    }
     const auto segment = static_cast<size_t>(g.segment_of(group.assigns[0]));
     if (segments.size() <= segment) segments.resize(segment + 1);
     segments[segment].push_back(std::move(group));
   }
+  std::move(alone.begin(), alone.end(), std::back_inserter(segments));
   return segments;
 }
 
@@ -94,32 +222,22 @@ std::shared_ptr<const fusion::Sweep> sweep_of(const FuseGraph& g, const Programs
   };
   for (const SweptGroup& group : groups) {
     const GroupProgram& p = *programs[group.group];
-    fusion::SweepItem item;
-    item.fusion = compiled(p.program);
-    const size_t first = variables.size();
-    for (const int assign : group.assigns) {
-      item.outputs.push_back(static_cast<int>(variables.size()));
-      variables.push_back(*g.assigned(assign));
-    }
-    for (const Tensor& t : p.inputs) {
-      item.input_shapes.push_back(t.shape());
-      const Variable* v = g.read(t);
-      const auto own =
-          v ? std::find(variables.begin() + static_cast<std::ptrdiff_t>(first), variables.end(), *v)
-            : variables.end();
-      if (own != variables.end()) {
-        item.inputs.push_back(static_cast<int>(own - variables.begin()));
-        continue;
-      }
-      const auto given = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& known_input) {
-        return known_input.impl() == t.impl();
-      });
-      item.inputs.push_back(~static_cast<int>(given - inputs.begin()));
-      if (given == inputs.end()) inputs.push_back(t);
-    }
-    items.push_back(std::move(item));
+    items.push_back(item_of(g, p, group, compiled(p.program), variables, inputs));
   }
   return std::make_shared<const fusion::Sweep>(std::move(variables), std::move(items));
+}
+
+std::shared_ptr<const fusion::ProductUpdate> product_update_of(const FuseGraph& g,
+                                                               const GroupProgram& p,
+                                                               const fusion::Product& product,
+                                                               const SweptGroup& group,
+                                                               std::vector<Tensor>& inputs) {
+  std::vector<Variable> variables;
+  inputs = product.inputs;
+  fusion::SweepItem item =
+      item_of(g, p, group, fusion::CompiledFusion::make(p.program), variables, inputs);
+  return std::make_shared<const fusion::ProductUpdate>(
+      product, std::move(variables), std::move(item), static_cast<size_t>(p.product));
 }
 
 }  // namespace tidemark::compile

@@ -1,8 +1,8 @@
-// Which groups become part of a sweep: their values are assigned to variables and go nowhere else.
+// Which groups change variables by themselves: their values are assigned and go nowhere else.
 #pragma once
 
 #include "tidemark/compile/fuse_program.h"
-#include "tidemark/kernels/fusion/sweep.h"
+#include "tidemark/kernels/fusion/product_update.h"
 
 namespace tidemark::compile {
 
@@ -11,13 +11,29 @@ struct SweptGroup {
   std::vector<int> assigns;  // by output: the node that assigns it
 };
 
-/// By segment: all that can run as one step. A group that reads what another one changes stays out.
+/// Whether the product is large (TIDEMARK_WHOLE_GRADIENTS), and the step that holds it and the
+/// update takes no more memory than a whole product and the update behind it. Such a step waits for
+/// all who read the old value, and what the product reads lives on until then; a whole product
+/// lives until the update.
+bool is_worth_waiting(const FuseGraph& graph, const FuseGroup& group);
+
+/// What each step changes: groups that go on with a product, and those large enough to keep all
+/// threads busy, are steps by themselves, so that no gradient has to wait for the others; all the
+/// small ones in a segment are one. A group that reads what another one changes stays out.
 std::vector<std::vector<SweptGroup>> find_sweeps(
-    const FuseGraph& graph, const std::vector<std::optional<GroupProgram>>& programs);
+    const FuseGraph& graph, const std::vector<FuseGroup>& groups,
+    const std::vector<std::optional<GroupProgram>>& programs);
 
 /// What the sweep of these groups does, over `inputs` of the old graph.
 std::shared_ptr<const fusion::Sweep> sweep_of(
     const FuseGraph& graph, const std::vector<std::optional<GroupProgram>>& programs,
     const std::vector<SweptGroup>& groups, std::vector<Tensor>& inputs);
+
+/// The same of one group that goes on with a product.
+std::shared_ptr<const fusion::ProductUpdate> product_update_of(const FuseGraph& graph,
+                                                               const GroupProgram& program,
+                                                               const fusion::Product& product,
+                                                               const SweptGroup& group,
+                                                               std::vector<Tensor>& inputs);
 
 }  // namespace tidemark::compile

@@ -61,7 +61,7 @@ class TIDEMARK_API Executable {
     const char* name = "";  // of the op or the special, in static storage
     KernelRun kernel = nullptr;
     std::shared_ptr<const graph::Special> special;
-    const graph::PureSpecial* pure = nullptr;
+    const graph::ComputingSpecial* computing = nullptr;
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_made = 0, num_made = 0;

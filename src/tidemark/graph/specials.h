@@ -46,17 +46,30 @@ class TIDEMARK_API UpdateVariable final : public Special {
   std::vector<Attr> attrs_;
 };
 
-/// Computes as a kernel does: a pure function of its inputs, into outputs that are given,
-/// allocating nothing. Shapes of inputs and outputs are those of its node.
-class TIDEMARK_API PureSpecial : public Special {
+/// Computes as a kernel does, in memory that is given. Shapes of inputs and outputs are those of
+/// its node.
+class TIDEMARK_API ComputingSpecial : public Special {
  public:
   bool keeps_inputs() const override { return false; }
   /// Bytes needed while it computes.
   virtual size_t workspace() const { return 0; }
-  /// Whether the output may take over the bytes of the input where that dies with the call.
-  virtual bool may_write_into(size_t /*output*/, size_t /*input*/) const { return false; }
   virtual void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                        void* workspace) const = 0;
+};
+
+/// A pure function of its inputs, into outputs that are given, allocating nothing.
+class TIDEMARK_API PureSpecial : public ComputingSpecial {
+ public:
+  /// Whether the output may take over the bytes of the input where that dies with the call.
+  virtual bool may_write_into(size_t /*output*/, size_t /*input*/) const { return false; }
+};
+
+/// Changes some variables, reads no others but by its inputs, and has no outputs. Allocates where
+/// somebody holds an old value, and nothing else.
+class TIDEMARK_API VariableUpdates : public ComputingSpecial {
+ public:
+  bool has_effect() const override { return true; }
+  virtual const std::vector<Variable>& variables() const = 0;
 };
 
 }  // namespace tidemark::graph

@@ -42,6 +42,7 @@ struct PlannedStep {
   enum class Kind : uint8_t {
     kernel,   ///< into outputs that are there
     pure,     ///< a special that computes as a kernel does
+    update,   ///< one that changes variables, and has no outputs
     view,     ///< nothing is computed
     eager,    ///< an op whose outputs only the run can tell
     special,  ///< anything else: reads and updates variables, branches, loops, prints

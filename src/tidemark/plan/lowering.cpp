@@ -22,6 +22,10 @@ bool is_pure(const graph::Node& node) {
   return dynamic_cast<const graph::PureSpecial*>(node.special.get()) != nullptr;
 }
 
+const graph::VariableUpdates* updates(const graph::Node& node) {
+  return dynamic_cast<const graph::VariableUpdates*>(node.special.get());
+}
+
 const graph::ReadVariable* reading(const graph::Node& node) {
   return dynamic_cast<const graph::ReadVariable*>(node.special.get());
 }
@@ -96,8 +100,11 @@ void Lowering::add_node(const graph::Node& node) {
     step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
   } else if (is_pure(node)) {
     step.kind = Kind::pure;
-    step.workspace =
-        static_cast<int64_t>(static_cast<const graph::PureSpecial&>(*node.special).workspace());
+  } else if (updates(node)) {
+    step.kind = Kind::update;
+  }
+  if (const auto* computes = dynamic_cast<const graph::ComputingSpecial*>(node.special.get())) {
+    step.workspace = static_cast<int64_t>(computes->workspace());
   }
   Op op;
   for (const Tensor& t : node.inputs) {
@@ -244,6 +251,10 @@ void Lowering::put_in_order(size_t index) {
     add(ordering_.read(read->variable().id(), op));
   } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
     add(ordering_.update(update->variable().id(), op));
+  } else if (const auto* changed = updates(node)) {
+    for (const Variable& variable : changed->variables()) {
+      add(ordering_.update(variable.id(), op));
+    }
   } else if (!is_pure(node) && !graph::is_constant(node)) {
     add(ordering_.barrier(op));
   }

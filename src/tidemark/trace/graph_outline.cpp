@@ -6,8 +6,7 @@
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/kernels/fusion/group.h"
-#include "tidemark/kernels/fusion/product.h"
-#include "tidemark/kernels/fusion/sweep.h"
+#include "tidemark/kernels/fusion/product_update.h"
 #include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
@@ -43,15 +42,14 @@ std::string name_of_instruction(const fusion::Instruction& i) {
 }
 
 /// `product`, if any, is what the program goes on with: its input of that number.
-OutlineProgram program_of(const fusion::Program& program,
-                          const fusion::FusedProduct* product = nullptr) {
+OutlineProgram program_of(const fusion::Program& program, const OpDef* product = nullptr,
+                          size_t product_input = 0) {
   OutlineProgram out;
   std::vector<int> member(program.code.size(), -1);
   for (size_t v = 0; v < program.code.size(); ++v) {
     const fusion::Instruction& i = program.code[v];
-    const bool is_product =
-        product && i.code == fusion::Code::load && i.input == product->product_input();
-    std::string op = is_product ? product->op().name() : name_of_instruction(i);
+    const bool is_product = product && i.code == fusion::Code::load && i.input == product_input;
+    std::string op = is_product ? product->name() : name_of_instruction(i);
     if (op.empty()) continue;
     OutlineMember made{std::move(op), {}, false};
     for (int a = 0; a < i.arity; ++a) {
@@ -135,7 +133,12 @@ class Outliner {
     if (const auto* group = dynamic_cast<const fusion::FusedGroup*>(&special)) {
       out.programs.push_back(program_of(group->fusion().program()));
     } else if (const auto* product = dynamic_cast<const fusion::FusedProduct*>(&special)) {
-      out.programs.push_back(program_of(product->fusion().program(), product));
+      out.programs.push_back(
+          program_of(product->fusion().program(), &product->op(), product->product_input()));
+    } else if (const auto* update = dynamic_cast<const fusion::ProductUpdate*>(&special)) {
+      out.detail = message("into ", update->variables().size(), " variables");
+      out.programs.push_back(
+          program_of(update->fusion().program(), &update->op(), update->product_input()));
     } else if (const auto* sweep = dynamic_cast<const fusion::Sweep*>(&special)) {
       out.detail = message("over ", sweep->variables().size(), " variables");
       out.programs = programs_of(*sweep);

@@ -115,13 +115,19 @@ class Reporter {
           out_.constants += static_cast<int64_t>(t.nbytes());
         }
       }
-      const auto* read = dynamic_cast<const graph::ReadVariable*>(node->special.get());
-      const auto* update = dynamic_cast<const graph::UpdateVariable*>(node->special.get());
-      if (!read && !update) continue;
-      const Variable& variable = read ? read->variable() : update->variable();
-      if (!variables.insert(variable.id()).second || !variable.shape().is_fully_known()) continue;
-      out_.variables +=
-          variable.shape().num_elements() * static_cast<int64_t>(size_of(variable.dtype()));
+      const auto count = [&](const Variable& variable) {
+        if (!variables.insert(variable.id()).second || !variable.shape().is_fully_known()) return;
+        out_.variables +=
+            variable.shape().num_elements() * static_cast<int64_t>(size_of(variable.dtype()));
+      };
+      const graph::Special* special = node->special.get();
+      if (const auto* read = dynamic_cast<const graph::ReadVariable*>(special)) {
+        count(read->variable());
+      } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(special)) {
+        count(update->variable());
+      } else if (const auto* updates = dynamic_cast<const graph::VariableUpdates*>(special)) {
+        for (const Variable& variable : updates->variables()) count(variable);
+      }
     }
   }
 

@@ -20,7 +20,7 @@ constexpr int64_t kBriefMacs = 1 << 20;       // below this no sleeping thread i
 constexpr int64_t kLibraryGrainMacs = 1 << 17;
 constexpr int64_t kVectorGrain = 256 << 10;  // elements of a matrix times a vector
 constexpr size_t kStackBytes = 32 << 10;     // scratch up to this lies on the stack
-constexpr int64_t kPartBytes = 256 << 10;    // of a result that is nowhere whole
+constexpr int64_t kPartBytes = 128 << 10;    // of a result that is nowhere whole
 
 enum class Road { zero, vector, library, own };
 

@@ -108,13 +108,14 @@ MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down
 }
 
 MatmulTiles::MatmulTiles(const MatmulProblem& p, int64_t most_elements) : MatmulTiles(p) {
-  while (rows * columns > most_elements && (rows > 16 || columns > 64)) {
-    // Near squares: what is read for a part is the least then.
-    if (rows > columns || columns <= 64) {
-      rows = round_up(divide_up(rows, 2), 16);
-    } else {
-      columns = round_up(divide_up(columns, 2), 64);
-    }
+  // What goes on with a part is fastest over long stretches of memory: rows stay whole, and there
+  // are enough of them for what is read for each part. Only very long rows are cut.
+  constexpr int64_t kFewRows = 64, kLongRow = 4096;
+  while (rows * columns > most_elements && rows > kFewRows) {
+    rows = round_up(divide_up(rows, 2), 16);
+  }
+  while (rows * columns > most_elements && columns > kLongRow) {
+    columns = round_up(divide_up(columns, 2), 64);
   }
   down = divide_up(p.m, rows);
   across = divide_up(p.n, columns);

@@ -47,7 +47,7 @@ struct MatmulTiles {
   int64_t rows, columns;  // of a tile; the last ones are smaller
   int64_t down, across;   // how many
   explicit MatmulTiles(const MatmulProblem& p);
-  /// Cut further until none has more than so many elements, or is too small to be cut.
+  /// Cut further where they have more elements than this, as long as that costs little.
   MatmulTiles(const MatmulProblem& p, int64_t most_elements);
   int64_t count() const { return down * across; }
 };

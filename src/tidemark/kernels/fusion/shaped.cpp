@@ -89,6 +89,9 @@ struct ShapedFusion::Scratch {
   void* kept[kMaxInstructions];
   const void* in[kMaxSources];
   void* out[kMaxOutputs];
+  /// An input that is there in part: where its first element would be. kMaxSources: none is.
+  size_t partial = kMaxSources;
+  uintptr_t partial_base = 0;
 };
 
 ShapedFusion::ShapedFusion(const CompiledFusion& fusion, std::span<const Shape* const> shapes)
@@ -153,14 +156,24 @@ void ShapedFusion::start(Call& call) const {
 }
 
 void ShapedFusion::run_piece(const Call& call, int64_t begin, int64_t n, int64_t count,
-                             int64_t step) const {
+                             int64_t step, const PartOfInput* part) const {
   const bool needs_memory = lays_out_ || !on_stack_;
   alignas(kAlign) char memory[kStackBytes];
   Scratch s(*this, memory, needs_memory ? run_length_ : 0);
   if (period_ > 0) {
     fill_period(call, count > 1 ? run_length_ : std::min(run_length_, begin % period_ + n), s);
   }
-  for (; count > 0; --count, begin += step) run_range(call, begin, begin + n, s);
+  if (part) {
+    const uintptr_t back = static_cast<uintptr_t>(begin) * item_bytes_[part->input];
+    s.partial = part->input;
+    s.partial_base = reinterpret_cast<uintptr_t>(part->data) - back;
+  }
+  for (; count > 0; --count, begin += step) {
+    run_range(call, begin, begin + n, s);
+    if (part) {
+      s.partial_base += static_cast<uintptr_t>(part->step - step) * item_bytes_[part->input];
+    }
+  }
 }
 
 /// Elements [begin, end), or the rows they are.
@@ -371,7 +384,8 @@ void ShapedFusion::run_span(const Call& call, int64_t start, int64_t n, int64_t 
   for (size_t k = 0; k < p_.inputs.size(); ++k) {
     int64_t offset = (scalars_ >> k) & 1u ? 0 : at;
     if (by_item) offset += g_.offset(static_cast<int>(k), item, g_.rank - dims_);
-    s.in[k] = static_cast<const char*>(call.in[k]) + offset * int64_t{item_bytes_[k]};
+    const auto base = k == s.partial ? s.partial_base : reinterpret_cast<uintptr_t>(call.in[k]);
+    s.in[k] = reinterpret_cast<const void*>(base + static_cast<uintptr_t>(offset) * item_bytes_[k]);
   }
   for (int i = 0; i < num_staged_; ++i) {
     if (period_ > 0) {

@@ -42,10 +42,17 @@ class TIDEMARK_API ShapedFusion {
   /// Whether pieces need no memory but the stack.
   bool runs_in_pieces() const;
   void start(Call& call) const;
+  /// An input of all elements of which only those of the piece are anywhere: the first run's at
+  /// `data`, those of the others `step` elements further each.
+  struct PartOfInput {
+    size_t input = 0;
+    const void* data = nullptr;
+    int64_t step = 0;
+  };
   /// `count` runs of n elements of the space, the first at `begin`, the others `step` elements
   /// further each; whole rows of programs that reduce. Every element belongs to one piece.
-  void run_piece(const Call& call, int64_t begin, int64_t n, int64_t count = 1,
-                 int64_t step = 0) const;
+  void run_piece(const Call& call, int64_t begin, int64_t n, int64_t count = 1, int64_t step = 0,
+                 const PartOfInput* part = nullptr) const;
   const Columns& columns() const { return columns_; }
   /// Of a program with column reductions: these rows and columns, into partial results that no
   /// other part of these columns takes.

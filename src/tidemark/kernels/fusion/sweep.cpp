@@ -1,7 +1,7 @@
 #include "tidemark/kernels/fusion/sweep.h"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/tensor/storage.h"
@@ -9,9 +9,6 @@
 namespace tidemark::fusion {
 
 namespace {
-
-/// Elements from which on one item keeps all threads busy.
-constexpr int64_t kLarge = 64 << 10;
 
 int64_t elements_of(const SweepItem& item) {
   int64_t most = 1;
@@ -43,35 +40,21 @@ void check_items(const std::vector<SweepItem>& items, size_t variables) {
 
 }  // namespace
 
-/// Where the variables lie while nobody else can reach them.
-struct Sweep::Frame {
-  const Sweep* sweep = nullptr;
-  std::span<Tensor> inputs;
-  std::vector<const void*> from;
-  std::vector<void*> to;
-};
-
 Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items)
-    : items_(std::move(items)) {
-  std::vector<int> order(variables.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return variables[static_cast<size_t>(a)].id() < variables[static_cast<size_t>(b)].id();
-  });
-  std::vector<int> place(variables.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    place[static_cast<size_t>(order[i])] = static_cast<int>(i);
-    variables_.push_back(variables[static_cast<size_t>(order[i])]);
-  }
+    : Sweep(std::move(variables), std::move(items), {}) {}
+
+Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items, std::vector<int> places)
+    : variables_(std::move(variables), places), items_(std::move(items)) {
   for (SweepItem& item : items_) {
-    for (int& v : item.inputs) v = v < 0 ? v : place[static_cast<size_t>(v)];
-    for (int& v : item.outputs) v = place[static_cast<size_t>(v)];
+    for (int& v : item.inputs) v = v < 0 ? v : places[static_cast<size_t>(v)];
+    for (int& v : item.outputs) v = places[static_cast<size_t>(v)];
   }
   std::stable_sort(items_.begin(), items_.end(), [](const SweepItem& a, const SweepItem& b) {
     return elements_of(a) > elements_of(b);
   });
-  while (num_large_ < items_.size() && elements_of(items_[num_large_]) >= kLarge) ++num_large_;
-  check_items(items_, variables_.size());
+  while (num_large_ < items_.size() && elements_of(items_[num_large_]) >= kLargeUpdate)
+    ++num_large_;
+  check_items(items_, variables_.all().size());
   for (const SweepItem& item : items_) {
     std::vector<const Shape*> shapes;
     for (const Shape& shape : item.input_shapes) shapes.push_back(&shape);
@@ -80,12 +63,12 @@ Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items)
 }
 
 std::string Sweep::describe() const {
-  return message("sweep over ", variables_.size(), " variables");
+  return message("sweep over ", variables().size(), " variables");
 }
 
 bool Sweep::is_same(const Special& other) const {
   const auto* sweep = dynamic_cast<const Sweep*>(&other);
-  if (!sweep || sweep->variables_ != variables_ || sweep->items_.size() != items_.size()) {
+  if (!sweep || sweep->variables() != variables() || sweep->items_.size() != items_.size()) {
     return false;
   }
   return std::equal(items_.begin(), items_.end(), sweep->items_.begin(),
@@ -97,7 +80,7 @@ bool Sweep::is_same(const Special& other) const {
 }
 
 size_t Sweep::bytes() const {
-  size_t bytes = sizeof(Sweep) + variables_.size() * sizeof(Variable);
+  size_t bytes = sizeof(Sweep) + variables().size() * sizeof(Variable);
   for (const ShapedFusion& shaped : shaped_) bytes += shaped.bytes();
   std::vector<const CompiledFusion*> seen;
   for (const SweepItem& item : items_) {
@@ -109,56 +92,40 @@ size_t Sweep::bytes() const {
   return bytes;
 }
 
-void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const {
-  thread_local Frame frame;  // its memory stays for the next run
-  frame.sweep = this;
-  frame.inputs = inputs;
-  frame.from.assign(variables_.size(), nullptr);
-  frame.to.assign(variables_.size(), nullptr);
-  change(frame, 0);
+void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const { compute(inputs, {}, nullptr); }
+
+void Sweep::compute(std::span<const Tensor> inputs, std::span<const Tensor>, void*) const {
+  const auto run_all = [&](const Memory& memory) { run_items(inputs, memory); };
+  variables_.change(std::cref(run_all));
 }
 
-/// Takes the variables one after the other; with all of them in hand it computes.
-void Sweep::change(Frame& frame, size_t next) const {
-  if (next == variables_.size()) return compute(frame);
-  Variable variable = variables_[next];
-  // Captures no more than std::function holds without memory of its own.
-  variable.transform([&frame, next](Tensor& value) {
-    // Somebody still reads the old value: the new one goes elsewhere.
-    Tensor result = value.is_unique() ? value : new_tensor(value.dtype(), value.shape());
-    frame.from[next] = value.raw_data();
-    frame.to[next] = result.mutable_raw_data();
-    frame.sweep->change(frame, next + 1);
-    return result;
-  });
-}
-
-void Sweep::compute(const Frame& frame) const {
-  for (size_t i = 0; i < num_large_; ++i) run_item(i, frame);
+void Sweep::run_items(std::span<const Tensor> inputs, const Memory& memory) const {
+  for (size_t i = 0; i < num_large_; ++i) run_item(i, inputs, memory);
   const auto small = static_cast<int64_t>(items_.size() - num_large_);
   if (small == 0) return;
   int64_t elements = 0;
   for (size_t i = num_large_; i < items_.size(); ++i) elements += elements_of(items_[i]);
   // About as many elements a piece as a thread is woken for.
-  const int64_t grain = std::max<int64_t>(1, small * (kLarge / 4) / std::max<int64_t>(1, elements));
+  const int64_t grain =
+      std::max<int64_t>(1, small * (kLargeUpdate / 4) / std::max<int64_t>(1, elements));
   parallel_for(small, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      run_item(num_large_ + static_cast<size_t>(i), frame);
+      run_item(num_large_ + static_cast<size_t>(i), inputs, memory);
     }
   });
 }
 
-void Sweep::run_item(size_t index, const Frame& frame) const {
+void Sweep::run_item(size_t index, std::span<const Tensor> inputs, const Memory& memory) const {
   const SweepItem& item = items_[index];
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
   for (size_t i = 0; i < item.inputs.size(); ++i) {
     const int from = item.inputs[i];
-    in[i] = from >= 0 ? frame.from[static_cast<size_t>(from)]
-                      : frame.inputs[static_cast<size_t>(~from)].raw_data();
+    in[i] = from >= 0 ? memory.from[static_cast<size_t>(from)]
+                      : inputs[static_cast<size_t>(~from)].raw_data();
   }
   for (size_t o = 0; o < item.outputs.size(); ++o) {
-    out[o] = frame.to[static_cast<size_t>(item.outputs[o])];
+    out[o] = memory.to[static_cast<size_t>(item.outputs[o])];
   }
   shaped_[index].run({in, item.inputs.size()}, {out, item.outputs.size()}, nullptr);
 }

@@ -6,9 +6,13 @@
 #pragma once
 
 #include "tidemark/graph/specials.h"
+#include "tidemark/kernels/fusion/held_variables.h"
 #include "tidemark/kernels/fusion/shaped.h"
 
 namespace tidemark::fusion {
+
+/// Elements from which on one update keeps all threads busy.
+inline constexpr int64_t kLargeUpdate = 64 << 10;
 
 /// One program and what it works on.
 struct SweepItem {
@@ -20,7 +24,7 @@ struct SweepItem {
   std::vector<int> outputs;
 };
 
-class TIDEMARK_API Sweep final : public graph::Special {
+class TIDEMARK_API Sweep final : public graph::VariableUpdates {
  public:
   /// No variable is written by two items, nor read by one and written by another. Programs without
   /// reductions. Throws InternalError else.
@@ -29,23 +33,23 @@ class TIDEMARK_API Sweep final : public graph::Special {
   std::string_view name() const override { return "sweep"; }
   /// "sweep over 12 variables".
   std::string describe() const override;
-  bool has_effect() const override { return true; }
-  bool keeps_inputs() const override { return false; }
   /// All variables are changed, or none when something is wrong with one of them.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void* workspace) const override;
   bool is_same(const Special& other) const override;
   size_t bytes() const override;
 
-  const std::vector<Variable>& variables() const { return variables_; }
+  const std::vector<Variable>& variables() const override { return variables_.all(); }
   const std::vector<SweepItem>& items() const { return items_; }
 
  private:
-  struct Frame;
-  void change(Frame& frame, size_t next) const;
-  void compute(const Frame& frame) const;
-  void run_item(size_t index, const Frame& frame) const;
+  Sweep(std::vector<Variable> variables, std::vector<SweepItem> items, std::vector<int> places);
+  using Memory = HeldVariables::Memory;
+  void run_items(std::span<const Tensor> inputs, const Memory& memory) const;
+  void run_item(size_t index, std::span<const Tensor> inputs, const Memory& memory) const;
 
-  std::vector<Variable> variables_;   // by id: everybody takes them in one order
+  HeldVariables variables_;
   std::vector<SweepItem> items_;      // the large ones first
   std::vector<ShapedFusion> shaped_;  // by item
   size_t num_large_ = 0;

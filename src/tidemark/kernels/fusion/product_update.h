@@ -1,0 +1,60 @@
+// A product of matrices whose result changes variables and goes nowhere else, as the gradient of
+// weights does: the program of the update runs on each part of the product while it is in the
+// cache, writes the variables where they lie, and the product is never whole anywhere.
+#pragma once
+
+#include "tidemark/kernels/fusion/product.h"
+#include "tidemark/kernels/fusion/sweep.h"
+
+namespace tidemark::fusion {
+
+class TIDEMARK_API ProductUpdate final : public graph::VariableUpdates {
+ public:
+  /// Whether the program can go on with parts of the product, its input of that number.
+  static bool can_take(const Product& product, const Program& program,
+                       std::span<const Shape> input_shapes, size_t input);
+
+  /// `item.inputs` counts inputs of the node: the product's and, behind them, the program's others.
+  /// What it says of input `input` of the program, which stands for the product, is not looked at.
+  ProductUpdate(const Product& product, std::vector<Variable> variables, SweepItem item,
+                size_t input);
+
+  std::string_view name() const override { return name_; }
+  /// "matmul, fused(multiply, add) into 3 variables".
+  std::string describe() const override;
+  const std::vector<Variable>& variables() const override { return variables_.all(); }
+  size_t workspace() const override { return workspace_; }
+  /// All variables are changed, or none when something is wrong with one of them.
+  void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void* workspace) const override;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  bool is_same(const graph::Special& other) const override;
+  size_t bytes() const override;
+
+  const OpDef& op() const { return *op_; }
+  const CompiledFusion& fusion() const { return *item_.fusion; }
+  size_t product_input() const { return product_; }
+  const Shape& product_shape() const { return product_shape_; }
+
+ private:
+  ProductUpdate(const Product& product, std::vector<Variable> variables, SweepItem item,
+                size_t input, std::vector<int> places);
+  void run_in_parts(std::span<const Tensor> inputs, char* workspace,
+                    const HeldVariables::Memory& memory) const;
+  class InParts;
+
+  const OpDef* op_;
+  std::string name_;
+  std::vector<Attr> attrs_;
+  size_t operands_;  // of the product
+  Shape product_shape_;
+  const cpu::ProductKernel* kernel_;
+  size_t workspace_;
+
+  HeldVariables variables_;
+  SweepItem item_;
+  size_t product_;  // input of the program
+  ShapedFusion shaped_;
+};
+
+}  // namespace tidemark::fusion
