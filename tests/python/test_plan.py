@@ -32,11 +32,11 @@ def test_specs_are_enough_and_nothing_runs():
     assert tf.memory.stats().live - before < 1 << 20
 
 
-@pytest.mark.parametrize("rows", [1 << 30, 1 << 40, (1 << 46) - 1])
+@pytest.mark.parametrize("rows", [1 << 30, 1 << 40, (1 << 42) - 1])
 def test_absurd_sizes_are_planned_too(rows):
     plan = chain.plan(spec(rows, 1 << 10), spec(1 << 10, 1 << 10))
-    layer = rows * (1 << 10) * 4  # up to a quarter of an exabyte
-    assert 2 * layer <= plan.peak < 2.1 * layer
+    layer = rows * (1 << 10) * 4  # up to 16 petabytes
+    assert 2 * layer <= plan.unbounded_peak < 2.1 * layer
     assert plan.gap < 1.02
 
 
@@ -50,7 +50,7 @@ def test_absurd_convolutions_are_planned_too():
 
     for images, side in [(1 << 36, 16), (1, 1 << 20), (1 << 20, 1 << 10)]:
         plan = f.plan(spec(images, side, side, 8), spec(3, 3, 8, 16))
-        assert plan.peak >= images * side * side * 16 * 4
+        assert plan.unbounded_peak >= images * side * side * 16 * 4
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,8 @@ def test_steady_state_is_flat():
 
     x = tf.constant(np.eye(64, dtype=np.float32))
     first = float(step(x))
+    for _ in range(10):  # the code it runs comes back after compiling
+        step(x)
     before = tf.memory.stats()
     for _ in range(3000):
         last = step(x)
