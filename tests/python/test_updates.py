@@ -132,6 +132,19 @@ def test_small_gradients_are_whole_unless_asked_for(monkeypatch):
 
 
 @needs_fusion
+def test_under_a_budget_no_gradient_waits_for_the_others(monkeypatch):
+    monkeypatch.delenv("TIDEMARK_WHOLE_GRADIENTS")
+    sizes = (300, 400, 400, 400, 10)
+    free, tight = Net(sizes=sizes), Net(sizes=sizes, memory_budget="1MiB")
+    gradients = sum(int(np.prod(w.shape)) * 4 for w in free.w)
+    assert gradients > 1.5 * 2**20
+    assert tight.step.plan().peak <= 2**20
+    for _ in range(3):
+        np.testing.assert_allclose(tight.step().numpy(), free.step().numpy(), rtol=1e-5)
+    assert_same(tight.state(), free.state())
+
+
+@needs_fusion
 def test_no_gradient_is_ever_whole():
     net = Net(sizes=(600, 1200, 900, 10))
     plan = net.step.plan()

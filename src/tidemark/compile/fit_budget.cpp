@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/compile/step_cost.h"
 #include "tidemark/graph/specials.h"
@@ -123,6 +124,13 @@ bool is_better(const Fitted& a, const Fitted& b) {
   return a.fits ? a.added_time < b.added_time : a.peak < b.peak;
 }
 
+size_t num_updates(const graph::Graph& graph) {
+  const auto nodes = graph.nodes();
+  return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const auto* node) {
+    return dynamic_cast<const graph::VariableUpdates*>(node->special.get()) != nullptr;
+  }));
+}
+
 }  // namespace
 
 double estimated_seconds(const plan::Lowering& lowered) {
@@ -136,6 +144,14 @@ Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
   Fitted best = fit_by_repeating(graph, budget, kSecondsAlone);
   if (!unfused || (best.fits && best.added_time < kCheapEnough)) return best;
   const double whole = estimated_seconds(plan::Lowering(*graph));
+  if (const auto apart = fuse_updates_apart(unfused); num_updates(*apart) > num_updates(*graph)) {
+    Fitted fitted = fit_by_repeating(apart, budget, kSecondsAlone);
+    const double slower = whole > 0 ? estimated_seconds(plan::Lowering(*apart)) / whole - 1 : 0;
+    fitted.given_peak = best.given_peak;
+    fitted.added_time = std::max(0.0, (1 + slower) * (1 + fitted.added_time) - 1);
+    if (is_better(fitted, best)) best = std::move(fitted);
+    if (best.fits && best.added_time < kCheapEnough) return best;
+  }
   size_t combined = 0;
   for (SplitAttempt& split : find_splits(unfused, budget)) {
     const double slower = whole > 0 ? split.seconds / whole - 1 : 0;

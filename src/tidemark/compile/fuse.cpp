@@ -16,8 +16,10 @@ namespace {
 
 class Fuser {
  public:
-  explicit Fuser(const graph::Graph& graph)
+  /// Gradients of more than `most_whole` bytes do not wait for the others' updates.
+  Fuser(const graph::Graph& graph, size_t most_whole)
       : graph_(graph),
+        most_whole_(most_whole),
         g_(graph),
         groups_(find_groups(g_)),
         programs_(groups_.size()),
@@ -34,7 +36,7 @@ class Fuser {
     }
     if (std::none_of(programs_.begin(), programs_.end(), [](const auto& p) { return p; }))
       return {};
-    drop_products_if([&](size_t k) { return !is_worth_waiting(g_, groups_[k]); });
+    drop_products_if([&](size_t k) { return !is_worth_waiting(g_, groups_[k], most_whole_); });
     sweep();
     Rewriter now(graph_);
     for (const int unit : order_or_apart()) {
@@ -72,7 +74,7 @@ class Fuser {
 
   /// Groups whose values are assigned run with their assignments.
   void sweep() {
-    sweeps_ = find_sweeps(g_, groups_, programs_);
+    sweeps_ = find_sweeps(g_, groups_, programs_, most_whole_);
     sweep_of_group_.assign(groups_.size(), -1);
     sweep_of_node_.assign(g_.size(), -1);
     for (size_t s = 0; s < sweeps_.size(); ++s) {
@@ -370,6 +372,7 @@ class Fuser {
   }
 
   const graph::Graph& graph_;
+  const size_t most_whole_;
   const FuseGraph g_;
   std::vector<FuseGroup> groups_;
   std::vector<std::optional<GroupProgram>> programs_;
@@ -396,10 +399,21 @@ bool is_fusion_on() {
   return on;
 }
 
-std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph) {
+static std::shared_ptr<graph::Graph> fused(const std::shared_ptr<graph::Graph>& graph,
+                                           size_t most_whole) {
   if (!is_fusion_on()) return graph;
-  std::shared_ptr<graph::Graph> fused = Fuser(*graph).run();
-  return fused ? fused : graph;
+  std::shared_ptr<graph::Graph> made = Fuser(*graph, most_whole).run();
+  return made ? made : graph;
+}
+
+std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph) {
+  // Smaller gradients are still in the cache when the sweep over all of them comes, and small parts
+  // of updates take longer than whole ones.
+  return fused(graph, static_cast<size_t>(settings::bytes(settings::kWholeGradients).value_or(0)));
+}
+
+std::shared_ptr<graph::Graph> fuse_updates_apart(const std::shared_ptr<graph::Graph>& graph) {
+  return fused(graph, 0);
 }
 
 }  // namespace tidemark::compile

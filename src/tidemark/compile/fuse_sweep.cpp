@@ -4,8 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include "tidemark/base/settings.h"
-
 namespace tidemark::compile {
 
 namespace {
@@ -107,12 +105,6 @@ std::vector<bool> ancestors_of(const FuseGraph& g, int node) {
   return found;
 }
 
-/// Smaller gradients are still in the cache when the sweep over all of them comes, and small parts
-/// of updates take longer than whole ones.
-bool is_large(size_t gradient) {
-  return static_cast<int64_t>(gradient) > settings::bytes(settings::kWholeGradients).value_or(0);
-}
-
 /// Bytes that nobody but the product and what comes before it reads.
 size_t bytes_that_die(const FuseGraph& g, const Tensor& t, int reader,
                       const std::vector<bool>& is_before) {
@@ -130,11 +122,11 @@ size_t bytes_that_die(const FuseGraph& g, const Tensor& t, int reader,
 
 }  // namespace
 
-bool is_worth_waiting(const FuseGraph& g, const FuseGroup& group) {
+bool is_worth_waiting(const FuseGraph& g, const FuseGroup& group, size_t most_whole) {
   const graph::Node& product = *g.nodes[static_cast<size_t>(group.product)].node;
   const graph::OutputInfo& made = product.outputs[0];
   const size_t bytes = static_cast<size_t>(made.shape.num_elements()) * size_of(made.dtype);
-  if (!is_large(bytes)) return false;
+  if (bytes <= most_whole) return false;
   const std::vector<bool> is_before = ancestors_of(g, group.product);
   const auto is_ours = [&](int n) {
     return n == group.product ||
@@ -161,7 +153,7 @@ bool is_worth_waiting(const FuseGraph& g, const FuseGroup& group) {
 
 std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
                                                  const std::vector<FuseGroup>& groups,
-                                                 const Programs& programs) {
+                                                 const Programs& programs, size_t most_whole) {
   std::vector<SweptGroup> found;
   Writers writers;
   for (size_t k = 0; k < programs.size(); ++k) {
@@ -193,7 +185,7 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
     const int64_t elements = groups[group.group].space.num_elements();
     const size_t wide = size_of(programs[group.group]->program.output_dtype(0));
     const bool is_step =
-        elements >= fusion::kLargeUpdate && is_large(static_cast<size_t>(elements) * wide);
+        elements >= fusion::kLargeUpdate && static_cast<size_t>(elements) * wide > most_whole;
     if (groups[group.group].product >= 0 || is_step) {
       alone.push_back({std::move(group)});
       continue;

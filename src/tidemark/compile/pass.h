@@ -54,5 +54,8 @@ TIDEMARK_API std::shared_ptr<graph::Graph> forward_updates(
 /// what is assigned to variables is computed where they lie, all of them in one step. For graphs
 /// whose sizes are known; the rest stays as it is.
 TIDEMARK_API std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Graph>& graph);
+/// The same for where memory is short: no gradient waits for the updates of others.
+TIDEMARK_API std::shared_ptr<graph::Graph> fuse_updates_apart(
+    const std::shared_ptr<graph::Graph>& graph);
 
 }  // namespace tidemark::compile
