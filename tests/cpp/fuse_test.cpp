@@ -11,6 +11,7 @@
 #include <functional>
 #include <random>
 
+#include "tidemark/base/settings.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/program.h"
@@ -24,6 +25,13 @@ using trace::GraphBuilder;
 using trace::TraceScope;
 using Tensors = std::vector<Tensor>;
 using Traced = std::function<Tensors(const Tensors&)>;
+
+class Fuse : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (settings::text(settings::kFusion) == "off") GTEST_SKIP() << "nothing is fused";
+  }
+};
 
 std::shared_ptr<graph::Graph> traced(const Tensors& inputs, const Traced& f) {
   GraphBuilder builder("f");
@@ -80,7 +88,7 @@ Tensor normal(const Shape& shape, int seed) {
               {Tensor::of(shape.dims(), {int64_t{shape.rank()}}), Tensor::of<int32_t>({seed, 1})});
 }
 
-TEST(Fuse, MakesOneNodeOfAChain) {
+TEST_F(Fuse, MakesOneNodeOfAChain) {
   const auto fused = check({normal({1000}, 1)}, [](const Tensors& in) -> Tensors {
     const Tensor w = square(in[0]) * 2.f + 1.f;
     return {tanh(w) * exp(-w)};
@@ -89,7 +97,7 @@ TEST(Fuse, MakesOneNodeOfAChain) {
   EXPECT_EQ(fused->nodes().size(), 2u) << fused->to_string();
 }
 
-TEST(Fuse, BroadcastsAndKeepsWhatOthersNeed) {
+TEST_F(Fuse, BroadcastsAndKeepsWhatOthersNeed) {
   const auto fused = check({normal({50, 64}, 1), normal({64}, 2), normal({50, 1}, 3)},
                            [](const Tensors& in) -> Tensors {
                              const Tensor a = in[0] + in[1];
@@ -109,7 +117,7 @@ Tensor norm_by_hand(const Tensor& x, const Tensor& gamma, const Tensor& beta) {
   return centered * rsqrt(variance + 1e-5f) * gamma + beta;
 }
 
-TEST(Fuse, ReducesRowsInTheMiddle) {
+TEST_F(Fuse, ReducesRowsInTheMiddle) {
   EXPECT_EQ(check({normal({40, 33}, 1)},
                   [](const Tensors& in) -> Tensors { return {softmax_by_hand(in[0])}; })
                 ->nodes()
@@ -122,7 +130,7 @@ TEST(Fuse, ReducesRowsInTheMiddle) {
   EXPECT_EQ(fused->nodes().size(), 4u) << fused->to_string();
 }
 
-TEST(Fuse, PutsDroppedDimensionsBack) {
+TEST_F(Fuse, PutsDroppedDimensionsBack) {
   const auto fused = check({normal({30, 20}, 1)}, [](const Tensors& in) -> Tensors {
     const Tensor m = call("expand_dims", {mean(in[0], Ints{1})}, {{"axis", 1}});
     return {in[0] - m};
@@ -130,7 +138,7 @@ TEST(Fuse, PutsDroppedDimensionsBack) {
   EXPECT_EQ(fused->nodes().size(), 2u) << fused->to_string();
 }
 
-TEST(Fuse, ReducesAtTheEnd) {
+TEST_F(Fuse, ReducesAtTheEnd) {
   for (const int64_t n : {10, 100000}) {
     const auto fused = check({normal({n}, 1), normal({n}, 2)}, [](const Tensors& in) -> Tensors {
       return {mean(squared_difference(in[0], in[1]))};
@@ -139,7 +147,7 @@ TEST(Fuse, ReducesAtTheEnd) {
   }
 }
 
-TEST(Fuse, CollectsColumnsAtTheEnd) {
+TEST_F(Fuse, CollectsColumnsAtTheEnd) {
   // Of what is stored too, of what is not, and of what is only read.
   const auto fused =
       check({normal({70, 33}, 1), normal({70, 33}, 2)}, [](const Tensors& in) -> Tensors {
@@ -149,7 +157,7 @@ TEST(Fuse, CollectsColumnsAtTheEnd) {
   EXPECT_EQ(fused->nodes().size(), 3u) << fused->to_string();
 }
 
-TEST(Fuse, CollectsOverAllLeadingDimensions) {
+TEST_F(Fuse, CollectsOverAllLeadingDimensions) {
   // The moments of batch norm; the second waits for the first, so there are two groups at least.
   const auto fused = check({normal({4, 5, 6, 40}, 1)}, [](const Tensors& in) -> Tensors {
     const Tensor m = mean(in[0], Ints{0, 1, 2}, true);
@@ -163,7 +171,7 @@ TEST(Fuse, CollectsOverAllLeadingDimensions) {
   EXPECT_EQ(both->nodes().size(), 2u) << both->to_string();
 }
 
-TEST(Fuse, CollectsColumnsBesideReductionsOfRows) {
+TEST_F(Fuse, CollectsColumnsBesideReductionsOfRows) {
   const auto fused = check({normal({50, 64}, 1), normal({50, 64}, 2), normal({64}, 3)},
                            [](const Tensors& in) -> Tensors {
                              const Tensor g = in[1] * in[2];
@@ -173,7 +181,7 @@ TEST(Fuse, CollectsColumnsBesideReductionsOfRows) {
   EXPECT_EQ(count(*fused, "sum"), 0) << fused->to_string();
 }
 
-TEST(Fuse, ProductsCollectTheColumnsOfTheirResult) {
+TEST_F(Fuse, ProductsCollectTheColumnsOfTheirResult) {
   for (const Shape& shape : {Shape{300, 40}, Shape{3, 40}, Shape{1000, 40}, Shape{2, 130, 40}}) {
     const auto fused = check({normal(shape, 1), normal({40, 72}, 2), normal({72}, 3)},
                              [&](const Tensors& in) -> Tensors {
@@ -187,7 +195,7 @@ TEST(Fuse, ProductsCollectTheColumnsOfTheirResult) {
   }
 }
 
-TEST(Fuse, ProductsCollectTheSameByAnyNumberOfThreads) {
+TEST_F(Fuse, ProductsCollectTheSameByAnyNumberOfThreads) {
   const Tensors inputs = {normal({2, 33, 31, 24}, 1), normal({3, 3, 24, 40}, 2),
                           normal({1500, 64}, 3), normal({64, 500}, 4)};
   const auto graph = compile::fuse(traced(inputs, [](const Tensors& in) -> Tensors {
@@ -208,7 +216,7 @@ TEST(Fuse, ProductsCollectTheSameByAnyNumberOfThreads) {
   }
 }
 
-TEST(Fuse, LooksThroughRepetition) {
+TEST_F(Fuse, LooksThroughRepetition) {
   const auto fused =
       check({normal({30, 20}, 1), normal({1, 20}, 2)}, [](const Tensors& in) -> Tensors {
         const Tensor wide = call("broadcast_to", {in[1], Tensor::of({30, 20})});
@@ -221,7 +229,7 @@ TEST(Fuse, LooksThroughRepetition) {
   });
 }
 
-TEST(Fuse, DropsOutInOnePass) {
+TEST_F(Fuse, DropsOutInOnePass) {
   const Tensor seed = Tensor::of<int32_t>({7, 9});
   const auto fused = check({normal({40, 100}, 1), seed}, [](const Tensors& in) -> Tensors {
     const Tensor u = call("stateless_random_uniform", {Tensor::of({40, 100}), in[1]});
@@ -232,7 +240,7 @@ TEST(Fuse, DropsOutInOnePass) {
   EXPECT_EQ(count(*fused, "stateless_random_uniform"), 0) << fused->to_string();
 }
 
-TEST(Fuse, MakesNoCycles) {
+TEST_F(Fuse, MakesNoCycles) {
   // exp waits for the product, the sum for both: h cannot join them, which run on its tiles.
   const auto fused =
       check({normal({8, 8}, 1), normal({8, 8}, 2)}, [](const Tensors& in) -> Tensors {
@@ -244,7 +252,7 @@ TEST(Fuse, MakesNoCycles) {
   EXPECT_EQ(fused->nodes().size(), 4) << fused->to_string();  // two inputs, h, the product
 }
 
-TEST(Fuse, GradientsOfALossRunFused) {
+TEST_F(Fuse, GradientsOfALossRunFused) {
   check({normal({16, 8}, 1), normal({8, 5}, 2), normal({5}, 3), normal({16, 5}, 4)},
         [](const Tensors& in) -> Tensors {
           GradientTape tape;
@@ -257,7 +265,7 @@ TEST(Fuse, GradientsOfALossRunFused) {
         });
 }
 
-TEST(Fuse, VariablesAreReadBeforeTheyChange) {
+TEST_F(Fuse, VariablesAreReadBeforeTheyChange) {
   const auto fresh = [] {
     return std::vector<Variable>{Variable(normal({100}, 1)), Variable(normal({100}, 2))};
   };
@@ -315,7 +323,7 @@ std::shared_ptr<graph::Graph> swept(const std::shared_ptr<graph::Graph>& graph) 
   return compile::run_passes(graph);
 }
 
-TEST(Fuse, AllVariablesAreUpdatedInOneSweep) {
+TEST_F(Fuse, AllVariablesAreUpdatedInOneSweep) {
   const std::vector<Shape> shapes = {{300, 200}, {200}, {200, 7}, {7}, {}, {3, 3, 4, 8}};
   Model plain(shapes), fast(shapes);
   Tensors gradients;
@@ -335,7 +343,7 @@ TEST(Fuse, AllVariablesAreUpdatedInOneSweep) {
 
 /// Assignments come in the order of the variables' ids, so a count that is itself read by the
 /// updates stands among them.
-TEST(Fuse, AnUpdateBetweenOthersDoesNotKeepThemFromASweep) {
+TEST_F(Fuse, AnUpdateBetweenOthersDoesNotKeepThemFromASweep) {
   const Variable first(normal({100}, 1)), count_of_steps(normal({}, 2)), last(normal({100}, 3));
   const std::vector<double> before = testing::doubles(first.value());
   const auto step = [&](const Tensors& in) -> Tensors {
@@ -356,7 +364,7 @@ TEST(Fuse, AnUpdateBetweenOthersDoesNotKeepThemFromASweep) {
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(after[i], before[i] - x[i] * rate, 1e-5);
 }
 
-TEST(Fuse, ValuesThatAreReadElsewhereAreNotSwept) {
+TEST_F(Fuse, ValuesThatAreReadElsewhereAreNotSwept) {
   const auto step = [](Variable a, Variable b) {
     return [a, b](const Tensors& in) mutable -> Tensors {
       const Tensor old = a.value();
@@ -378,7 +386,7 @@ TEST(Fuse, ValuesThatAreReadElsewhereAreNotSwept) {
   }
 }
 
-TEST(Fuse, AVariableSomebodyHoldsKeepsItsOldValueForHim) {
+TEST_F(Fuse, AVariableSomebodyHoldsKeepsItsOldValueForHim) {
   Model fast(std::vector<Shape>{Shape{1000}});
   const Tensors gradients = {normal({1000}, 90)};
   const auto graph = swept(traced(gradients, [&](const Tensors& in) { return fast.step(in); }));
@@ -474,7 +482,7 @@ class RandomGraph {
   Tensors values_;
 };
 
-TEST(Fuse, RandomGraphsGiveTheSame) {
+TEST_F(Fuse, RandomGraphsGiveTheSame) {
   int groups = 0;
   for (unsigned seed = 0; seed < 1500; ++seed) {
     RandomGraph make(seed);
