@@ -24,7 +24,9 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  # Paths below the base are hashed relative to it: what one checkout compiled, another one finds.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE_PROGRAM}")
+  add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
 endif()
 
 # What every target of ours is compiled with; `target_link_libraries(t PRIVATE tidemark_flags)`.
