@@ -7,6 +7,7 @@
 #include "tidemark/base/settings.h"
 #include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/processor.h"
 #include "tidemark/memory/testing.h"
 
 #include "memory_module.h"
@@ -53,6 +54,7 @@ void add_runtime_functions(nb::module_& m) {
   m.def("fingerprint", [](nb::bytes text) {
     return text::farm_fingerprint({text.c_str(), text.size()});
   });
+  m.def("processor_level", processor_level, "The processor's level as far as kernels use it.");
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");

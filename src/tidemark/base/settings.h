@@ -70,6 +70,10 @@ inline constexpr Setting kFusion{
     "TIDEMARK_FUSION", Kind::text, "on",
     "How chains of ops run in a compiled function. on: as one pass over memory, as machine code. "
     "interpret: as one pass, by the ops' own loops. off: op by op."};
+inline constexpr Setting kIsa{
+    "TIDEMARK_ISA", Kind::text, "",
+    "The highest instruction set that is used: v2 (SSE4.2), v3 (AVX2 and FMA) or v4 (AVX-512). "
+    "Default: the highest one that the processor has."};
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
@@ -92,10 +96,25 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,    &kRetainedLimit, &kPoison,     &kFailAllocation, &kNumThreads,
-    &kTraceCache,     &kPlan,          &kPlanBudget, &kPlanRepeat,     &kPlanTime,
-    &kWholeGradients, &kDump,          &kFusion,     &kBenchPython,    &kPeerTensorFlow,
-    &kPeerTorch,      &kPeerJax,       &kPeerServe,
+    &kMemoryLimit,
+    &kRetainedLimit,
+    &kPoison,
+    &kFailAllocation,
+    &kNumThreads,
+    &kTraceCache,
+    &kPlan,
+    &kPlanBudget,
+    &kPlanRepeat,
+    &kPlanTime,
+    &kWholeGradients,
+    &kDump,
+    &kFusion,
+    &kBenchPython,
+    &kPeerTensorFlow,
+    &kPeerTorch,
+    &kPeerJax,
+    &kPeerServe,
+    &kIsa,
 };
 
 /// All settings, for documentation.

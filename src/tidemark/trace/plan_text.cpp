@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <ostream>
 
+#include "tidemark/kernels/processor.h"
+
 namespace tidemark {
 
 namespace {
@@ -51,8 +53,9 @@ std::string timeline(const std::vector<PlannedStepInfo>& steps, int64_t most) {
   return out;
 }
 
-void row(std::string& out, const char* what, int64_t bytes, const char* note) {
-  out += "  " + padded(what, 12) + right(format_bytes(bytes), 11) + "   " + note + "\n";
+void row(std::string& out, const char* what, int64_t bytes, std::string_view note) {
+  out += "  " + padded(what, 12) + right(format_bytes(bytes), 11) + "   ";
+  out.append(note) += "\n";
 }
 
 /// Over as many lines as it takes, broken between words.
@@ -104,7 +107,7 @@ void add_peak(std::string& out, const PlanReport& plan) {
   const PlannedStepInfo& step = plan.steps[static_cast<size_t>(at)];
   out += cut(message("alive at the peak, step ", at + 1, " of ", plan.steps.size(), ", ", step.op,
                      step.line.empty() ? "" : " at ", step.line),
-             kColumns) +
+             kColumns - 1) +
          ":\n";
   Groups alive;
   for (const PlannedBuffer& b : plan.buffers) {
@@ -214,7 +217,8 @@ std::string PlanReport::to_string() const {
   row(out, "constants", constants, "kept with the function");
   row(out, "variables", variables, "in memory of their own, not counted");
   row(out, "arguments", inputs, "the caller's, not counted");
-  row(out, "workspace", workspaces, "the largest of any kernel, in the arena");
+  row(out, "workspace", workspaces,
+      message("the largest of any ", processor_level(), " kernel, in the arena"));
   if (inner > 0) row(out, "inside", inner, "the most of any branch or loop, while it runs");
   row(out, "as traced", as_traced, "the peak in the order of the program");
   if (budget > 0) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tidemark/base/plugin.h"
+#include "tidemark/kernels/cpu/isa_level.h"
 #include "tidemark/kernels/cpu/primitive_cache.h"
 #include "tidemark/memory/cache_registry.h"
 
@@ -74,7 +75,12 @@ ProductCache& product_cache() {
 const TidemarkDnnlTable* dnnl_table() {
   static const TidemarkDnnlTable* const table = [] {
     const TidemarkDnnlTable* opened = open_library();
-    if (opened) list_scratch(*opened);
+    if (opened) {
+#if defined(__x86_64__)
+      opened->use_level(static_cast<int>(best_level()) - static_cast<int>(Level::v2) + 2);
+#endif
+      list_scratch(*opened);
+    }
     return opened;
   }();
   return table;

@@ -15,17 +15,10 @@ enum class Level {
 #undef X
 };
 
-/// The highest level this CPU runs. Levels are built in ascending order.
-inline Level best_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return Level::v4;
-  if (__builtin_cpu_supports("x86-64-v3")) return Level::v3;
-  return Level::v2;
-#else
-  return Level{};
-#endif
-}
+/// The highest level that this processor runs and TIDEMARK_ISA allows; the same for as long as the
+/// process runs. Levels are built in ascending order.
+Level best_level();
+const char* name_of(Level level);
 
 #if defined(__x86_64__)
 #define TIDEMARK_DECLARE_PER_ISA(type, name) \

@@ -5,6 +5,7 @@
 #if TIDEMARK_WITH_XBYAK
 #include <vector>
 
+#include "tidemark/kernels/cpu/isa_level.h"
 #include "tidemark/kernels/fusion/emitter.h"
 #endif
 
@@ -13,13 +14,14 @@ namespace tidemark::fusion {
 #if TIDEMARK_WITH_XBYAK
 
 CodeLevel best_code_level() {
-  static const CodeLevel level = [] {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v4")) return CodeLevel::avx512;
-    if (__builtin_cpu_supports("x86-64-v3")) return CodeLevel::avx2;
-    return CodeLevel::none;
-  }();
-  return level;
+  switch (cpu::best_level()) {
+    case cpu::Level::v4:
+      return CodeLevel::avx512;
+    case cpu::Level::v3:
+      return CodeLevel::avx2;
+    default:
+      return CodeLevel::none;
+  }
 }
 
 std::unique_ptr<MachineCode> emit(const Program& program, const Schedule& schedule,

@@ -42,6 +42,8 @@ struct TidemarkDnnlLayout {
 struct TidemarkDnnlPrimitive;
 
 struct TidemarkDnnlTable {
+  /// The highest instruction set it may use, as x86-64 counts levels: 2, 3 or 4. Before all others.
+  void (*use_level)(int level);
   /// Null when oneDNN has no fast code for this product on this CPU. May be called from any thread.
   TidemarkDnnlPrimitive* (*create)(const TidemarkDnnlProduct* product);
   /// Bytes of scratch memory each run needs.

@@ -103,9 +103,13 @@ int run(TidemarkDnnlPrimitive* primitive, const void* a, const void* b, void* c,
 
 void destroy(TidemarkDnnlPrimitive* primitive) { delete primitive; }
 
+void use_level(int level) {
+  if (level < 4) dnnl_set_max_cpu_isa(level < 3 ? dnnl_cpu_isa_sse41 : dnnl_cpu_isa_avx2);
+}
+
 constexpr TidemarkDnnlTable kTable = {
-    create_product, scratch_bytes,  run,        destroy,        create_convolution, filter_bytes,
-    filter_layout,  convert_filter, kept_bytes, most_kept_bytes};
+    use_level,    create_product, scratch_bytes,  run,        destroy,        create_convolution,
+    filter_bytes, filter_layout,  convert_filter, kept_bytes, most_kept_bytes};
 
 }  // namespace
 
