@@ -60,7 +60,7 @@ Columns::Columns(const Program& program, const Schedule& schedule, int64_t cols)
     : cols_(cols), of_output_(program.outputs.size(), kNoValue) {
   for (const Value v : schedule.columns) {
     const Instruction& i = program.code[v];
-    const bool is_sum = i.reduction == Reduction::sum || i.reduction == Reduction::mean;
+    const bool is_sum = fusion::is_sum(i.reduction);
     const DType lane = computed_in(i.dtype);
     const DType wide = is_sum && lane == DType::float32 ? DType::float64 : lane;
     for (size_t o = 0; o < program.outputs.size(); ++o) {

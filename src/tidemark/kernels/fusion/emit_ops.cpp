@@ -461,12 +461,14 @@ void Emitter::call_loop(Value v) {
   save_all();
   // Accumulators go to the frame and come back.
   std::vector<std::pair<int, int>> pinned;
-  for (Value u = 0; u < p_.code.size(); ++u) {
-    if (accumulator_[u] < 0) continue;
-    if (free_homes_.empty()) free_homes_.push_back(next_home_++);
-    pinned.emplace_back(accumulator_[u], free_homes_.back());
-    free_homes_.pop_back();
-    vmovups(home(pinned.back().second), whole(accumulator_[u]));
+  for (const std::vector<int>* registers : {&accumulator_, &twin_}) {
+    for (const int reg : *registers) {
+      if (reg < 0) continue;
+      if (free_homes_.empty()) free_homes_.push_back(next_home_++);
+      pinned.emplace_back(reg, free_homes_.back());
+      free_homes_.pop_back();
+      vmovups(home(pinned.back().second), whole(reg));
+    }
   }
   for (int k = 0; k < 2; ++k) {
     mov(rax, __builtin_bit_cast(uint64_t, i.params[static_cast<size_t>(k)]));

@@ -36,6 +36,7 @@ Emitter::Emitter(const Program& program, const Schedule& schedule, const Sources
       holder_(wide_ ? 32 : 16, kFree),
       locked_(wide_ ? 32 : 16, false),
       accumulator_(program.code.size(), -1),
+      twin_(program.code.size(), -1),
       next_home_(kFirstHome) {}
 
 void Emitter::check() {
@@ -381,13 +382,21 @@ void Emitter::start_reduction(Value v) {
   const Instruction& i = p_.code[v];
   const Lanes lanes(*this, i.dtype);
   if (std::count_if(holder_.begin(), holder_.end(), [](int h) { return h == kPinned; }) >=
-      (wide_ ? kMaxAccumulators : 3)) {
+      (wide_ ? kMaxAccumulators : 5)) {
     throw Refused();
   }
-  const int r = take_register();
-  holder_[static_cast<size_t>(r)] = kPinned;
+  const auto pinned = [&] {
+    const int taken = take_register();
+    holder_[static_cast<size_t>(taken)] = kPinned;
+    return taken;
+  };
+  const int r = pinned();
   accumulator_[v] = r;
   const bool ints = is_integer(i.dtype);
+  if (!wide_ && !ints && is_sum(i.reduction)) {
+    twin_[v] = pinned();
+    splat_bits(vec(twin_[v]), 0);
+  }
   const bool is_max = i.reduction == Reduction::max, is_min = i.reduction == Reduction::min;
   if (long_) {
     constexpr uint64_t kSign = uint64_t{1} << 63, kInfinity = uint64_t{0x7ff} << 52;
@@ -416,7 +425,7 @@ void Emitter::combine_ints(Reduction reduction, const Vec& into, const Vec& x) {
 }
 
 void Emitter::combine(Reduction reduction, const Vec& into, const Vec& x) {
-  if (reduction == Reduction::sum || reduction == Reduction::mean) {
+  if (is_sum(reduction)) {
     add_to(into, into, x);
     return;
   }
@@ -431,6 +440,14 @@ void Emitter::accumulate(Value v) {
   const Vec x = use(i.args[0]);
   const Vec acc = vec(accumulator_[v]);
   const bool ints = is_integer(i.dtype);
+  if (!tail_ && twin_[v] >= 0) {
+    // Vectors go to the two in turn; which comes first makes no difference to their sum.
+    const Vec sum = temp();
+    add_to(sum, acc, x);
+    vmovaps(acc, vec(twin_[v]));
+    vmovaps(vec(twin_[v]), sum);
+    return;
+  }
   if (!tail_) {
     ints ? combine_ints(i.reduction, acc, x) : combine(i.reduction, acc, x);
     return;
@@ -476,6 +493,11 @@ void Emitter::finish_reduction(Value v) {
   const Instruction& i = p_.code[v];
   const Lanes lanes(*this, i.dtype);
   const Vec acc = vec(accumulator_[v]);
+  if (twin_[v] >= 0) {
+    add_to(acc, acc, vec(twin_[v]));
+    holder_[static_cast<size_t>(twin_[v])] = kFree;
+    twin_[v] = -1;
+  }
   fold_lanes(i.reduction, is_integer(i.dtype), acc);
   if (i.reduction == Reduction::mean) {
     const Vec count = temp();

@@ -183,6 +183,8 @@ class Emitter : public Xbyak::CodeGenerator {
   std::vector<bool> locked_;           // by register
   std::vector<int> temps_;
   std::vector<int> accumulator_;  // register by value; -1: none
+  // Its second half, where sums have the lanes of two vectors: those of AVX-512, for equal bits.
+  std::vector<int> twin_;
   std::vector<int> free_homes_;
   int next_home_ = 0;
   const std::vector<Step>* list_ = nullptr;

@@ -61,7 +61,7 @@ TEST(Fusion, EveryOpAgreesWithItsKernel) {
       }
     }
   }
-  EXPECT_GT(tried, 600);
+  EXPECT_GT(tried, 200 * static_cast<int>(kBackEnds.size()));
 }
 
 double exact(std::string_view function, double x) {
@@ -251,7 +251,7 @@ TEST(Fusion, RandomProgramsAgree) {
       if (::testing::Test::HasFailure()) return;
     }
   }
-  EXPECT_GT(machine_code, 1500);
+  EXPECT_EQ(machine_code > 1500, best_code_level() != CodeLevel::none);
 }
 
 TEST(Fusion, ResultsDoNotDependOnThreads) {
@@ -346,6 +346,39 @@ TEST(Fusion, CodeGoesWithItsOwner) {
   }
   for (int i = 0; i < 3000; ++i) run(*CompiledFusion::make(bench_program()), {x});
   EXPECT_EQ(code_bytes(), before);
+}
+
+/// Sums along rows beside an op that is called, and beside others; of any length.
+TEST(Fusion, SumsHaveTheSameBitsAtEveryLevel) {
+  std::mt19937 rng(21);
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+    for (const int64_t n : {3, 8, 15, 16, 17, 24, 100, 1000}) {
+      Builder b;
+      b.set_row_dims(1);
+      const Value x = b.load(dtype), y = b.load(dtype);
+      const Value power = b.map(op("pow"), {x, b.constant(dtype, 2)});
+      const Value product = b.map(op("multiply"), {x, y});
+      b.output(b.reduce(Reduction::sum, power), true);
+      b.output(b.reduce(Reduction::mean, product), true);
+      b.output(b.reduce(Reduction::max, product), true);
+      const Program p = b.finish();
+      const std::vector<Tensor> inputs = {random_tensor(rng, dtype, {5, n}),
+                                          random_tensor(rng, dtype, {5, n})};
+      const std::vector<Tensor> exact = run_ops(p, inputs);
+      std::vector<Tensor> first;
+      for (const BackEnd back_end : kBackEnds) {
+        if (back_end == BackEnd::interpreter) continue;
+        UsingBackEnd use(back_end);
+        const std::vector<Tensor> got = run(*CompiledFusion::make(p), inputs);
+        if (first.empty()) first = got;
+        for (size_t o = 0; o < got.size(); ++o) {
+          EXPECT_EQ(std::memcmp(got[o].raw_data(), first[o].raw_data(), got[o].nbytes()), 0)
+              << "output " << o << " of rows of " << n << " by " << name(back_end);
+          expect_mostly_close(got[o], exact[o], message("output ", o, " by ", name(back_end)));
+        }
+      }
+    }
+  }
 }
 
 TEST(Fusion, BrokenProgramsAreRefused) {

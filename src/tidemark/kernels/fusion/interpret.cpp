@@ -61,8 +61,6 @@ struct Accumulator {
   alignas(8) char bytes[8];
 };
 
-bool is_sum(Reduction r) { return r == Reduction::sum || r == Reduction::mean; }
-
 void start(const Instruction& i, Accumulator& acc) {
   with_plain_type(computed_in(i.dtype), [&](auto zero) {
     using T = decltype(zero);

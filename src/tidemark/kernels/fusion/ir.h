@@ -39,6 +39,7 @@ enum class Code : uint8_t {
   random,    // as the random ops draw: element i of a stream
 };
 enum class Reduction : uint8_t { sum, mean, max, min };
+inline bool is_sum(Reduction r) { return r == Reduction::sum || r == Reduction::mean; }
 /// In the order of cpu::RandomLoop.
 enum class Drawn : uint8_t { normal, truncated_normal, uniform };
 enum class Level : uint8_t { element, row, column };

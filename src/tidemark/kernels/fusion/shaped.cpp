@@ -629,7 +629,7 @@ void ShapedFusion::join(const Instruction& i, const char* from, char* to) const 
         if (wins || a != a) best = x[k];
       }
       if (i.reduction == Reduction::mean) sum /= static_cast<Wide>(g_.cols);
-      const bool is_sum = i.reduction == Reduction::sum || i.reduction == Reduction::mean;
+      const bool is_sum = fusion::is_sum(i.reduction);
       *reinterpret_cast<T*>(to) = is_sum ? static_cast<T>(static_cast<computed<T>>(sum)) : best;
     }
   });

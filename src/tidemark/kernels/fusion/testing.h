@@ -165,8 +165,11 @@ inline Tensor random_tensor(std::mt19937& rng, DType dtype, const Shape& shape,
   return testing::tensor(dtype, values, shape);
 }
 
-inline const std::vector<BackEnd> kBackEnds = {BackEnd::interpreter, BackEnd::avx2,
-                                               BackEnd::avx512};
+/// The interpreter first, then those that write code for this processor.
+inline const std::vector<BackEnd> kBackEnds =
+    best_code_level() == CodeLevel::none
+        ? std::vector{BackEnd::interpreter}
+        : std::vector{BackEnd::interpreter, BackEnd::avx2, BackEnd::avx512};
 inline const char* name(BackEnd b) {
   constexpr const char* kNames[] = {"best", "interpreter", "avx2", "avx512"};
   return kNames[static_cast<int>(b)];

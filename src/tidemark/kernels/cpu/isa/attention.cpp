@@ -145,11 +145,15 @@ struct Attention {
 
   /// exp(s - shift) in place; the sum of it.
   static A exponentials(A* s, A shift) {
-    V sum{};
-    for (int64_t j = 0; j < kKeys; j += kLane) {
-      const V e = exp_lanes(load<A>(s + j) - shift);
-      sum += e;
-      store<A>(s + j, e);
+    Wide<A> sum;
+    static_assert(kKeys % kWideLanes<A> == 0);
+    for (int64_t j = 0; j < kKeys; j += kWideLanes<A>) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        const V e = exp_lanes(load<A>(s + j + p * kLane) - shift);
+        sum.part[p] += e;
+        store<A>(s + j + p * kLane, e);
+      }
     }
     return sum_of_lanes<A>(sum);
   }
@@ -210,10 +214,10 @@ struct Attention {
     const A lse = static_cast<const A*>(t.lse)[i], scale = static_cast<A>(t.scale);
     const A* y = static_cast<const A*>(t.y) + i * t.value_depth;
     const A* dy = static_cast<const A*>(t.dy) + i * t.value_depth;
-    V dot{};
-    for_vectors<A>(
-        t.value_depth, [&](int64_t d, int64_t c) __attribute__((always_inline)) {
-          dot += load_some<A>(y + d, c) * load_some<A>(dy + d, c);
+    Wide<A> dot;
+    for_parts<A>(
+        t.value_depth, [&](int64_t d, int64_t c, int p) __attribute__((always_inline)) {
+          dot.part[p] += load_some<A>(y + d, c) * load_some<A>(dy + d, c);
         });
     const A* dlse = static_cast<const A*>(t.dlse);
     const A mean = sum_of_lanes<A>(dot) - (dlse ? dlse[i] : A{});

@@ -97,7 +97,7 @@ struct Convolution {
       T* to = dx + pixel(s.in, image, a, b, c) * s.in_channels;
       for (int64_t channel = 0; channel < s.in_channels; ++channel) {
         const int64_t g = channel / taken, ci = channel % taken;
-        V acc{};
+        Wide<A> acc;
         for_window(s, [&](int64_t i, int64_t j, int64_t k) {
           const int64_t p = output_at(s, 0, a, i), q = output_at(s, 1, b, j),
                         r = output_at(s, 2, c, k);
@@ -105,9 +105,9 @@ struct Convolution {
           const T* from = dy + pixel(s.out, image, p, q, r) * s.out_channels + g * made;
           const T* filter =
               w + (pixel(s.kernel, 0, i, j, k) * taken + ci) * s.out_channels + g * made;
-          for_vectors<A>(
-              made, [&](int64_t o, int64_t count) __attribute__((always_inline)) {
-                acc += load_some<A>(from + o, count) * load_some<A>(filter + o, count);
+          for_parts<A>(
+              made, [&](int64_t o, int64_t count, int part) __attribute__((always_inline)) {
+                acc.part[part] += load_some<A>(from + o, count) * load_some<A>(filter + o, count);
               });
         });
         narrow(sum_of_lanes<A>(acc), to[channel]);

@@ -3,8 +3,8 @@
 
 #include "tidemark/kernels/cpu/isa/gemm_loops.h"
 
-#include "tidemark/kernels/cpu/isa/lanes.h"
 #include "tidemark/kernels/cpu/isa/narrow.h"
+#include "tidemark/kernels/cpu/isa/stores.h"
 
 namespace tidemark::cpu::TIDEMARK_ISA {
 
@@ -193,22 +193,30 @@ struct MatrixVector {
 
   /// Each output is a dot product of contiguous elements.
   static A dot(const T* x, const T* row, int64_t n) {
-    V acc[4] = {};
+    constexpr int64_t kWide = kWideLanes<A>;
+    Wide<A> acc[4];
     int64_t k = 0;
-    for (; k + 4 * kLane <= n; k += 4 * kLane) {
+    for (; k + 4 * kWide <= n; k += 4 * kWide) {
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v)
-        acc[v] += load<A>(x + k + v * kLane) * load<A>(row + k + v * kLane);
+      for (int v = 0; v < 4; ++v) {
+#pragma GCC unroll 4
+        for (int p = 0; p < kParts; ++p) {
+          const int64_t at = k + v * kWide + p * kLane;
+          acc[v].part[p] += load<A>(x + at) * load<A>(row + at);
+        }
+      }
     }
-    for (; k + kLane <= n; k += kLane) acc[0] += load<A>(x + k) * load<A>(row + k);
-    if (k < n) acc[1] += load_part<A>(x + k, n - k) * load_part<A>(row + k, n - k);
-    const V sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-    A lanes[kLane];
-    __builtin_memcpy(lanes, &sum, sizeof(sum));
-    for (int64_t half = kLane / 2; half > 0; half /= 2) {
-      for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    for (; k + kWide <= n; k += kWide) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        acc[0].part[p] += load<A>(x + k + p * kLane) * load<A>(row + k + p * kLane);
+      }
     }
-    return lanes[0];
+    for_parts<A>(
+        n - k, [&](int64_t j, int64_t count, int p) __attribute__((always_inline)) {
+          acc[1].part[p] += load_some<A>(x + k + j, count) * load_some<A>(row + k + j, count);
+        });
+    return sum_of_lanes<A>((acc[0] + acc[1]) + (acc[2] + acc[3]));
   }
 
   static void run(const void* raw_x, const void* raw_matrix, int64_t inner, int64_t output_stride,

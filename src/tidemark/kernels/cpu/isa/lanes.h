@@ -28,6 +28,40 @@ using Vec = typename LanesOf<A>::Vec;
 template <class A>
 inline constexpr int64_t kLanes = LanesOf<A>::count;
 
+/// Sums along rows are kept in as many lanes as the widest level has, in parts where this level's
+/// vectors are shorter: every level adds the same elements in the same order.
+inline constexpr int kParts = 64 / kVectorBytes;
+template <class A>
+inline constexpr int64_t kWideLanes = kParts* kLanes<A>;
+
+template <class A>
+struct Wide {
+  Vec<A> part[kParts] = {};
+
+  [[gnu::always_inline]] friend Wide operator+(const Wide& a, const Wide& b) {
+    Wide sum;
+#pragma GCC unroll 4
+    for (int p = 0; p < kParts; ++p) sum.part[p] = a.part[p] + b.part[p];
+    return sum;
+  }
+};
+
+/// Calls fn(first, count, part) for vectors that cover [0, n), each with the part of a Wide that
+/// its lanes belong to; only the last one may be partial.
+template <class A, class Fn>
+[[gnu::always_inline]] inline void for_parts(int64_t n, Fn&& fn) {
+  int64_t i = 0;
+  for (; i + kWideLanes<A> <= n; i += kWideLanes<A>) {
+#pragma GCC unroll 4
+    for (int p = 0; p < kParts; ++p) fn(i + p * kLanes<A>, kLanes<A>, p);
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < kParts; ++p) {
+    const int64_t left = n - i - p * kLanes<A>;
+    if (left > 0) fn(i + p * kLanes<A>, left < kLanes<A> ? left : kLanes<A>, p);
+  }
+}
+
 template <class T, int64_t N>
 struct Packed {
   typedef T Vec __attribute__((vector_size(sizeof(T) * N)));

@@ -17,16 +17,27 @@ struct LayerNorm {
   /// Sum of step(vector) over the row; step gets whole vectors, the last one masked to zero.
   template <class Step>
   [[gnu::always_inline]] static A sum_over(int64_t n, Step step) {
-    V a{}, b{}, c{}, d{};
+    constexpr int64_t kWide = kWideLanes<A>;
+    Wide<A> a, b, c, d;
     int64_t i = 0;
-    for (; i + 4 * kLane <= n; i += 4 * kLane) {
-      a += step(i, kLane);
-      b += step(i + kLane, kLane);
-      c += step(i + 2 * kLane, kLane);
-      d += step(i + 3 * kLane, kLane);
+    for (; i + 4 * kWide <= n; i += 4 * kWide) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        const int64_t at = i + p * kLane;
+        a.part[p] += step(at, kLane);
+        b.part[p] += step(at + kWide, kLane);
+        c.part[p] += step(at + 2 * kWide, kLane);
+        d.part[p] += step(at + 3 * kWide, kLane);
+      }
     }
-    for (; i + kLane <= n; i += kLane) a += step(i, kLane);
-    if (i < n) b += lanes_below<A>(n - i) ? step(i, n - i) : V{};
+    for (; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) a.part[p] += step(i + p * kLane, kLane);
+    }
+    for_parts<A>(
+        n - i, [&](int64_t j, int64_t count, int p) __attribute__((always_inline)) {
+          b.part[p] += lanes_below<A>(count) ? step(i + j, count) : V{};
+        });
     return sum_of_lanes<A>((a + b) + (c + d));
   }
 
@@ -80,14 +91,14 @@ struct LayerNorm {
     A *dscale = static_cast<A*>(raw_dscale), *doffset = static_cast<A*>(raw_doffset);
     const A mean = centred ? *static_cast<const A*>(raw_mean) : A{};
     const A rstd = *static_cast<const A*>(raw_rstd);
-    V sum{}, product{};
-    for_vectors<A>(
-        n, [&](int64_t i,
-               int64_t c) __attribute__((always_inline)) {  // lanes of dy behind the end are zero
+    Wide<A> sum, product;
+    for_parts<A>(
+        n, [&](int64_t i, int64_t c,
+               int p) __attribute__((always_inline)) {  // lanes of dy behind the end are zero
           const V g = load_some<A>(dy + i, c), normal = (load_some<A>(x + i, c) - mean) * rstd;
           const V scaled = g * load_some<A>(scale + i, c);
-          sum += scaled;
-          product += scaled * normal;
+          sum.part[p] += scaled;
+          product.part[p] += scaled * normal;
           store_some<A>(dscale + i, load_some<A>(dscale + i, c) + g * normal, c);
           if (centred) store_some<A>(doffset + i, load_some<A>(doffset + i, c) + g, c);
         });

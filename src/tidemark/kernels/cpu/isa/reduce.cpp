@@ -129,8 +129,9 @@ struct Prod {
   static constexpr A start() { return A{1}; }
   [[gnu::always_inline]] static Vec<A> take(Vec<A> acc, Vec<A> x, Vec<A>) { return acc * x; }
   [[gnu::always_inline]] static Vec<A> join(Vec<A> a, Vec<A> b) { return a * b; }
-  [[gnu::always_inline]] static A join_lanes(A a, A b) { return static_cast<A>(a * b); }
-  [[gnu::always_inline]] static W join_wide(W a, A b) { return static_cast<W>(a * b); }
+  // Narrow integers become int, whose products may overflow: they wrap as unsigned.
+  [[gnu::always_inline]] static A join_lanes(A a, A b) { return static_cast<A>(1u * a * b); }
+  [[gnu::always_inline]] static W join_wide(W a, A b) { return static_cast<W>(1u * a * b); }
 };
 
 /// NaN wins and stays, as in TensorFlow.
@@ -165,44 +166,72 @@ struct Loops {
   using V = Vec<A>;
   static constexpr int64_t kLane = kLanes<A>;
 
-  [[gnu::always_inline]] static A fold(V v) {
-    alignas(64) A lanes[kLane];
-    __builtin_memcpy(lanes, &v, sizeof(v));
-    for (int64_t half = kLane / 2; half > 0; half /= 2) {
+  using Lanes = Wide<A>;
+  static constexpr int64_t kWide = kWideLanes<A>;
+
+  [[gnu::always_inline]] static A fold(const Lanes& wide) {
+    alignas(64) A lanes[kWide];
+    __builtin_memcpy(lanes, &wide, sizeof(wide));
+    for (int64_t half = kWide / 2; half > 0; half /= 2) {
       for (int64_t l = 0; l < half; ++l) lanes[l] = Step::join_lanes(lanes[l], lanes[l + half]);
     }
     return lanes[0];
   }
 
-  /// Up to kBlock elements into lanes: eight chains hide the latency of the additions.
-  [[gnu::noinline]] static V block(const T* x, int64_t n, V param) {
-    V a[8];
-    for (V& lane : a) lane = broadcast(Step::start());
-    int64_t i = 0;
-    for (; i + 8 * kLane <= n; i += 8 * kLane) {
+  [[gnu::always_inline]] static Lanes join(const Lanes& a, const Lanes& b) {
+    Lanes joined;
+#pragma GCC unroll 4
+    for (int p = 0; p < kParts; ++p) joined.part[p] = Step::join(a.part[p], b.part[p]);
+    return joined;
+  }
+
+  /// Up to kBlock elements into lanes: eight chains hide the latency of the additions. Where a
+  /// chain takes several vectors of this level, eight of these at a time stay in registers, and
+  /// the elements, which are few, are gone through again for the next.
+  [[gnu::noinline]] static Lanes block(const T* x, int64_t n, V param) {
+    Lanes chains[8];
+    V* const all = chains[0].part;
+    const int64_t whole = n / (8 * kWide) * (8 * kWide);
+#pragma GCC unroll 1
+    for (int first = 0; first < 8 * kParts; first += 8) {
+      V a[8];
+      for (V& lane : a) lane = broadcast(Step::start());
+      for (int64_t i = first * kLane; i < whole; i += 8 * kWide) {
 #pragma GCC unroll 8
-      for (int k = 0; k < 8; ++k) a[k] = Step::take(a[k], load<A>(x + i + k * kLane), param);
-    }
-    for (; i + kLane <= n; i += kLane) a[0] = Step::take(a[0], load<A>(x + i), param);
-    if (i < n) {
-      const V taken = Step::take(a[1], load_part<A>(x + i, n - i), param);
-      a[1] = lanes_below<A>(n - i) ? taken : a[1];
-    }
+        for (int k = 0; k < 8; ++k) a[k] = Step::take(a[k], load<A>(x + i + k * kLane), param);
+      }
 #pragma GCC unroll 8
-    for (int k = 0; k < 4; ++k) a[k] = Step::join(a[k], a[k + 4]);
-    return Step::join(Step::join(a[0], a[1]), Step::join(a[2], a[3]));
+      for (int k = 0; k < 8; ++k) all[first + k] = a[k];
+    }
+    int64_t i = whole;
+    for (; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        V& lane = chains[0].part[p];
+        lane = Step::take(lane, load<A>(x + i + p * kLane), param);
+      }
+    }
+    for_parts<A>(
+        n - i, [&](int64_t j, int64_t count, int p) __attribute__((always_inline)) {
+          V& lane = chains[1].part[p];
+          const V taken = Step::take(lane, load_part<A>(x + i + j, count), param);
+          lane = lanes_below<A>(count) ? taken : lane;
+        });
+#pragma GCC unroll 8
+    for (int k = 0; k < 4; ++k) chains[k] = join(chains[k], chains[k + 4]);
+    return join(join(chains[0], chains[1]), join(chains[2], chains[3]));
   }
 
   static W long_row(const T* x, int64_t n, V param) {
-    alignas(64) W wide[kLane];
+    alignas(64) W wide[kWide];
     for (W& lane : wide) lane = Step::start();
     for (int64_t i = 0; i < n; i += kBlock) {
-      alignas(64) A lanes[kLane];
-      const V v = block(x + i, n - i < kBlock ? n - i : kBlock, param);
+      alignas(64) A lanes[kWide];
+      const Lanes v = block(x + i, n - i < kBlock ? n - i : kBlock, param);
       __builtin_memcpy(lanes, &v, sizeof(v));
-      for (int64_t l = 0; l < kLane; ++l) wide[l] = Step::join_wide(wide[l], lanes[l]);
+      for (int64_t l = 0; l < kWide; ++l) wide[l] = Step::join_wide(wide[l], lanes[l]);
     }
-    for (int64_t half = kLane / 2; half > 0; half /= 2) {
+    for (int64_t half = kWide / 2; half > 0; half /= 2) {
       for (int64_t l = 0; l < half; ++l) wide[l] = join_wide_pair(wide[l], wide[l + half]);
     }
     return wide[0];
@@ -227,7 +256,7 @@ struct Loops {
     const T* x = static_cast<const T*>(raw);
     const A* params = static_cast<const A*>(raw_params);
     W* acc = static_cast<W*>(raw_acc);
-    if (rows > 1 && n <= 2 * kLane && n <= 32) return short_rows(x, rows, stride, n, params, acc);
+    if (rows > 1 && n <= 2 * kWide && n <= 32) return short_rows(x, rows, stride, n, params, acc);
     for (int64_t r = 0; r < rows; ++r) {
       const V param = Step::kHasParam ? broadcast(params[r]) : V{};
       const T* row = x + r * stride;
@@ -277,7 +306,7 @@ struct Loops {
     W* acc = static_cast<W*>(raw_acc);
     alignas(64) A params[Step::kHasParam ? kMaxColumns + kLane : 1];
     // Dense narrow rows are taken several at a time as one wide row.
-    const bool narrow = stride == width && width < 4 * kLane && rows > 1;
+    const bool narrow = stride == width && width < 4 * kWide && rows > 1;
     const int64_t together = narrow ? kMaxColumns / 2 / width : 1;
     if constexpr (Step::kHasParam) {
       const A* given = static_cast<const A*>(raw_params);

@@ -53,22 +53,28 @@ struct Softmax {
   /// sum(exp(x - shift)); the terms go to y where it is given.
   template <bool kStore>
   [[gnu::always_inline]] static A sum_exp(const T* x, int64_t n, A shift, T* y) {
-    V a{}, b{};
+    constexpr int64_t kWide = kWideLanes<A>;
+    Wide<A> a, b;
     int64_t i = 0;
-    for (; i + 2 * kLane <= n; i += 2 * kLane) {
-      const V e = exp_lanes(load<A>(x + i) - shift), f = exp_lanes(load<A>(x + i + kLane) - shift);
-      if constexpr (kStore) {
-        store<A>(y + i, e);
-        store<A>(y + i + kLane, f);
+    for (; i + 2 * kWide <= n; i += 2 * kWide) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kParts; ++p) {
+        const int64_t at = i + p * kLane;
+        const V e = exp_lanes(load<A>(x + at) - shift);
+        const V f = exp_lanes(load<A>(x + at + kWide) - shift);
+        if constexpr (kStore) {
+          store<A>(y + at, e);
+          store<A>(y + at + kWide, f);
+        }
+        a.part[p] += e;
+        b.part[p] += f;
       }
-      a += e;
-      b += f;
     }
-    for_vectors<A>(
-        n - i, [&](int64_t j, int64_t count) __attribute__((always_inline)) {
+    for_parts<A>(
+        n - i, [&](int64_t j, int64_t count, int p) __attribute__((always_inline)) {
           const V e = exp_lanes(load_some<A>(x + i + j, count) - shift);
           if constexpr (kStore) store_some<A>(y + i + j, e, count);
-          a += lanes_below<A>(count) ? e : V{};
+          a.part[p] += lanes_below<A>(count) ? e : V{};
         });
     return sum_of_lanes<A>(a + b);
   }
@@ -104,12 +110,12 @@ struct Softmax {
   }
 
   static void gradient_row(const T* y, const T* dy, int64_t n, T* dx, bool logarithm) {
-    V a{};
-    for_vectors<A>(
-        n, [&](int64_t i, int64_t count)
+    Wide<A> a;
+    for_parts<A>(
+        n, [&](int64_t i, int64_t count, int p)
                __attribute__((always_inline)) {  // lanes behind the end are zero
                  const V g = load_some<A>(dy + i, count);
-                 a += logarithm ? g : g * load_some<A>(y + i, count);
+                 a.part[p] += logarithm ? g : g * load_some<A>(y + i, count);
                });
     const A sum = sum_of_lanes<A>(a);
     for_vectors<A>(
@@ -178,10 +184,10 @@ struct Softmax {
   static double cross_entropy(const void* raw_labels, const void* raw_x, int64_t n, double lse) {
     const T *labels = static_cast<const T*>(raw_labels), *x = static_cast<const T*>(raw_x);
     const A shift = static_cast<A>(lse);
-    V sum{};
-    for_vectors<A>(
-        n, [&](int64_t i, int64_t count) __attribute__((always_inline)) {
-          sum += load_some<A>(labels + i, count) * (shift - load_some<A>(x + i, count));
+    Wide<A> sum;
+    for_parts<A>(
+        n, [&](int64_t i, int64_t count, int p) __attribute__((always_inline)) {
+          sum.part[p] += load_some<A>(labels + i, count) * (shift - load_some<A>(x + i, count));
         });
     return static_cast<double>(sum_of_lanes<A>(sum));
   }

@@ -75,6 +75,17 @@ template <class A>
 }
 
 template <class A>
+[[gnu::always_inline]] inline A sum_of_lanes(const Wide<A>& wide) {
+  if constexpr (kParts == 4) {
+    return sum_of_lanes<A>((wide.part[0] + wide.part[2]) + (wide.part[1] + wide.part[3]));
+  } else if constexpr (kParts == 2) {
+    return sum_of_lanes<A>(wide.part[0] + wide.part[1]);
+  } else {
+    return sum_of_lanes<A>(wide.part[0]);
+  }
+}
+
+template <class A>
 [[gnu::always_inline]] inline A max_of_lanes(Vec<A> v) {
   alignas(64) A lanes[kLanes<A>];
   __builtin_memcpy(lanes, &v, sizeof(v));
