@@ -10,8 +10,11 @@ import pytest
 from environments import UNLIMITED
 from serving import Server
 
+from tidemark import _tidemark
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+SHOWN_LEVEL = "v3"  # see docs/levels.md
 SHOWN = re.findall(r"```text\n\$ tidemark (.*?)\n(.*?)```", README, re.DOTALL)
 
 
@@ -24,11 +27,16 @@ def as_shown(line):
     os.environ.get("TIDEMARK_FUSION", "on") == "off" or "TIDEMARK_PLAN_BUDGET" in os.environ,
     reason="plans are shown as they are without settings",
 )
+@pytest.mark.skipif(
+    _tidemark.processor_level() < f"x86-64-{SHOWN_LEVEL}",
+    reason="plans are shown as they are on a processor with AVX2",
+)
 @pytest.mark.parametrize(("command", "text"), SHOWN, ids=[c.split()[0] for c, _ in SHOWN])
 def test_commands_print_what_is_shown(command, text):
     done = subprocess.run(
         [sys.executable, "-m", "tidemark", *command.split()],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, env=UNLIMITED,
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        env={**UNLIMITED, "TIDEMARK_ISA": SHOWN_LEVEL},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     words = as_shown(done.stdout)
