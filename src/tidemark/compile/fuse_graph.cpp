@@ -99,9 +99,9 @@ int FuseGraph::number_of(const Tensor& t) const {
 
 const Variable* FuseGraph::assigned(int n) const {
   const graph::Node& node = *nodes[static_cast<size_t>(n)].node;
-  const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get());
-  if (!update || update->op() != "assign" || !node.before.empty()) return nullptr;
-  return node.outputs.empty() ? &update->variable() : nullptr;
+  const graph::VariableUpdate* update = graph::update_of(node);
+  if (!update || !update->is_assignment() || !node.before.empty()) return nullptr;
+  return node.outputs.empty() ? &update->variable : nullptr;
 }
 
 const Variable* FuseGraph::read(const Tensor& t) const {

@@ -141,10 +141,10 @@ class GraphWriter {
       put_varint_field(out, kNodeVariable, parts_.add(read->variable()));
       return NodeKind::read_variable;
     }
-    if (const auto* update = dynamic_cast<const trace::UpdateVariable*>(&special)) {
-      put_varint_field(out, kNodeVariable, parts_.add(update->variable()));
-      put_bytes_field(out, kNodeOp, update->op());
-      for (const Attr& attr : update->attrs()) put_attr(out, attr);
+    if (const graph::VariableUpdate* update = special.update()) {
+      put_varint_field(out, kNodeVariable, parts_.add(update->variable));
+      put_bytes_field(out, kNodeOp, graph::name_of_update(update->op));
+      for (const Attr& attr : update->attrs) put_attr(out, attr);
       return NodeKind::update_variable;
     }
     if (const auto* branch = dynamic_cast<const trace::Branch*>(&special)) {

@@ -126,7 +126,7 @@ class Outliner {
   }
 
   static void look_into(const graph::Special& special, OutlineNode& out) {
-    out.has_effect = special.has_effect();
+    out.has_effect = special.effects().must_run;
     const auto add = [&](std::string role, const Body& body) {
       out.bodies.push_back({std::move(role), outline_of(*body.graph)});
     };
@@ -144,8 +144,8 @@ class Outliner {
       out.programs = programs_of(*sweep);
     } else if (const auto* read = dynamic_cast<const graph::ReadVariable*>(&special)) {
       out.detail = read->variable().name();
-    } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(&special)) {
-      out.detail = message(update->variable().name(), " by ", update->op());
+    } else if (const graph::VariableUpdate* change = special.update()) {
+      out.detail = message(change->variable.name(), " by ", graph::name_of_update(change->op));
     } else if (const auto* branch = dynamic_cast<const Branch*>(&special)) {
       const bool is_choice = branch->bodies().size() == 2;
       for (size_t i = 0; i < branch->bodies().size(); ++i) {
