@@ -46,7 +46,8 @@ class TIDEMARK_API Branch final : public graph::Special {
     return {.reads = variables_, .is_barrier = true, .must_run = has_effect_};
   }
   std::vector<graph::InnerGraph> inner_graphs() const override;
-  const std::vector<Body>& bodies() const { return bodies_; }
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
+  void prepare(std::span<const Tensor> inputs) const override;
 
  private:
   bool equals(const Special& other) const override;
@@ -67,16 +68,19 @@ class TIDEMARK_API Loop final : public graph::Special {
     return {.reads = body_.variables, .is_barrier = true, .must_run = has_effect_};
   }
   std::vector<graph::InnerGraph> inner_graphs() const override;
-  const Body& condition() const { return condition_; }
-  const Body& body() const { return body_; }
-  size_t num_variables() const { return num_variables_; }
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
+  void prepare(std::span<const Tensor> inputs) const override;
+
+ private:
+  bool equals(const Special& other) const override;
   /// What runs once before the rounds, with what the body captured; null: nothing does. Its results
   /// follow the inputs of a round.
   const exec::Program* before() const { return hoisted_.before.get(); }
   const exec::Program& round() const { return hoisted_.rest ? *hoisted_.rest : *body_.program; }
-
- private:
-  bool equals(const Special& other) const override;
+  /// Calls `visit` for each part with what it gets; a visit gives the outputs, as far as they are
+  /// known.
+  template <class Visit>
+  void visit_parts(std::span<const Tensor> given, Visit visit) const;
   bool goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
                std::span<const Tensor> inputs) const;
 
