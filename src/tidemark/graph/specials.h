@@ -20,7 +20,6 @@ class TIDEMARK_API ReadVariable final : public Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
   Effects effects() const override { return {.reads = {&variable_, 1}}; }
   const Variable* shown_variable() const override { return &variable_; }
-  const Variable& variable() const { return variable_; }
 
  private:
   bool equals(const Special& other) const override;
@@ -37,7 +36,6 @@ class TIDEMARK_API UpdateVariable final : public Special {
   Effects effects() const override { return {.writes = {&update_.variable, 1}, .must_run = true}; }
   bool keeps_inputs() const override { return false; }
   const VariableUpdate* update() const override { return &update_; }
-  const Variable& variable() const { return update_.variable; }
 
  private:
   bool equals(const Special& other) const override;

@@ -41,12 +41,6 @@ class TIDEMARK_API FusedProduct final : public graph::PureSpecial {
                void* workspace) const override;
   graph::HeavyWork heavy_work() const override { return {operands_, &product_shape_}; }
 
-  const OpDef& op() const { return *op_; }
-  /// Of the product itself, before the program.
-  const Shape& product_shape() const { return product_shape_; }
-  const CompiledFusion& fusion() const { return *fusion_; }
-  /// The input of the program that stands for the product's result.
-  size_t product_input() const { return product_; }
   const std::vector<Shape>& output_shapes() const { return output_shapes_; }
 
  private:

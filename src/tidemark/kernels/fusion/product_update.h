@@ -32,13 +32,9 @@ class TIDEMARK_API ProductUpdate final : public graph::VariableUpdates {
   std::vector<graph::InnerProgram> inner_programs() const override;
   graph::HeavyWork heavy_work() const override { return {operands_, &product_shape_}; }
 
-  const OpDef& op() const { return *op_; }
-  const CompiledFusion& fusion() const { return *item_.fusion; }
-  size_t product_input() const { return product_; }
-  const Shape& product_shape() const { return product_shape_; }
-
  private:
   bool equals(const graph::Special& other) const override;
+  const CompiledFusion& fusion() const { return *item_.fusion; }
   ProductUpdate(const Product& product, std::vector<Variable> variables, SweepItem item,
                 size_t input, std::vector<int> places);
   void run_in_parts(std::span<const Tensor> inputs, char* workspace,

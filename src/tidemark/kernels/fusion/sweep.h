@@ -42,7 +42,6 @@ class TIDEMARK_API Sweep final : public graph::VariableUpdates {
   std::vector<graph::InnerProgram> inner_programs() const override;
 
   const std::vector<Variable>& variables() const override { return variables_.all(); }
-  const std::vector<SweepItem>& items() const { return items_; }
 
  private:
   bool equals(const Special& other) const override;
