@@ -19,6 +19,7 @@
 namespace tidemark {
 
 class Attr;
+class OpDef;
 
 struct VariableOptions {
   std::string name = "Variable";
@@ -35,8 +36,8 @@ class TIDEMARK_API VariableTracer {
  public:
   virtual ~VariableTracer() = default;
   virtual Tensor read(const Variable& variable) = 0;
-  /// `op`: "assign", or the op that gets the value and `rest`.
-  virtual void update(const Variable& variable, std::string_view op, std::span<const Tensor> rest,
+  /// `op` gets the value and `rest`; null: the variable is assigned `rest`, a single tensor.
+  virtual void update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
                       std::span<const Attr> attrs) = 0;
 };
 
@@ -84,8 +85,8 @@ class TIDEMARK_API Variable {
   /// No tape records it.
   void update(std::string_view op, std::span<const Tensor> rest);
   void update(std::string_view op, std::span<const Tensor> rest, std::span<const Attr> attrs);
-  /// The same by the name of the update: "assign" or an op's.
-  void apply(std::string_view update, std::span<const Tensor> rest, std::span<const Attr> attrs);
+  /// The same, or with no op: assigns `rest`, a single tensor.
+  void apply(const OpDef* op, std::span<const Tensor> rest, std::span<const Attr> attrs);
   /// Calls `change` with the value, which nobody else can read meanwhile, and keeps what it
   /// returns. The variable is unchanged when it throws before it has given up the value.
   void transform(const std::function<Tensor(Tensor&)>& change);

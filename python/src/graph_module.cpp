@@ -306,9 +306,9 @@ nb::object plain(const trace::Outline& outline) {
     nb::list outputs, before, programs, bodies;
     for (const auto& [dtype, shape] : n.outputs) outputs.append(nb::make_tuple(dtype, shape));
     for (const int b : n.before) before.append(b);
-    for (const trace::OutlineProgram& p : n.programs) {
+    for (const graph::InnerProgram& p : n.programs) {
       nb::list members;
-      for (const trace::OutlineMember& m : p.members) {
+      for (const graph::InnerProgram::Member& m : p.members) {
         nb::list args;
         for (const int a : m.args) args.append(a);
         members.append(nb::make_tuple(m.op, args, m.is_result));

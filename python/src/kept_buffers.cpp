@@ -91,8 +91,9 @@ void KeptBuffers::each_in_node(graph::Node* node, const Found& found) {
       }
     }
     for (const graph::NodeRef& before : at->before) open.push_back(before.get());
-    if (const auto* branch = dynamic_cast<const trace::Branch*>(at->special.get())) {
-      for (const trace::Body& body : branch->bodies()) each_in_graph(*body.graph, found);
+    if (!at->special) continue;
+    for (const graph::InnerGraph& inner : at->special->inner_graphs()) {
+      each_in_graph(*inner.graph, found);
     }
   }
 }

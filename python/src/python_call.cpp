@@ -19,12 +19,7 @@ class PythonCall final : public graph::Special {
   }
 
   std::string_view name() const override { return "py_function"; }
-  bool has_effect() const override { return has_effect_; }
-  bool is_same(const Special& other) const override {
-    const auto* call = dynamic_cast<const PythonCall*>(&other);
-    return call && call->function_ == function_ && call->dtypes_ == dtypes_ &&
-           call->has_effect_ == has_effect_;
-  }
+  graph::Effects effects() const override { return {.is_barrier = true, .must_run = has_effect_}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     const Locked locked;
@@ -52,6 +47,12 @@ class PythonCall final : public graph::Special {
   }
 
  private:
+  bool equals(const Special& other) const override {
+    const auto& call = static_cast<const PythonCall&>(other);
+    return call.function_ == function_ && call.dtypes_ == dtypes_ &&
+           call.has_effect_ == has_effect_;
+  }
+
   PyObject* function_;
   std::vector<DType> dtypes_;
   bool has_effect_;

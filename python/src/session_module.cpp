@@ -97,17 +97,18 @@ nb::object read(const session::GraphVariable& v) {
 nb::tuple update(const session::GraphVariable& v, const std::string& op, nb::handle inputs,
                  nb::handle attrs) {
   std::vector<Attr> values;
-  if (op != "assign") {
-    const OpDef& definition = OpRegistry::instance().get(op);
-    values = default_attrs(definition);
+  const bool assigns = op == graph::name_of_update(nullptr);
+  const OpDef* definition = assigns ? nullptr : &OpRegistry::instance().get(op);
+  if (definition) {
+    values = default_attrs(*definition);
     size_t i = 0;
     for (nb::handle given : nb::tuple(nb::object(nb::borrow(attrs)))) {
-      const auto index = static_cast<size_t>(definition.attrs()[i]);
-      values[i++] = attr_from_object(definition, definition.params()[index], given.ptr());
+      const auto index = static_cast<size_t>(definition->attrs()[i]);
+      values[i++] = attr_from_object(*definition, definition->params()[index], given.ptr());
     }
   }
-  return special_node(session::update_special(v, op, std::move(values)), {{v.dtype, v.shape}},
-                      tensors_from_list(inputs.ptr()));
+  return special_node(session::update_special(v, definition, std::move(values)),
+                      {{v.dtype, v.shape}}, tensors_from_list(inputs.ptr()));
 }
 
 class Nothing final : public graph::Special {
@@ -133,8 +134,11 @@ nb::dict attrs_of(const OpDef* op, std::span<const Attr> attrs) {
 nb::object variable_use(const NodeHandle& n) {
   const session::VariableUse use = session::variable_use(n.node->special.get());
   if (!use.variable) return nb::none();
-  return nb::make_tuple(*use.variable, std::string(use.op),
-                        attrs_of(OpRegistry::instance().find(use.op), use.attrs));
+  using Kind = session::VariableUse::Kind;
+  const std::string_view what = use.kind == Kind::read             ? "read"
+                                : use.kind == Kind::is_initialized ? "is_initialized"
+                                                                   : graph::name_of_update(use.op);
+  return nb::make_tuple(*use.variable, std::string(what), attrs_of(use.op, use.attrs));
 }
 
 nb::object trace_object(const session::RunTrace& trace) {

@@ -148,7 +148,8 @@ TEST_F(FuseUpdates, WaitForThoseWhoReadTheOldValue) {
     if (kind == "matmul") reads = i;
     if (kind != "matmul+update") continue;
     writes = i;
-    EXPECT_EQ(plan.steps[i].kind, plan::PlannedStep::Kind::update);
+    EXPECT_EQ(plan.steps[i].kind, plan::PlannedStep::Kind::computing);
+    EXPECT_EQ(graph::effects_of(*plan.steps[i].node).writes.size(), 2u);
     EXPECT_GT(plan.steps[i].workspace, 0);
     // A program that goes on with whole gradients would need more.
     EXPECT_LE(plan.steps[i].workspace, plan.arena_bytes);

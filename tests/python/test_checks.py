@@ -14,6 +14,7 @@ import formatting  # noqa: E402
 import isa_symbols  # noqa: E402
 import layers  # noqa: E402
 import lengths  # noqa: E402
+import step_questions  # noqa: E402
 
 
 @pytest.fixture
@@ -137,6 +138,24 @@ def test_long_file_is_found(project):
     project("tools/fits.py", "x = 1\n" * lengths.MAX_FILE_LINES)
     (problem,) = lengths.check(project.root)
     assert problem.startswith("src/tidemark/base/long.cpp: 801 lines")
+
+
+# --- questions to steps --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["compile", "plan", "plan/inner"])
+@pytest.mark.parametrize("line", ["if (dynamic_cast<const A*>(&x)) {", "typeid(*x) == typeid(A)"])
+def test_passes_and_planner_may_not_ask_for_classes(project, folder, line):
+    project(f"src/tidemark/{folder}/a.cpp", f"// one\n{line}\n")
+    (problem,) = step_questions.check(project.root)
+    assert problem.startswith(f"src/tidemark/{folder}/a.cpp:2: ")
+    assert "graph/effects.h" in problem
+
+
+def test_others_may_ask_for_classes(project):
+    project("src/tidemark/exec/a.cpp", "dynamic_cast<const A*>(&x);\n")
+    project("src/tidemark/plan/a.cpp", "effects_of(node);  // no dynamic_cast\n")
+    assert step_questions.check(project.root) == []
 
 
 # --- formatting ----------------------------------------------------------------------------------

@@ -5,9 +5,15 @@ import sys
 import formatting
 import layers
 import lengths
+import step_questions
 from sources import ROOT
 
-CHECKS = {"layers": layers.check, "lengths": lengths.check, "formatting": formatting.check}
+CHECKS = {
+    "layers": layers.check,
+    "lengths": lengths.check,
+    "step questions": step_questions.check,
+    "formatting": formatting.check,
+}
 
 
 def main() -> int:

@@ -5,7 +5,6 @@
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/compile/step_cost.h"
-#include "tidemark/graph/specials.h"
 #include "tidemark/plan/lowering.h"
 #include "tidemark/plan/order.h"
 #include "tidemark/plan/recompute.h"
@@ -23,18 +22,9 @@ plan::OpCost cost_of(const plan::PlannedStep& step) {
   plan::OpCost cost;
   if (step.kind == Kind::view) return {0, true};
   cost.seconds = estimated_seconds(node);
-  cost.is_repeatable =
-      step.kind == Kind::pure || (step.kind == Kind::kernel && !node.op->is_stateful());
+  cost.is_repeatable = (step.kind == Kind::computing || step.kind == Kind::kernel) &&
+                       graph::effects_of(node).is_pure();
   return cost;
-}
-
-bool changes(const graph::Node& node, const Variable& variable) {
-  if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
-    return update->variable() == variable;
-  }
-  const auto* updates = dynamic_cast<const graph::VariableUpdates*>(node.special.get());
-  return updates && std::find(updates->variables().begin(), updates->variables().end(), variable) !=
-                        updates->variables().end();
 }
 
 /// By value: the update after which a reading of its variable is not what it was.
@@ -43,11 +33,11 @@ std::vector<int> find_validity(const plan::Lowering& lowered) {
   for (size_t i = 0; i < lowered.values.size(); ++i) {
     const auto& node =
         *lowered.values[static_cast<size_t>(lowered.root_of(static_cast<int>(i)))].node;
-    const auto* read = dynamic_cast<const graph::ReadVariable*>(node.special.get());
-    if (!read) continue;
+    const Variable* shown = graph::shown_variable(node);
+    if (!shown) continue;
     for (size_t op = 0; op < lowered.steps.size() && out[i] == plan::kNone; ++op) {
       const graph::Node& later = *lowered.steps[op].node;
-      if (later.sequence > node.sequence && changes(later, read->variable())) {
+      if (later.sequence > node.sequence && graph::effects_of(later).changes(*shown)) {
         out[i] = static_cast<int>(op);
       }
     }
@@ -124,10 +114,11 @@ bool is_better(const Fitted& a, const Fitted& b) {
   return a.fits ? a.added_time < b.added_time : a.peak < b.peak;
 }
 
+/// Steps that compute new values of variables where those lie.
 size_t num_updates(const graph::Graph& graph) {
   const auto nodes = graph.nodes();
   return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const auto* node) {
-    return dynamic_cast<const graph::VariableUpdates*>(node->special.get()) != nullptr;
+    return node->special && node->special->computes() && !node->special->effects().writes.empty();
   }));
 }
 

@@ -38,15 +38,13 @@ class Forwarder {
 
   void visit(const graph::Node& node) {
     if (waits_for_effects(node)) assign_all();
-    if (node.op || graph::is_constant(node) ||
-        dynamic_cast<const graph::PureSpecial*>(node.special.get())) {
+    const graph::Effects effects = graph::effects_of(node);
+    if (!effects.touches_variables()) {
       now_.copy(node);
       return;
     }
-    if (const auto* read = dynamic_cast<const graph::ReadVariable*>(node.special.get())) {
-      return take_reading(node, *read);
-    }
-    const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get());
+    if (const Variable* shown = graph::shown_variable(node)) return take_reading(node, *shown);
+    const graph::VariableUpdate* update = graph::update_of(node);
     if (update && node.before.empty() && can_wait(node, *update)) {
       changed_ = true;
       return note(node, *update);
@@ -59,12 +57,12 @@ class Forwarder {
   /// For anything but pure ops, which see no variable change.
   static bool waits_for_effects(const graph::Node& node) {
     return std::any_of(node.before.begin(), node.before.end(), [](const graph::NodeRef& before) {
-      return !before->op || before->op->is_stateful();
+      return !graph::effects_of(*before).is_pure();
     });
   }
 
-  void take_reading(const graph::Node& node, const graph::ReadVariable& read) {
-    const uint64_t id = read.variable().id();
+  void take_reading(const graph::Node& node, const Variable& variable) {
+    const uint64_t id = variable.id();
     if (const auto known = pending_.find(id); known != pending_.end()) {
       now_.set(node, 0, known->second.value);
       return;
@@ -74,33 +72,32 @@ class Forwarder {
   }
 
   /// The result is as large as the variable, and cannot fail on some values.
-  bool can_wait(const graph::Node& node, const graph::UpdateVariable& update) const {
-    const Variable& v = update.variable();
+  static bool can_wait(const graph::Node& node, const graph::VariableUpdate& update) {
+    const Variable& v = update.variable;
     if (!is_floating(v.dtype()) || !v.shape().is_fully_known() || !node.outputs.empty()) {
       return false;
     }
     for (const Tensor& t : node.inputs) {
-      if (t.shape() != v.shape() && (t.rank() != 0 || update.op() == "assign")) return false;
+      if (t.shape() != v.shape() && (t.rank() != 0 || update.is_assignment())) return false;
       if (t.dtype() != v.dtype()) return false;
     }
-    if (update.op() == "assign") return true;
-    const OpDef* op = OpRegistry::instance().find(update.op());
-    return op && op->inputs().size() == node.inputs.size() + 1 && op->inputs().size() <= 3 &&
-           fusion::is_fusable(*op, v.dtype());
+    if (update.is_assignment()) return true;
+    const size_t operands = update.op->inputs().size();
+    return operands == node.inputs.size() + 1 && operands <= 3 &&
+           fusion::is_fusable(*update.op, v.dtype());
   }
 
-  void note(const graph::Node& node, const graph::UpdateVariable& update) {
-    const Variable& v = update.variable();
+  void note(const graph::Node& node, const graph::VariableUpdate& update) {
+    const Variable& v = update.variable;
     std::vector<Tensor> inputs = now_.at(node.inputs);
     Tensor value = inputs[0];
-    if (update.op() != "assign") {
-      const OpDef& op = OpRegistry::instance().get(update.op());
+    if (const OpDef* op = update.op) {
       inputs.insert(inputs.begin(), value_of(v, node));
-      std::vector<Attr> attrs(update.attrs().begin(), update.attrs().end());
-      for (size_t i = attrs.size(); i < op.attrs().size(); ++i) {
-        attrs.push_back(op.params()[static_cast<size_t>(op.attrs()[i])].fallback);
+      std::vector<Attr> attrs = update.attrs;
+      for (size_t i = attrs.size(); i < op->attrs().size(); ++i) {
+        attrs.push_back(op->params()[static_cast<size_t>(op->attrs()[i])].fallback);
       }
-      value = now_.add(op, std::move(inputs), std::move(attrs), node);
+      value = now_.add(*op, std::move(inputs), std::move(attrs), node);
     }
     pending_[v.id()] = {v, value, &node};
   }
@@ -120,8 +117,8 @@ class Forwarder {
 
   void assign_all() {
     for (const auto& [id, pending] : pending_) {
-      auto assign = std::make_shared<const graph::UpdateVariable>(pending.variable, "assign",
-                                                                  std::vector<Attr>());
+      auto assign = std::make_shared<const graph::UpdateVariable>(
+          graph::VariableUpdate{.variable = pending.variable, .attrs = {}});
       now_.keep(now_.add(std::move(assign), {pending.value}, {}, *pending.like));
       readings_.erase(id);
     }
@@ -139,9 +136,8 @@ class Forwarder {
 
 std::shared_ptr<graph::Graph> forward_updates(const std::shared_ptr<graph::Graph>& graph) {
   const bool any =
-      std::any_of(graph->effects().begin(), graph->effects().end(), [](const graph::NodeRef& node) {
-        return dynamic_cast<const graph::UpdateVariable*>(node->special.get()) != nullptr;
-      });
+      std::any_of(graph->effects().begin(), graph->effects().end(),
+                  [](const graph::NodeRef& node) { return graph::update_of(*node) != nullptr; });
   // Without fusion the updates are best done one by one.
   if (!any || !is_fusion_on()) return graph;
   std::shared_ptr<graph::Graph> forwarded = Forwarder(*graph).run();

@@ -1,7 +1,6 @@
 #include "tidemark/compile/fuse_graph.h"
 
 #include <algorithm>
-#include <map>
 
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/graph/specials.h"
@@ -99,17 +98,14 @@ int FuseGraph::number_of(const Tensor& t) const {
 
 const Variable* FuseGraph::assigned(int n) const {
   const graph::Node& node = *nodes[static_cast<size_t>(n)].node;
-  const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get());
-  if (!update || update->op() != "assign" || !node.before.empty()) return nullptr;
-  return node.outputs.empty() ? &update->variable() : nullptr;
+  const graph::VariableUpdate* update = graph::update_of(node);
+  if (!update || !update->is_assignment() || !node.before.empty()) return nullptr;
+  return node.outputs.empty() ? &update->variable : nullptr;
 }
 
 const Variable* FuseGraph::read(const Tensor& t) const {
   const int n = number_of(t);
-  if (n < 0) return nullptr;
-  const auto* reading =
-      dynamic_cast<const graph::ReadVariable*>(nodes[static_cast<size_t>(n)].node->special.get());
-  return reading ? &reading->variable() : nullptr;
+  return n < 0 ? nullptr : graph::shown_variable(*nodes[static_cast<size_t>(n)].node);
 }
 
 bool FuseGraph::is_looked_through(int n) const {
@@ -255,17 +251,13 @@ FusedOperand FuseGraph::resolve(const Tensor& t) const {
   return operand;
 }
 
-/// What reads a variable runs before what changes it next, and effects keep their order.
+/// What reads a variable runs before what changes it next, and effects keep their order. Updates of
+/// different variables have no order among each other: one that stands between those of a sweep
+/// must not hold it up.
 void FuseGraph::order_effects() {
-  std::map<uint64_t, std::vector<int>> reads;     // since the last change: values of the variable
-  std::map<uint64_t, int> changed;                // by whom last
+  graph::EffectOrder order;
   std::unordered_map<int, uint64_t> variable_of;  // values that lie in a variable
-  // Updates of different variables have no order among each other: one that stands between those
-  // of a sweep must not hold it up.
-  std::vector<int> updates;  // since the last barrier
-  int last_effect = -1, last_barrier = -1;
   const auto edge = [&](int from, int to) {
-    if (from < 0 || from == to) return;
     after[static_cast<size_t>(from)].push_back(to);
     ordered.emplace_back(from, to);
   };
@@ -275,58 +267,26 @@ void FuseGraph::order_effects() {
     const int now = static_cast<int>(i);
     segment_[i] = segment;
     for (const Tensor& t : node.inputs) {
-      const int p = number_of(t);
-      const auto lies = variable_of.find(p);
+      const int producer = number_of(t);
+      const auto lies = variable_of.find(producer);
       if (lies == variable_of.end()) continue;
-      auto& readers = reads[lies->second];
-      // The variable has changed since it was read: leave the node where it is.
-      const bool stale = std::find(readers.begin(), readers.end(), p) == readers.end();
-      if (stale) nodes[i].kind = FusedKind::none;
-      readers.push_back(now);
+      order.use(lies->second, now);
       if (may_be_view(node)) {
         variable_of.emplace(now, lies->second);
         lies_in_variable_[i] = true;
       }
-      if (stale && changed.contains(lies->second)) edge(changed[lies->second], now);
+      // The variable has changed since it was read: leave the node where it is.
+      const int changed = order.last_change(lies->second);
+      if (changed <= producer) continue;
+      nodes[i].kind = FusedKind::none;
+      edge(changed, now);
     }
-    if (node.op) {
-      if (!node.op->is_stateful()) continue;
-      edge(last_effect, now);
-      last_effect = now;
-      continue;
-    }
-    if (const auto* read = dynamic_cast<const graph::ReadVariable*>(node.special.get())) {
-      const uint64_t id = read->variable().id();
-      if (changed.contains(id)) edge(changed[id], now);
-      edge(last_barrier, now);
-      reads[id].push_back(now);
-      variable_of.emplace(now, id);
+    const graph::Effects effects = graph::effects_of(node);
+    for (const int other : order.add(now, effects)) edge(other, now);
+    segment += effects.is_barrier;
+    if (const Variable* shown = graph::shown_variable(node)) {
+      variable_of.emplace(now, shown->id());
       lies_in_variable_[i] = true;
-      continue;
-    }
-    if (graph::is_constant(node) || graph::is_placeholder(node) ||
-        dynamic_cast<const graph::PureSpecial*>(node.special.get())) {
-      continue;
-    }
-    if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
-      const uint64_t id = update->variable().id();
-      edge(last_barrier, now);
-      if (changed.contains(id)) edge(changed[id], now);
-      for (const int reader : reads[id]) edge(reader, now);
-      reads[id].clear();
-      changed[id] = now;
-      updates.push_back(now);
-      continue;
-    }
-    edge(last_effect, now);
-    for (const int update : updates) edge(update, now);
-    updates.clear();
-    last_effect = last_barrier = now;
-    ++segment;
-    for (auto& [id, readers] : reads) {
-      for (const int reader : readers) edge(reader, now);
-      readers.clear();
-      changed[id] = now;
     }
   }
 }

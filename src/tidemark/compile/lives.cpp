@@ -21,10 +21,6 @@ int64_t bytes_of(const graph::OutputInfo& info) {
   return static_cast<int64_t>(bytes_for(info.dtype, info.shape.num_elements()));
 }
 
-bool is_reading(const graph::Node& node) {
-  return dynamic_cast<const graph::ReadVariable*>(node.special.get()) != nullptr;
-}
-
 }  // namespace
 
 bool Life::is_alive(int at) const {
@@ -76,7 +72,7 @@ void Lives::add_node(int place) {
     life.output = i;
     life.bytes = bytes_of(node.outputs[i]);
     life.made = place;
-    life.is_variable = is_reading(node);
+    life.is_variable = graph::shown_variable(node) != nullptr;
     life.is_external = life.is_variable || graph::is_placeholder(node) || graph::is_constant(node);
     lives.push_back(static_cast<int>(all.size()));
     all.push_back(std::move(life));

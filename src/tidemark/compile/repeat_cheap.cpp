@@ -51,7 +51,7 @@ class Chooser {
   explicit Chooser(Lives& lives) : lives_(lives) {
     for (size_t i = 0; i < lives.nodes.size(); ++i) {
       const graph::Node& node = *lives.nodes[i];
-      if (node.special && node.special->has_effect()) effects_.push_back(static_cast<int>(i));
+      if (graph::effects_of(node).may_change_variables()) changes_.push_back(static_cast<int>(i));
       if (!is_passing(node)) seconds_ += estimated_seconds(node);
     }
   }
@@ -146,8 +146,8 @@ class Chooser {
     const Life& l = life(needed);
     if (l.is_variable) {
       // Its value is in memory of its own only until somebody changes it.
-      const auto change = std::upper_bound(effects_.begin(), effects_.end(), l.made);
-      return change == effects_.end() || *change > choice.anchor;
+      const auto change = std::upper_bound(changes_.begin(), changes_.end(), l.made);
+      return change == changes_.end() || *change > choice.anchor;
     }
     if (l.is_external || (!l.is_passing && l.is_alive(choice.anchor))) return true;
     if (l.bytes <= kSmall && !l.is_passing) {
@@ -189,7 +189,7 @@ class Chooser {
   }
 
   Lives& lives_;
-  std::vector<int> effects_;  // places
+  std::vector<int> changes_;  // places where variables may change
   double seconds_ = 0, added_ = 0;
 };
 

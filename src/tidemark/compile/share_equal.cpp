@@ -1,7 +1,6 @@
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/graph/compare.h"
-#include "tidemark/graph/specials.h"
 
 namespace tidemark::compile {
 
@@ -11,10 +10,7 @@ namespace {
 constexpr size_t kMostBytesCompared = 256;
 
 bool may_be_shared(const graph::Node& node) {
-  if (!node.before.empty()) return false;
-  if (node.op) return !node.op->is_stateful();
-  return graph::is_constant(node) ||
-         dynamic_cast<const graph::PureSpecial*>(node.special.get()) != nullptr;
+  return node.before.empty() && graph::effects_of(node).is_pure();
 }
 
 bool same_tensor(const Tensor& a, const Tensor& b) {

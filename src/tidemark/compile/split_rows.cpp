@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/graph/specials.h"
 #include "tidemark/kernels/row_parts.h"
 
 namespace tidemark::compile {
@@ -140,15 +139,6 @@ class RegionSearch {
 // --- putting the graph together
 // -------------------------------------------------------------------
 
-bool is_reading(const graph::Node& node) {
-  return dynamic_cast<const graph::ReadVariable*>(node.special.get()) != nullptr;
-}
-bool is_draw(const graph::Node& node) { return node.op && node.op->is_stateful(); }
-bool has_effect(const graph::Node& node) {
-  return node.special && !graph::is_constant(node) && !is_reading(node) &&
-         !dynamic_cast<const graph::PureSpecial*>(node.special.get());
-}
-
 /// Who of those around the region runs before it: what it needs, and no more.
 class Surroundings {
  public:
@@ -164,21 +154,23 @@ class Surroundings {
 
   bool is_early(int op) const { return op < region_.ops.front() || is_early_[op]; }
 
-  /// What has effects, reads variables or draws numbers keeps its order.
+  /// What changes variables, or may do anything, overtakes nobody, and nobody who has effects
+  /// overtakes that; what draws or has a token keeps its place among its like.
   bool keep_order() const {
     bool late_before = false, late_draw_before = false, late_effect_before = false;
     for (int op = region_.ops.front(); op <= region_.ops.back(); ++op) {
-      const graph::Node& node = *lowered_.steps[op].node;
+      const graph::Effects effects = graph::effects_of(*lowered_.steps[op].node);
+      const bool changes = effects.is_barrier || !effects.writes.empty();
+      const bool draws = effects.draws || effects.token != 0;
       if (is_early(op)) {
-        if (has_effect(node) && late_before) return false;
-        if (is_reading(node) && late_effect_before) return false;
-        if (has_effect(node) && late_effect_before) return false;
-        if (is_draw(node) && late_draw_before) return false;
+        if (changes && late_before) return false;
+        if (effects.touches_variables() && late_effect_before) return false;
+        if (draws && late_draw_before) return false;
         continue;
       }
       late_before = true;
-      late_draw_before = late_draw_before || is_draw(node);
-      late_effect_before = late_effect_before || has_effect(node);
+      late_draw_before = late_draw_before || draws;
+      late_effect_before = late_effect_before || changes;
     }
     return true;
   }

@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-
-#include "tidemark/kernels/fusion/product.h"
-#include "tidemark/kernels/fusion/product_update.h"
 
 namespace tidemark::compile {
 
@@ -32,31 +28,15 @@ double elements(const Shape& shape) {
   return shape.is_fully_known() ? static_cast<double>(shape.num_elements()) : 0;
 }
 
-/// What a step that goes on with a product multiplies.
-struct Product {
-  const OpDef* op;
-  const Shape* shape;
-};
-
-std::optional<Product> product_of(const graph::Node& node) {
-  if (const auto* fused = dynamic_cast<const fusion::FusedProduct*>(node.special.get())) {
-    return Product{&fused->op(), &fused->product_shape()};
-  }
-  if (const auto* update = dynamic_cast<const fusion::ProductUpdate*>(node.special.get())) {
-    return Product{&update->op(), &update->product_shape()};
-  }
-  return {};
-}
-
 /// Multiplications of a heavy op: the geometric mean of its three largest operands' elements, to
 /// the power of 3/2, is what a product of matrices takes, and close for convolutions.
-double products(const graph::Node& node, const Product* product) {
+double products(const graph::Node& node, const graph::HeavyWork& inside) {
   std::vector<double> sizes;
   // What comes behind a product multiplies no matrices.
-  const size_t operands = product ? product->op->inputs().size() : node.inputs.size();
+  const size_t operands = inside ? inside.operands : node.inputs.size();
   for (size_t i = 0; i < operands; ++i) sizes.push_back(elements(node.inputs[i].shape()));
-  if (product) {
-    sizes.push_back(elements(*product->shape));
+  if (inside) {
+    sizes.push_back(elements(*inside.result));
   } else {
     for (const graph::OutputInfo& out : node.outputs) sizes.push_back(elements(out.shape));
   }
@@ -69,9 +49,9 @@ double products(const graph::Node& node, const Product* product) {
 
 double estimated_seconds(const graph::Node& node) {
   const double touched = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
-  const std::optional<Product> product = product_of(node);
-  if (!product && !(node.op && node.op->is_heavy())) return touched;
-  return touched + products(node, product ? &*product : nullptr) / kProductsPerSecond;
+  const graph::HeavyWork inside = node.op ? graph::HeavyWork{} : node.special->heavy_work();
+  if (!inside && !(node.op && node.op->is_heavy())) return touched;
+  return touched + products(node, inside) / kProductsPerSecond;
 }
 
 double estimated_seconds(int64_t bytes) { return static_cast<double>(bytes) / kBytesPerSecond; }

@@ -113,14 +113,13 @@ class Executable::Run {
       case Kind::kernel:
         compute(step);
         break;
-      case Kind::pure:
-      case Kind::update: {
+      case Kind::computing: {
         const StepSite site(step.site);
         const OpName name(step.name);
         const WatchedOp watched(step.name);
         make_outputs(step);
         const LongWork scope(step.is_long);
-        step.computing->compute(operands_of(step), outputs_of(step), workspace_of(step));
+        step.special->compute(operands_of(step), outputs_of(step), workspace_of(step));
         break;
       }
       case Kind::view: {

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "tidemark/exec/arena_pool.h"
-#include "tidemark/graph/specials.h"
 #include "tidemark/plan/graph_plan.h"
 
 namespace tidemark::exec {
@@ -61,7 +60,6 @@ class TIDEMARK_API Executable {
     const char* name = "";  // of the op or the special, in static storage
     KernelRun kernel = nullptr;
     std::shared_ptr<const graph::Special> special;
-    const graph::ComputingSpecial* computing = nullptr;
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_made = 0, num_made = 0;

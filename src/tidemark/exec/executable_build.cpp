@@ -4,8 +4,6 @@
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
-#include "tidemark/kernels/fusion/product.h"
-#include "tidemark/kernels/fusion/product_update.h"
 #include "tidemark/memory/poison.h"
 #include "tidemark/tensor/kept_for_runs.h"
 
@@ -74,7 +72,6 @@ class Executable::Builder {
     step.attrs = node.attrs;
     step.kernel = planned.kernel.run;
     step.special = node.special;
-    step.computing = dynamic_cast<const graph::ComputingSpecial*>(node.special.get());
     if (planned.kind == Kind::special) step.infos = node.outputs;
     step.site = node.site;
     if (step.site) memory::pin(*step.site);
@@ -111,10 +108,7 @@ class Executable::Builder {
       elements += out.shape.num_elements();
       bytes += out.shape.num_elements() * static_cast<int64_t>(size_of(out.dtype));
     }
-    const bool is_heavy =
-        node.op ? node.op->is_heavy()
-                : dynamic_cast<const fusion::FusedProduct*>(node.special.get()) != nullptr ||
-                      dynamic_cast<const fusion::ProductUpdate*>(node.special.get()) != nullptr;
+    const bool is_heavy = node.op ? node.op->is_heavy() : bool(node.special->heavy_work());
     step.is_long = bytes > (is_heavy ? kLongHeavyBytes : kLongWorkBytes);
     step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
   }
@@ -239,10 +233,9 @@ class Executable::Builder {
       const bool is_taken =
           std::any_of(all.begin(), all.end(), [&](const Made& made) { return made.base == input; });
       if (!(step.dying >> i & 1) || is_taken) continue;
-      const auto* pure = dynamic_cast<const graph::PureSpecial*>(step.computing);
       for (Made& made : all) {
         const bool may = step.op ? i < 32 && step.op->may_write_into(static_cast<int>(i))
-                                 : pure && pure->may_write_into(made.slot - step.first_output, i);
+                                 : step.special->may_write_into(made.slot - step.first_output, i);
         if (may) made.writable |= uint64_t{1} << i;
       }
     }

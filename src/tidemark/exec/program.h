@@ -30,7 +30,8 @@ class TIDEMARK_API Recorder {
   virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;
 };
 
-/// A special whose outputs depend on how some of its inputs came from others.
+/// A special whose outputs depend on how some of its inputs came from others: it says that it needs
+/// a record.
 class TIDEMARK_API RecordingSpecial : public graph::Special {
  public:
   virtual std::unique_ptr<Recorder> start() const = 0;

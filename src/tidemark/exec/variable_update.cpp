@@ -21,12 +21,12 @@ void check_delta(const Variable& v, const Tensor& delta, const Tensor& value, co
   }
 }
 
-void trace_delta(VariableTracer& tracer, const Variable& v, const char* op, const Tensor& delta) {
+void trace_delta(VariableTracer& tracer, const Variable& v, const OpDef& op, const Tensor& delta) {
   if (delta.dtype() != v.dtype()) {
-    fail("[assign_", op, "] variable '", v.name(), "' holds ", name_of(v.dtype()), "; a value of ",
-         name_of(delta.dtype()), " was given. Convert it with tf.cast");
+    fail("[assign_", op.name(), "] variable '", v.name(), "' holds ", name_of(v.dtype()),
+         "; a value of ", name_of(delta.dtype()), " was given. Convert it with tf.cast");
   }
-  tracer.update(v, op, std::span(&delta, 1), {});
+  tracer.update(v, &op, std::span(&delta, 1), {});
 }
 
 /// What dispatch would check; nothing is converted here.
@@ -73,6 +73,30 @@ Tensor run_on(const OpDef& op, Tensor& value, std::span<const Tensor> rest,
 }
 
 const OpDef& registered(const char* name) { return OpRegistry::instance().get(name); }
+const OpDef& add_op() {
+  static const OpDef& add = registered("add");
+  return add;
+}
+const OpDef& subtract_op() {
+  static const OpDef& subtract = registered("subtract");
+  return subtract;
+}
+
+void update_by(Variable& variable, const OpDef& op, std::span<const Tensor> rest,
+               std::span<const Attr> attrs) {
+  check_rest(op, variable.dtype(), rest);
+  if (VariableTracer* tracer = variable_tracer()) {
+    return tracer->update(variable, &op, rest, attrs);
+  }
+  variable.transform([&](Tensor& value) {
+    Tensor out = run_on(op, value, rest, attrs);
+    if (out.dtype() != variable.dtype()) {
+      fail("[", op.name(), "] gives ", name_of(out.dtype()), "; variable '", variable.name(),
+           "' holds ", name_of(variable.dtype()));
+    }
+    return out;
+  });
+}
 
 }  // namespace
 
@@ -86,59 +110,47 @@ void Variable::update(std::string_view op, std::span<const Tensor> rest) { updat
 
 void Variable::update(std::string_view op, std::span<const Tensor> rest,
                       std::span<const Attr> attrs) {
-  const OpDef& definition = OpRegistry::instance().get(op);
-  check_rest(definition, dtype(), rest);
-  if (VariableTracer* tracer = variable_tracer()) return tracer->update(*this, op, rest, attrs);
-  transform([&](Tensor& value) {
-    Tensor out = run_on(definition, value, rest, attrs);
-    if (out.dtype() != dtype()) {
-      fail("[", op, "] gives ", name_of(out.dtype()), "; variable '", name(), "' holds ",
-           name_of(dtype()));
-    }
-    return out;
-  });
+  update_by(*this, OpRegistry::instance().get(op), rest, attrs);
 }
 
-void Variable::apply(std::string_view name, std::span<const Tensor> rest,
-                     std::span<const Attr> attrs) {
-  if (name == "assign") return assign(rest[0]);
-  if (name == "add") return assign_add(rest[0]);
-  if (name == "subtract") return assign_sub(rest[0]);
-  update(name, rest, attrs);
+void Variable::apply(const OpDef* op, std::span<const Tensor> rest, std::span<const Attr> attrs) {
+  if (!op) return assign(rest[0]);
+  if (op == &add_op()) return assign_add(rest[0]);
+  if (op == &subtract_op()) return assign_sub(rest[0]);
+  update_by(*this, *op, rest, attrs);
 }
 
 void Variable::assign_add(const Tensor& delta) {
-  static const OpDef& add = registered("add");
-  if (VariableTracer* tracer = variable_tracer()) return trace_delta(*tracer, *this, "add", delta);
+  if (VariableTracer* tracer = variable_tracer()) {
+    return trace_delta(*tracer, *this, add_op(), delta);
+  }
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_add");
-    return run_on(add, value, Borrowed<1>(delta).span());
+    return run_on(add_op(), value, Borrowed<1>(delta).span());
   });
 }
 
 void Variable::assign_sub(const Tensor& delta) {
-  static const OpDef& subtract = registered("subtract");
   if (VariableTracer* tracer = variable_tracer()) {
-    return trace_delta(*tracer, *this, "subtract", delta);
+    return trace_delta(*tracer, *this, subtract_op(), delta);
   }
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_sub");
-    return run_on(subtract, value, Borrowed<1>(delta).span());
+    return run_on(subtract_op(), value, Borrowed<1>(delta).span());
   });
 }
 
 std::string graph::UpdateVariable::describe() const {
-  return message("update_variable '", variable_.name(), "' by ", op_);
+  return message("update_variable '", update_.variable.name(), "' by ", name_of_update(update_.op));
 }
 
-bool graph::UpdateVariable::is_same(const Special& other) const {
-  const auto* update = dynamic_cast<const UpdateVariable*>(&other);
-  return update && update->variable_ == variable_ && update->op_ == op_ && update->attrs_ == attrs_;
+bool graph::UpdateVariable::equals(const Special& other) const {
+  return static_cast<const UpdateVariable&>(other).update_ == update_;
 }
 
 void graph::UpdateVariable::run(std::span<Tensor> inputs, std::span<Tensor>) const {
-  Variable variable = variable_;
-  variable.apply(op_, inputs, attrs_);
+  Variable variable = update_.variable;
+  variable.apply(update_.op, inputs, update_.attrs);
 }
 
 }  // namespace tidemark

@@ -17,7 +17,6 @@ namespace {
 
 constinit Specialiser specialiser = nullptr;
 constinit std::atomic<PlanWatch> plan_watch{nullptr};
-constinit PartCompiler part_compiler = nullptr;
 
 /// Inputs that nobody looks at may be missing.
 uint64_t hash_of(std::span<const Tensor> inputs) {
@@ -34,7 +33,6 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
 }  // namespace
 
 void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
-void set_part_compiler(PartCompiler chosen) noexcept { part_compiler = chosen; }
 
 void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
 
@@ -158,9 +156,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
       if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
       for (const plan::PlannedStep& step : planned.plan.steps) {
-        if (part_compiler && step.kind == plan::PlannedStep::Kind::special) {
-          part_compiler(*step.node);
-        }
+        if (step.node->special) step.node->special->prepare(step.node->inputs);
       }
     }
   } catch (const InternalError&) {

@@ -55,10 +55,6 @@ using Specialiser = std::shared_ptr<graph::Graph> (*)(const Program& program,
                                                       std::span<const Tensor> inputs);
 TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
 
-/// Compiles what a branch or a loop holds for the sizes of its node: the layers that trace know.
-using PartCompiler = void (*)(const graph::Node& node);
-TIDEMARK_API void set_part_compiler(PartCompiler compiler) noexcept;
-
 /// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
 /// given, becomes the graph as it is before fusion; `told`: what is computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(

@@ -82,6 +82,7 @@ class TIDEMARK_API Placeholder final : public Special {
  public:
   std::string_view name() const override { return "placeholder"; }
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  Effects effects() const override { return {}; }
 };
 TIDEMARK_API bool is_placeholder(const Node& node);
 TIDEMARK_API std::shared_ptr<const Special> placeholder_special();

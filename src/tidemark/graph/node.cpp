@@ -1,9 +1,11 @@
 #include "tidemark/graph/node.h"
 
+#include <typeinfo>
+
 #include "tidemark/graph/node_count.h"
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/graph/op_name.h"
+#include "tidemark/graph/op_facts.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::graph {
@@ -64,6 +66,14 @@ bool are_equal(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 constinit std::atomic<int64_t> live_nodes{0};
+
+bool Special::is_same(const Special& other) const {
+  return this == &other || (typeid(*this) == typeid(other) && equals(other));
+}
+
+void Special::compute(std::span<const Tensor>, std::span<const Tensor>, void*) const {
+  fail<InternalError>("'", name(), "' cannot compute into outputs that are given");
+}
 
 Node::~Node() {
   live_nodes.fetch_sub(1, std::memory_order_relaxed);

@@ -12,11 +12,10 @@
 #include <memory>
 #include <vector>
 
+#include "tidemark/graph/effects.h"
 #include "tidemark/memory/site.h"
 
 namespace tidemark {
-
-class OpDef;
 
 /// A value was asked for that only a run can tell.
 class TIDEMARK_API ValueUnknownError : public FailedPreconditionError {
@@ -58,23 +57,52 @@ struct SymbolicImpl final : detail::TensorImpl {
 };
 
 /// What a node does when it is not an op of the library: it reads a variable, branches, loops, asks
-/// Python. Shared by all copies of the node, never changed.
+/// Python. Shared by all copies of the node, never changed. What others need to know of it, it
+/// answers; unless it does, the worst is taken for granted.
 class TIDEMARK_API Special {
  public:
   virtual ~Special() = default;
   virtual std::string_view name() const = 0;
+  virtual std::string describe() const { return std::string(name()); }
+  /// Bytes kept beside the node itself.
+  virtual size_t bytes() const { return 0; }
+  /// Whether it does the same as the other.
+  bool is_same(const Special& other) const;
+
   /// Computes now, by ops called on this thread, so that tapes see what happens inside.
   virtual void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const = 0;
-  /// True: done even if nobody looks at the outputs, in the order of the program.
-  virtual bool has_effect() const { return false; }
+  virtual Effects effects() const { return {.is_barrier = true}; }
+
   /// False: after the run nobody refers to its inputs and no output shares their bytes, so that
   /// they may lie in memory that is used again.
   virtual bool keeps_inputs() const { return true; }
-  virtual std::string describe() const { return std::string(name()); }
-  /// Whether it does the same as the other.
-  virtual bool is_same(const Special& other) const { return this == &other; }
-  /// Bytes kept beside the node itself.
-  virtual size_t bytes() const { return 0; }
+  /// Whether the output may take over the bytes of the input where that dies with the step.
+  virtual bool may_write_into(size_t /*output*/, size_t /*input*/) const { return false; }
+
+  /// True: `compute` does what `run` does as a kernel would, into outputs that are given,
+  /// allocating nothing for them. Shapes of inputs and outputs are those of its node.
+  virtual bool computes() const { return false; }
+  /// Bytes needed while it computes.
+  virtual size_t workspace() const { return 0; }
+  virtual void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                       void* workspace) const;
+  virtual HeavyWork heavy_work() const { return {}; }
+
+  /// The variable in whose memory its only output lies: it gives that and does nothing else.
+  virtual const Variable* shown_variable() const { return nullptr; }
+  /// The update that it is, by its inputs: it does nothing else and has no outputs.
+  virtual const VariableUpdate* update() const { return nullptr; }
+
+  virtual std::vector<InnerGraph> inner_graphs() const { return {}; }
+  virtual std::vector<InnerProgram> inner_programs() const { return {}; }
+  /// What inner graphs take for inputs of these shapes; nothing where only the run can tell.
+  virtual InnerNeed inner_need(std::span<const Tensor> /*inputs*/) const { return {}; }
+  /// Plans the inner graphs for inputs of these shapes, so that none runs unplanned, not even once.
+  virtual void prepare(std::span<const Tensor> /*inputs*/) const {}
+
+ protected:
+  /// `other` is another object of the very same class.
+  virtual bool equals(const Special& /*other*/) const { return false; }
 };
 
 struct OutputInfo {

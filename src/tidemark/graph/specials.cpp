@@ -10,6 +10,7 @@ class Constant final : public Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     outputs[0] = inputs[0];
   }
+  Effects effects() const override { return {}; }
 };
 
 }  // namespace
@@ -32,9 +33,8 @@ void ReadVariable::run(std::span<Tensor>, std::span<Tensor> outputs) const {
   outputs[0] = variable_.operand();
 }
 
-bool ReadVariable::is_same(const Special& other) const {
-  const auto* reading = dynamic_cast<const ReadVariable*>(&other);
-  return reading && reading->variable_ == variable_;
+bool ReadVariable::equals(const Special& other) const {
+  return static_cast<const ReadVariable&>(other).variable_ == variable_;
 }
 
 }  // namespace tidemark::graph

@@ -269,14 +269,15 @@ class GraphReader {
 
   std::vector<Tensor> add_update(const NodeMessage& node, std::span<const Tensor> inputs) const {
     Variable variable = at(parts_.variables, node.variable, "variable");
-    const bool is_plain = node.op == "assign" || node.op == "add" || node.op == "subtract";
+    const bool is_assignment = node.op == graph::name_of_update(nullptr);
+    const OpDef* op = is_assignment ? nullptr : OpRegistry::instance().find(node.op);
+    const bool is_plain = is_assignment || node.op == "add" || node.op == "subtract";
     if (is_plain && inputs.size() != 1) malformed("an update of a variable");
     if (!is_plain) {
-      const OpDef* op = OpRegistry::instance().find(node.op);
       if (!op || op->has_dtype_attrs()) malformed("an update of a variable");
       if (!node.attrs.empty()) check_attrs(*op, node.attrs);
     }
-    variable.apply(node.op, inputs, node.attrs);
+    variable.apply(op, inputs, node.attrs);
     return {};
   }
 

@@ -137,26 +137,17 @@ class GraphWriter {
   NodeKind put_special(BytesSink& out, const Node& node, std::span<const Tensor>& inputs) {
     const graph::Special& special = *node.special;
     if (node.special == trace::constant_special()) return NodeKind::constant;
-    if (const auto* read = dynamic_cast<const trace::ReadVariable*>(&special)) {
-      put_varint_field(out, kNodeVariable, parts_.add(read->variable()));
+    if (const Variable* shown = special.shown_variable()) {
+      put_varint_field(out, kNodeVariable, parts_.add(*shown));
       return NodeKind::read_variable;
     }
-    if (const auto* update = dynamic_cast<const trace::UpdateVariable*>(&special)) {
-      put_varint_field(out, kNodeVariable, parts_.add(update->variable()));
-      put_bytes_field(out, kNodeOp, update->op());
-      for (const Attr& attr : update->attrs()) put_attr(out, attr);
+    if (const graph::VariableUpdate* update = special.update()) {
+      put_varint_field(out, kNodeVariable, parts_.add(update->variable));
+      put_bytes_field(out, kNodeOp, graph::name_of_update(update->op));
+      for (const Attr& attr : update->attrs) put_attr(out, attr);
       return NodeKind::update_variable;
     }
-    if (const auto* branch = dynamic_cast<const trace::Branch*>(&special)) {
-      for (const trace::Body& body : branch->bodies()) put_body(out, body);
-      return NodeKind::cond;
-    }
-    if (const auto* loop = dynamic_cast<const trace::Loop*>(&special)) {
-      put_body(out, loop->condition());
-      put_body(out, loop->body());
-      put_varint_field(out, kNodeCount, loop->num_variables());
-      return NodeKind::loop;
-    }
+    if (const auto inner = special.inner_graphs(); !inner.empty()) return put_inner(out, inner);
     if (const auto first = trace::attached_outputs_at(special)) {
       inputs = inputs.subspan(*first, node.outputs.size());
       return NodeKind::pass;
@@ -174,7 +165,15 @@ class GraphWriter {
          ", which needs the program that is running now. Write that part with tensor operations");
   }
 
-  void put_body(BytesSink& out, const trace::Body& body) {
+  /// Inner graphs say by their roles what is done with them.
+  NodeKind put_inner(BytesSink& out, std::span<const graph::InnerGraph> inner) {
+    for (const graph::InnerGraph& body : inner) put_body(out, body);
+    if (inner[0].role == graph::InnerGraph::Role::choice) return NodeKind::cond;
+    put_varint_field(out, kNodeCount, inner[0].num_own_inputs());
+    return NodeKind::loop;
+  }
+
+  void put_body(BytesSink& out, const graph::InnerGraph& body) {
     BytesSink inner;
     put_bytes_field(inner, kBodyGraph, GraphWriter(*body.graph, parts_, depth_ + 1).write());
     for (uint32_t index : body.captured) put_varint_field(inner, kBodyCaptured, index);

@@ -12,7 +12,6 @@ class TIDEMARK_API PutRows final : public graph::PureSpecial {
   PutRows(Shape whole, int64_t first_row) : whole_(std::move(whole)), first_row_(first_row) {}
   std::string_view name() const override { return "put_rows"; }
   std::string describe() const override;
-  bool is_same(const graph::Special& other) const override;
   bool may_write_into(size_t /*output*/, size_t input) const override { return input == 0; }
   /// As a step by itself, without a plan.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
@@ -20,6 +19,8 @@ class TIDEMARK_API PutRows final : public graph::PureSpecial {
                void* workspace) const override;
 
  private:
+  bool equals(const graph::Special& other) const override;
+
   Shape whole_;
   int64_t first_row_;
 };
@@ -29,11 +30,13 @@ class TIDEMARK_API PutRows final : public graph::PureSpecial {
 class TIDEMARK_API Hold final : public graph::PureSpecial {
  public:
   std::string_view name() const override { return "hold"; }
-  bool is_same(const graph::Special& other) const override;
   bool may_write_into(size_t, size_t) const override { return true; }
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
   void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void* workspace) const override;
+
+ private:
+  bool equals(const graph::Special& /*other*/) const override { return true; }
 };
 
 }  // namespace tidemark

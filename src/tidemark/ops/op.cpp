@@ -325,6 +325,7 @@ std::vector<const OpDef*> OpRegistry::all() const {
 
 namespace graph {
 const std::string& op_name(const OpDef& op) { return op.name(); }
+bool op_is_stateful(const OpDef& op) { return op.is_stateful(); }
 }  // namespace graph
 
 }  // namespace tidemark

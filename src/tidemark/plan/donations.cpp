@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tidemark/graph/specials.h"
-
 namespace tidemark::plan {
 
 namespace {
@@ -93,8 +91,7 @@ class Donations {
   bool is_ours_to_make(int index) const {
     const PlannedValue& v = value(index);
     if (v.place != Place::fresh || v.bytes == 0) return false;
-    const Kind kind = plan_.steps[static_cast<size_t>(v.first)].kind;
-    return kind == Kind::kernel || kind == Kind::pure;
+    return plan_.steps[static_cast<size_t>(v.first)].fills_outputs();
   }
 
   /// Views count as what they show.
@@ -112,14 +109,14 @@ class Donations {
     const PlannedValue& made = value(result);
     const PlannedStep& step = plan_.steps[static_cast<size_t>(made.first)];
     if (times_read(static_cast<size_t>(made.first), input) != 1) return false;
-    const auto* pure = dynamic_cast<const graph::PureSpecial*>(step.node->special.get());
+    const graph::Special* special = step.node->special.get();
     const graph::OutputInfo& info = step.node->outputs[made.output];
     for (size_t i = 0; i < step.node->inputs.size(); ++i) {
       const Tensor& t = step.node->inputs[i];
       if (plan_.value_of(t) != input || t.dtype() != info.dtype || t.shape() != info.shape)
         continue;
-      return pure ? pure->may_write_into(made.output, i)
-                  : i < 32 && step.node->op->may_write_into(static_cast<int>(i));
+      return special ? special->may_write_into(made.output, i)
+                     : i < 32 && step.node->op->may_write_into(static_cast<int>(i));
     }
     return false;
   }

@@ -1,7 +1,6 @@
 #include "tidemark/plan/graph_plan.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 
 #include "tidemark/base/settings.h"
@@ -178,11 +177,7 @@ class Placing {
   int64_t arena_bytes_ = 0;
 };
 
-constinit std::atomic<InnerBytes> inner_bytes{nullptr};
-
 }  // namespace
-
-void set_inner_bytes(InnerBytes answer) noexcept { inner_bytes.store(answer); }
 
 int GraphPlan::root_of(int value) const {
   while (values[static_cast<size_t>(value)].view_of != kNone) {
@@ -202,14 +197,12 @@ int GraphPlan::value_of(const Tensor& t) const {
 GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options) {
   const double start = now();
   Lowering lowered(graph);
-  if (const InnerBytes answer = inner_bytes.load()) {
-    for (size_t op = 0; op < lowered.steps.size(); ++op) {
-      PlannedStep& step = lowered.steps[op];
-      if (step.kind != PlannedStep::Kind::special) continue;
-      const InnerNeed need = answer(*step.node);
-      step.inner = need.outside;
-      step.workspace = lowered.program.ops[op].workspace = need.arena;
-    }
+  for (size_t op = 0; op < lowered.steps.size(); ++op) {
+    PlannedStep& step = lowered.steps[op];
+    if (step.kind != PlannedStep::Kind::special) continue;
+    const graph::InnerNeed need = step.node->special->inner_need(step.node->inputs);
+    step.inner = need.outside;
+    step.workspace = lowered.program.ops[op].workspace = need.arena;
   }
   GraphPlan plan;
   int64_t bytes = 0;

@@ -40,12 +40,11 @@ struct PlannedValue {
 
 struct PlannedStep {
   enum class Kind : uint8_t {
-    kernel,   ///< into outputs that are there
-    pure,     ///< a special that computes as a kernel does
-    update,   ///< one that changes variables, and has no outputs
-    view,     ///< nothing is computed
-    eager,    ///< an op whose outputs only the run can tell
-    special,  ///< anything else: reads and updates variables, branches, loops, prints
+    kernel,     ///< into outputs that are there
+    computing,  ///< a special that computes as a kernel does
+    view,       ///< nothing is computed
+    eager,      ///< an op whose outputs only the run can tell
+    special,    ///< anything else: reads and updates variables, branches, loops, prints
   };
   const graph::Node* node = nullptr;
   Kind kind = Kind::special;
@@ -55,6 +54,9 @@ struct PlannedStep {
   int64_t inner = 0;    ///< bytes outside the arena that a branch or a loop takes while it runs
   int64_t load = 0;     ///< bytes alive while it runs, workspace and inner bytes included
   int64_t outside = 0;  ///< of those, what does not lie in the arena
+
+  /// Its outputs are there before it runs.
+  bool fills_outputs() const { return kind == Kind::kernel || kind == Kind::computing; }
 };
 
 /// An input whose memory the caller gives up, and what becomes of it.
@@ -101,15 +103,6 @@ struct GraphPlanOptions {
   /// Inputs whose memory the run may have, if it turns out to be the caller's alone.
   std::span<const uint32_t> donated{};
 };
-
-/// What a branch or a loop takes inside while it runs, beside its inputs and outputs; nothing for
-/// all else. The layers that know what such nodes hold answer.
-struct InnerNeed {
-  int64_t arena = 0;    ///< the largest of its parts: reserved in the arena of the graph around it
-  int64_t outside = 0;  ///< beside it
-};
-using InnerBytes = InnerNeed (*)(const graph::Node& node);
-TIDEMARK_API void set_inner_bytes(InnerBytes answer) noexcept;
 
 /// Throws InternalError where the plan does not stand up to the checkers.
 TIDEMARK_API GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options = {});

@@ -18,18 +18,6 @@ int64_t known_bytes(const graph::OutputInfo& info) {
   return static_cast<int64_t>(bytes_for(info.dtype, info.shape.num_elements()));
 }
 
-bool is_pure(const graph::Node& node) {
-  return dynamic_cast<const graph::PureSpecial*>(node.special.get()) != nullptr;
-}
-
-const graph::VariableUpdates* updates(const graph::Node& node) {
-  return dynamic_cast<const graph::VariableUpdates*>(node.special.get());
-}
-
-const graph::ReadVariable* reading(const graph::Node& node) {
-  return dynamic_cast<const graph::ReadVariable*>(node.special.get());
-}
-
 /// A rule may know the shape of a view and not where it starts: that is for a run to tell.
 bool is_offset_known(const graph::Node& node, const InferContext& said) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -43,7 +31,7 @@ bool is_offset_known(const graph::Node& node, const InferContext& said) {
 
 /// Lies in memory that is not the graph's.
 bool lies_elsewhere(const graph::Node& node) {
-  return node.special && (graph::is_constant(node) || reading(node) != nullptr);
+  return graph::is_constant(node) || graph::shown_variable(node) != nullptr;
 }
 
 }  // namespace
@@ -98,13 +86,9 @@ void Lowering::add_node(const graph::Node& node) {
   step.node = &node;
   if (node.op) {
     step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
-  } else if (is_pure(node)) {
-    step.kind = Kind::pure;
-  } else if (updates(node)) {
-    step.kind = Kind::update;
-  }
-  if (const auto* computes = dynamic_cast<const graph::ComputingSpecial*>(node.special.get())) {
-    step.workspace = static_cast<int64_t>(computes->workspace());
+  } else if (node.special->computes()) {
+    step.kind = Kind::computing;
+    step.workspace = static_cast<int64_t>(node.special->workspace());
   }
   Op op;
   for (const Tensor& t : node.inputs) {
@@ -113,11 +97,10 @@ void Lowering::add_node(const graph::Node& node) {
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     op.outputs.push_back(first + static_cast<int>(i));
-    const bool placed = step.kind == Kind::kernel || step.kind == Kind::pure;
-    is_placed_[static_cast<size_t>(first) + i] = placed;
+    is_placed_[static_cast<size_t>(first) + i] = step.fills_outputs();
   }
   op.workspace = step.workspace;
-  if (const auto* read = reading(node)) variable_of_[first] = read->variable().id();
+  if (const Variable* shown = graph::shown_variable(node)) variable_of_[first] = shown->id();
   op_of_.emplace(&node, static_cast<int>(steps.size()));
   steps.push_back(step);
   program.ops.push_back(std::move(op));
@@ -202,9 +185,8 @@ void Lowering::find_kept_inputs(const graph::Node& node, const PlannedStep& step
 
 void Lowering::find_takeovers(size_t index) {
   const PlannedStep& step = steps[index];
-  if (step.kind != Kind::kernel && step.kind != Kind::pure) return;
+  if (!step.fills_outputs()) return;
   const graph::Node& node = *step.node;
-  const auto* pure = dynamic_cast<const graph::PureSpecial*>(node.special.get());
   const int first = first_value.at(&node);
   std::vector<int> roots;
   for (const Tensor& t : node.inputs) {
@@ -218,8 +200,8 @@ void Lowering::find_takeovers(size_t index) {
     if (std::count(roots.begin(), roots.end(), roots[i]) > 1) continue;
     for (size_t o = 0; o < node.outputs.size(); ++o) {
       const int output = first + static_cast<int>(o);
-      const bool allowed =
-          pure ? pure->may_write_into(o, i) : may_write_into(*node.op, node.inputs, node.attrs, i);
+      const bool allowed = node.special ? node.special->may_write_into(o, i)
+                                        : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!allowed || !is_placed(output)) continue;
       if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
       program.ops[index].in_place.emplace_back(output, value_of(t));
@@ -231,9 +213,6 @@ void Lowering::put_in_order(size_t index) {
   const graph::Node& node = *steps[index].node;
   const int op = static_cast<int>(index);
   std::vector<int>& after = program.ops[index].after;
-  const auto add = [&](const std::vector<int>& more) {
-    after.insert(after.end(), more.begin(), more.end());
-  };
   for (const graph::NodeRef& before : node.before) {
     if (const auto known = op_of_.find(before.get()); known != op_of_.end()) {
       after.push_back(known->second);
@@ -243,21 +222,10 @@ void Lowering::put_in_order(size_t index) {
     const int value = value_of(t);
     if (value == kNone) continue;
     const auto variable = variable_of_.find(root_of(value));
-    if (variable != variable_of_.end()) ordering_.use(variable->second, op);
+    if (variable != variable_of_.end()) order_.use(variable->second, op);
   }
-  if (node.op) {
-    if (node.op->is_stateful()) add(ordering_.draw(op));
-  } else if (const auto* read = reading(node)) {
-    add(ordering_.read(read->variable().id(), op));
-  } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(node.special.get())) {
-    add(ordering_.update(update->variable().id(), op));
-  } else if (const auto* changed = updates(node)) {
-    for (const Variable& variable : changed->variables()) {
-      add(ordering_.update(variable.id(), op));
-    }
-  } else if (!is_pure(node) && !graph::is_constant(node)) {
-    add(ordering_.barrier(op));
-  }
+  const std::vector<int> effects = order_.add(op, graph::effects_of(node));
+  after.insert(after.end(), effects.begin(), effects.end());
   std::sort(after.begin(), after.end());
   after.erase(std::unique(after.begin(), after.end()), after.end());
 }

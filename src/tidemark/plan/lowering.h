@@ -9,32 +9,6 @@
 
 namespace tidemark::plan {
 
-/// What must not change places though no value flows between: updates of a variable and its
-/// readings, effects that may touch anything, calls that draw on a state.
-class Ordering {
- public:
-  std::vector<int> read(uint64_t variable, int op);
-  /// The op uses what a reading gave: an update in place has to wait for it.
-  void use(uint64_t variable, int op) { variables_[variable].users.push_back(op); }
-  std::vector<int> update(uint64_t variable, int op);
-  std::vector<int> draw(int op);
-  /// May read, update and print anything.
-  std::vector<int> barrier(int op);
-
- private:
-  struct Uses {
-    int last_update = kNone;
-    std::vector<int> users;  // since then
-  };
-  std::vector<int> after_barrier() const;
-  void note(int op) { since_barrier_.push_back(op); }
-
-  std::unordered_map<uint64_t, Uses> variables_;
-  std::vector<int> since_barrier_;
-  int last_barrier_ = kNone;
-  int last_draw_ = kNone;
-};
-
 class Lowering {
  public:
   explicit Lowering(const graph::Graph& graph);
@@ -62,7 +36,7 @@ class Lowering {
   std::vector<char> is_placed_;
   std::unordered_map<const graph::Node*, int> op_of_;
   std::unordered_map<int, uint64_t> variable_of_;  // by root
-  Ordering ordering_;
+  graph::EffectOrder order_;
 };
 
 }  // namespace tidemark::plan

@@ -20,9 +20,19 @@ Variable initialized(const GraphVariable& variable) {
   return found;
 }
 
-class Read final : public graph::Special {
+/// They ask the session whose run it is, so that nobody can tell what they depend on.
+class OfGraphVariable : public graph::Special {
  public:
-  explicit Read(GraphVariable variable) : variable_(std::move(variable)) {}
+  explicit OfGraphVariable(GraphVariable variable) : variable_(std::move(variable)) {}
+  virtual VariableUse use() const = 0;
+
+ protected:
+  GraphVariable variable_;
+};
+
+class Read final : public OfGraphVariable {
+ public:
+  using OfGraphVariable::OfGraphVariable;
   std::string_view name() const override { return "read_variable"; }
   std::string describe() const override { return message("read_variable '", variable_.name, "'"); }
   void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
@@ -30,39 +40,33 @@ class Read final : public graph::Special {
     // A header of its own: the session's variable goes on changing.
     outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
   }
-  VariableUse use() const { return {&variable_, "read", {}}; }
-
- private:
-  GraphVariable variable_;
+  VariableUse use() const override { return {&variable_}; }
 };
 
-class IsInitialized final : public graph::Special {
+class IsInitialized final : public OfGraphVariable {
  public:
-  explicit IsInitialized(GraphVariable variable) : variable_(std::move(variable)) {}
+  using OfGraphVariable::OfGraphVariable;
   std::string_view name() const override { return "is_variable_initialized"; }
   void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
     outputs[0] = Tensor(static_cast<bool>(current_values().find(variable_.id)));
   }
-  VariableUse use() const { return {&variable_, "is_initialized", {}}; }
-
- private:
-  GraphVariable variable_;
+  VariableUse use() const override { return {&variable_, VariableUse::Kind::is_initialized}; }
 };
 
-class Update final : public graph::Special {
+class Update final : public OfGraphVariable {
  public:
-  Update(GraphVariable variable, std::string op, std::vector<Attr> attrs)
-      : variable_(std::move(variable)), op_(std::move(op)), attrs_(std::move(attrs)) {}
+  Update(GraphVariable variable, const OpDef* op, std::vector<Attr> attrs)
+      : OfGraphVariable(std::move(variable)), op_(op), attrs_(std::move(attrs)) {}
   std::string_view name() const override { return "update_variable"; }
   std::string describe() const override {
-    return message("update_variable '", variable_.name, "' by ", op_);
+    return message("update_variable '", variable_.name, "' by ", graph::name_of_update(op_));
   }
-  bool has_effect() const override { return true; }
-  VariableUse use() const { return {&variable_, op_, attrs_}; }
+  graph::Effects effects() const override { return {.is_barrier = true, .must_run = true}; }
+  VariableUse use() const override { return {&variable_, VariableUse::Kind::update, op_, attrs_}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     Variable found = current_values().find(variable_.id);
-    if (!found && op_ == "assign") {
+    if (!found && !op_) {
       found = Variable(inputs[0], {variable_.name, variable_.trainable, variable_.shape});
       current_values().set(variable_.id, found);
     } else {
@@ -74,8 +78,7 @@ class Update final : public graph::Special {
   }
 
  private:
-  GraphVariable variable_;
-  std::string op_;
+  const OpDef* op_;  // null: assigns
   std::vector<Attr> attrs_;
 };
 
@@ -105,16 +108,14 @@ std::shared_ptr<const graph::Special> is_initialized_special(GraphVariable varia
   return std::make_shared<IsInitialized>(std::move(variable));
 }
 
-std::shared_ptr<const graph::Special> update_special(GraphVariable variable, std::string op,
+std::shared_ptr<const graph::Special> update_special(GraphVariable variable, const OpDef* op,
                                                      std::vector<Attr> attrs) {
-  return std::make_shared<Update>(std::move(variable), std::move(op), std::move(attrs));
+  return std::make_shared<Update>(std::move(variable), op, std::move(attrs));
 }
 
 VariableUse variable_use(const graph::Special* special) {
-  if (const auto* read = dynamic_cast<const Read*>(special)) return read->use();
-  if (const auto* asks = dynamic_cast<const IsInitialized*>(special)) return asks->use();
-  if (const auto* update = dynamic_cast<const Update*>(special)) return update->use();
-  return {};
+  const auto* of_variable = dynamic_cast<const OfGraphVariable*>(special);
+  return of_variable ? of_variable->use() : VariableUse{};
 }
 
 bool is_constant(const Tensor& t) {

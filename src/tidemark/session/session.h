@@ -107,16 +107,18 @@ struct TIDEMARK_API GraphVariable {
 TIDEMARK_API std::shared_ptr<const graph::Special> read_special(GraphVariable variable);
 /// Input 0: whether the session has a value. No inputs, a bool output.
 TIDEMARK_API std::shared_ptr<const graph::Special> is_initialized_special(GraphVariable variable);
-/// Updates the session's value by "assign" or an op, and gives the new value.
+/// Updates the session's value by an op, or assigns it (null), and gives the new value.
 TIDEMARK_API std::shared_ptr<const graph::Special> update_special(GraphVariable variable,
-                                                                  std::string op,
+                                                                  const OpDef* op,
                                                                   std::vector<Attr> attrs);
 
 /// What a node has to do with a variable of a graph.
 struct VariableUse {
+  enum class Kind : uint8_t { read, is_initialized, update };
   const GraphVariable* variable = nullptr;  // null: nothing
-  std::string_view op;                      // "read", "is_initialized", or by what it is updated
-  std::span<const Attr> attrs;
+  Kind kind = Kind::read;
+  const OpDef* op = nullptr;  // by which it is updated; null: assigned
+  std::span<const Attr> attrs{};
 };
 TIDEMARK_API VariableUse variable_use(const graph::Special* special);
 

@@ -56,7 +56,7 @@ TEST_F(SessionTest, FeedsStandForTensors) {
 TEST_F(SessionTest, EachSessionHasItsOwnValues) {
   const GraphVariable v = variable({});
   const Tensor start = placeholder({});
-  const Tensor assign = special(update_special(v, "assign", {}), {}, {start});
+  const Tensor assign = special(update_special(v, nullptr, {}), {}, {start});
   const Tensor reading = special(read_special(v), {});
   scope_.reset();
   Session one, two;
@@ -106,9 +106,9 @@ TEST_F(SessionTest, AFinalizedGraphTakesNoNodes) {
 TEST_F(SessionTest, ThreadsShareASession) {
   const GraphVariable v = variable({});
   const Tensor x = placeholder({});
-  const Tensor assign = special(update_special(v, "assign", {}), {}, {x});
+  const Tensor assign = special(update_special(v, nullptr, {}), {}, {x});
   const Tensor y = call("multiply", {x, special(read_special(v), {})});
-  const Tensor grow = special(update_special(v, "add", {}), {}, {x});
+  const Tensor grow = special(update_special(v, &OpRegistry::instance().get("add"), {}), {}, {x});
   scope_.reset();
   Session session;
   run(session, assign, {{x, Tensor(2.f)}});

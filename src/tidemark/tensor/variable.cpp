@@ -143,7 +143,7 @@ void Variable::assign(const Tensor& value) {
     fail("variable '", state_->name, "' allows shape ", state_->shape, "; a value of shape ",
          value.shape(), " was given");
   }
-  if (tracer) return tracer->update(*this, "assign", std::span(&value, 1), {});
+  if (tracer) return tracer->update(*this, nullptr, std::span(&value, 1), {});
   if (value.is_symbolic()) {
     fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
   }

@@ -28,7 +28,7 @@ class ProgramBackward final : public autodiff::CustomBackward {
   std::vector<Tensor> captured_;
 };
 
-class AttachGradient final : public graph::Special, public UsesVariables {
+class AttachGradient final : public graph::Special {
  public:
   AttachGradient(size_t num_inputs, size_t num_outputs,
                  std::shared_ptr<const exec::Program> backward, std::vector<Variable> variables)
@@ -39,13 +39,8 @@ class AttachGradient final : public graph::Special, public UsesVariables {
 
   std::string_view name() const override { return "custom_gradient"; }
   size_t bytes() const override { return backward_->bytes(); }
-  bool is_same(const Special& other) const override {
-    const auto* that = dynamic_cast<const AttachGradient*>(&other);
-    return that && that->num_inputs_ == num_inputs_ && that->num_outputs_ == num_outputs_ &&
-           that->backward_ == backward_;  // equal programs are one: see shared_graphs.h
-  }
   size_t num_inputs() const { return num_inputs_; }
-  const std::vector<Variable>& variables() const override { return variables_; }
+  graph::Effects effects() const override { return {.reads = variables_, .is_barrier = true}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     for (size_t i = 0; i < num_outputs_; ++i) {
@@ -60,6 +55,12 @@ class AttachGradient final : public graph::Special, public UsesVariables {
   }
 
  private:
+  bool equals(const Special& other) const override {
+    const auto& that = static_cast<const AttachGradient&>(other);
+    return that.num_inputs_ == num_inputs_ && that.num_outputs_ == num_outputs_ &&
+           that.backward_ == backward_;  // equal programs are one: see shared_graphs.h
+  }
+
   size_t num_inputs_, num_outputs_;
   std::shared_ptr<const exec::Program> backward_;
   std::vector<Variable> variables_;

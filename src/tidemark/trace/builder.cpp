@@ -119,27 +119,26 @@ graph::NodeRef GraphBuilder::add_special(const std::shared_ptr<const graph::Spec
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = graph::output_of(*node, static_cast<uint32_t>(i), imagine(infos[i].shape));
   }
-  if (special->has_effect() && !is_shared_) graph_->keep(node);
+  if (special->effects().must_run && !is_shared_) graph_->keep(node);
   return node;
 }
 
 void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
                           std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
                           std::span<Tensor> outputs) {
-  if (const auto* reading = dynamic_cast<const ReadVariable*>(special.get())) {
-    outputs[0] = read(reading->variable());
+  if (const Variable* shown = special->shown_variable()) {
+    outputs[0] = read(*shown);
     return;
   }
   add_special(special, infos, inputs, outputs);
-  if (special->has_effect()) readings_.clear();
+  const graph::Effects effects = special->effects();
+  if (effects.may_change_variables()) readings_.clear();
   if (outputs.empty()) return;
   // Variables read inside take part too.
   std::vector<Tensor> seen(inputs.begin(), inputs.end());
-  if (const auto* with_variables = dynamic_cast<const UsesVariables*>(special.get())) {
-    for (const Variable& variable : with_variables->variables()) {
-      note(variable);
-      seen.push_back(read(variable));
-    }
+  for (const Variable& variable : effects.reads) {
+    note(variable);
+    seen.push_back(read(variable));
   }
   autodiff::record_custom(seen, outputs, opaque_backward());
 }
@@ -165,12 +164,12 @@ Tensor GraphBuilder::read(const Variable& variable) {
   return out;
 }
 
-void GraphBuilder::update(const Variable& variable, std::string_view op,
-                          std::span<const Tensor> rest, std::span<const Attr> attrs) {
+void GraphBuilder::update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
+                          std::span<const Attr> attrs) {
   note(variable);
   const graph::NodeRef node = new_node();
-  node->special = std::make_shared<UpdateVariable>(variable, std::string(op),
-                                                   std::vector<Attr>(attrs.begin(), attrs.end()));
+  node->special = std::make_shared<UpdateVariable>(
+      graph::VariableUpdate{variable, op, std::vector<Attr>(attrs.begin(), attrs.end())});
   for (const Tensor& t : rest) node->inputs.push_back(own(t));
   name(*node);
   if (!is_shared_) graph_->keep(node);

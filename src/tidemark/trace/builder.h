@@ -62,7 +62,7 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
               std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
               std::span<Tensor> outputs) override;
   Tensor read(const Variable& variable) override;
-  void update(const Variable& variable, std::string_view op, std::span<const Tensor> rest,
+  void update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
               std::span<const Attr> attrs) override;
 
  private:

@@ -10,7 +10,7 @@ namespace tidemark::trace {
 
 namespace {
 
-class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables {
+class GradientAtRun final : public exec::RecordingSpecial {
  public:
   explicit GradientAtRun(GradientQuestion question) : question_(std::move(question)) {
     for (const Variable& source : question_.sources) {
@@ -26,11 +26,8 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
   std::unique_ptr<exec::Recorder> start() const override;
   size_t num_watched() const override { return num_tensors_; }
   size_t num_seen() const override { return num_tensors_ + question_.has_seed.size(); }
-  const std::vector<Variable>& variables() const override { return variables_; }
-  bool is_same(const Special& other) const override {
-    const auto* that = dynamic_cast<const GradientAtRun*>(&other);
-    return that && that->question_.sources == question_.sources &&
-           that->question_.has_seed == question_.has_seed;
+  graph::Effects effects() const override {
+    return {.reads = variables_, .is_barrier = true, .needs_record = true};
   }
   const GradientQuestion& question() const { return question_; }
 
@@ -60,6 +57,12 @@ class GradientAtRun final : public exec::RecordingSpecial, public UsesVariables 
   }
 
  private:
+  bool equals(const Special& other) const override {
+    const auto& that = static_cast<const GradientAtRun&>(other);
+    return that.question_.sources == question_.sources &&
+           that.question_.has_seed == question_.has_seed;
+  }
+
   GradientQuestion question_;
   std::vector<Variable> variables_;
   size_t num_tensors_ = 0;
@@ -69,7 +72,7 @@ class TapeOfRun final : public exec::Recorder {
  public:
   explicit TapeOfRun(const GradientAtRun& special)
       : special_(special), tape_({.persistent = false, .watch_accessed_variables = false}) {
-    for (const Variable& variable : special.variables()) tape_.watch_id(variable.id());
+    for (const Variable& variable : special.effects().reads) tape_.watch_id(variable.id());
   }
   CallHandler& handler() override { return tape_; }
   void watch(const Tensor& value) override { tape_.watch(value); }

@@ -4,10 +4,6 @@
 #include <unordered_map>
 
 #include "tidemark/exec/versions.h"
-#include "tidemark/graph/specials.h"
-#include "tidemark/kernels/fusion/group.h"
-#include "tidemark/kernels/fusion/product_update.h"
-#include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
 
@@ -18,71 +14,6 @@ constexpr int64_t kShownElements = 4;
 std::string text_of(const Tensor& t) {
   if (t.num_elements() <= kShownElements && t.dtype() != DType::string) return t.to_string();
   return message(name_of(t.dtype()), " ", t.shape());
-}
-
-std::string name_of_instruction(const fusion::Instruction& i) {
-  constexpr const char* kReductions[] = {"sum", "mean", "max", "min"};
-  switch (i.code) {
-    case fusion::Code::map:
-      return i.op->name();
-    case fusion::Code::cast:
-      return message("cast to ", name_of(i.dtype));
-    case fusion::Code::select:
-      return "select";
-    case fusion::Code::random:
-      return "random";
-    case fusion::Code::reduce:
-    case fusion::Code::collect:
-      return kReductions[static_cast<int>(i.reduction)];
-    case fusion::Code::load:
-    case fusion::Code::constant:
-      break;
-  }
-  return {};
-}
-
-/// `product`, if any, is what the program goes on with: its input of that number.
-OutlineProgram program_of(const fusion::Program& program, const OpDef* product = nullptr,
-                          size_t product_input = 0) {
-  OutlineProgram out;
-  std::vector<int> member(program.code.size(), -1);
-  for (size_t v = 0; v < program.code.size(); ++v) {
-    const fusion::Instruction& i = program.code[v];
-    const bool is_product = product && i.code == fusion::Code::load && i.input == product_input;
-    std::string op = is_product ? product->name() : name_of_instruction(i);
-    if (op.empty()) continue;
-    OutlineMember made{std::move(op), {}, false};
-    for (int a = 0; a < i.arity; ++a) {
-      const int arg = member[i.args[static_cast<size_t>(a)]];
-      if (arg >= 0) made.args.push_back(arg);
-    }
-    made.is_result = std::any_of(program.outputs.begin(), program.outputs.end(),
-                                 [&](const fusion::Output& o) { return o.value == v; });
-    member[v] = static_cast<int>(out.members.size());
-    out.members.push_back(std::move(made));
-  }
-  return out;
-}
-
-/// Equal programs once, with how many there are.
-std::vector<OutlineProgram> programs_of(const fusion::Sweep& sweep) {
-  std::vector<std::pair<const fusion::Program*, int>> counted;
-  for (const fusion::SweepItem& item : sweep.items()) {
-    const fusion::Program& program = item.fusion->program();
-    const auto known = std::find_if(counted.begin(), counted.end(),
-                                    [&](const auto& c) { return *c.first == program; });
-    if (known != counted.end()) {
-      ++known->second;
-    } else {
-      counted.emplace_back(&program, 1);
-    }
-  }
-  std::vector<OutlineProgram> out;
-  for (const auto& [program, times] : counted) {
-    out.push_back(program_of(*program));
-    out.back().times = times;
-  }
-  return out;
 }
 
 class Outliner {
@@ -126,35 +57,27 @@ class Outliner {
   }
 
   static void look_into(const graph::Special& special, OutlineNode& out) {
-    out.has_effect = special.has_effect();
-    const auto add = [&](std::string role, const Body& body) {
-      out.bodies.push_back({std::move(role), outline_of(*body.graph)});
-    };
-    if (const auto* group = dynamic_cast<const fusion::FusedGroup*>(&special)) {
-      out.programs.push_back(program_of(group->fusion().program()));
-    } else if (const auto* product = dynamic_cast<const fusion::FusedProduct*>(&special)) {
-      out.programs.push_back(
-          program_of(product->fusion().program(), &product->op(), product->product_input()));
-    } else if (const auto* update = dynamic_cast<const fusion::ProductUpdate*>(&special)) {
-      out.detail = message("into ", update->variables().size(), " variables");
-      out.programs.push_back(
-          program_of(update->fusion().program(), &update->op(), update->product_input()));
-    } else if (const auto* sweep = dynamic_cast<const fusion::Sweep*>(&special)) {
-      out.detail = message("over ", sweep->variables().size(), " variables");
-      out.programs = programs_of(*sweep);
-    } else if (const auto* read = dynamic_cast<const graph::ReadVariable*>(&special)) {
-      out.detail = read->variable().name();
-    } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(&special)) {
-      out.detail = message(update->variable().name(), " by ", update->op());
-    } else if (const auto* branch = dynamic_cast<const Branch*>(&special)) {
-      const bool is_choice = branch->bodies().size() == 2;
-      for (size_t i = 0; i < branch->bodies().size(); ++i) {
-        add(is_choice ? (i ? "true" : "false") : message("branch ", i), branch->bodies()[i]);
-      }
-    } else if (const auto* loop = dynamic_cast<const Loop*>(&special)) {
-      add("condition", loop->condition());
-      add("body", loop->body());
+    const graph::Effects effects = special.effects();
+    out.has_effect = effects.must_run;
+    out.programs = special.inner_programs();
+    if (const Variable* shown = special.shown_variable()) {
+      out.detail = shown->name();
+    } else if (const graph::VariableUpdate* update = special.update()) {
+      out.detail = message(update->variable.name(), " by ", graph::name_of_update(update->op));
+    } else if (!effects.writes.empty()) {
+      out.detail =
+          message(special.heavy_work() ? "into " : "over ", effects.writes.size(), " variables");
     }
+    const std::vector<graph::InnerGraph> inner = special.inner_graphs();
+    for (size_t i = 0; i < inner.size(); ++i) {
+      out.bodies.push_back({role_of(inner[i].role, i, inner.size()), outline_of(*inner[i].graph)});
+    }
+  }
+
+  static std::string role_of(graph::InnerGraph::Role role, size_t number, size_t count) {
+    if (role == graph::InnerGraph::Role::condition) return "condition";
+    if (role == graph::InnerGraph::Role::round) return "body";
+    return count == 2 ? (number ? "true" : "false") : message("branch ", number);
   }
 
   const std::vector<graph::Node*> nodes_;

@@ -19,18 +19,6 @@ struct OutlineInput {
   std::string constant;
 };
 
-/// An instruction of a fused program; loads and constants are left out.
-struct OutlineMember {
-  std::string op;
-  std::vector<int> args;  // other members
-  bool is_result = false;
-};
-
-struct OutlineProgram {
-  int times = 1;  // a sweep runs one over many variables
-  std::vector<OutlineMember> members;
-};
-
 struct OutlineBody;
 
 struct OutlineNode {
@@ -41,7 +29,7 @@ struct OutlineNode {
   std::vector<int> before;  // ran first, whether or not it looks at them
   std::string attributes, line;
   bool has_effect = false;
-  std::vector<OutlineProgram> programs;
+  std::vector<graph::InnerProgram> programs;
   std::vector<OutlineBody> bodies;
 };
 

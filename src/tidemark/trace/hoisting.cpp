@@ -4,6 +4,8 @@
 
 #include <unordered_set>
 
+#include "tidemark/graph/specials.h"
+
 namespace tidemark::trace {
 
 namespace {
@@ -27,7 +29,7 @@ class Invariants {
 
   void consider(const graph::Node& node) {
     if (!node.op) {
-      if (node.special->name() == "constant") same_.insert(&node);
+      if (graph::is_constant(node)) same_.insert(&node);
       return;
     }
     if (node.op->is_stateful() || node.outputs.size() != 1 || !node.before.empty()) return;

@@ -49,79 +49,60 @@ std::vector<Tensor> inputs_of(const Body& body, std::span<const Tensor> given) {
   return inputs;
 }
 
-/// The parts of a loop and what each of them gets.
+void compile_part(const exec::Program& program, std::span<const Tensor> inputs) {
+  if (are_known(inputs)) program.compiled_for(inputs);
+}
+
+}  // namespace
+
 template <class Visit>
-void visit_parts(const Loop& loop, std::span<const Tensor> given, Visit visit) {
-  visit(loop.condition().program.get(), inputs_of(loop.condition(), given));
-  std::vector<Tensor> round = inputs_of(loop.body(), given);
-  if (const exec::Program* before = loop.before()) {
-    const std::vector<Tensor> captured(
-        round.begin() + static_cast<std::ptrdiff_t>(loop.num_variables()), round.end());
-    for (const Tensor& t : visit(before, captured)) round.push_back(t);
-    if (round.size() != loop.round().num_inputs()) return;  // only the run can tell
+void Loop::visit_parts(std::span<const Tensor> given, Visit visit) const {
+  visit(condition_.program.get(), inputs_of(condition_, given));
+  std::vector<Tensor> next = inputs_of(body_, given);
+  if (before()) {
+    const std::vector<Tensor> captured(next.begin() + static_cast<std::ptrdiff_t>(num_variables_),
+                                       next.end());
+    for (const Tensor& t : visit(before(), captured)) next.push_back(t);
+    if (next.size() != round().num_inputs()) return;  // only the run can tell
   }
-  visit(&loop.round(), round);
+  visit(&round(), next);
 }
 
 /// A round runs while the values of the one before are there; those that it makes are the node's
 /// outputs. What it is written in place, it is spared.
-plan::InnerNeed bytes_in(const Loop& loop, std::span<const Tensor> given) {
-  plan::InnerNeed need;
+graph::InnerNeed Loop::inner_need(std::span<const Tensor> inputs) const {
+  graph::InnerNeed need;
   int64_t kept = 0;
-  visit_parts(loop, given, [&](const exec::Program* program, std::span<const Tensor> inputs) {
-    const Part part = plan_part(*program, inputs);
+  visit_parts(inputs, [&](const exec::Program* program, std::span<const Tensor> given) {
+    const Part part = plan_part(*program, given);
     need.arena = std::max(need.arena, part.arena);
     need.outside = std::max(need.outside, kept + part.outside);
-    if (program == loop.before()) kept = part.results;
+    if (program == before()) kept = part.results;
     return part.outputs;
   });
   return need;
 }
 
+void Loop::prepare(std::span<const Tensor> inputs) const {
+  visit_parts(inputs, [&](const exec::Program* program, std::span<const Tensor> given) {
+    compile_part(*program, given);
+    return program == before() ? plan_part(*program, given).outputs : std::vector<Tensor>();
+  });
+}
+
 /// Only one of the bodies runs.
-plan::InnerNeed bytes_in(const Branch& branch, std::span<const Tensor> given) {
-  plan::InnerNeed need;
-  for (const Body& body : branch.bodies()) {
-    const Part part = plan_part(*body.program, inputs_of(body, given));
+graph::InnerNeed Branch::inner_need(std::span<const Tensor> inputs) const {
+  graph::InnerNeed need;
+  for (const Body& body : bodies_) {
+    const Part part = plan_part(*body.program, inputs_of(body, inputs));
     need.arena = std::max(need.arena, part.arena);
     need.outside = std::max(need.outside, part.outside - part.results);
   }
   return need;
 }
 
-plan::InnerNeed inner_bytes(const graph::Node& node) {
-  if (const auto* branch = dynamic_cast<const Branch*>(node.special.get())) {
-    return bytes_in(*branch, node.inputs);
-  }
-  if (const auto* loop = dynamic_cast<const Loop*>(node.special.get())) {
-    return bytes_in(*loop, node.inputs);
-  }
-  return {};
+void Branch::prepare(std::span<const Tensor> inputs) const {
+  for (const Body& body : bodies_) compile_part(*body.program, inputs_of(body, inputs));
 }
-
-void compile_part(const exec::Program& program, std::span<const Tensor> inputs) {
-  if (are_known(inputs)) program.compiled_for(inputs);
-}
-
-/// So that no part runs unplanned, not even once.
-void compile_parts(const graph::Node& node) {
-  if (const auto* branch = dynamic_cast<const Branch*>(node.special.get())) {
-    for (const Body& body : branch->bodies()) {
-      compile_part(*body.program, inputs_of(body, node.inputs));
-    }
-  } else if (const auto* loop = dynamic_cast<const Loop*>(node.special.get())) {
-    visit_parts(*loop, node.inputs,
-                [&](const exec::Program* program, std::span<const Tensor> inputs) {
-                  compile_part(*program, inputs);
-                  return program == loop->before() ? plan_part(*program, inputs).outputs
-                                                   : std::vector<Tensor>();
-                });
-  }
-}
-
-const bool registered =
-    (plan::set_inner_bytes(inner_bytes), exec::set_part_compiler(compile_parts), true);
-
-}  // namespace
 
 }  // namespace tidemark::trace

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
-#include "tidemark/graph/specials.h"
 #include "tidemark/ops/in_place.h"
 
 namespace tidemark::trace {
 
 namespace {
-
-using Kind = plan::PlannedStep::Kind;
 
 class Reasons {
  public:
@@ -18,7 +15,7 @@ class Reasons {
   /// Nothing where the step has no input it might write over.
   void add(size_t index, std::vector<PlannedReuse>& out) const {
     const plan::PlannedStep& step = plan_.steps[index];
-    if (step.kind != Kind::kernel && step.kind != Kind::pure) return;
+    if (!step.fills_outputs()) return;
     for (uint32_t o = 0; o < step.node->outputs.size(); ++o) {
       const plan::PlannedValue& made = value(plan_.value_of(graph::output_of(*node_of(step), o)));
       if (made.bytes == 0) continue;
@@ -55,13 +52,12 @@ class Reasons {
 
   std::string refusal(const plan::PlannedStep& step, uint32_t output, int index) const {
     const graph::Node& node = *step.node;
-    const auto* pure = dynamic_cast<const graph::PureSpecial*>(node.special.get());
     const graph::OutputInfo& made = node.outputs[output];
     std::string why;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Tensor& t = node.inputs[i];
-      const bool may = pure ? pure->may_write_into(output, i)
-                            : may_write_into(*node.op, node.inputs, node.attrs, i);
+      const bool may = node.special ? node.special->may_write_into(output, i)
+                                    : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!may || t.dtype() != made.dtype || t.shape() != made.shape) continue;
       if (!why.empty()) why += "; ";
       why += reason_to_keep(node, t, index);
@@ -76,8 +72,8 @@ class Reasons {
     const plan::PlannedValue& root = value(at);
     const std::string who = describe_step(*root.node);
     if (graph::is_placeholder(*root.node)) return "an argument is the caller's";
-    if (const auto* read = dynamic_cast<const graph::ReadVariable*>(root.node->special.get())) {
-      return message("the variable '", read->variable().name(), "' keeps its value");
+    if (const Variable* shown = graph::shown_variable(*root.node)) {
+      return message("the variable '", shown->name(), "' keeps its value");
     }
     if (root.place == plan::Place::elsewhere) return message(who, " lies in memory of another");
     if (root.is_result) return message(who, " is a result");

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "tidemark/exec/versions.h"
-#include "tidemark/graph/specials.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/graph_plan.h"
 #include "tidemark/trace/plan_reasons.h"
@@ -120,14 +119,10 @@ class Reporter {
         out_.variables +=
             variable.shape().num_elements() * static_cast<int64_t>(size_of(variable.dtype()));
       };
-      const graph::Special* special = node->special.get();
-      if (const auto* read = dynamic_cast<const graph::ReadVariable*>(special)) {
-        count(read->variable());
-      } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(special)) {
-        count(update->variable());
-      } else if (const auto* updates = dynamic_cast<const graph::VariableUpdates*>(special)) {
-        for (const Variable& variable : updates->variables()) count(variable);
-      }
+      const graph::Effects effects = graph::effects_of(*node);
+      if (effects.is_barrier) continue;  // its inner graphs have reports of their own
+      for (const Variable& variable : effects.reads) count(variable);
+      for (const Variable& variable : effects.writes) count(variable);
     }
   }
 

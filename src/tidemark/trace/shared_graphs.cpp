@@ -67,7 +67,7 @@ SharedGraphs& table() {
 bool has_state(const graph::Graph& graph) {
   const std::vector<graph::Node*> nodes = graph.nodes();
   return std::any_of(nodes.begin(), nodes.end(),
-                     [](const graph::Node* n) { return n->op && n->op->is_stateful(); });
+                     [](const graph::Node* n) { return graph::effects_of(*n).draws; });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // A program for the sizes at hand: replayed into a graph in which all of them are known.
 #include "tidemark/exec/versions.h"
 #include "tidemark/trace/builder.h"
-#include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
 
@@ -25,7 +24,7 @@ std::shared_ptr<graph::Graph> replay(const exec::Program& program, std::span<con
   std::shared_ptr<graph::Graph> graph = builder.finish(outputs);
   for (const graph::Node* node : graph->nodes()) {
     // What has to be recorded while it runs cannot be put in another order.
-    if (dynamic_cast<const exec::RecordingSpecial*>(node->special.get())) return nullptr;
+    if (graph::effects_of(*node).needs_record) return nullptr;
   }
   return graph;
 }

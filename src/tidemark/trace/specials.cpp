@@ -47,6 +47,10 @@ int64_t integer_in(const Tensor& t) {
   }
 }
 
+graph::InnerGraph shown(const Body& body, graph::InnerGraph::Role role) {
+  return {role, body.graph.get(), body.captured};
+}
+
 size_t bytes_of(const Body& body) { return body.graph->bytes() + body.program->bytes(); }
 
 }  // namespace
@@ -91,10 +95,16 @@ void Branch::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   bodies_[chosen].run(arguments.all, inputs, outputs);
 }
 
-bool Branch::is_same(const Special& other) const {
-  const auto* branch = dynamic_cast<const Branch*>(&other);
-  return branch && std::equal(bodies_.begin(), bodies_.end(), branch->bodies_.begin(),
-                              branch->bodies_.end(), are_same);
+bool Branch::equals(const Special& other) const {
+  const auto& branch = static_cast<const Branch&>(other);
+  return std::equal(bodies_.begin(), bodies_.end(), branch.bodies_.begin(), branch.bodies_.end(),
+                    are_same);
+}
+
+std::vector<graph::InnerGraph> Branch::inner_graphs() const {
+  std::vector<graph::InnerGraph> inner;
+  for (const Body& body : bodies_) inner.push_back(shown(body, graph::InnerGraph::Role::choice));
+  return inner;
 }
 
 size_t Branch::bytes() const {
@@ -152,10 +162,15 @@ void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
 }
 
-bool Loop::is_same(const Special& other) const {
-  const auto* loop = dynamic_cast<const Loop*>(&other);
-  return loop && loop->num_variables_ == num_variables_ && are_same(condition_, loop->condition_) &&
-         are_same(body_, loop->body_);
+bool Loop::equals(const Special& other) const {
+  const auto& loop = static_cast<const Loop&>(other);
+  return loop.num_variables_ == num_variables_ && are_same(condition_, loop.condition_) &&
+         are_same(body_, loop.body_);
+}
+
+std::vector<graph::InnerGraph> Loop::inner_graphs() const {
+  return {shown(condition_, graph::InnerGraph::Role::condition),
+          shown(body_, graph::InnerGraph::Role::round)};
 }
 
 size_t Loop::bytes() const {

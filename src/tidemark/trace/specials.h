@@ -15,13 +15,6 @@ using graph::constant_special;
 using graph::ReadVariable;
 using graph::UpdateVariable;
 
-/// Variables that a special reads inside: a tape has to know.
-class TIDEMARK_API UsesVariables {
- public:
-  virtual ~UsesVariables() = default;
-  virtual const std::vector<Variable>& variables() const = 0;
-};
-
 /// A graph that is part of a special, ready to run: its own inputs first, then what it captured.
 struct TIDEMARK_API Body {
   std::shared_ptr<graph::Graph> graph;
@@ -43,42 +36,51 @@ TIDEMARK_API Body finish_body(GraphBuilder& builder, std::span<const Tensor> out
                               std::vector<Tensor>& special_inputs);
 
 /// Input 0 chooses which body runs; a number outside picks the last. A bool chooses 1 or 0.
-class TIDEMARK_API Branch final : public graph::Special, public UsesVariables {
+class TIDEMARK_API Branch final : public graph::Special {
  public:
   explicit Branch(std::vector<Body> bodies);
   std::string_view name() const override { return "cond"; }
-  bool has_effect() const override { return has_effect_; }
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const Special& other) const override;
   size_t bytes() const override;
-  const std::vector<Body>& bodies() const { return bodies_; }
-  const std::vector<Variable>& variables() const override { return variables_; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  graph::Effects effects() const override {
+    return {.reads = variables_, .is_barrier = true, .must_run = has_effect_};
+  }
+  std::vector<graph::InnerGraph> inner_graphs() const override;
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
+  void prepare(std::span<const Tensor> inputs) const override;
 
  private:
+  bool equals(const Special& other) const override;
+
   std::vector<Body> bodies_;
   std::vector<Variable> variables_;
   bool has_effect_ = false;
 };
 
 /// Inputs: the loop variables, the largest number of rounds (int64; negative: any), the captures.
-class TIDEMARK_API Loop final : public graph::Special, public UsesVariables {
+class TIDEMARK_API Loop final : public graph::Special {
  public:
   Loop(Body condition, Body body, size_t num_variables);
   std::string_view name() const override { return "while"; }
-  bool has_effect() const override { return has_effect_; }
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const Special& other) const override;
   size_t bytes() const override;
-  const std::vector<Variable>& variables() const override { return body_.variables; }
-  const Body& condition() const { return condition_; }
-  const Body& body() const { return body_; }
-  size_t num_variables() const { return num_variables_; }
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  graph::Effects effects() const override {
+    return {.reads = body_.variables, .is_barrier = true, .must_run = has_effect_};
+  }
+  std::vector<graph::InnerGraph> inner_graphs() const override;
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
+  void prepare(std::span<const Tensor> inputs) const override;
+
+ private:
+  bool equals(const Special& other) const override;
   /// What runs once before the rounds, with what the body captured; null: nothing does. Its results
   /// follow the inputs of a round.
   const exec::Program* before() const { return hoisted_.before.get(); }
   const exec::Program& round() const { return hoisted_.rest ? *hoisted_.rest : *body_.program; }
-
- private:
+  /// Calls `visit` for each part with what it gets; a visit gives the outputs, as far as they are
+  /// known.
+  template <class Visit>
+  void visit_parts(std::span<const Tensor> given, Visit visit) const;
   bool goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
                std::span<const Tensor> inputs) const;
 

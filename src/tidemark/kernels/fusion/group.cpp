@@ -1,5 +1,6 @@
 #include "tidemark/kernels/fusion/group.h"
 
+#include "tidemark/kernels/fusion/shown.h"
 #include "tidemark/kernels/fusion/workspace.h"
 #include "tidemark/tensor/storage.h"
 
@@ -22,10 +23,13 @@ FusedGroup::FusedGroup(Program program, std::vector<Shape> input_shapes)
   shaped_ = std::make_unique<const ShapedFusion>(*fusion_, all);
 }
 
-bool FusedGroup::is_same(const graph::Special& other) const {
-  const auto* group = dynamic_cast<const FusedGroup*>(&other);
-  return group && group->fusion_->program() == fusion_->program() &&
-         group->input_shapes_ == input_shapes_;
+bool FusedGroup::equals(const graph::Special& other) const {
+  const auto& group = static_cast<const FusedGroup&>(other);
+  return group.fusion_->program() == fusion_->program() && group.input_shapes_ == input_shapes_;
+}
+
+std::vector<graph::InnerProgram> FusedGroup::inner_programs() const {
+  return {shown(fusion_->program())};
 }
 
 size_t FusedGroup::bytes() const {

@@ -16,8 +16,8 @@ class TIDEMARK_API FusedGroup final : public graph::PureSpecial {
   std::string describe() const override;
   /// Takes what it needs from the allocator.
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const graph::Special& other) const override;
   size_t bytes() const override;
+  std::vector<graph::InnerProgram> inner_programs() const override;
 
   size_t workspace() const override { return shaped_->workspace(); }
   bool may_write_into(size_t output, size_t input) const override;
@@ -28,6 +28,8 @@ class TIDEMARK_API FusedGroup final : public graph::PureSpecial {
   const std::vector<Shape>& output_shapes() const { return output_shapes_; }
 
  private:
+  bool equals(const graph::Special& other) const override;
+
   std::shared_ptr<const CompiledFusion> fusion_;
   std::vector<Shape> input_shapes_, output_shapes_;
   std::unique_ptr<const ShapedFusion> shaped_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "tidemark/kernels/fusion/shown.h"
 #include "tidemark/kernels/fusion/workspace.h"
 #include "tidemark/tensor/storage.h"
 
@@ -160,13 +161,15 @@ std::string FusedProduct::describe() const {
   return message(op_->name(), ", ", describe_ops(fusion_->program()));
 }
 
-bool FusedProduct::is_same(const graph::Special& other) const {
-  const auto* product = dynamic_cast<const FusedProduct*>(&other);
-  return product && product->op_ == op_ && product->attrs_ == attrs_ &&
-         product->product_ == product_ && product->operands_ == operands_ &&
-         product->product_shape_ == product_shape_ &&
-         product->fusion_->program() == fusion_->program() &&
-         product->input_shapes_ == input_shapes_;
+bool FusedProduct::equals(const graph::Special& other) const {
+  const auto& product = static_cast<const FusedProduct&>(other);
+  return product.op_ == op_ && product.attrs_ == attrs_ && product.product_ == product_ &&
+         product.operands_ == operands_ && product.product_shape_ == product_shape_ &&
+         product.fusion_->program() == fusion_->program() && product.input_shapes_ == input_shapes_;
+}
+
+std::vector<graph::InnerProgram> FusedProduct::inner_programs() const {
+  return {shown(fusion_->program(), op_, product_)};
 }
 
 size_t FusedProduct::bytes() const {

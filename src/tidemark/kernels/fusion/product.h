@@ -32,25 +32,21 @@ class TIDEMARK_API FusedProduct final : public graph::PureSpecial {
   /// "matmul, fused(add, relu)".
   std::string describe() const override;
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const graph::Special& other) const override;
   size_t bytes() const override;
+  std::vector<graph::InnerProgram> inner_programs() const override;
 
   size_t workspace() const override { return workspace_; }
   bool may_write_into(size_t output, size_t input) const override;
   void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void* workspace) const override;
+  graph::HeavyWork heavy_work() const override { return {operands_, &product_shape_}; }
 
   const std::vector<Shape>& output_shapes() const { return output_shapes_; }
-  const OpDef& op() const { return *op_; }
-  /// Of the product itself, before the program.
-  const Shape& product_shape() const { return product_shape_; }
-  const CompiledFusion& fusion() const { return *fusion_; }
-  /// The input of the program that stands for the product's result.
-  size_t product_input() const { return product_; }
 
  private:
   FusedProduct(const Product& product, Program program, std::vector<Shape> input_shapes,
                size_t input);
+  bool equals(const graph::Special& other) const override;
   int find_target() const;
   class InParts;
   class InBlocks;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tidemark/kernels/fusion/shown.h"
 #include "tidemark/kernels/fusion/workspace.h"
 
 namespace tidemark::fusion {
@@ -148,14 +149,17 @@ void ProductUpdate::run(std::span<Tensor> inputs, std::span<Tensor>) const {
   compute(inputs, {}, memory.data());
 }
 
-bool ProductUpdate::is_same(const graph::Special& other) const {
-  const auto* update = dynamic_cast<const ProductUpdate*>(&other);
-  return update && update->op_ == op_ && update->attrs_ == attrs_ && update->product_ == product_ &&
-         update->operands_ == operands_ && update->product_shape_ == product_shape_ &&
-         update->variables() == variables() && update->item_.inputs == item_.inputs &&
-         update->item_.outputs == item_.outputs &&
-         update->item_.input_shapes == item_.input_shapes &&
-         update->fusion().program() == fusion().program();
+bool ProductUpdate::equals(const graph::Special& other) const {
+  const auto& update = static_cast<const ProductUpdate&>(other);
+  return update.op_ == op_ && update.attrs_ == attrs_ && update.product_ == product_ &&
+         update.operands_ == operands_ && update.product_shape_ == product_shape_ &&
+         update.variables() == variables() && update.item_.inputs == item_.inputs &&
+         update.item_.outputs == item_.outputs && update.item_.input_shapes == item_.input_shapes &&
+         update.fusion().program() == fusion().program();
+}
+
+std::vector<graph::InnerProgram> ProductUpdate::inner_programs() const {
+  return {shown(fusion().program(), op_, product_)};
 }
 
 size_t ProductUpdate::bytes() const {

@@ -28,15 +28,13 @@ class TIDEMARK_API ProductUpdate final : public graph::VariableUpdates {
   void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void* workspace) const override;
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-  bool is_same(const graph::Special& other) const override;
   size_t bytes() const override;
-
-  const OpDef& op() const { return *op_; }
-  const CompiledFusion& fusion() const { return *item_.fusion; }
-  size_t product_input() const { return product_; }
-  const Shape& product_shape() const { return product_shape_; }
+  std::vector<graph::InnerProgram> inner_programs() const override;
+  graph::HeavyWork heavy_work() const override { return {operands_, &product_shape_}; }
 
  private:
+  bool equals(const graph::Special& other) const override;
+  const CompiledFusion& fusion() const { return *item_.fusion; }
   ProductUpdate(const Product& product, std::vector<Variable> variables, SweepItem item,
                 size_t input, std::vector<int> places);
   void run_in_parts(std::span<const Tensor> inputs, char* workspace,

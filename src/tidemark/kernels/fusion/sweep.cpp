@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/fusion/shown.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::fusion {
@@ -66,12 +67,10 @@ std::string Sweep::describe() const {
   return message("sweep over ", variables().size(), " variables");
 }
 
-bool Sweep::is_same(const Special& other) const {
-  const auto* sweep = dynamic_cast<const Sweep*>(&other);
-  if (!sweep || sweep->variables() != variables() || sweep->items_.size() != items_.size()) {
-    return false;
-  }
-  return std::equal(items_.begin(), items_.end(), sweep->items_.begin(),
+bool Sweep::equals(const Special& other) const {
+  const auto& sweep = static_cast<const Sweep&>(other);
+  if (sweep.variables() != variables()) return false;
+  return std::equal(items_.begin(), items_.end(), sweep.items_.begin(), sweep.items_.end(),
                     [](const SweepItem& a, const SweepItem& b) {
                       return a.inputs == b.inputs && a.outputs == b.outputs &&
                              a.input_shapes == b.input_shapes &&
@@ -90,6 +89,26 @@ size_t Sweep::bytes() const {
     bytes += item.fusion->bytes();
   }
   return bytes;
+}
+
+std::vector<graph::InnerProgram> Sweep::inner_programs() const {
+  std::vector<std::pair<const Program*, int>> counted;
+  for (const SweepItem& item : items_) {
+    const Program& program = item.fusion->program();
+    const auto known = std::find_if(counted.begin(), counted.end(),
+                                    [&](const auto& c) { return *c.first == program; });
+    if (known != counted.end()) {
+      ++known->second;
+    } else {
+      counted.emplace_back(&program, 1);
+    }
+  }
+  std::vector<graph::InnerProgram> out;
+  for (const auto& [program, times] : counted) {
+    out.push_back(shown(*program));
+    out.back().times = times;
+  }
+  return out;
 }
 
 void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const { compute(inputs, {}, nullptr); }

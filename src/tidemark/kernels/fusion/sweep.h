@@ -37,13 +37,14 @@ class TIDEMARK_API Sweep final : public graph::VariableUpdates {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
   void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void* workspace) const override;
-  bool is_same(const Special& other) const override;
   size_t bytes() const override;
+  /// Equal programs once, with how many there are.
+  std::vector<graph::InnerProgram> inner_programs() const override;
 
   const std::vector<Variable>& variables() const override { return variables_.all(); }
-  const std::vector<SweepItem>& items() const { return items_; }
 
  private:
+  bool equals(const Special& other) const override;
   Sweep(std::vector<Variable> variables, std::vector<SweepItem> items, std::vector<int> places);
   using Memory = HeldVariables::Memory;
   void run_items(std::span<const Tensor> inputs, const Memory& memory) const;

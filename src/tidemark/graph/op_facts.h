@@ -1,4 +1,4 @@
-// The name of an op, for a layer that comes before the definitions.
+// Facts about an op, for a layer that comes before the definitions.
 #pragma once
 
 #include <tidemark/export.h>
@@ -11,8 +11,10 @@ class OpDef;
 
 namespace graph {
 
-/// Defined beside OpDef.
+// Defined beside OpDef.
 TIDEMARK_API const std::string& op_name(const OpDef& op);
+/// Not a pure function of its inputs.
+TIDEMARK_API bool op_is_stateful(const OpDef& op);
 
 }  // namespace graph
 }  // namespace tidemark
