@@ -2,15 +2,9 @@
 
 import types as _types
 
-from tidemark import (  # noqa: F401  they export what is here
-    _banded_ops,
-    _decompositions,
-    _eigen_ops,
-    _linalg_ops,
-    _linear_operators,
-    _math_ops,
-)
+from tidemark import _math_ops
 from tidemark._export import namespace as _namespace
+from tidemark.linalg import _banded, _decompositions, _eigen, _linear_operators, _matrices
 
 globals().update(_namespace("tf.linalg"))
 experimental = _types.SimpleNamespace(**_namespace("tf.linalg.experimental"))

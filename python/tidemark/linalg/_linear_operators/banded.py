@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark._export import export
-from tidemark._linear_operators.base import LinearOperator
+from tidemark.linalg._linear_operators.base import LinearOperator
 
 
 @export("tf.linalg.LinearOperatorTridiag")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark._export import export
-from tidemark._linear_operators.base import LinearOperator, common_batch, with_batch
+from tidemark.linalg._linear_operators.base import LinearOperator, common_batch, with_batch
 
 
 def _hints(**given):

@@ -207,17 +207,17 @@ class LinearOperator(Module):
         return tf.reduce_max(s, -1) / tf.reduce_min(s, -1)
 
     def _adjoint(self):
-        from tidemark._linear_operators.combined import LinearOperatorAdjoint
+        from tidemark.linalg._linear_operators.combined import LinearOperatorAdjoint
 
         return LinearOperatorAdjoint(self)
 
     def _inverse(self):
-        from tidemark._linear_operators.combined import LinearOperatorInversion
+        from tidemark.linalg._linear_operators.combined import LinearOperatorInversion
 
         return LinearOperatorInversion(self)
 
     def _cholesky(self):
-        from tidemark._linear_operators.plain import LinearOperatorLowerTriangular
+        from tidemark.linalg._linear_operators.plain import LinearOperatorLowerTriangular
 
         return LinearOperatorLowerTriangular(
             tf.linalg.cholesky(self.to_dense()), is_non_singular=True, is_square=True
@@ -225,7 +225,7 @@ class LinearOperator(Module):
 
     def _times(self, other):
         """This operator after another one."""
-        from tidemark._linear_operators.combined import LinearOperatorComposition
+        from tidemark.linalg._linear_operators.combined import LinearOperatorComposition
 
         return LinearOperatorComposition([self, other])
 

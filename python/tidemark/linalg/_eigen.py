@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._linalg_ops import diag
 from tidemark._tidemark import Tensor, call
 from tidemark.errors import InvalidArgumentError
+from tidemark.linalg._matrices import diag
 
 
 class Qr(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._linalg_ops import diag, diag_part, matrix_transpose
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.linalg._matrices import diag, diag_part, matrix_transpose
 
 # Where three diagonals lie when element i of each belongs to row i.
 _BY_ROWS = "LEFT_RIGHT"

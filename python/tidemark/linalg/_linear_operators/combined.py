@@ -6,7 +6,7 @@ import functools
 
 import tidemark as tf
 from tidemark._export import export
-from tidemark._linear_operators.base import LinearOperator, common_batch, with_batch
+from tidemark.linalg._linear_operators.base import LinearOperator, common_batch, with_batch
 
 
 def _all(operators, hint):
