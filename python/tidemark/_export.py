@@ -16,9 +16,9 @@ OPS = _tidemark.op_functions()  # "tf.math.add" → the function
 # Modules whose functions look at sizes: in graphs that do not know them yet they become one step.
 _SIZED = tuple(
     f"tidemark.{name}"
-    for name in ("_conv", "_ctc", "_embedding", "_fft", "_image",
-                 "_nn_", "_pool", "_projective", "_signal",
-                 "_space", "_sparse", "_windows",
+    for name in ("_conv", "_ctc", "_embedding", "_image",
+                 "_nn_", "_pool", "_projective",
+                 "_space", "_sparse", "_windows", "signal._",
                  "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices")
 )  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}

@@ -1,16 +1,14 @@
-"""Fourier transforms over any axes, and modified cosine transforms."""
+"""Fourier transforms over any axes: ``tf.signal.fftnd`` and its kin."""
 
 from __future__ import annotations
 
 import math as _math
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._fft_ops import _complex, _lengths, _real, _sized, dct
-from tidemark._signal_ops import frame, overlap_and_add, vorbis_window
 from tidemark._static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.signal._fft import _complex, _lengths, _real, _sized
 
 
 def _axes(x, axes, name):
@@ -98,43 +96,3 @@ def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
         x = call("fft", (x,), {"axes": axes[:-1], "inverse": True})
     y = _exchanged(call("irfft", (_exchanged(x, axes[-1]),), {"length": lengths[-1]}), axes[-1])
     return _normalised(y, norm, lengths, inverse=True)
-
-
-# --- modified cosine transforms ------------------------------------------------------------------
-
-
-def _window(window_fn, length, like):
-    if window_fn is None:
-        return convert(0.5**0.5, like._dtype_enum)
-    return window_fn(length, dtype=like.dtype)
-
-
-def _backwards(x):
-    return call("reverse", (x,), {"axis": [-1]})
-
-
-@export("tf.signal.mdct")
-def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
-    """Modified cosine transforms of frames that overlap by half."""
-    length = int(frame_length)
-    if length % 4:
-        raise ValueError(f"The frame length must be a multiple of 4. Got: {length}")
-    frames = frame(convert_to_tensor(signals), length, length // 2, pad_end=pad_end)
-    frames = frames * _window(window_fn, length, frames)
-    a, b, c, d = call("split", (frames,), {"num": 4, "axis": frames.ndim - 1})
-    folded = call("concat", (-_backwards(c) - d, a - _backwards(b)), {"axis": frames.ndim - 1})
-    return dct(folded, type=4, norm=norm)
-
-
-@export("tf.signal.inverse_mdct")
-def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
-    """The signals whose modified cosine transforms are given."""
-    mdcts = convert_to_tensor(mdcts)
-    half = mdcts._shape_tuple()[-1]
-    folded = dct(mdcts, type=4, norm=norm)
-    if norm is None:
-        folded = folded * convert(0.5 / half, folded._dtype_enum)
-    first, second = call("split", (folded,), {"num": 2, "axis": folded.ndim - 1})
-    parts = (second, -_backwards(second), -_backwards(first), -first)
-    frames = call("concat", parts, {"axis": folded.ndim - 1})
-    return overlap_and_add(frames * _window(window_fn, 2 * half, frames), half)
