@@ -87,7 +87,7 @@ _LAZY = {
     "device": "_device",
     "dynamic_stitch": "_stitch_ops",
     "edit_distance": "_sequence_ops",
-    "extract_volume_patches": "_patches",
+    "extract_volume_patches": "image._patches",
     "fftnd": "signal._fftnd_explicit",
     "ifftnd": "signal._fftnd_explicit",
     "irfftnd": "signal._fftnd_explicit",

@@ -16,10 +16,13 @@ OPS = _tidemark.op_functions()  # "tf.math.add" → the function
 # Modules whose functions look at sizes: in graphs that do not know them yet they become one step.
 _SIZED = tuple(
     f"tidemark.{name}"
-    for name in ("_conv", "_ctc", "_embedding", "_image",
-                 "_nn_", "_pool", "_projective",
-                 "_space", "_sparse", "_windows", "signal._",
-                 "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices")
+    for name in (
+        "_conv", "_ctc", "_embedding", "_nn_", "_pool", "_space", "_sparse", "_windows",
+        "image._boxes", "image._color", "image._files", "image._geometry", "image._quality",
+        "image._random",
+        "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices",
+        "signal._cosine", "signal._fft", "signal._frames", "signal._spectral", "signal._windows",
+    )
 )  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}
 

@@ -9,13 +9,13 @@ from tidemark import (
     _math_ops,
     _nn_more,
     _nn_ops,
-    _patches,
     _pool_ops,
     _sequence_ops,
     _space_ops,
     _stitch_ops,
 )
 from tidemark._export import namespace as _namespace
+from tidemark.nn import _fractional_pooling
 from tidemark.nn import experimental as experimental
 
 globals().update(_namespace("tf.nn"))

@@ -6,8 +6,8 @@ from tidemark import dtypes
 from tidemark._control_flow import cond
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._image_color import convert_image_dtype
 from tidemark._tidemark import call
+from tidemark.image._color import convert_image_dtype
 
 
 def _decoded(contents, channels=0, dtype=dtypes.uint8, animations=False, **attrs):

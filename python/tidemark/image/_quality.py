@@ -1,12 +1,14 @@
-"""How alike images are, their edges, and further colour spaces."""
+"""How alike and how smooth images are, and where their edges lie."""
 
 from __future__ import annotations
 
+import tidemark
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._image_color import convert_image_dtype
 from tidemark._tidemark import call
+from tidemark.errors import InvalidArgumentError
+from tidemark.image._color import _like, convert_image_dtype
 
 _MSSSIM_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
@@ -23,13 +25,11 @@ def _gaussian(size, sigma):
 
 def _filtered(images, kernel):
     """Each channel convolved with the kernel, without padding."""
-    from tidemark import nn
-
     channels = images.shape[-1]
     kernel = call("tile", (kernel, [1, 1, channels, 1]), {})
     lead = [int(n) for n in images.shape[:-3]]
     flat = call("reshape", (images, [-1, *(int(n) for n in images.shape[-3:])]), {})
-    out = nn.depthwise_conv2d(flat, kernel, strides=[1, 1, 1, 1], padding="VALID")
+    out = tidemark.nn.depthwise_conv2d(flat, kernel, strides=[1, 1, 1, 1], padding="VALID")
     return call("reshape", (out, [*lead, *(int(n) for n in out.shape[1:])]), {})
 
 
@@ -63,8 +63,6 @@ def _compared(img1, img2, max_val, size, name):
     if tuple(img1.shape[-3:]) != tuple(img2.shape[-3:]):
         raise ValueError(f"[{name}] images differ in shape: {img1.shape} and {img2.shape}")
     if min(img1.shape[-3], img1.shape[-2]) < size:
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None,
             None,
@@ -101,9 +99,7 @@ def _halved(images):
     odd = [int(n) % 2 for n in flat.shape[1:3]]
     if any(odd):
         flat = _mirrored(flat, [[0, 0], [0, odd[0]], [0, odd[1]], [0, 0]], "SYMMETRIC")
-    from tidemark import nn
-
-    out = nn.avg_pool2d(flat, ksize=2, strides=2, padding="VALID")
+    out = tidemark.nn.avg_pool2d(flat, ksize=2, strides=2, padding="VALID")
     return call("reshape", (out, [*lead, *(int(n) for n in out.shape[1:])]), {})
 
 
@@ -137,8 +133,6 @@ def ssim_multiscale(
 @export("tf.image.sobel_edges")
 def sobel_edges(image):
     """How fast each channel changes downwards and to the right, along a new last dimension."""
-    from tidemark import nn
-
     image = convert_to_tensor(image)
     down = [[-1, -2, -1], [0, 0, 0], [1, 2, 1]]
     right = [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]
@@ -146,64 +140,61 @@ def sobel_edges(image):
     kernel = convert_to_tensor(kernels, dtype=image.dtype)
     kernel = call("tile", (kernel, [1, 1, image.shape[-1], 1]), {})
     padded = _mirrored(image, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
-    edges = nn.depthwise_conv2d(padded, kernel, strides=[1, 1, 1, 1], padding="VALID")
+    edges = tidemark.nn.depthwise_conv2d(padded, kernel, strides=[1, 1, 1, 1], padding="VALID")
     return call("reshape", (edges, [*(int(n) for n in image.shape), 2]), {})
 
 
 # --- colour spaces: three channels times a matrix -------------------------------------------------
 
-_MATRICES = {
-    "rgb_to_yiq": [
-        [0.299, 0.59590059, 0.2115],
-        [0.587, -0.27455667, -0.52273617],
-        [0.114, -0.32134392, 0.31119955],
-    ],
-    "yiq_to_rgb": [
-        [1, 1, 1],
-        [0.95598634, -0.27201283, -1.10674021],
-        [0.6208248, -0.64720424, 1.70423049],
-    ],
-    "rgb_to_yuv": [
-        [0.299, -0.14714119, 0.61497538],
-        [0.587, -0.28886916, -0.51496512],
-        [0.114, 0.43601035, -0.10001026],
-    ],
-    "yuv_to_rgb": [
-        [1, 1, 1],
-        [0, -0.394642334, 2.03206185],
-        [1.13988303, -0.58062185, 0],
-    ],
-}
+
+def _sum_of_steps(images, axis):
+    size = images._shape_tuple()[axis]
+    begin, end = [0] * images.ndim, [-1] * images.ndim
+    shifted = begin.copy()
+    shifted[axis], end[axis] = 1, size - 1
+    step = call("slice", (images, shifted, end), {}) - call("slice", (images, begin, end), {})
+    return call("abs", (step,), {})
 
 
-def _converted(images, name):
+@export("tf.image.total_variation")
+def total_variation(images, name=None):
+    """The sum of differences between neighbouring pixels."""
     images = convert_to_tensor(images)
-    if images.ndim < 1 or images.shape[-1] != 3:
-        raise ValueError(f"[{name}] images must have 3 channels, got shape {images.shape}")
-    matrix = convert_to_tensor(_MATRICES[name], dtype=images.dtype)
-    flat = call("reshape", (images, [-1, 3]), {})
-    return call("reshape", (flat @ matrix, [int(n) for n in images.shape]), {})
+    if images.ndim not in (3, 4):
+        raise ValueError("'images' must be either 3 or 4-dimensional.")
+    first = images.ndim - 3
+    axes = {"axis": [first, first + 1, first + 2]}
+    down, across = (_sum_of_steps(images, first + i) for i in (0, 1))
+    return call("sum", (down,), axes) + call("sum", (across,), axes)
 
 
-@export("tf.image.rgb_to_yiq")
-def rgb_to_yiq(images):
-    """From red, green, blue to brightness and two colour axes (NTSC)."""
-    return _converted(images, "rgb_to_yiq")
+@export("tf.image.psnr")
+def psnr(a, b, max_val, name=None):
+    """Peak signal-to-noise ratio of image pairs, in decibels."""
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    scale = convert_image_dtype(convert_to_tensor(max_val, dtype=a.dtype), dtypes.float32)
+    a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
+    error = call("mean", (call("squared_difference", (a, b), {}),), {"axis": [-3, -2, -1]})
+    log = call("log", (scale,), {}) * 20.0 - call("log", (error,), {}) * 10.0
+    return log * (1.0 / 2.302585092994046)
 
 
-@export("tf.image.yiq_to_rgb")
-def yiq_to_rgb(images):
-    """Back from rgb_to_yiq."""
-    return _converted(images, "yiq_to_rgb")
+@export("tf.image.image_gradients")
+def image_gradients(image):
+    """Differences to the next pixel down and across; zero at the last."""
+    image = convert_to_tensor(image)
+    if image.ndim != 4:
+        raise ValueError(f"image_gradients expects a 4D tensor [b, h, w, d], not {image.shape}")
 
+    def step(axis):
+        size = image._shape_tuple()[axis]
+        begin, length = [0] * 4, [-1] * 4
+        shifted = begin.copy()
+        shifted[axis], length[axis] = 1, size - 1
+        change = call("slice", (image, shifted, length), {}) - call(
+            "slice", (image, begin, length), {}
+        )
+        pads = [[0, 1 if a == axis else 0] for a in range(4)]
+        return call("pad", (change, pads, _like(0, image)), {})
 
-@export("tf.image.rgb_to_yuv")
-def rgb_to_yuv(images):
-    """From red, green, blue to brightness and two colour axes (PAL)."""
-    return _converted(images, "rgb_to_yuv")
-
-
-@export("tf.image.yuv_to_rgb")
-def yuv_to_rgb(images):
-    """Back from rgb_to_yuv."""
-    return _converted(images, "yuv_to_rgb")
+    return step(1), step(2)

@@ -1,4 +1,4 @@
-"""Sizes and orientation of images: ``tf.image.resize``, crops, flips, patches."""
+"""Sizes and orientation of images: ``tf.image.resize``, crops, flips, boxes cut out."""
 
 from __future__ import annotations
 
@@ -224,44 +224,6 @@ def rot90(image, k=1, name=None):
 
 
 # --- parts ----------------------------------------------------------------------------------------
-
-
-def _windows(size, window, stride, rate, padding):
-    """Positions [number of windows, window] along one axis, and zeros needed before and after."""
-    reach = (window - 1) * rate + 1
-    if padding == "VALID":
-        count = max(0, (size - reach) // stride + 1)
-        before = after = 0
-    else:
-        count = -(-size // stride)
-        total = max(0, (count - 1) * stride + reach - size)
-        before, after = total // 2, total - total // 2
-    starts = call("range", (0, count * stride, stride), {})
-    inside = call("range", (0, window * rate, rate), {})
-    return count, call("expand_dims", (starts,), {"axis": 1}) + inside, [before, after]
-
-
-@export("tf.image.extract_patches")
-def extract_patches(images, sizes, strides, rates, padding, name=None):
-    """Patches of images, each laid out in the last axis."""
-    images = convert_to_tensor(images)
-    if images.ndim != 4:
-        raise InvalidArgumentError(None, None, "[extract_patches] images must have rank 4")
-    if padding not in ("SAME", "VALID"):
-        raise ValueError(f"padding must be 'SAME' or 'VALID', got {padding!r}")
-    for values, what in ((sizes, "sizes"), (strides, "strides"), (rates, "rates")):
-        if len(values) != 4 or values[0] != 1 or values[3] != 1 or min(values) < 1:
-            raise ValueError(f"{what} must look like [1, rows, columns, 1], got {list(values)}")
-    batch, height, width, channels = images._shape_tuple()
-    rows, row_at, row_pad = _windows(height, sizes[1], strides[1], rates[1], padding)
-    columns, column_at, column_pad = _windows(width, sizes[2], strides[2], rates[2], padding)
-    if any(row_pad + column_pad):
-        zero = convert_to_tensor(0, dtype=images.dtype)
-        images = call("pad", (images, [[0, 0], row_pad, column_pad, [0, 0]], zero), {})
-    taken = call("gather", (images, row_at), {"axis": 1})  # b, R, r, w, c
-    taken = call("gather", (taken, column_at), {"axis": 3})  # b, R, r, C, c', ch
-    ordered = call("transpose", (taken,), {"perm": [0, 1, 3, 2, 4, 5]})
-    return call("reshape", (ordered, (batch, rows, columns, sizes[1] * sizes[2] * channels)), {})
 
 
 @export("tf.image.crop_and_resize")

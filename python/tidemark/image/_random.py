@@ -2,19 +2,87 @@
 
 from __future__ import annotations
 
+import tidemark
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._image_color import (
+from tidemark._random.functions import stateless_uniform, uniform
+from tidemark._tidemark import call
+from tidemark.errors import InvalidArgumentError
+from tidemark.image._color import (
+    _where,
     adjust_brightness,
     adjust_contrast,
     adjust_hue,
     adjust_saturation,
 )
-from tidemark._image_files import adjust_jpeg_quality
-from tidemark._image_ops import flip_left_right, flip_up_down
-from tidemark._random.functions import stateless_uniform, uniform
-from tidemark._tidemark import call
+from tidemark.image._files import adjust_jpeg_quality
+from tidemark.image._geometry import flip_left_right, flip_up_down
+
+
+def _draw(low, high, seed):
+    return tidemark.random.uniform([], low, high, seed=seed)
+
+
+def _check_range(lower, upper):
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+
+
+def _check_delta(max_delta, most=None):
+    if max_delta < 0 or (most is not None and max_delta > most):
+        limit = "non-negative" if most is None else f"between 0 and {most}"
+        raise ValueError(f"max_delta must be {limit}.")
+
+
+@export("tf.image.random_brightness")
+def random_brightness(image, max_delta, seed=None):
+    """Brightness changed by a random amount."""
+    _check_delta(max_delta)
+    return adjust_brightness(image, _draw(-max_delta, max_delta, seed))
+
+
+@export("tf.image.random_contrast")
+def random_contrast(image, lower, upper, seed=None):
+    """Contrast changed by a random factor."""
+    _check_range(lower, upper)
+    return adjust_contrast(image, _draw(lower, upper, seed))
+
+
+@export("tf.image.random_hue")
+def random_hue(image, max_delta, seed=None):
+    """Hue turned by a random amount."""
+    _check_delta(max_delta, 0.5)
+    return adjust_hue(image, _draw(-max_delta, max_delta, seed))
+
+
+@export("tf.image.random_saturation")
+def random_saturation(image, lower, upper, seed=None):
+    """Saturation changed by a random factor."""
+    _check_range(lower, upper)
+    return adjust_saturation(image, _draw(lower, upper, seed))
+
+
+def _flip_some(image, flip, seed):
+    image = convert_to_tensor(image)
+    if image.ndim == 3:
+        return flip(image) if float(_draw(0.0, 1.0, seed)) < 0.5 else image
+    chosen = tidemark.random.uniform([image._shape_tuple()[0], 1, 1, 1], seed=seed)
+    return _where(call("less", (chosen, 0.5), {}), flip(image), image)
+
+
+@export("tf.image.random_flip_left_right")
+def random_flip_left_right(image, seed=None):
+    """Each image mirrored left to right with probability 1/2."""
+    return _flip_some(image, flip_left_right, seed)
+
+
+@export("tf.image.random_flip_up_down")
+def random_flip_up_down(image, seed=None):
+    """Each image upside down with probability 1/2."""
+    return _flip_some(image, flip_up_down, seed)
 
 
 @export("tf.image.stateless_random_brightness")
@@ -85,8 +153,6 @@ def _cropped(value, size, draw):
     limits = []
     for have, want in zip(value.shape, wanted, strict=True):
         if have < want:
-            from tidemark.errors import InvalidArgumentError
-
             raise InvalidArgumentError(
                 None, None, f"Need value.shape >= size, got {list(value.shape)} and {wanted}"
             )

@@ -1,4 +1,4 @@
-"""Colours and quality of images: conversions, adjustments, standardisation, ``ssim``."""
+"""Colours of images: types of pixels, colour spaces, adjustments, standardisation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from tidemark import dtypes
 from tidemark._array_ops import ensure_shape
 from tidemark._creation import cast, convert_to_tensor, saturate_cast
 from tidemark._export import export
-from tidemark._image_ops import flip_left_right, flip_up_down
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
@@ -89,32 +88,61 @@ def grayscale_to_rgb(images, name=None):
     return call("tile", (images, [1] * (images.ndim - 1) + [3]), {})
 
 
-_YUV = [[0.299, -0.14714119, 0.61497538],
+_MATRICES = {
+    "rgb_to_yiq": [
+        [0.299, 0.59590059, 0.2115],
+        [0.587, -0.27455667, -0.52273617],
+        [0.114, -0.32134392, 0.31119955],
+    ],
+    "yiq_to_rgb": [
+        [1, 1, 1],
+        [0.95598634, -0.27201283, -1.10674021],
+        [0.6208248, -0.64720424, 1.70423049],
+    ],
+    "rgb_to_yuv": [
+        [0.299, -0.14714119, 0.61497538],
         [0.587, -0.28886916, -0.51496512],
-        [0.114, 0.43601035, -0.10001026]]  # fmt: skip
-_RGB_OF_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
-_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617],
-        [0.114, -0.32134392, 0.31119955]]  # fmt: skip
-_RGB_OF_YIQ = [
-    [1, 1, 1],
-    [0.95598634, -0.27201283, -1.10674021],
-    [0.6208248, -0.64720424, 1.70423049],
-]
+        [0.114, 0.43601035, -0.10001026],
+    ],
+    "yuv_to_rgb": [
+        [1, 1, 1],
+        [0, -0.394642334, 2.03206185],
+        [1.13988303, -0.58062185, 0],
+    ],
+}
 
 
-def _by_matrix(name, matrix):
-    def function(images):
-        flt = _floating(images, public)
-        return _mixed(flt, convert_to_tensor(matrix, dtype=dtypes.float64))
-
-    public = name
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Every pixel in another colour space: " + name.replace("_", " ") + "."
-    return export(f"tf.image.{name}")(function)
+def _converted(images, name):
+    images = convert_to_tensor(images)
+    if images.ndim < 1 or images.shape[-1] != 3:
+        raise ValueError(f"[{name}] images must have 3 channels, got shape {images.shape}")
+    matrix = convert_to_tensor(_MATRICES[name], dtype=images.dtype)
+    flat = call("reshape", (images, [-1, 3]), {})
+    return call("reshape", (flat @ matrix, [int(n) for n in images.shape]), {})
 
 
-rgb_to_yuv, yuv_to_rgb = _by_matrix("rgb_to_yuv", _YUV), _by_matrix("yuv_to_rgb", _RGB_OF_YUV)
-rgb_to_yiq, yiq_to_rgb = _by_matrix("rgb_to_yiq", _YIQ), _by_matrix("yiq_to_rgb", _RGB_OF_YIQ)
+@export("tf.image.rgb_to_yiq")
+def rgb_to_yiq(images):
+    """From red, green, blue to brightness and two colour axes (NTSC)."""
+    return _converted(images, "rgb_to_yiq")
+
+
+@export("tf.image.yiq_to_rgb")
+def yiq_to_rgb(images):
+    """Back from rgb_to_yiq."""
+    return _converted(images, "yiq_to_rgb")
+
+
+@export("tf.image.rgb_to_yuv")
+def rgb_to_yuv(images):
+    """From red, green, blue to brightness and two colour axes (PAL)."""
+    return _converted(images, "rgb_to_yuv")
+
+
+@export("tf.image.yuv_to_rgb")
+def yuv_to_rgb(images):
+    """Back from rgb_to_yuv."""
+    return _converted(images, "yuv_to_rgb")
 
 
 def _where(condition, a, b):
@@ -246,131 +274,3 @@ def per_image_standardization(image):
     deviation = call("std", (image,), axes)
     least = _like(1.0 / max(count, 1) ** 0.5, image)
     return (image - call("mean", (image,), axes)) / call("maximum", (deviation, least), {})
-
-
-# --- measures -------------------------------------------------------------------------------------
-
-
-def _sum_of_steps(images, axis):
-    size = images._shape_tuple()[axis]
-    begin, end = [0] * images.ndim, [-1] * images.ndim
-    shifted = begin.copy()
-    shifted[axis], end[axis] = 1, size - 1
-    step = call("slice", (images, shifted, end), {}) - call("slice", (images, begin, end), {})
-    return call("abs", (step,), {})
-
-
-@export("tf.image.total_variation")
-def total_variation(images, name=None):
-    """The sum of differences between neighbouring pixels."""
-    images = convert_to_tensor(images)
-    if images.ndim not in (3, 4):
-        raise ValueError("'images' must be either 3 or 4-dimensional.")
-    first = images.ndim - 3
-    axes = {"axis": [first, first + 1, first + 2]}
-    down, across = (_sum_of_steps(images, first + i) for i in (0, 1))
-    return call("sum", (down,), axes) + call("sum", (across,), axes)
-
-
-@export("tf.image.psnr")
-def psnr(a, b, max_val, name=None):
-    """Peak signal-to-noise ratio of image pairs, in decibels."""
-    a, b = convert_to_tensor(a), convert_to_tensor(b)
-    scale = convert_image_dtype(convert_to_tensor(max_val, dtype=a.dtype), dtypes.float32)
-    a, b = (convert_image_dtype(x, dtypes.float32) for x in (a, b))
-    error = call("mean", (call("squared_difference", (a, b), {}),), {"axis": [-3, -2, -1]})
-    log = call("log", (scale,), {}) * 20.0 - call("log", (error,), {}) * 10.0
-    return log * (1.0 / 2.302585092994046)
-
-
-@export("tf.image.image_gradients")
-def image_gradients(image):
-    """Differences to the next pixel down and across; zero at the last."""
-    image = convert_to_tensor(image)
-    if image.ndim != 4:
-        raise ValueError(f"image_gradients expects a 4D tensor [b, h, w, d], not {image.shape}")
-
-    def step(axis):
-        size = image._shape_tuple()[axis]
-        begin, length = [0] * 4, [-1] * 4
-        shifted = begin.copy()
-        shifted[axis], length[axis] = 1, size - 1
-        change = call("slice", (image, shifted, length), {}) - call(
-            "slice", (image, begin, length), {}
-        )
-        pads = [[0, 1 if a == axis else 0] for a in range(4)]
-        return call("pad", (change, pads, _like(0, image)), {})
-
-    return step(1), step(2)
-
-
-# --- at random ------------------------------------------------------------------------------------
-
-
-def _draw(low, high, seed):
-    from tidemark import random
-
-    return random.uniform([], low, high, seed=seed)
-
-
-def _check_range(lower, upper):
-    if upper <= lower:
-        raise ValueError("upper must be > lower.")
-    if lower < 0:
-        raise ValueError("lower must be non-negative.")
-
-
-def _check_delta(max_delta, most=None):
-    if max_delta < 0 or (most is not None and max_delta > most):
-        limit = "non-negative" if most is None else f"between 0 and {most}"
-        raise ValueError(f"max_delta must be {limit}.")
-
-
-@export("tf.image.random_brightness")
-def random_brightness(image, max_delta, seed=None):
-    """Brightness changed by a random amount."""
-    _check_delta(max_delta)
-    return adjust_brightness(image, _draw(-max_delta, max_delta, seed))
-
-
-@export("tf.image.random_contrast")
-def random_contrast(image, lower, upper, seed=None):
-    """Contrast changed by a random factor."""
-    _check_range(lower, upper)
-    return adjust_contrast(image, _draw(lower, upper, seed))
-
-
-@export("tf.image.random_hue")
-def random_hue(image, max_delta, seed=None):
-    """Hue turned by a random amount."""
-    _check_delta(max_delta, 0.5)
-    return adjust_hue(image, _draw(-max_delta, max_delta, seed))
-
-
-@export("tf.image.random_saturation")
-def random_saturation(image, lower, upper, seed=None):
-    """Saturation changed by a random factor."""
-    _check_range(lower, upper)
-    return adjust_saturation(image, _draw(lower, upper, seed))
-
-
-def _flip_some(image, flip, seed):
-    image = convert_to_tensor(image)
-    if image.ndim == 3:
-        return flip(image) if float(_draw(0.0, 1.0, seed)) < 0.5 else image
-    from tidemark import random
-
-    chosen = random.uniform([image._shape_tuple()[0], 1, 1, 1], seed=seed)
-    return _where(call("less", (chosen, 0.5), {}), flip(image), image)
-
-
-@export("tf.image.random_flip_left_right")
-def random_flip_left_right(image, seed=None):
-    """Each image mirrored left to right with probability 1/2."""
-    return _flip_some(image, flip_left_right, seed)
-
-
-@export("tf.image.random_flip_up_down")
-def random_flip_up_down(image, seed=None):
-    """Each image upside down with probability 1/2."""
-    return _flip_some(image, flip_up_down, seed)
