@@ -17,10 +17,13 @@ OPS = _tidemark.op_functions()  # "tf.math.add" → the function
 _SIZED = tuple(
     f"tidemark.{name}"
     for name in (
-        "_conv", "_ctc", "_embedding", "_nn_", "_pool", "_space", "_sparse", "_windows",
+        "_sparse",
         "image._boxes", "image._color", "image._files", "image._geometry", "image._quality",
         "image._random",
         "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices",
+        "nn._activations", "nn._attention", "nn._convolution", "nn._ctc", "nn._dropout",
+        "nn._embedding", "nn._losses", "nn._morphology", "nn._normalization", "nn._pooling",
+        "nn._space_to_batch",
         "signal._cosine", "signal._fft", "signal._frames", "signal._spectral", "signal._windows",
     )
 )  # fmt: skip

@@ -128,11 +128,11 @@ def known_number(value):
 
 def seeds_of(seed):
     """The two seeds that TensorFlow makes of the program's seed and an operation's."""
-    from tidemark._random import state
+    from tidemark.random import _state
 
     if isinstance(seed, Tensor):
         seed = number_of(seed, "seed")
-    first, second = state.seeds_for_operation(None if seed is None else int(seed))
+    first, second = _state.seeds_for_operation(None if seed is None else int(seed))
     if first is None:
-        return tuple(state.fresh_seed())
+        return tuple(_state.fresh_seed())
     return first, second

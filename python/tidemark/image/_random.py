@@ -6,7 +6,6 @@ import tidemark
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._random.functions import stateless_uniform, uniform
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 from tidemark.image._color import (
@@ -18,6 +17,7 @@ from tidemark.image._color import (
 )
 from tidemark.image._files import adjust_jpeg_quality
 from tidemark.image._geometry import flip_left_right, flip_up_down
+from tidemark.random._functions import stateless_uniform, uniform
 
 
 def _draw(low, high, seed):

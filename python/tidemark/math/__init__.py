@@ -4,10 +4,8 @@ from tidemark import _array_ops, _math_ops
 from tidemark._export import namespace as _namespace
 
 _LATER = {  # written in modules loaded on first use
-    "approx_max_k": "_stitch_ops",
-    "approx_min_k": "_stitch_ops",
-    "log_softmax": "_nn_ops",
-    "softmax": "_nn_ops",
+    "approx_max_k": "math._approximate_top_k",
+    "approx_min_k": "math._approximate_top_k",
 }
 
 globals().update(_namespace("tf.math"))

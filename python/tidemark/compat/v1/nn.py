@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import nn as _nn
-from tidemark._ctc_ops import beam_search as _beam_search
-from tidemark._nn_more import fused_batch_norm as fused_batch_norm
 from tidemark._type_specs import CompositeTensor as _CompositeTensor
+from tidemark.nn._ctc import beam_search as _beam_search
+from tidemark.nn._normalization import fused_batch_norm as fused_batch_norm
 
 
 def _one(first, second, names):

@@ -1,14 +1,49 @@
-"""Rows of tables that sparse tensors of ids name, combined."""
+"""Rows of tables that ids name, each for itself or combined."""
 
 from __future__ import annotations
 
 import tidemark
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._export import export
-from tidemark._nn_more import embedding_lookup
-from tidemark._nn_ops import batch_normalization
+from tidemark._export import dispatching, export
 from tidemark._tidemark import call, convert
+
+
+@export("tf.nn.embedding_lookup")
+@dispatching
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """The rows of ``params`` that ``ids`` names; several parts hold the rows in turn ("mod")."""
+    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    if not parts:
+        raise ValueError("Argument `params` should not be empty.")
+    ids = convert_to_tensor(ids)
+    if len(parts) == 1:
+        rows = call("gather", (parts[0], ids), {"axis": 0})
+    else:
+        rows = _lookup_in_parts([convert_to_tensor(p) for p in parts], ids)
+    return rows if max_norm is None else _clipped(rows, max_norm, ids.ndim)
+
+
+def _lookup_in_parts(parts, ids):
+    """Row i lies in part i % parts at i // parts: one table made of them side by side."""
+    count = len(parts)
+    starts = [0]
+    for part in parts:
+        starts.append(starts[-1] + part._shape_tuple()[0])
+    table = call("concat", tuple(parts), {"axis": 0})
+    of_part = cast(convert_to_tensor(starts[:-1]), ids.dtype)
+    part, row = call("floormod", (ids, count), {}), call("floordiv", (ids, count), {})
+    return call("gather", (table, call("gather", (of_part, part), {}) + row), {"axis": 0})
+
+
+def _clipped(rows, max_norm, lead):
+    """Rows longer than ``max_norm`` made that long."""
+    axes = list(range(lead, rows.ndim))
+    square = call("sum", (call("square", (rows,), {}),), {"axis": axes, "keepdims": True})
+    norm = call("sqrt", (square,), {})
+    limit = cast(max_norm, rows.dtype)
+    return rows * limit / call("maximum", (norm, limit), {})
+
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -119,38 +154,3 @@ def safe_embedding_lookup_sparse(
         result = call("select", (empty, default, result), {})
     width = cast(tidemark.shape(result)[1:], dtypes.int64)
     return call("reshape", (result, call("concat", (leading, width), {"axis": 0})), {})
-
-
-# --- losses over replicas, of which there is one --------------------------------------------------
-
-
-@export("tf.nn.compute_average_loss")
-def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of the losses divided by the batch size."""
-    loss = convert_to_tensor(per_example_loss)
-    if loss.ndim == 0:
-        raise ValueError(f"`per_example_loss` must have at least one dimension, got {loss.shape}")
-    if sample_weight is not None:
-        weights = cast(convert_to_tensor(sample_weight), loss.dtype)
-        for _ in range(loss.ndim - weights.ndim if weights.ndim else 0):
-            weights = call("expand_dims", (weights,), {"axis": -1})
-        loss = loss * weights
-    if global_batch_size is None:
-        global_batch_size = tidemark.shape(loss)[0]
-    size = cast(convert_to_tensor(global_batch_size), loss.dtype)
-    return call("sum", (loss,), {}) / size
-
-
-@export("tf.nn.scale_regularization_loss")
-def scale_regularization_loss(regularization_loss):
-    """The sum of the losses: there is one replica."""
-    return call("sum", (convert_to_tensor(regularization_loss),), {})
-
-
-@export("tf.nn.batch_norm_with_global_normalization")
-def batch_norm_with_global_normalization(
-    input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
-):
-    """``tf.nn.batch_normalization`` with the arguments of long ago."""
-    scale = gamma if scale_after_normalization else None
-    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)

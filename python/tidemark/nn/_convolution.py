@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tidemark import _windows
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import Tensor, call, is_symbolic, narrow_shape
+from tidemark.nn import _windows
 
 
 def _attrs(strides, padding, dilations, spatial, first):

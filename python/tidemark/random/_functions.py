@@ -6,9 +6,9 @@ import tidemark
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor, shape_tensor
 from tidemark._export import export
-from tidemark._random import draws
-from tidemark._random.state import as_int64, remember_seed
 from tidemark._tidemark import Tensor, call, convert
+from tidemark.random import _draws
+from tidemark.random._state import as_int64, remember_seed
 
 
 @export("tf.random.set_seed")
@@ -19,7 +19,7 @@ def set_seed(seed):
 
 
 def _stream(seed):
-    return draws.Stream(None if seed is None else as_int64(seed))
+    return _draws.Stream(None if seed is None else as_int64(seed))
 
 
 # --- drawing on and on ---------------------------------------------------------------------------
@@ -28,26 +28,26 @@ def _stream(seed):
 @export("tf.random.normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of the normal distribution."""
-    return draws.normal(shape, _stream(seed), mean, stddev, dtype)
+    return _draws.normal(shape, _stream(seed), mean, stddev, dtype)
 
 
 @export("tf.random.truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of the normal distribution; none further from the mean than two deviations."""
-    return draws.truncated_normal(shape, _stream(seed), mean, stddev, dtype)
+    return _draws.truncated_normal(shape, _stream(seed), mean, stddev, dtype)
 
 
 @export("tf.random.uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Numbers spread evenly from ``minval`` up to, not including, ``maxval``."""
-    return draws.uniform(shape, _stream(seed), minval, maxval, dtype)
+    return _draws.uniform(shape, _stream(seed), minval, maxval, dtype)
 
 
 @export("tf.random.shuffle")
 def shuffle(value, seed=None, name=None):
     """The slices along the first dimension in random order."""
     value = convert_to_tensor(value)
-    return draws.shuffle(value, _stream(seed)) if value.ndim else value
+    return _draws.shuffle(value, _stream(seed)) if value.ndim else value
 
 
 @export("tf.random.categorical")
@@ -68,13 +68,13 @@ def _shape_then(shape, *parameters):
 @export("tf.random.gamma")
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """Gamma numbers, ``shape`` of them for each pair of alpha and beta."""
-    return draws.gamma(_shape_then(shape, alpha, beta), _stream(seed), alpha, beta, dtype)
+    return _draws.gamma(_shape_then(shape, alpha, beta), _stream(seed), alpha, beta, dtype)
 
 
 @export("tf.random.poisson")
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Poisson numbers, ``shape`` of them for each mean."""
-    return draws.poisson(_shape_then(shape, lam), _stream(seed), lam, dtype)
+    return _draws.poisson(_shape_then(shape, lam), _stream(seed), lam, dtype)
 
 
 # --- functions of the seed -----------------------------------------------------------------------
@@ -84,14 +84,14 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None,
                      alg="auto_select"):  # fmt: skip
     """Numbers of the normal distribution that depend on the seed alone."""
-    return draws.normal(shape, seed, mean, stddev, dtype)
+    return _draws.normal(shape, seed, mean, stddev, dtype)
 
 
 @export("tf.random.stateless_truncated_normal")
 def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None,
                                alg="auto_select"):  # fmt: skip
     """Truncated normal numbers that depend on the seed alone."""
-    return draws.truncated_normal(shape, seed, mean, stddev, dtype)
+    return _draws.truncated_normal(shape, seed, mean, stddev, dtype)
 
 
 @export("tf.random.stateless_uniform")
@@ -106,26 +106,26 @@ def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, 
                 f"both None or not None. Got `minval`={minval} and `maxval`={maxval}."
             )
         if maxval is None:
-            return draws.full_integers(shape, seed, dtype)
-    return draws.uniform(shape, seed, minval, maxval, dtype)
+            return _draws.full_integers(shape, seed, dtype)
+    return _draws.uniform(shape, seed, minval, maxval, dtype)
 
 
 @export("tf.random.stateless_gamma")
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
     """Gamma numbers that depend on the seed alone."""
-    return draws.gamma(shape, seed, alpha, beta, dtype)
+    return _draws.gamma(shape, seed, alpha, beta, dtype)
 
 
 @export("tf.random.stateless_poisson")
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Poisson numbers that depend on the seed alone."""
-    return draws.poisson(shape, seed, lam, dtype)
+    return _draws.poisson(shape, seed, lam, dtype)
 
 
 @export("tf.random.stateless_binomial")
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
     """Binomial numbers that depend on the seed alone."""
-    return draws.binomial(shape, seed, counts, probs, output_dtype)
+    return _draws.binomial(shape, seed, counts, probs, output_dtype)
 
 
 def _normal_cdf(x):
@@ -152,7 +152,7 @@ def stateless_parameterized_truncated_normal(
         call("select", (mirrored, -low, high), {}),
     )
     below, above = _normal_cdf(low), _normal_cdf(high)
-    even = draws.uniform(shape, seed, 0.0, 1.0, dtypes.float64)
+    even = _draws.uniform(shape, seed, 0.0, 1.0, dtypes.float64)
     number = call("ndtri", (below + even * (above - below),), {})
     number = tidemark.clip_by_value(number, low, high)
     number = call("select", (mirrored, -number, number), {})
@@ -177,7 +177,7 @@ def _categorical(logits, num_samples, source, dtype):
     # The largest of logits plus Gumbel noise is a class with the right probability.
     wide = cast(logits, dtypes.float32)
     shape = (rows, int(num_samples), classes)
-    even = draws.uniform(shape, source, 1e-20, 1.0, dtypes.float32)
+    even = _draws.uniform(shape, source, 1e-20, 1.0, dtypes.float32)
     noise = -call("log", (-call("log", (even,), {}),), {})
     scores = call("expand_dims", (wide,), {"axis": 1}) + noise
     return call("argmax", (scores,), {"axis": 2, "output_type": dtypes.enum_of(dtype)})
@@ -187,14 +187,14 @@ def _categorical(logits, num_samples, source, dtype):
 def split(seed, num=2, alg="auto_select"):
     """``num`` seeds that depend on one."""
     seed = _seed_tensor(seed)
-    return draws.full_integers((int(num), 2), seed, seed.dtype)
+    return _draws.full_integers((int(num), 2), seed, seed.dtype)
 
 
 @export("tf.random.fold_in", "tf.random.experimental.stateless_fold_in")
 def fold_in(seed, data, alg="auto_select"):
     """A seed that depends on a seed and a number."""
     seed = _seed_tensor(seed)
-    first = draws.full_integers((1,), seed, seed.dtype)
+    first = _draws.full_integers((1,), seed, seed.dtype)
     second = cast(convert_to_tensor(data), seed.dtype)
     return call("concat", (first, call("reshape", (second, (1,)), {})), {"axis": 0})
 
@@ -208,4 +208,4 @@ def _seed_tensor(seed):
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
     """The slices along the first dimension in an order that depends on the seed alone."""
     value = convert_to_tensor(value)
-    return draws.shuffle(value, seed) if value.ndim else value
+    return _draws.shuffle(value, seed) if value.ndim else value

@@ -1,4 +1,4 @@
-"""Classes drawn as negative examples, and the losses that use them."""
+"""Classes drawn as negative examples: ``tf.random.log_uniform_candidate_sampler`` and its kin."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import tidemark
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._nn_more import embedding_lookup
-from tidemark._random import draws
-from tidemark._random.state import as_int64
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.random import _draws
+from tidemark.random._state import as_int64
 
 
 def _float64(value):
@@ -104,12 +103,12 @@ def _expected(distribution, classes, num_sampled, unique):
 
 
 def _sampled(distribution, num_sampled, unique, seed):
-    source = draws.Stream(None if seed is None else as_int64(seed))
+    source = _draws.Stream(None if seed is None else as_int64(seed))
     if not unique:
-        even = draws.uniform([num_sampled], source, 0.0, 1.0, dtypes.float64)
+        even = _draws.uniform([num_sampled], source, 0.0, 1.0, dtypes.float64)
         return distribution.from_even(even)
     # The largest of the log probabilities plus Gumbel noise: as drawing until all are different.
-    even = draws.uniform([distribution.size], source, 1e-300, 1.0, dtypes.float64)
+    even = _draws.uniform([distribution.size], source, 1e-300, 1.0, dtypes.float64)
     noise = -call("log", (-call("log", (even,), {}),), {})
     scores = call("log", (distribution.all_probabilities(),), {}) + noise
     return cast(call("top_k", (scores, num_sampled), {})[1], dtypes.int64)
@@ -187,65 +186,3 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
     sampled = tidemark.range(int(num_sampled), dtype=dtypes.int64)
     ones = cast(call("ones_like", (true_classes,), {}), dtypes.float32)
     return sampled, ones, call("fill", ([int(num_sampled)], convert(1.0)), {})
-
-
-# --- losses --------------------------------------------------------------------------------------
-
-
-def _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
-                    sampled_values, remove_accidental_hits, seed):  # fmt: skip
-    """Logits and targets of the true classes and the sampled ones, side by side."""
-    labels, inputs = convert_to_tensor(labels, dtype="int64"), convert_to_tensor(inputs)
-    if labels.ndim == 1 and num_true == 1:
-        labels = call("expand_dims", (labels,), {"axis": 1})
-    if sampled_values is None:
-        sampled_values = log_uniform_candidate_sampler(
-            labels, num_true, num_sampled, True, num_classes, seed
-        )
-    sampled, true_expected, sampled_expected = (tidemark.stop_gradient(v) for v in sampled_values)
-    sampled = cast(sampled, dtypes.int64)
-    true_rows = embedding_lookup(weights, labels)
-    wide = call("expand_dims", (inputs,), {"axis": 1})
-    true_logits = call("sum", (wide * true_rows,), {"axis": [2]}) + embedding_lookup(biases, labels)
-    rows = embedding_lookup(weights, sampled)
-    logits = call("matmul", (inputs, rows), {"transpose_b": True})
-    logits = logits + embedding_lookup(biases, sampled)
-    if remove_accidental_hits:
-        same = call("equal", (call("expand_dims", (labels,), {"axis": 2}), sampled), {})
-        hit = call("any", (same,), {"axis": [1]})
-        lowest = convert(logits.dtype.min, logits._dtype_enum)
-        logits = call("select", (hit, lowest, logits), {})
-    true_logits = true_logits - cast(call("log", (true_expected,), {}), logits.dtype)
-    logits = logits - cast(call("log", (sampled_expected,), {}), logits.dtype)
-    targets = call("ones_like", (true_logits,), {}) / float(num_true)
-    nothing = call("zeros_like", (logits,), {})
-    return (
-        call("concat", (true_logits, logits), {"axis": 1}),
-        call("concat", (targets, nothing), {"axis": 1}),
-    )
-
-
-@export("tf.nn.nce_loss")
-def nce_loss(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=False, name="nce_loss",
-):  # fmt: skip
-    """Noise-contrastive estimation: true classes against sampled ones, each by itself."""
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes,
-                                      num_true, sampled_values, remove_accidental_hits,
-                                      None)  # fmt: skip
-    each = tidemark.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
-    return call("sum", (each,), {"axis": [1]})
-
-
-@export("tf.nn.sampled_softmax_loss")
-def sampled_softmax_loss(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=True, seed=None, name="sampled_softmax_loss",
-):  # fmt: skip
-    """The cross-entropy of a softmax over the true classes and some sampled ones."""
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes,
-                                      num_true, sampled_values, remove_accidental_hits,
-                                      seed)  # fmt: skip
-    targets = tidemark.stop_gradient(targets)
-    return tidemark.nn.softmax_cross_entropy_with_logits(labels=targets, logits=logits)

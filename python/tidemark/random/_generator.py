@@ -7,9 +7,9 @@ import threading
 
 from tidemark import dtypes
 from tidemark._export import export
-from tidemark._random import draws
-from tidemark._random.state import as_int64, fresh_seed, mixed
 from tidemark._tidemark import Tensor, call, convert, is_tracing, python_call
+from tidemark.random import _draws
+from tidemark.random._state import as_int64, fresh_seed, mixed
 
 
 @export("tf.random.Algorithm", "tf.random.experimental.Algorithm")
@@ -145,34 +145,34 @@ class Generator:
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Numbers of the normal distribution."""
-        return draws.normal(shape, self._next_seed(), mean, stddev, dtype)
+        return _draws.normal(shape, self._next_seed(), mean, stddev, dtype)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normal numbers, none further from the mean than two deviations."""
-        return draws.truncated_normal(shape, self._next_seed(), mean, stddev, dtype)
+        return _draws.truncated_normal(shape, self._next_seed(), mean, stddev, dtype)
 
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
         """Numbers spread evenly from ``minval`` up to, not including, ``maxval``."""
         if dtypes.as_dtype(dtype).is_integer and minval is None and maxval is None:
             return self.uniform_full_int(shape, dtype)
-        return draws.uniform(shape, self._next_seed(), minval, maxval, dtype)
+        return _draws.uniform(shape, self._next_seed(), minval, maxval, dtype)
 
     def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
         """Integers over the whole range of their type."""
-        return draws.full_integers(shape, self._next_seed(), dtype)
+        return _draws.full_integers(shape, self._next_seed(), dtype)
 
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
         """Binomial numbers; counts and probs broadcast to the shape."""
-        return draws.binomial(shape, self._next_seed(), counts, probs, dtype)
+        return _draws.binomial(shape, self._next_seed(), counts, probs, dtype)
 
     def make_seeds(self, count=1):
         """Seeds for stateless ops: a tensor of shape [2, count], one in each column."""
-        seeds = draws.full_integers((1, int(count)), self._next_seed(), dtypes.int64)
+        seeds = _draws.full_integers((1, int(count)), self._next_seed(), dtypes.int64)
         return call("pad", (seeds, [[0, 1], [0, 0]], convert(0, dtypes.int64._enum)), {})
 
     def split(self, count=1):
         """New generators whose streams have nothing to do with each other or with this one."""
-        keys = draws.full_integers((int(count),), self._next_seed(), dtypes.int64)
+        keys = _draws.full_integers((int(count),), self._next_seed(), dtypes.int64)
         return [Generator(state=[0, 0, key], alg=self._alg) for key in keys.numpy().tolist()]
 
 

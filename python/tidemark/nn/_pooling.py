@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tidemark import _windows
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
 from tidemark._tidemark import call
 from tidemark.dtypes import int64
+from tidemark.nn import _windows
 
 
 def _pool(op, x, ksize, strides, padding, data_format, spatial, dilations=None):
