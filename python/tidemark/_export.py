@@ -17,7 +17,6 @@ OPS = _tidemark.op_functions()  # "tf.math.add" → the function
 _SIZED = tuple(
     f"tidemark.{name}"
     for name in (
-        "_sparse",
         "image._boxes", "image._color", "image._files", "image._geometry", "image._quality",
         "image._random",
         "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices",
@@ -25,6 +24,8 @@ _SIZED = tuple(
         "nn._embedding", "nn._losses", "nn._morphology", "nn._normalization", "nn._pooling",
         "nn._space_to_batch",
         "signal._cosine", "signal._fft", "signal._frames", "signal._spectral", "signal._windows",
+        "sparse._combining", "sparse._layout", "sparse._matmul", "sparse._products",
+        "sparse._reducing", "sparse._tensor",
     )
 )  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}

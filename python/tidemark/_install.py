@@ -168,10 +168,10 @@ def _data_structures():
 
 
 def _sparse_csr():
-    from tidemark._sparse import products
+    from tidemark.sparse import _products
 
     return {
-        name: getattr(products, name)
+        name: getattr(_products, name)
         for name in (
             "csr_sparse_matrix_to_sparse_tensor",
             "sparse_matrix_sparse_mat_mul",

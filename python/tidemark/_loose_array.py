@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
-from tidemark._ragged.row_partition import check_that
 from tidemark._staged_array import StagedTensorArray, _static
 from tidemark._tensor_array import TensorArray, zero_of
 from tidemark._tidemark import call, is_symbolic
 from tidemark.dtypes import as_dtype
+from tidemark.ragged._row_partition import check_that
 from tidemark.tensor_shape import TensorShape, as_shape
 
 _MOST_SIZES = 8

@@ -67,7 +67,7 @@ def placeholder(dtype, shape):
 
 def sparse_placeholder(dtype, shape):
     """As placeholder, for a sparse tensor."""
-    from tidemark._sparse.tensor import SparseTensor
+    from tidemark.sparse._tensor import SparseTensor
 
     if current_builder() is None:
         return None

@@ -8,7 +8,7 @@ _MODULES = {"numpy": "tidemark.experimental.numpy"}
 _LAZY = {
     "BoundedTensorSpec": "tidemark._type_specs",
     "Optional": "tidemark._optional",
-    "RowPartition": "tidemark._ragged",
+    "RowPartition": "tidemark.ragged._row_partition",
 }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor
 from tidemark._tidemark import Tensor, call, convert
+from tidemark.ragged._row_partition import RowPartition
+from tidemark.ragged._tensor import RaggedTensor
 
 
 def getitem(ragged, key):

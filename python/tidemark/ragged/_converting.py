@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor, length_of
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
+from tidemark.ragged._row_partition import RowPartition
+from tidemark.ragged._tensor import RaggedTensor, length_of
 from tidemark.tensor_shape import as_shape
 
 _INT64 = dtypes.int64._enum
@@ -61,8 +61,8 @@ def places_of_values(ragged):
 
 def to_tensor(ragged, default_value, shape):
     """A dense tensor; rows are filled up, or cut off where a shape says so."""
-    from tidemark._sparse.layout import _by_position
-    from tidemark._sparse.tensor import SparseTensor
+    from tidemark.sparse._layout import _by_position
+    from tidemark.sparse._tensor import SparseTensor
 
     depth = ragged.ragged_rank + 1
     sizes = bounding_sizes(ragged)
@@ -90,7 +90,7 @@ def to_tensor(ragged, default_value, shape):
 
 def to_sparse(ragged):
     """A sparse tensor of the innermost values at their places."""
-    from tidemark._sparse.tensor import SparseTensor
+    from tidemark.sparse._tensor import SparseTensor
 
     values = ragged.flat_values
     places = places_of_values(ragged)
@@ -108,7 +108,7 @@ def to_sparse(ragged):
 
 
 def _all_places(sizes):
-    from tidemark._sparse.layout import places_at
+    from tidemark.sparse._layout import places_at
 
     total = 1
     for size in sizes:

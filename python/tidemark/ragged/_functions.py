@@ -9,10 +9,10 @@ import numpy as np
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._ragged.row_partition import RowPartition, as_splits, check_that
-from tidemark._ragged.tensor import RaggedTensor, _length, as_values
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.ragged._row_partition import RowPartition, as_splits, check_that
+from tidemark.ragged._tensor import RaggedTensor, _length, as_values
 
 
 @export("tf.ragged.constant")
@@ -166,7 +166,7 @@ def stack(values, axis=0, name=None):
         return RaggedTensor.from_row_lengths(_joined(values), lengths, validate=False)
     if axis == 1:
         expanded = [_each_in_a_row(v) for v in values]
-        from tidemark._ragged.dispatch import concat
+        from tidemark.ragged._dispatch import concat
 
         return concat(expanded, 1)
     rows = values[0].with_values
@@ -174,7 +174,7 @@ def stack(values, axis=0, name=None):
 
 
 def _joined(values):
-    from tidemark._ragged.dispatch import concat
+    from tidemark.ragged._dispatch import concat
 
     if any(isinstance(v, RaggedTensor) for v in values):
         return concat(values, 0)
@@ -195,7 +195,7 @@ def boolean_mask(data, mask, name=None):
     if not isinstance(mask, RaggedTensor) and mask.shape.rank > 1:
         mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1)
     if not isinstance(mask, RaggedTensor):
-        from tidemark._ragged.indexing import take
+        from tidemark.ragged._indexing import take
 
         where = call("nonzero", (mask,), {})
         return take(data, call("reshape", (where, (-1,)), {}))
@@ -212,7 +212,7 @@ def boolean_mask(data, mask, name=None):
 @export("tf.ragged.stack_dynamic_partitions")
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     """One row for each partition, with the elements that belong to it."""
-    from tidemark._ragged.indexing import take
+    from tidemark.ragged._indexing import take
 
     data, partitions = as_values(data), convert_to_tensor(partitions)
     if partitions.shape.rank != 1:
@@ -225,6 +225,6 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 @export("tf.ragged.cross")
 def cross(inputs, name=None):
     """All combinations of one element of each column, row by row, joined as text."""
-    from tidemark._sparse.combining import cross as sparse_cross
+    from tidemark.sparse._combining import cross as sparse_cross
 
     return RaggedTensor.from_sparse(sparse_cross(inputs))

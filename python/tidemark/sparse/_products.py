@@ -6,11 +6,11 @@ import collections
 
 from tidemark import dtypes
 from tidemark._creation import cast
-from tidemark._sparse.combining import _merged
-from tidemark._sparse.layout import flat_places, in_order
-from tidemark._sparse.tensor import SparseTensor
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.sparse._combining import _merged
+from tidemark.sparse._layout import flat_places, in_order
+from tidemark.sparse._tensor import SparseTensor
 
 _INT64 = dtypes.int64._enum
 Components = collections.namedtuple(

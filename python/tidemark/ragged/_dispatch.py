@@ -10,13 +10,13 @@ import inspect
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
-from tidemark._ragged.converting import places_of_values
-from tidemark._ragged.functions import check_same_rows, map_flat_values, stack
-from tidemark._ragged.indexing import _expanded, take
-from tidemark._ragged.row_partition import RowPartition
-from tidemark._ragged.tensor import RaggedTensor, _length, as_values, length_of
-from tidemark._sparse.tensor import ELEMENTWISE
 from tidemark._tidemark import call, convert
+from tidemark.ragged._converting import places_of_values
+from tidemark.ragged._functions import check_same_rows, map_flat_values, stack
+from tidemark.ragged._indexing import _expanded, take
+from tidemark.ragged._row_partition import RowPartition
+from tidemark.ragged._tensor import RaggedTensor, _length, as_values, length_of
+from tidemark.sparse._tensor import ELEMENTWISE
 
 _OF_VALUES_NAMES = """
     as_string join length lower regex_full_match regex_replace strip substr to_hash_bucket

@@ -8,9 +8,9 @@ from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._debugging_ops import _require
 from tidemark._export import export
-from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
+from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
 
 _INT64 = dtypes.int64._enum
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
-from tidemark._ragged.row_partition import check_that
-from tidemark._ragged.tensor import sizes_of
-from tidemark._sparse.layout import as_sparse, flat_places, places_at
-from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
 from tidemark._tidemark import call, convert, is_symbolic
 from tidemark.errors import InvalidArgumentError
+from tidemark.ragged._row_partition import check_that
+from tidemark.ragged._tensor import sizes_of
+from tidemark.sparse._layout import as_sparse, flat_places, places_at
+from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
 
 _INT64 = dtypes.int64._enum
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
-from tidemark._ragged.row_partition import RowPartition
 from tidemark._tidemark import Tensor, call, convert
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
+from tidemark.ragged._row_partition import RowPartition
 from tidemark.tensor_shape import TensorShape, as_shape
 
 _INT64 = dtypes.int64._enum
@@ -138,7 +138,7 @@ class RaggedTensor(CompositeTensor):
     def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None,
                     row_splits_dtype=dtypes.int64):  # fmt: skip
         """Rows of a tensor, without their tails: beyond a length, or of one padding value."""
-        from tidemark._ragged.converting import from_tensor
+        from tidemark.ragged._converting import from_tensor
 
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
@@ -228,7 +228,7 @@ class RaggedTensor(CompositeTensor):
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
         """The smallest dense shape that holds all rows."""
-        from tidemark._ragged.converting import bounding_sizes, sizes_as_tensor
+        from tidemark.ragged._converting import bounding_sizes, sizes_as_tensor
 
         number = self.row_splits.dtype if out_type is None else as_dtype(out_type)
         sizes = cast(sizes_as_tensor(bounding_sizes(self)), number)
@@ -261,7 +261,7 @@ class RaggedTensor(CompositeTensor):
 
     def merge_dims(self, outer_axis, inner_axis):
         """Some neighbouring dimensions as one."""
-        from tidemark._ragged.converting import merge_dims
+        from tidemark.ragged._converting import merge_dims
 
         return merge_dims(self, outer_axis, inner_axis)
 
@@ -269,13 +269,13 @@ class RaggedTensor(CompositeTensor):
 
     def to_tensor(self, default_value=None, name=None, shape=None):
         """A dense tensor, rows filled up with the default value."""
-        from tidemark._ragged.converting import to_tensor
+        from tidemark.ragged._converting import to_tensor
 
         return to_tensor(self, default_value, shape)
 
     def to_sparse(self, name=None):
         """A sparse tensor of the values at their places."""
-        from tidemark._ragged.converting import to_sparse
+        from tidemark.ragged._converting import to_sparse
 
         return to_sparse(self)
 
@@ -320,7 +320,7 @@ class RaggedTensor(CompositeTensor):
             yield self._values[begin:end]
 
     def __getitem__(self, key):
-        from tidemark._ragged.indexing import getitem
+        from tidemark.ragged._indexing import getitem
 
         return getitem(self, key)
 
@@ -330,7 +330,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def __tf_dispatch__(cls, function, args, kwargs):
-        from tidemark._ragged.dispatch import answer
+        from tidemark.ragged._dispatch import answer
 
         return answer(function, args, kwargs)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._sparse.layout import as_sparse
-from tidemark._sparse.tensor import SparseTensor, SparseTensorValue
 from tidemark._tidemark import call, convert, is_symbolic, static_value
 from tidemark.errors import InvalidArgumentError
+from tidemark.sparse._layout import as_sparse
+from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
 
 _SPARSE = (SparseTensor, SparseTensorValue)
 
