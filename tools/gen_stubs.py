@@ -25,7 +25,7 @@ MODULES = {
     "tidemark.nn": "nn/__init__.pyi",
     "tidemark.nn.experimental": "nn/experimental.pyi",
     "tidemark.bitwise": "bitwise.pyi",
-    "tidemark.debugging": "debugging.pyi",
+    "tidemark.debugging": "debugging/__init__.pyi",
     "tidemark.random": "random/__init__.pyi",
     "tidemark.random.experimental": "random/experimental.pyi",
 }

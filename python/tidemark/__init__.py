@@ -66,7 +66,7 @@ _MODULES = (
     "version",
 )
 _LAZY = {
-    "Assert": "_debugging_ops",
+    "Assert": "debugging._checks",
     "IndexedSlicesSpec": "_type_specs",
     "OptionalSpec": "_optional",
     "RaggedTensor": "ragged._tensor",
@@ -80,10 +80,10 @@ _LAZY = {
     "TensorArraySpec": "_tensor_array",
     "DeviceSpec": "_device",
     "Module": "_module",
-    "assert_equal": "_debugging_ops",
-    "assert_greater": "_debugging_ops",
-    "assert_less": "_debugging_ops",
-    "assert_rank": "_debugging_ops",
+    "assert_equal": "debugging._checks",
+    "assert_greater": "debugging._checks",
+    "assert_less": "debugging._checks",
+    "assert_rank": "debugging._checks",
     "device": "_device",
     "dynamic_stitch": "_stitch_ops",
     "edit_distance": "sparse._edit_distance",

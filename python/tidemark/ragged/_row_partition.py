@@ -190,7 +190,7 @@ def _count(number, dtype):
 def check_that(holds, message):
     """Raises now, or when the graph that is being built runs."""
     if is_symbolic(holds):
-        from tidemark._debugging_ops import _require
+        from tidemark.debugging._checks import _require
 
         _require(holds, lambda: message)
     elif not holds:

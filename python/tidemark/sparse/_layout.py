@@ -6,9 +6,9 @@ import operator
 
 from tidemark import dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
-from tidemark._debugging_ops import _require
 from tidemark._export import export
 from tidemark._tidemark import call, convert
+from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
 

@@ -4,7 +4,7 @@ tf.debugging.assert_positive(x, message="weights must be positive")
 tf.debugging.check_numerics(loss, "the loss")        # InvalidArgumentError on NaN or infinity
 """
 
-from tidemark import _debugging_ops  # noqa: F401  exports what is here
 from tidemark._export import namespace as _namespace
+from tidemark.debugging import _checks
 
 globals().update(_namespace("tf.debugging"))
