@@ -15,7 +15,10 @@ from tidemark import _tensor_methods as _tensor_methods
 from tidemark import _tidemark, dtypes, errors
 
 from tidemark import _array_ops, _creation, _math_ops  # isort: skip
-from tidemark import _custom_gradient, _gradients, _variable  # isort: skip
+from tidemark import _variable
+from tidemark.autodiff import _custom_gradient
+
+from tidemark.autodiff import _tape  # isort: skip
 from tidemark._export import namespace as _namespace
 from tidemark._tidemark import Tensor
 from tidemark.dtypes import *  # noqa: F403
@@ -78,13 +81,13 @@ _LAZY = {
     "VariableSpec": "_type_specs",
     "TensorArray": "_tensor_array",
     "TensorArraySpec": "_tensor_array",
-    "DeviceSpec": "_device",
-    "Module": "_module",
+    "DeviceSpec": "config._placement",
+    "Module": "_trackable.module",
     "assert_equal": "debugging._checks",
     "assert_greater": "debugging._checks",
     "assert_less": "debugging._checks",
     "assert_rank": "debugging._checks",
-    "device": "_device",
+    "device": "config._placement",
     "dynamic_stitch": "_stitch_ops",
     "edit_distance": "sparse._edit_distance",
     "extract_volume_patches": "image._patches",
@@ -103,7 +106,7 @@ _LAZY = {
     "name_scope": "_scopes",
     "init_scope": "_scopes",
     "inside_function": "_scratch_graph",
-    "install_as_tensorflow": "_install",
+    "install_as_tensorflow": "_tensorflow.install",
     "control_dependencies": "_scopes",
     "variable_creator_scope": "_scopes",
     "batch_to_space": "nn._space_to_batch",
@@ -134,12 +137,14 @@ def __getattr__(name):
     home = _LAZY.get(name)
     if home is None:
         if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
-            return _importlib.import_module("tidemark._keras").load(name)
+            return _importlib.import_module("tidemark._tensorflow.keras").load(name)
         if not name.startswith("_"):
             found = _importlib.import_module("tidemark._v1.names").find(name)
             if found is not None:
                 return found
-            unsupported = _importlib.import_module("tidemark._unsupported").module_of(f"tf.{name}")
+            unsupported = _importlib.import_module("tidemark._tensorflow.unsupported").module_of(
+                f"tf.{name}"
+            )
             if unsupported is not None:
                 return unsupported
         raise AttributeError(f"module 'tidemark' has no attribute {name!r}")

@@ -162,7 +162,7 @@ def test_dtypes_of_numpy_and_choices():
 
 
 def test_a_block_is_replaced_where_it_fits():
-    from tidemark._xla import dynamic_update_slice
+    from tidemark._tensorflow.xla import dynamic_update_slice
 
     x = dynamic_update_slice(tf.zeros([2, 3]), tf.ones([1, 2]), [1, 5])
     np.testing.assert_array_equal(x, [[0, 0, 0], [0, 1, 1]])

@@ -90,7 +90,7 @@ def stop():
 
 def _note_tapes(on):
     """Tapes remember where they were made."""
-    from tidemark._gradients import GradientTape
+    from tidemark.autodiff._tape import GradientTape
 
     if on:
 

@@ -7,7 +7,8 @@ import runpy
 import sys
 
 # Processes that the program starts begin with its sys.path; there `tensorflow` is found here.
-_STAND_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_stand_in")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STAND_IN = os.path.join(_PACKAGE, "_tensorflow", "stand_in")
 ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
 
 

@@ -6,9 +6,9 @@ import contextlib
 import threading
 
 from tidemark import nest
-from tidemark._device import CPU_NAME
 from tidemark._scopes import variable_creator_scope
 from tidemark._variable import VariableSynchronization
+from tidemark.config._placement import CPU_NAME
 from tidemark.distribute._replica import (
     CrossDeviceOps,
     InputContext,
@@ -226,7 +226,7 @@ class OneDeviceStrategy(Strategy):
     """All on the device that is named."""
 
     def __init__(self, device):
-        from tidemark._device import check
+        from tidemark.config._placement import check
 
         check(device)
         super().__init__()
@@ -264,8 +264,8 @@ def _parts(value, count):
 
 def _device_names(devices):
     """The whole names of logical devices; raises for one that is not there."""
-    from tidemark._device import DeviceSpec, check
     from tidemark.config import list_logical_devices
+    from tidemark.config._placement import DeviceSpec, check
 
     if len(devices) == 1:
         check(devices[0])  # another one may stand in for it, as everywhere

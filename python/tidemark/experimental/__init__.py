@@ -18,7 +18,7 @@ def __getattr__(name):
     if name in _LAZY:
         return getattr(_importlib.import_module(_LAZY[name]), name)
     if not name.startswith("_"):
-        unsupported = _importlib.import_module("tidemark._unsupported")
+        unsupported = _importlib.import_module("tidemark._tensorflow.unsupported")
         module = unsupported.module_of(f"tf.experimental.{name}")
         if module is not None:
             return module

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark import _tidemark, _wire, dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._proto import wire
 from tidemark._tidemark import call
 from tidemark._tracing import is_symbolic
 from tidemark.errors import InvalidArgumentError
@@ -21,20 +22,20 @@ def _fail(text):
 def _lists(message):
     """The frames of each list of a SequenceExample, by key."""
     found = {}
-    for number, _, value in _wire.fields(message):
-        for inner, _, entry in _wire.fields(value) if number == 2 else ():
+    for number, _, value in wire.fields(message):
+        for inner, _, entry in wire.fields(value) if number == 2 else ():
             if inner != 1:
                 continue
-            parts = {n: v for n, _, v in _wire.fields(entry)}
-            frames = [v for n, _, v in _wire.fields(parts.get(2, b"")) if n == 1]
+            parts = {n: v for n, _, v in wire.fields(entry)}
+            frames = [v for n, _, v in wire.fields(parts.get(2, b"")) if n == 1]
             found[bytes(parts.get(1, b"")).decode()] = frames
     return found
 
 
 def _as_example(key, feature):
     """A message with this one feature."""
-    entry = _wire.bytes_field(1, key.encode()) + _wire.bytes_field(2, bytes(feature))
-    return _wire.bytes_field(1, _wire.bytes_field(1, entry))
+    entry = wire.bytes_field(1, key.encode()) + wire.bytes_field(2, bytes(feature))
+    return wire.bytes_field(1, wire.bytes_field(1, entry))
 
 
 def _frames(serialized, key, required):
@@ -43,7 +44,7 @@ def _frames(serialized, key, required):
     for i, message in enumerate(np.asarray(serialized.numpy()).reshape(-1)):
         try:
             lists = _lists(message)
-        except (_wire.MalformedError, ValueError):
+        except (wire.MalformedError, ValueError):
             _fail(f"Could not parse serialized sequence example {i}")
         if required and key not in lists:
             _fail(

@@ -7,9 +7,9 @@ import numpy as np
 from tidemark import dtypes
 from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
-from tidemark._custom_gradient import custom_gradient
 from tidemark._export import export
 from tidemark._tidemark import call
+from tidemark.autodiff._custom_gradient import custom_gradient
 
 
 def _pooled(row):

@@ -6,7 +6,7 @@ import json
 import os
 
 from tidemark import _tidemark
-from tidemark._tracking import AutoTrackable
+from tidemark._trackable.tracking import AutoTrackable
 from tidemark._variable import Variable
 from tidemark.errors import DataLossError
 from tidemark.lookup._tables import StaticHashTable

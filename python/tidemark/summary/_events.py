@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from tidemark import _tidemark
-from tidemark._wire import bytes_field, varint
+from tidemark._proto.wire import bytes_field, varint
 
 _counter = [0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark._export import export
-from tidemark._module import Module
+from tidemark._trackable.module import Module
 
 
 def common_batch(*tensors, inner=2):

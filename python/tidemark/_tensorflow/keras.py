@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 
-from tidemark._install import install_as_tensorflow
+from tidemark._tensorflow.install import install_as_tensorflow
 
 
 class KerasMissingError(AttributeError):

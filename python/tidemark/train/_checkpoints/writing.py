@@ -6,7 +6,7 @@ import json
 import os
 
 from tidemark import _tidemark
-from tidemark._checkpoints import objects
+from tidemark.train._checkpoints import objects
 
 SUFFIX = ".tidemark"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
-from tidemark._checkpoints import objects
-from tidemark._checkpoints.restoring import (
+from tidemark._creation import convert_to_tensor
+from tidemark._trackable.tracking import AutoTrackable, Trackable
+from tidemark._variable import Variable
+from tidemark.train._checkpoints import objects
+from tidemark.train._checkpoints.restoring import (
     InitializationOnly,
     LoadStatus,
     Restore,
     attribute_was_set,
 )
-from tidemark._checkpoints.writing import write
-from tidemark._creation import convert_to_tensor
-from tidemark._tracking import AutoTrackable, Trackable
-from tidemark._variable import Variable
+from tidemark.train._checkpoints.writing import write
 
 
 class CheckpointOptions:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from tidemark import _tidemark
 from tidemark._creation import convert_to_tensor
-from tidemark._module import Module
-from tidemark._tracking import Trackable
+from tidemark._trackable.module import Module
+from tidemark._trackable.tracking import Trackable
 
 VALUE = "VARIABLE_VALUE"
 _HIDDEN = ("_self_", "_name_scope", "_tf_names")
@@ -65,7 +65,7 @@ def _is_iterator(value):
 
 
 def _is_python_state(value):
-    from tidemark._checkpoints.checkpoint import PythonState
+    from tidemark.train._checkpoints.checkpoint import PythonState
 
     return isinstance(value, PythonState)
 

@@ -8,9 +8,9 @@ import inspect
 from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._gradients import GradientTape
 from tidemark._tidemark import call
 from tidemark._tracing import building
+from tidemark.autodiff._tape import GradientTape
 
 
 class Bind:

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import threading
 
+from tidemark import config
+from tidemark.errors import InvalidArgumentError
+
 CPU_NAME = "/job:localhost/replica:0/task:0/device:CPU:0"
 _state = threading.local()
 
@@ -124,13 +127,9 @@ def current():
 
 def check(name):
     """Raises for a name that is not one, and for a device that is not there when that matters."""
-    from tidemark import config
-
     spec = DeviceSpec.from_string(name)
     there = spec.device_type in (None, "CPU") and spec.device_index in (None, 0)
     if not there and not config.get_soft_device_placement():
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None,
             None,

@@ -10,11 +10,11 @@ import json
 import os
 
 from tidemark import _tidemark
-from tidemark._checkpoints import objects
-from tidemark._checkpoints.writing import SUFFIX
 from tidemark._scopes import get_logger
 from tidemark._tracing import lifted
 from tidemark.errors import DataLossError, NotFoundError
+from tidemark.train._checkpoints import objects
+from tidemark.train._checkpoints.writing import SUFFIX
 
 _WAITING = "_self_waiting_restore"  # (restore, number of the object)
 

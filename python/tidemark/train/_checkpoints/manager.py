@@ -6,14 +6,14 @@ import contextlib
 import os
 import time
 
-from tidemark._checkpoints.restoring import Restore
-from tidemark._checkpoints.writing import SUFFIX
 from tidemark._v1.train.saver import (
     checkpoint_exists,
     get_checkpoint_state,
     latest_checkpoint,
     update_checkpoint_state,
 )
+from tidemark.train._checkpoints.restoring import Restore
+from tidemark.train._checkpoints.writing import SUFFIX
 
 
 class CheckpointManager:

@@ -18,7 +18,8 @@ import importlib.util
 import sys
 import types
 
-from tidemark import _keras_files, _tidemark
+from tidemark import _tidemark
+from tidemark._tensorflow import keras_files
 
 _ROOTS = ("tensorflow", "tensorflow_core")
 
@@ -74,7 +75,7 @@ def install_as_tensorflow():
             f"process (it came from {getattr(there, '__file__', '?')}). Call "
             "tidemark.install_as_tensorflow() before anything imports tensorflow."
         )
-    sys.meta_path[:0] = [_Finder(), _keras_files.Finder()]
+    sys.meta_path[:0] = [_Finder(), keras_files.Finder()]
     sys.modules["tensorflow"] = own
     _keep_out_of_reports("keras")
     _take_module_names()
@@ -115,7 +116,7 @@ def _defining(module):
 
 
 def _xla():
-    from tidemark._xla import dynamic_update_slice
+    from tidemark._tensorflow.xla import dynamic_update_slice
 
     return {"dynamic_update_slice": dynamic_update_slice}
 
@@ -162,9 +163,9 @@ def _config():
 
 
 def _data_structures():
-    from tidemark import _tracking
+    from tidemark._trackable import tracking
 
-    return {"ListWrapper": _tracking.ListWrapper, "_DictWrapper": _tracking._DictWrapper}
+    return {"ListWrapper": tracking.ListWrapper, "_DictWrapper": tracking._DictWrapper}
 
 
 def _sparse_csr():

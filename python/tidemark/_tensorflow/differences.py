@@ -1,7 +1,7 @@
 """What differs from TensorFlow, and why whole parts of it are missing.
 
 One place for what docs/compatibility.md says beyond what the package itself shows. A name that is
-known but not supported stands, with its reason, in ``_unsupported``.
+known but not supported stands, with its reason, in ``unsupported``.
 """
 
 from __future__ import annotations
