@@ -5,9 +5,9 @@ from __future__ import annotations
 import collections
 
 from tidemark import _tidemark, dtypes
-from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor, get_static_value, shape_tensor
 from tidemark._export import dispatching, export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._static import static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import _tidemark, dtypes
-from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor, get_static_value
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._static import static_array
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype

@@ -9,9 +9,9 @@ import numpy as np
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
+from tidemark._graph.tracing import is_tracing
 from tidemark._tidemark import Tensor, VariableBase
-from tidemark._tracing import is_tracing
 from tidemark._type_specs import CompositeTensor
 
 
@@ -173,9 +173,9 @@ def print(*inputs, **kwargs):
         _write(line + options["end"], stream())
 
     if is_tracing():
-        from tidemark import _staged
+        from tidemark._graph import staged
 
-        _staged.effect(write, *tensors)
+        staged.effect(write, *tensors)
     else:
         write(*tensors)
 

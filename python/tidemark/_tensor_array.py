@@ -20,10 +20,10 @@ class TensorArray(CompositeTensor):
 
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray and is_tracing():
-            if _is_loose(kwargs.get("infer_shape", True), kwargs.get("element_shape")):
-                from tidemark._loose_array import LooseTensorArray as cls
+            if _is_uneven(kwargs.get("infer_shape", True), kwargs.get("element_shape")):
+                from tidemark._graph.uneven_array import UnevenTensorArray as cls
             else:
-                from tidemark._staged_array import StagedTensorArray as cls
+                from tidemark._graph.staged_array import StagedTensorArray as cls
         return object.__new__(cls)
 
     def __init__(
@@ -72,7 +72,7 @@ class TensorArray(CompositeTensor):
         return call("fill", ([len(self._tensors), *sizes], zero_of(self._dtype)), {})
 
     def _parts(self):
-        from tidemark._loose_array import parts_of
+        from tidemark._graph.uneven_array import parts_of
 
         return parts_of(self)
 
@@ -80,7 +80,7 @@ class TensorArray(CompositeTensor):
     def _from_tensor(cls, spec, tensor):
         """An array over the rows of a tensor; a staged one if that is symbolic."""
         if is_symbolic(tensor):
-            from tidemark._staged_array import StagedTensorArray
+            from tidemark._graph.staged_array import StagedTensorArray
 
             return StagedTensorArray.over(spec, tensor)
         count, *sizes = tensor._shape_tuple()
@@ -251,7 +251,7 @@ class TensorArray(CompositeTensor):
         return self
 
 
-def _is_loose(infer_shape, element_shape):
+def _is_uneven(infer_shape, element_shape):
     """Whether the elements may differ in shape: in graphs their numbers are kept in one row."""
     return not infer_shape and not as_shape(element_shape).is_fully_defined()
 
@@ -315,20 +315,20 @@ class TensorArraySpec(TypeSpec):
         return made
 
     @property
-    def _is_loose(self):
-        return _is_loose(self._infer_shape, self._element_shape)
+    def _is_uneven(self):
+        return _is_uneven(self._infer_shape, self._element_shape)
 
     @property
     def _component_specs(self):
         contents = [TensorSpec(None, self._dtype)]
-        return [*contents, TensorSpec(None, dtypes.int64)] if self._is_loose else contents
+        return [*contents, TensorSpec(None, dtypes.int64)] if self._is_uneven else contents
 
     def _to_components(self, value):
-        return value._parts() if self._is_loose else [value._as_tensor()]
+        return value._parts() if self._is_uneven else [value._as_tensor()]
 
     def _from_components(self, components):
-        if self._is_loose:
-            from tidemark._loose_array import array_of
+        if self._is_uneven:
+            from tidemark._graph.uneven_array import array_of
 
             return array_of(self, *components)
         return TensorArray._from_tensor(self, components[0])

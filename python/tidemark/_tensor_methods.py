@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark import _symbolic, _tidemark
+from tidemark import _tidemark
+from tidemark._graph import symbolic as _symbolic
 from tidemark._indexing import getitem
 from tidemark.tensor_shape import as_shape
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from tidemark import _tidemark
 from tidemark._export import export
+from tidemark._graph.scopes import creators, get_current_name_scope, init_scope
 from tidemark._indexed_slices import IndexedSlices
 from tidemark._indexing import getitem, slice_spec
-from tidemark._scopes import creators, get_current_name_scope, init_scope
 from tidemark._tensor_methods import Reference, _numpy_text
 from tidemark._tidemark import call, convert
 from tidemark.dtypes import as_dtype

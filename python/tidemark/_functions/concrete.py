@@ -7,7 +7,7 @@ from tidemark._export import export
 from tidemark._functions import arguments
 from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.numbers import wide_dtype
-from tidemark._symbolic import operation_type
+from tidemark._graph.symbolic import operation_type
 from tidemark._tidemark import Tensor
 from tidemark.errors import InvalidArgumentError
 

@@ -19,9 +19,9 @@ from tidemark._functions.plan import Plan
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
+from tidemark._graph.tracing import Structure, building, is_symbolic
 from tidemark._tidemark import Tensor
-from tidemark._tracing import Structure, building, is_symbolic
 from tidemark._type_specs import TensorSpec
 from tidemark.memory import parse_bytes
 

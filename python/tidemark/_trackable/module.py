@@ -7,7 +7,7 @@ import re
 
 from tidemark import _tidemark, nest
 from tidemark._export import export
-from tidemark._scopes import name_scope
+from tidemark._graph.scopes import name_scope
 from tidemark._trackable.tracking import notice_new_attribute
 
 _VALID_NAME = re.compile(r"^[A-Za-z_]([A-Za-z0-9_])*$")

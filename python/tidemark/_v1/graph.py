@@ -8,8 +8,9 @@ import re
 import threading
 import weakref
 
-from tidemark import _scopes, _symbolic, _tidemark
-from tidemark._scopes import get_current_name_scope, name_scope
+from tidemark import _tidemark
+from tidemark._graph import scopes, symbolic
+from tidemark._graph.scopes import get_current_name_scope, name_scope
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
 
@@ -191,7 +192,7 @@ class Graph:
         return contextlib.nullcontext()
 
     def control_dependencies(self, control_inputs):
-        from tidemark._scopes import control_dependencies
+        from tidemark._graph.scopes import control_dependencies
 
         return control_dependencies(control_inputs)
 
@@ -332,7 +333,7 @@ def enter(graph):
     naming.install()
     place = _Place(graph)
     place.scope.enter()
-    place.outer_names = _scopes.exchange_names(place.names)
+    place.outer_names = scopes.exchange_names(place.names)
     _stack().append(place)
     return place
 
@@ -341,7 +342,7 @@ def leave(place):
     stack = _stack()
     if place in stack:
         if place is stack[-1]:
-            _scopes.exchange_names(place.outer_names)
+            scopes.exchange_names(place.outer_names)
         else:  # the one entered after it goes back to where this one came from
             stack[stack.index(place) + 1].outer_names = place.outer_names
         stack.remove(place)
@@ -427,7 +428,7 @@ def _unique_scope(name):
     return name if place is None else place.graph._shared.unique_name(name)
 
 
-_scopes.unique_scope = _unique_scope
+scopes.unique_scope = _unique_scope
 for _kind, _name in table.default_names().items():
     _tidemark.set_default_name(_kind, _name)
 
@@ -437,7 +438,7 @@ def operation_of(tensor):
     return Operation(_tidemark.node_of(tensor))
 
 
-_symbolic.session_graph = graph_with_id
+symbolic.session_graph = graph_with_id
 
 
 def name_result(result, name):

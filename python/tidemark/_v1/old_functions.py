@@ -77,7 +77,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     if current_place() is None:
         tf.print(*shown, summarize=summarize or 3)
         return tf.identity(input_)
-    from tidemark._staged import python_call
+    from tidemark._graph.staged import python_call
 
     left = [float("inf") if first_n is None or first_n < 0 else first_n]
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 
 from tidemark import _tidemark, dtypes
-from tidemark._scopes import name_scope
+from tidemark._graph.scopes import name_scope
 from tidemark._v1.graph import (
     Operation,
     current_place,

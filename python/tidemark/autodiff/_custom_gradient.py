@@ -8,8 +8,8 @@ import inspect
 from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._graph.tracing import building
 from tidemark._tidemark import call
-from tidemark._tracing import building
 from tidemark.autodiff._tape import GradientTape
 
 

@@ -15,14 +15,9 @@ import threading
 import weakref
 
 from tidemark import nest
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
 from tidemark.autograph import _builtins, _errors, _rules
-from tidemark.autograph._context import (
-    ControlStatusCtx,
-    Options,
-    Status,
-    control_status_ctx,
-)
+from tidemark.autograph._context import ControlStatusCtx, Options, Status, control_status_ctx
 from tidemark.autograph._lists import StagedList
 from tidemark.autograph._verbosity import log
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._tidemark import Tensor
 from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data import _composites

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._tidemark import Tensor
 from tidemark.errors import UnimplementedError
 

@@ -11,8 +11,8 @@ import numpy as np
 from tidemark import _tidemark, dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._graph.tracing import is_symbolic, lifted
 from tidemark._tidemark import Tensor, call
-from tidemark._tracing import is_symbolic, lifted
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
 
@@ -38,13 +38,13 @@ def _require(condition, explain, *tensors):
             with lifted():
                 text = explain(*values)
             _fail(text)
-    from tidemark import _staged
+    from tidemark._graph import staged
 
     def report():
-        _staged.effect(lambda *values: _fail(explain(*values)), *tensors)
+        staged.effect(lambda *values: _fail(explain(*values)), *tensors)
         return ()
 
-    _staged.cond(holds, lambda: (), report)
+    staged.cond(holds, lambda: (), report)
 
 
 # --- comparing two -------------------------------------------------------------------------------
@@ -227,9 +227,9 @@ def assert_all_finite(x, message, name=None):
 
 def _when_run(check, tensor, *rest):
     """Checks a tensor whose shape only the run of the graph tells."""
-    from tidemark import _staged
+    from tidemark._graph import staged
 
-    _staged.effect(lambda value: check(value, *rest), tensor)
+    staged.effect(lambda value: check(value, *rest), tensor)
 
 
 def _prefix(message):
@@ -293,10 +293,10 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     items = shapes.items() if isinstance(shapes, dict) else shapes
     items = [(convert_to_tensor(tensor), symbols) for tensor, symbols in items]
     if not all(tensor.shape.is_fully_defined() for tensor, _ in items):
-        from tidemark import _staged
+        from tidemark._graph import staged
 
         symbols = [part[1] for part in items]
-        _staged.effect(
+        staged.effect(
             lambda *values: assert_shapes(
                 list(zip(values, symbols, strict=True)), data, summarize, message
             ),

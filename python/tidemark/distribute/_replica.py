@@ -6,7 +6,7 @@ import collections
 import enum
 
 from tidemark import nest
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._tidemark import convert
 from tidemark.distribute._values import reduced
 

@@ -72,13 +72,13 @@ class Replica(threading.Thread):
 
 def _thread_locals():
     """What this thread knows of the scopes around it: (thread local, its values)."""
-    from tidemark import _scopes
     from tidemark._functions import function
+    from tidemark._graph import scopes
     from tidemark.autograph import _context, _staging
     from tidemark.config import _placement
 
     found = []
-    for local in (_scopes._state, _placement._state, function._thread, _context._thread,
+    for local in (scopes._state, _placement._state, function._thread, _context._thread,
                   _staging._thread):  # fmt: skip
         values = {k: list(v) if isinstance(v, list) else v for k, v in vars(local).items()}
         found.append((local, values))

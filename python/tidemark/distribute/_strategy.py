@@ -6,7 +6,7 @@ import contextlib
 import threading
 
 from tidemark import nest
-from tidemark._scopes import variable_creator_scope
+from tidemark._graph.scopes import variable_creator_scope
 from tidemark._variable import VariableSynchronization
 from tidemark.config._placement import CPU_NAME
 from tidemark.distribute._replica import (

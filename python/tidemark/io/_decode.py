@@ -49,7 +49,7 @@ def _csv_column(fields, default, na_value, column):
 
 def _decoded_when_run(records, record_defaults, *rest):
     """One step of the graph: what fields hold is there when it runs."""
-    from tidemark._staged import python_call
+    from tidemark._graph.staged import python_call
     from tidemark._tidemark import static_value
 
     defaults = [convert_to_tensor(d) for d in record_defaults]

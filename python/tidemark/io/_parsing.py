@@ -7,8 +7,8 @@ import collections
 from tidemark import dtypes
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._graph.tracing import is_symbolic
 from tidemark._tidemark import call
-from tidemark._tracing import is_symbolic
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):

@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 from tidemark import dtypes, errors, nest
-from tidemark._scopes import executing_eagerly
+from tidemark._graph.scopes import executing_eagerly
 from tidemark.random._functions import set_seed
 
 _SEED = 87654321

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 
-from tidemark import _scopes, _tidemark
+from tidemark import _tidemark
 from tidemark._creation import convert_to_tensor
+from tidemark._graph import scopes
 from tidemark._proto.framework import FunctionDef, GraphDef
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
@@ -446,7 +447,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     if name == "":
         prefix = ""
     else:
-        outer = _scopes.get_current_name_scope()
+        outer = scopes.get_current_name_scope()
         base = name or "import"
         if base.endswith("/"):
             prefix = base

@@ -97,7 +97,7 @@ def _variable(call):
 
 def current_scope_name(call):
     """The name that the node will have."""
-    from tidemark._scopes import get_current_name_scope
+    from tidemark._graph.scopes import get_current_name_scope
 
     return get_current_name_scope() or call.node.name
 

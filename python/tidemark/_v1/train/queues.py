@@ -11,7 +11,7 @@ import threading
 
 import tidemark as tf
 from tidemark import errors
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._v1.graph import GraphKeys, Operation, get_default_graph, operation_of
 from tidemark.dtypes import as_dtype
 

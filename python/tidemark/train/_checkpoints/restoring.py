@@ -10,8 +10,8 @@ import json
 import os
 
 from tidemark import _tidemark
-from tidemark._scopes import get_logger
-from tidemark._tracing import lifted
+from tidemark._graph.scopes import get_logger
+from tidemark._graph.tracing import lifted
 from tidemark.errors import DataLossError, NotFoundError
 from tidemark.train._checkpoints import objects
 from tidemark.train._checkpoints.writing import SUFFIX

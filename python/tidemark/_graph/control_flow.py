@@ -11,21 +11,21 @@ import functools
 from tidemark import nest
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
 from tidemark._tidemark import Tensor, call, is_tracing
 from tidemark.errors import InvalidArgumentError
 
 
-def _staged():
-    from tidemark import _staged
+def staged():
+    from tidemark._graph import staged
 
-    return _staged
+    return staged
 
 
-def _staged_maps():
-    from tidemark import _staged_maps
+def staged_maps():
+    from tidemark._graph import staged_maps
 
-    return _staged_maps
+    return staged_maps
 
 
 def _truth(pred, what="pred"):
@@ -51,7 +51,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     _check_callable(true_fn, "true_fn")
     _check_callable(false_fn, "false_fn")
     if is_tracing() and not isinstance(pred, bool):
-        return _staged().cond(pred, true_fn, false_fn)
+        return staged().cond(pred, true_fn, false_fn)
     return (true_fn if _truth(pred) else false_fn)()
 
 
@@ -65,7 +65,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if is_tracing() and pred_fn_pairs:
         pairs = [_checked_pair(pair) for pair in pred_fn_pairs]
         if exclusive or default is None:
-            _staged().effect(functools.partial(_check_conditions, exclusive, default is not None),
+            staged().effect(functools.partial(_check_conditions, exclusive, default is not None),
                              *[pred for pred, _ in pairs])  # fmt: skip
         return _staged_case(pairs, default)
     chosen = None
@@ -135,7 +135,7 @@ def _staged_switch(index, numbered, default):
     functions.append(default or functions[-1])
     names = [f"branch {number}" for number in range(len(functions))]
     index = convert_to_tensor(index)
-    return _staged().branch(index, functions, names, "tf.switch_case")
+    return staged().branch(index, functions, names, "tf.switch_case")
 
 
 def _staged_case(pairs, default):
@@ -169,9 +169,7 @@ def while_loop(
     if is_tracing():
         if shape_invariants is not None and not pack:
             shape_invariants = (shape_invariants,)
-        variables = _staged().while_loop(
-            cond, body, variables, shape_invariants, maximum_iterations
-        )
+        variables = staged().while_loop(cond, body, variables, shape_invariants, maximum_iterations)
         return variables if pack else variables[0]
     count = 0
     limit = None if maximum_iterations is None else int(maximum_iterations)
@@ -283,7 +281,7 @@ def map_fn(
     _check_callable(fn, "fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if is_tracing():
-        return _staged_maps().map_fn(fn, elems, signature, _check_row)
+        return staged_maps().map_fn(fn, elems, signature, _check_row)
     leaves, count = _elements(elems, "map_fn")
     structure, rows = signature, []
     for index in range(count):
@@ -327,7 +325,7 @@ def _nothing(signature):
 @export("tf.vectorized_map")
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """``fn`` of every element along the first axis, stacked; elements of size 1 are repeated."""
-    from tidemark._vectorized import NoRule, vectorized
+    from tidemark._graph.vectorized import NoRule, vectorized
 
     _check_callable(fn, "fn")
     try:
@@ -341,7 +339,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
         if warn:
             get_logger().info("tf.vectorized_map loops over the elements because of: %s", error)
     if is_tracing():
-        return _staged_maps().vectorized_map(fn, elems)
+        return staged_maps().vectorized_map(fn, elems)
     leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
     counts = {leaf._shape_tuple()[0] for leaf in leaves}
     count = max(counts) if counts - {1} else 1
@@ -374,7 +372,7 @@ def _fold(fn, elems, initializer, order, function):
 
 def _folded(fn, elems, initializer, function, reverse):
     if is_tracing():
-        return _staged_maps().fold(fn, elems, initializer, function, reverse=reverse)
+        return staged_maps().fold(fn, elems, initializer, function, reverse=reverse)
     order = reversed if reverse else iter
     leaves, value, indices = _fold(fn, elems, initializer, order, function)
     for index in indices:
@@ -425,7 +423,7 @@ def scan(
     """All intermediate values of a fold, stacked in the order of the elements."""
     if is_tracing():
         _check_callable(fn, "fn")
-        return _staged_maps().scan(fn, elems, initializer, reverse)
+        return staged_maps().scan(fn, elems, initializer, reverse)
     leaves, value, indices = _fold(fn, elems, initializer, reversed if reverse else iter, "scan")
     rows = []
     if initializer is None:
@@ -472,7 +470,7 @@ def _staged_python(function, inputs, types, what):
     is_list = isinstance(types, (list, tuple))
     flat = list(types) if is_list else [] if types is None else [types]
     specs = [(_dtype_of(kind), _shape_of(kind)) for kind in flat]
-    results = _staged().python_call(run, inputs, specs)
+    results = staged().python_call(run, inputs, specs)
     if is_list:
         return results
     return results[0] if results else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._creation import convert_to_tensor
+from tidemark._graph.tracing import building
 from tidemark._tidemark import Tensor, call, is_symbolic
-from tidemark._tracing import building
 
 _ELEMENTWISE = frozenset((
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "cast", "ceil",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tidemark import _tidemark, nest
 from tidemark._creation import convert_to_tensor
+from tidemark._graph.tracing import Structure, building
 from tidemark._optional import Optional, OptionalSpec
 from tidemark._tidemark import Tensor
-from tidemark._tracing import Structure, building
 from tidemark._type_specs import TensorSpec
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import as_shape, sizes_of

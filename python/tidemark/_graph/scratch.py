@@ -44,7 +44,7 @@ class FuncGraph:
     @contextlib.contextmanager
     def as_default(self):
         """A context in which ops become nodes of this graph."""
-        from tidemark._tracing import building
+        from tidemark._graph.tracing import building
 
         with building(self.name) as builder:
             _builders().append(builder)
@@ -85,6 +85,6 @@ def sparse_placeholder(dtype, shape):
 
 def inside_function():
     """Whether ops become nodes of a graph here instead of running."""
-    from tidemark._scopes import executing_eagerly
+    from tidemark._graph.scopes import executing_eagerly
 
     return not executing_eagerly()

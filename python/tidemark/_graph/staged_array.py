@@ -194,10 +194,10 @@ class StagedTensorArray(TensorArray):
         value, lengths = self._checked(value), convert_to_tensor(lengths)
         known = _tidemark.static_value(lengths) if _tidemark.is_symbolic(lengths) else lengths
         if known is None or len(set(known.numpy().tolist())) > 1:
-            from tidemark._loose_array import LooseTensorArray
+            from tidemark._graph.uneven_array import UnevenTensorArray
 
-            loose = LooseTensorArray(self._dtype, 0, self._dynamic_size)
-            return loose.split(value, lengths)
+            uneven = UnevenTensorArray(self._dtype, 0, self._dynamic_size)
+            return uneven.split(value, lengths)
         count = call("cast", (call("shape", (lengths,), {}),), {"dtype": "int32"})
         sizes = [count, call("cast", (lengths[:1],), {"dtype": "int32"})]
         sizes.append(call("shape", (value,), {})[1:])

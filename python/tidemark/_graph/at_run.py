@@ -6,8 +6,8 @@ import functools
 import math
 
 from tidemark import _tidemark, nest
+from tidemark._graph.tracing import Structure, is_symbolic, is_tracing, lifted, tensor_or_none
 from tidemark._tidemark import Tensor
-from tidemark._tracing import Structure, is_symbolic, is_tracing, lifted, tensor_or_none
 from tidemark.errors import InvalidArgumentError
 
 # For what is unknown: (sizes, how many different elements). What comes out of the first two tells

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
 from tidemark._creation import cast, convert_to_tensor, fill
-from tidemark._staged_array import StagedTensorArray, _static
+from tidemark._graph.staged_array import StagedTensorArray, _static
 from tidemark._tensor_array import TensorArray, zero_of
 from tidemark._tidemark import call, is_symbolic
 from tidemark.dtypes import as_dtype
@@ -46,7 +46,7 @@ def _row(begin, sizes):
     return _joined([head, call("pad", (sizes, padding, _int64(0)), {})])
 
 
-class LooseTensorArray(StagedTensorArray):
+class UnevenTensorArray(StagedTensorArray):
     """An array that flows through conditions and loops; ``write`` returns the next one."""
 
     def __init__(
@@ -257,7 +257,7 @@ def parts_of(array):
 def array_of(spec, values, table):
     """The array of two tensors; a staged one if they are symbolic."""
     if is_symbolic(values) or is_symbolic(table):
-        return LooseTensorArray.over(spec, values, table)
+        return UnevenTensorArray.over(spec, values, table)
     made = object.__new__(TensorArray)
     TensorArray.__init__(
         made, spec._dtype, size=table.shape[0], dynamic_size=spec._dynamic_size, infer_shape=False,
