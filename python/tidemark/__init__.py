@@ -11,16 +11,14 @@ What is rarely used is loaded when it is first asked for.
 
 import importlib as _importlib
 
-from tidemark import _tensor_methods as _tensor_methods
-from tidemark import _tidemark, dtypes, errors
-
-from tidemark import _array_ops, _creation, _math_ops  # isort: skip
-from tidemark import _variable
-from tidemark.autodiff import _custom_gradient
-
-from tidemark.autodiff import _tape  # isort: skip
+from tidemark import _tidemark, dtypes, errors, math
 from tidemark._export import namespace as _namespace
+from tidemark._tensor import arrays as _arrays
+from tidemark._tensor import creation as _creation
+from tidemark._tensor import methods as _methods
+from tidemark._tensor import variable as _variable
 from tidemark._tidemark import Tensor
+from tidemark.autodiff import _custom_gradient, _tape
 from tidemark.dtypes import *  # noqa: F403
 from tidemark.tensor_shape import TensorShape
 
@@ -28,8 +26,6 @@ __version__ = "2.21.0"  # of TensorFlow, whose names these are; our own is tf.ve
 newaxis = None
 
 globals().update(_namespace("tf"))
-
-from tidemark import math  # noqa: E402
 
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
@@ -70,17 +66,17 @@ _MODULES = (
 )
 _LAZY = {
     "Assert": "debugging._checks",
-    "IndexedSlicesSpec": "_type_specs",
-    "OptionalSpec": "_optional",
+    "IndexedSlicesSpec": "_tensor.specs",
+    "OptionalSpec": "_tensor.optional",
     "RaggedTensor": "ragged._tensor",
     "RaggedTensorSpec": "ragged._tensor",
     "SparseTensor": "sparse._tensor",
     "SparseTensorSpec": "sparse._tensor",
-    "TensorSpec": "_type_specs",
-    "TypeSpec": "_type_specs",
-    "VariableSpec": "_type_specs",
-    "TensorArray": "_tensor_array",
-    "TensorArraySpec": "_tensor_array",
+    "TensorSpec": "_tensor.specs",
+    "TypeSpec": "_tensor.specs",
+    "VariableSpec": "_tensor.specs",
+    "TensorArray": "_tensor.tensor_array",
+    "TensorArraySpec": "_tensor.tensor_array",
     "DeviceSpec": "config._placement",
     "Module": "_trackable.module",
     "assert_equal": "debugging._checks",
@@ -88,17 +84,16 @@ _LAZY = {
     "assert_less": "debugging._checks",
     "assert_rank": "debugging._checks",
     "device": "config._placement",
-    "dynamic_stitch": "_stitch_ops",
+    "dynamic_stitch": "_tensor.stitching",
     "edit_distance": "sparse._edit_distance",
     "extract_volume_patches": "image._patches",
     "fftnd": "signal._fftnd_explicit",
     "ifftnd": "signal._fftnd_explicit",
     "irfftnd": "signal._fftnd_explicit",
-    "parallel_stack": "_stitch_ops",
+    "parallel_stack": "_tensor.stitching",
     "rfftnd": "signal._fftnd_explicit",
     "eig": "linalg._eigen",
     "eigvals": "linalg._eigen",
-    "einsum": "linalg._matrices",
     "executing_eagerly": "_graph.scopes",
     "function": "_functions.function",
     "get_current_name_scope": "_graph.scopes",
@@ -113,9 +108,9 @@ _LAZY = {
     "required_space_to_batch_paddings": "nn._space_to_batch",
     "space_to_batch": "nn._space_to_batch",
     "space_to_batch_nd": "nn._space_to_batch",
-    "group": "_printing",
-    "no_op": "_printing",
-    "print": "_printing",
+    "group": "_tensor.printing",
+    "no_op": "_tensor.printing",
+    "print": "_tensor.printing",
     "case": "_graph.control_flow",
     "cond": "_graph.control_flow",
     "foldl": "_graph.control_flow",
@@ -125,7 +120,7 @@ _LAZY = {
     "py_function": "_graph.control_flow",
     "scan": "_graph.control_flow",
     "switch_case": "_graph.control_flow",
-    "type_spec_from_value": "_type_specs",
+    "type_spec_from_value": "_tensor.specs",
     "vectorized_map": "_graph.control_flow",
     "while_loop": "_graph.control_flow",
 }

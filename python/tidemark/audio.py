@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import is_tracing
 from tidemark.errors import InvalidArgumentError
 

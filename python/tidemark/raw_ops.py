@@ -6,8 +6,8 @@ Those that libraries call are here; each is made from a public function.
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._array_ops import Unique, UniqueWithCounts
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._tensor.arrays import Unique, UniqueWithCounts
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensorflow import unsupported as _unsupported
 from tidemark._tidemark import call, convert
 

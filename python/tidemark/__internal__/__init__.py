@@ -14,5 +14,5 @@ from tidemark.__internal__ import (
     types,
 )
 from tidemark._graph.scratch import FuncGraph
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor as EagerTensor
-from tidemark._type_specs import CompositeTensor

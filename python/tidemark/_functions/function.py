@@ -21,8 +21,8 @@ from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
 from tidemark._graph.scopes import get_logger
 from tidemark._graph.tracing import Structure, building, is_symbolic
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.memory import parse_bytes
 
 _eagerly = False
@@ -578,7 +578,7 @@ class TraceInfo:
 
 
 def _alive_variables(ids):
-    from tidemark._variable import variable_with_id
+    from tidemark._tensor.variable import variable_with_id
 
     return [v for v in map(variable_with_id, ids) if v is not None]
 

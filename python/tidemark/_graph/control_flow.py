@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 
 from tidemark import nest
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call, is_tracing
 from tidemark.errors import InvalidArgumentError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.tracing import Structure, building
-from tidemark._optional import Optional, OptionalSpec
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.optional import Optional, OptionalSpec
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import as_shape, sizes_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import convert_to_tensor
-from tidemark._tensor_array import TensorArray, TensorArraySpec
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.tensor_array import TensorArray, TensorArraySpec
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError

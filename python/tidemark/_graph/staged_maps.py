@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tidemark import dtypes, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.control_flow import _element_source, is_ragged, is_sparse, sparse_row
 from tidemark._graph.staged import while_loop
 from tidemark._graph.tracing import building
-from tidemark._tensor_array import TensorArray
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.tensor_array import TensorArray
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 

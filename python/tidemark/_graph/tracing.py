@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor
 
 COMPOSITES = (CompositeTensor, IndexedSlices)  # made of several tensors
 

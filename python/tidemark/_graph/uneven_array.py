@@ -8,9 +8,9 @@ than its rank (0: nothing was written), and its sizes.
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._graph.staged_array import StagedTensorArray, _static
-from tidemark._tensor_array import TensorArray, zero_of
+from tidemark._tensor.creation import cast, convert_to_tensor, fill
+from tidemark._tensor.tensor_array import TensorArray, zero_of
 from tidemark._tidemark import call, is_symbolic
 from tidemark.dtypes import as_dtype
 from tidemark.ragged._row_partition import check_that

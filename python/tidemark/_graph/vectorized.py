@@ -8,8 +8,8 @@ of ops has a rule that says how; where one has none, ``NoRule`` is raised and th
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.tracing import building
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call, is_symbolic
 
 _ELEMENTWISE = frozenset((

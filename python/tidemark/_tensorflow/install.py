@@ -188,13 +188,13 @@ def _math_ops():
 
 
 def _type_spec_registry():
-    from tidemark import _type_specs
+    from tidemark._tensor import specs
 
-    return {"lookup": _type_specs.lookup, "get_name": _type_specs.registered_name}
+    return {"lookup": specs.lookup, "get_name": specs.registered_name}
 
 
 def _tensor_util():
-    from tidemark._creation import get_static_value, is_tensor
+    from tidemark._tensor.creation import get_static_value, is_tensor
 
     return {"constant_value": get_static_value, "is_tf_type": is_tensor}
 

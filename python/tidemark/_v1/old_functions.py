@@ -7,7 +7,7 @@ import contextlib
 import functools
 
 import tidemark as tf
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
 from tidemark._v1.scopes import get_variable, group, variable_scope
 from tidemark._v1.variables import variables_initializer

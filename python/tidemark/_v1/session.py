@@ -8,8 +8,8 @@ import numpy as np
 
 from tidemark import _tidemark, nest
 from tidemark._explain import notes
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor
 from tidemark._v1 import config as settings
 from tidemark._v1 import partial
 from tidemark._v1.config import RunOptions

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark import _tidemark
-from tidemark._creation import convert_to_tensor
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph import GraphKeys, Operation, current_place, name_result
 from tidemark.dtypes import as_dtype

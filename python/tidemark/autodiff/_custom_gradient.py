@@ -6,9 +6,9 @@ import functools
 import inspect
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.tracing import building
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.autodiff._tape import GradientTape
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.autodiff._tape import _NONE, _flat, _wants_zeros
 

@@ -7,12 +7,12 @@ import enum
 import logging
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._indexed_slices import IndexedSlices
-from tidemark._tensor_methods import Reference
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.methods import Reference
+from tidemark._tensor.variable import Variable, variable_with_id
 from tidemark._tidemark import Tensor, call, convert
-from tidemark._variable import Variable, variable_with_id
 
 
 @export("tf.UnconnectedGradients")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._staged_handles import call, made
 from tidemark.data._traced import seeds_of
 

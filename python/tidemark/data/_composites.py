@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._elements import pack
 from tidemark.data._staged_handles import made
 from tidemark.data._traced import flat, known_number, number_of, spec_of, with_rows

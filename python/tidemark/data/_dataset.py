@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.staged import python_call
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data import _composites
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._generators import fit, values_of
@@ -139,7 +139,7 @@ class DatasetV2:
         found = DatasetV2(made(numbers_between, start, stop, step), TensorSpec([], wide))
         if wide is dtype:
             return found
-        from tidemark._creation import cast
+        from tidemark._tensor.creation import cast
 
         return found.map(lambda x: cast(x, dtype))
 

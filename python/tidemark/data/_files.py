@@ -7,9 +7,9 @@ import io
 import zlib
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._dataset import AUTOTUNE, UNKNOWN_CARDINALITY, DatasetV2
 from tidemark.data._staged_handles import made
 from tidemark.data._traced import number_of

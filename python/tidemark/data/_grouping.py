@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._elements import flat_specs
 from tidemark.data._staged_handles import call
 from tidemark.data._traced import Traced, flat, spec_of, tensors_of

@@ -7,7 +7,7 @@ import json
 import os
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._type_specs import TensorSpec
+from tidemark._tensor.specs import TensorSpec
 from tidemark.data._elements import NoneTensorSpec
 from tidemark.errors import DataLossError, NotFoundError
 

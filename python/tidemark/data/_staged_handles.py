@@ -36,7 +36,7 @@ class StagedHandle:
 
 
 def _tensor(number):
-    from tidemark._creation import convert_to_tensor
+    from tidemark._tensor.creation import convert_to_tensor
 
     return convert_to_tensor(number, dtype=dtypes.int64)
 

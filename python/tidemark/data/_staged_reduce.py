@@ -6,8 +6,8 @@ import itertools
 import weakref
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.staged import python_call
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._iterator import numbers_of, owning_number
 from tidemark.tensor_shape import as_shape, sizes_of

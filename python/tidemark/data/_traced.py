@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
 from tidemark._graph.tracing import building, lifted
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
 from tidemark.tensor_shape import TensorShape, sizes_of
 

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._optional import Optional
-from tidemark.data._dataset import (
-    AUTOTUNE,
-    INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
-    DatasetV2,
-)
+from tidemark._tensor.optional import Optional
+from tidemark.data._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, DatasetV2
 from tidemark.data._options import (
     AutoShardPolicy,
     AutotuneOptions,

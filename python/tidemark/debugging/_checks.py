@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.tracing import is_symbolic, lifted
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError

@@ -7,7 +7,7 @@ import threading
 
 from tidemark import nest
 from tidemark._graph.scopes import variable_creator_scope
-from tidemark._variable import VariableSynchronization
+from tidemark._tensor.variable import VariableSynchronization
 from tidemark.config._placement import CPU_NAME
 from tidemark.distribute._replica import (
     CrossDeviceOps,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark import nest
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.specs import CompositeTensor, TypeSpec, type_spec_from_value
+from tidemark._tensor.variable import Variable, VariableAggregation, VariableSynchronization
 from tidemark._tidemark import Tensor, VariableBase, call, convert
-from tidemark._type_specs import CompositeTensor, TypeSpec, type_spec_from_value
-from tidemark._variable import Variable, VariableAggregation, VariableSynchronization
 
 
 class DistributedValues:

@@ -6,8 +6,8 @@ from tidemark.experimental import dlpack
 
 _MODULES = {"numpy": "tidemark.experimental.numpy"}
 _LAZY = {
-    "BoundedTensorSpec": "tidemark._type_specs",
-    "Optional": "tidemark._optional",
+    "BoundedTensorSpec": "tidemark._tensor.specs",
+    "Optional": "tidemark._tensor.optional",
     "RowPartition": "tidemark.ragged._row_partition",
 }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._array_ops import ensure_shape
-from tidemark._creation import cast, convert_to_tensor, saturate_cast
 from tidemark._export import export
+from tidemark._tensor.arrays import ensure_shape
+from tidemark._tensor.creation import cast, convert_to_tensor, saturate_cast
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError

@@ -8,9 +8,9 @@ import numpy as np
 
 import tidemark
 from tidemark import _tidemark, dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.tracing import is_symbolic
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.errors import InvalidArgumentError
 
 _DRAWS = 4  # numbers that an attempt takes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.control_flow import cond
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.image._color import convert_image_dtype
 

@@ -8,9 +8,9 @@ import numpy as np
 
 import tidemark
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 

@@ -7,8 +7,8 @@ A map has eight numbers a0 … c1; the output pixel (x, y) is taken from the inp
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
-from tidemark._static import static_ints
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call, is_symbolic, is_tracing
 from tidemark.errors import InvalidArgumentError
 

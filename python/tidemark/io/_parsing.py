@@ -5,9 +5,9 @@ from __future__ import annotations
 import collections
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.tracing import is_symbolic
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.tracing import is_symbolic
 from tidemark._proto import wire
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 from tidemark.io import _parsing

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.linalg._matrices import diag, diag_part, matrix_transpose

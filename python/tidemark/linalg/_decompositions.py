@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor, eye
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor, eye
 from tidemark._tidemark import Tensor, call
 from tidemark.errors import UnimplementedError
 

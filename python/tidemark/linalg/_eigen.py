@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call
 from tidemark.errors import InvalidArgumentError
 from tidemark.linalg._matrices import diag

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._math_ops import norm
-from tidemark._static import static_ints
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import static_ints
 from tidemark._tidemark import call, convert
-from tidemark._tidemark import einsum as _einsum
 from tidemark.errors import InvalidArgumentError
-
-
-@export("tf.einsum", "tf.linalg.einsum")
-def einsum(equation, *inputs, **kwargs):
-    """A sum of products in Einstein's notation: ``tf.einsum("bij,bjk->bik", a, b)``."""
-    unknown = set(kwargs) - {"name", "optimize"}
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise TypeError(f"invalid keyword arguments for this function: {names}")
-    optimize = kwargs.get("optimize", "greedy")
-    if optimize not in (True, "greedy", "optimal", "branch-2", "branch-all", "auto"):
-        raise ValueError(f"optimize must be 'greedy', 'optimal' or 'auto', got {optimize!r}")
-    return _einsum(equation, [convert_to_tensor(x) for x in inputs])
+from tidemark.math._products import norm
 
 
 @export("tf.linalg.matvec")

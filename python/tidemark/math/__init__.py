@@ -1,7 +1,10 @@
 """``tf.math``: the ops on numbers, elementwise and reducing."""
 
-from tidemark import _array_ops, _math_ops
+import importlib as _importlib
+
 from tidemark._export import namespace as _namespace
+from tidemark._tensor import arrays as _arrays
+from tidemark.math import _arithmetic, _counting, _products
 
 _LATER = {  # written in modules loaded on first use
     "approx_max_k": "math._approximate_top_k",
@@ -14,11 +17,9 @@ globals().update(_namespace("tf.math"))
 def __getattr__(name):
     if name not in _LATER and name != "special":
         raise AttributeError(f"module 'tidemark.math' has no attribute {name!r}")
-    from importlib import import_module
-
     if name == "special":
-        return import_module("tidemark.math.special")
-    found = getattr(import_module("tidemark." + _LATER[name]), name)
+        return _importlib.import_module("tidemark.math.special")
+    found = getattr(_importlib.import_module("tidemark." + _LATER[name]), name)
     globals()[name] = found
     return found
 

@@ -1,8 +1,8 @@
 """``tf.nn``: activations, convolutions, poolings, normalisation and losses."""
 
-from tidemark import _array_ops, _math_ops
 from tidemark._export import namespace as _namespace
-from tidemark.math import _approximate_top_k
+from tidemark._tensor import arrays as _arrays
+from tidemark.math import _approximate_top_k, _counting, _products
 from tidemark.nn import (
     _activations,
     _attention,

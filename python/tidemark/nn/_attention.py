@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 
 

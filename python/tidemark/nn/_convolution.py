@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call, is_symbolic, narrow_shape
 from tidemark.nn import _windows
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tidemark
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tidemark
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.random._functions import uniform
 

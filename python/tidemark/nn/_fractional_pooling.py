@@ -7,9 +7,9 @@ import collections
 import numpy as np
 
 import tidemark
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.autodiff._custom_gradient import custom_gradient
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tidemark
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.nn._normalization import _floating
 

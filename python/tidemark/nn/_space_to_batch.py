@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tidemark
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._static import static_array, static_ints
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import static_array, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 

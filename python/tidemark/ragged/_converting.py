@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.ragged._row_partition import RowPartition
 from tidemark.ragged._tensor import RaggedTensor, length_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.ragged._converting import places_of_values
 from tidemark.ragged._functions import check_same_rows, map_flat_values, stack

@@ -7,8 +7,8 @@ import builtins
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import RowPartition, as_splits, check_that

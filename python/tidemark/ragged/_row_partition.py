@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor, call, convert, is_symbolic, static_value
-from tidemark._type_specs import CompositeTensor
 from tidemark.errors import InvalidArgumentError
 
 

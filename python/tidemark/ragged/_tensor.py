@@ -12,10 +12,10 @@ ragged dimensions the values are ragged themselves.
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor, fill
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark._tidemark import Tensor, call, convert
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import RowPartition

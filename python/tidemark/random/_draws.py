@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tidemark import dtypes
-from tidemark._creation import shape_tensor
+from tidemark._tensor.creation import shape_tensor
 from tidemark._tidemark import Tensor, call, computes_now, convert
 from tidemark.dtypes import as_dtype
 

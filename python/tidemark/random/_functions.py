@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tidemark
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor, shape_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor, shape_tensor
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.random import _draws
 from tidemark.random._state import as_int64, remember_seed

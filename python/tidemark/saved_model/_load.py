@@ -6,8 +6,8 @@ import json
 import os
 
 from tidemark import _tidemark
+from tidemark._tensor.variable import Variable
 from tidemark._trackable.tracking import AutoTrackable
-from tidemark._variable import Variable
 from tidemark.errors import DataLossError
 from tidemark.lookup._tables import StaticHashTable
 from tidemark.saved_model import _functions

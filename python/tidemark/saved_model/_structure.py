@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 
 from tidemark import nest
-from tidemark._type_specs import IndexedSlicesSpec, TensorSpec, VariableSpec
+from tidemark._tensor.specs import IndexedSlicesSpec, TensorSpec, VariableSpec
 from tidemark.dtypes import DType, as_dtype
 from tidemark.errors import DataLossError, InvalidArgumentError
 from tidemark.ragged._tensor import RaggedTensorSpec

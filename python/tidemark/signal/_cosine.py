@@ -5,8 +5,8 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.signal._fft import _real, _sized
 from tidemark.signal._frames import frame, overlap_and_add

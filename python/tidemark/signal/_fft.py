@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
-from tidemark._static import static_ints
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import static_ints
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 
 from tidemark._export import export
-from tidemark._static import static_ints
+from tidemark._tensor.static import static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.signal._fft import _complex, _lengths, _real, _sized

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.signal._cosine import dct
 from tidemark.signal._fft import irfft, rfft

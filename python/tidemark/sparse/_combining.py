@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.staged import python_call
 from tidemark._graph.tracing import Structure, is_symbolic
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor, call, convert, fingerprint
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._layout import as_sparse, flat_places, places_at, retain

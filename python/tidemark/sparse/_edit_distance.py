@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.errors import InvalidArgumentError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor, fill
 from tidemark._tidemark import call, convert
 from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 
 from tidemark import dtypes
-from tidemark._creation import cast
+from tidemark._tensor.creation import cast
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._combining import _merged

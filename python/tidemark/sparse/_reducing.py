@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor, fill
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor, fill
 from tidemark._tidemark import call, convert, is_symbolic
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import check_that

@@ -9,10 +9,10 @@ from __future__ import annotations
 import collections
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import OPS, export
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark._tidemark import Tensor, call, convert
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape
 
@@ -166,7 +166,7 @@ def _as_int64(value):
 
 
 def _static(dense_shape):
-    from tidemark._creation import get_static_value
+    from tidemark._tensor.creation import get_static_value
 
     sizes = get_static_value(dense_shape)
     if sizes is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.strings._split_and_join import is_ragged, rows_of, strings_tensor
 

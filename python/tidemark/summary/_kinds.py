@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import convert, is_tracing
 from tidemark.summary._events import metadata_message
 from tidemark.summary._writer import has_default_writer, summary_scope, write

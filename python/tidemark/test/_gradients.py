@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.autodiff._tape import GradientTape
 
 _ALLOWED = (

@@ -6,9 +6,9 @@ import contextlib
 import re
 
 from tidemark import _tidemark
-from tidemark._creation import convert_to_tensor
 from tidemark._graph import scopes
 from tidemark._proto.framework import FunctionDef, GraphDef
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
 from tidemark._v1.graph import Operation, current_place, dependencies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import _tidemark
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph
 from tidemark._v1.scopes import group
 from tidemark._v1.variables import RefVariable

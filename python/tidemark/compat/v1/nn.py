@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import nn as _nn
-from tidemark._type_specs import CompositeTensor as _CompositeTensor
+from tidemark._tensor.specs import CompositeTensor as _CompositeTensor
 from tidemark.nn._ctc import beam_search as _beam_search
 from tidemark.nn._normalization import fused_batch_norm as fused_batch_norm
 

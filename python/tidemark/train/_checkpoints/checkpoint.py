@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.variable import Variable
 from tidemark._trackable.tracking import AutoTrackable, Trackable
-from tidemark._variable import Variable
 from tidemark.train._checkpoints import objects
 from tidemark.train._checkpoints.restoring import (
     InitializationOnly,

@@ -285,7 +285,7 @@ class VariableSpec(TensorSpec):
 
     @property
     def value_type(self):
-        from tidemark._variable import Variable
+        from tidemark._tensor.variable import Variable
 
         return Variable
 
@@ -328,7 +328,7 @@ class IndexedSlicesSpec(TypeSpec):
 
     @property
     def value_type(self):
-        from tidemark._indexed_slices import IndexedSlices
+        from tidemark._tensor.indexed_slices import IndexedSlices
 
         return IndexedSlices
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark._creation import get_static_value
+from tidemark._tensor.creation import get_static_value
 from tidemark._tidemark import Tensor
 
 

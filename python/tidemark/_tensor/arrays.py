@@ -5,10 +5,10 @@ from __future__ import annotations
 import collections
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor, get_static_value, shape_tensor
 from tidemark._export import dispatching, export
 from tidemark._graph.at_run import sized_when_run
-from tidemark._static import static_array, static_ints
+from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value, shape_tensor
+from tidemark._tensor.static import static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape

@@ -10,9 +10,9 @@ import numpy as np
 from tidemark import _tidemark
 from tidemark._export import export
 from tidemark._graph.scopes import creators, get_current_name_scope, init_scope
-from tidemark._indexed_slices import IndexedSlices
-from tidemark._indexing import getitem, slice_spec
-from tidemark._tensor_methods import Reference, _numpy_text
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.indexing import getitem, slice_spec
+from tidemark._tensor.methods import Reference, _numpy_text
 from tidemark._tidemark import call, convert
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import as_shape

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes, nest
-from tidemark._creation import convert_to_tensor, get_static_value, zeros
 from tidemark._export import export
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
+from tidemark._tensor.creation import convert_to_tensor, get_static_value, zeros
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark.errors import InvalidArgumentError
 
 

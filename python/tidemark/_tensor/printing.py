@@ -7,12 +7,12 @@ import sys
 import numpy as np
 
 from tidemark import nest
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
 from tidemark._graph.tracing import is_tracing
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor, VariableBase
-from tidemark._type_specs import CompositeTensor
 
 
 def _number(value):

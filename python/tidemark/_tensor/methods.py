@@ -6,7 +6,7 @@ import numpy as np
 
 from tidemark import _tidemark
 from tidemark._graph import symbolic as _symbolic
-from tidemark._indexing import getitem
+from tidemark._tensor.indexing import getitem
 from tidemark.tensor_shape import as_shape
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark._tidemark import call, is_symbolic, is_tracing
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError, OutOfRangeError
 from tidemark.tensor_shape import TensorShape, as_shape
