@@ -65,7 +65,7 @@ def ImageProjectiveTransformV3(
     *, images, transforms, output_shape, fill_value, interpolation, fill_mode="CONSTANT", name=None
 ):
     """Images seen through projective maps from output to input places."""
-    from tidemark.image._projective import transform
+    from tidemark.image._projective import transform  # loaded on first use
 
     return transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 

@@ -77,7 +77,7 @@ class FuncGraph:
 
     def view(self):
         """The graph as it was traced, to draw."""
-        from tidemark._functions.graph_view import GraphView
+        from tidemark._functions.graph_view import GraphView  # loaded on first use
 
         return GraphView(self.name, self._graph.outline(self.name, None))
 

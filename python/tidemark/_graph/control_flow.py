@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 
+import tidemark
 from tidemark import nest
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
@@ -17,13 +18,13 @@ from tidemark.errors import InvalidArgumentError
 
 
 def staged():
-    from tidemark._graph import staged
+    from tidemark._graph import staged  # only graphs need it
 
     return staged
 
 
 def staged_maps():
-    from tidemark._graph import staged_maps
+    from tidemark._graph import staged_maps  # it imports this module
 
     return staged_maps
 
@@ -239,13 +240,11 @@ def _element_source(leaf):
 
 def sparse_row(value, index):
     """A row of a sparse tensor, which is sparse itself."""
-    from tidemark import SparseTensor, cast, concat, sparse
-
     rest = value.dense_shape[1:]
-    place = cast(index, value.dense_shape.dtype)
-    start = concat([[place], call("zeros_like", (rest,), {"dtype": None})], 0)
-    row = sparse.slice(value, start, concat([[1], rest], 0))
-    return SparseTensor(row.indices[:, 1:], row.values, rest)
+    place = tidemark.cast(index, value.dense_shape.dtype)
+    start = tidemark.concat([[place], call("zeros_like", (rest,), {"dtype": None})], 0)
+    row = tidemark.sparse.slice(value, start, tidemark.concat([[1], rest], 0))
+    return tidemark.SparseTensor(row.indices[:, 1:], row.values, rest)
 
 
 def _at(elems, leaves, index):
@@ -325,7 +324,7 @@ def _nothing(signature):
 @export("tf.vectorized_map")
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """``fn`` of every element along the first axis, stacked; elements of size 1 are repeated."""
-    from tidemark._graph.vectorized import NoRule, vectorized
+    from tidemark._graph.vectorized import NoRule, vectorized  # loaded on first use
 
     _check_callable(fn, "fn")
     try:

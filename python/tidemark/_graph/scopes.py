@@ -106,7 +106,7 @@ def init_scope():
 def control_dependencies(control_inputs):
     """A context whose ops run after the given ones. Only sessions could do otherwise."""
     if _tidemark.is_tracing():
-        from tidemark._v1.graph import dependencies, is_building
+        from tidemark._v1.graph import dependencies, is_building  # it imports this module
 
         if is_building():
             with dependencies(control_inputs):

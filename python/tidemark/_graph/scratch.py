@@ -11,6 +11,8 @@ import contextlib
 import threading
 
 from tidemark import dtypes
+from tidemark._graph.scopes import executing_eagerly
+from tidemark._graph.tracing import building
 from tidemark.tensor_shape import as_shape
 
 _state = threading.local()
@@ -44,8 +46,6 @@ class FuncGraph:
     @contextlib.contextmanager
     def as_default(self):
         """A context in which ops become nodes of this graph."""
-        from tidemark._graph.tracing import building
-
         with building(self.name) as builder:
             _builders().append(builder)
             try:
@@ -67,7 +67,7 @@ def placeholder(dtype, shape):
 
 def sparse_placeholder(dtype, shape):
     """As placeholder, for a sparse tensor."""
-    from tidemark.sparse._tensor import SparseTensor
+    from tidemark.sparse._tensor import SparseTensor  # loaded on first use
 
     if current_builder() is None:
         return None
@@ -85,6 +85,4 @@ def sparse_placeholder(dtype, shape):
 
 def inside_function():
     """Whether ops become nodes of a graph here instead of running."""
-    from tidemark._graph.scopes import executing_eagerly
-
     return not executing_eagerly()

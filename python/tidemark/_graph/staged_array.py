@@ -194,7 +194,7 @@ class StagedTensorArray(TensorArray):
         value, lengths = self._checked(value), convert_to_tensor(lengths)
         known = _tidemark.static_value(lengths) if _tidemark.is_symbolic(lengths) else lengths
         if known is None or len(set(known.numpy().tolist())) > 1:
-            from tidemark._graph.uneven_array import UnevenTensorArray
+            from tidemark._graph.uneven_array import UnevenTensorArray  # it imports this module
 
             uneven = UnevenTensorArray(self._dtype, 0, self._dynamic_size)
             return uneven.split(value, lengths)

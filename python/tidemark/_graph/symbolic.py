@@ -103,7 +103,7 @@ def graph_of(tensor):
 def operation_of(tensor):
     """The operation that makes the tensor."""
     if session_graph is not None and session_graph(_tidemark.graph_id_of(tensor)) is not None:
-        from tidemark._v1.graph import operation_of
+        from tidemark._v1.graph import operation_of  # it imports this module
 
         return operation_of(tensor)
     return Operation(tensor)

@@ -319,7 +319,7 @@ class Message:
         return _from_bytes, (type(self), self.SerializeToString())
 
     def __str__(self):
-        from tidemark._proto.text import to_text
+        from tidemark._proto.text import to_text  # loaded on first use
 
         return to_text(self)
 

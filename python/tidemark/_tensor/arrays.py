@@ -11,6 +11,7 @@ from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value,
 from tidemark._tensor.static import static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
+from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape, as_shape, broadcast_shape
 
 TopKV2 = collections.namedtuple("TopKV2", ["values", "indices"])
@@ -38,8 +39,6 @@ def ensure_shape(x, shape, name=None):
     """The tensor itself, if its shape is compatible with the given one."""
     x = convert_to_tensor(x)
     if not x.shape.is_compatible_with(shape):
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None,
             None,
@@ -79,8 +78,6 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     try:
         both = broadcast_shape(x.numpy().tolist(), y.numpy().tolist())
     except ValueError as error:
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(None, None, f"[broadcast_dynamic_shape] {error}") from None
     wide = dtypes.int64 in (x.dtype, y.dtype)
     return convert(both.as_list(), (dtypes.int64 if wide else dtypes.int32)._enum)
@@ -278,8 +275,6 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 @sized_when_run
 def unravel_index(indices, dims, name=None):
     """The coordinates that flat indices have in a tensor with the given sizes."""
-    from tidemark.errors import InvalidArgumentError
-
     sizes = static_ints(dims, "dims")
     indices = convert_to_tensor(indices)
     count = TensorShape(sizes).num_elements()
@@ -306,8 +301,6 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
         and numbers.size
         and not 0 <= numbers.min() <= numbers.max() < num_partitions
     ):
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None, None, f"[dynamic_partition] partitions must be in [0, {num_partitions})"
         )

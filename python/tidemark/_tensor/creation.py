@@ -6,6 +6,7 @@ from tidemark import _tidemark, dtypes
 from tidemark._export import OPS, dispatching, export
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype, enum_of
+from tidemark.errors import InvalidArgumentError
 
 cast = OPS["tf.cast"]
 _INT32 = dtypes.int32._enum
@@ -145,8 +146,6 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     rows = int(num_rows)
     columns = rows if num_columns is None else int(num_columns)
     if rows < 0 or columns < 0:
-        from tidemark.errors import InvalidArgumentError
-
         size = min(rows, columns)
         raise InvalidArgumentError(None, None, f"[eye] Dimension {size} must be >= 0")
     row = call("range", (0, rows, 1), {})

@@ -106,7 +106,7 @@ def _eval(self, feed_dict=None, session=None):
             "eval is not supported when eager execution is enabled, is .numpy() what you're "
             "looking for?"
         )
-    from tidemark._v1.session import default_session
+    from tidemark._v1.session import default_session  # only sessions need it
 
     return (session or default_session()).run(self, feed_dict)
 

@@ -173,7 +173,7 @@ def print(*inputs, **kwargs):
         _write(line + options["end"], stream())
 
     if is_tracing():
-        from tidemark._graph import staged
+        from tidemark._graph import staged  # only graphs need it
 
         staged.effect(write, *tensors)
     else:

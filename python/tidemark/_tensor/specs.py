@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._export import export
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.variable import Variable
 from tidemark._tidemark import Tensor
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape
@@ -285,8 +287,6 @@ class VariableSpec(TensorSpec):
 
     @property
     def value_type(self):
-        from tidemark._tensor.variable import Variable
-
         return Variable
 
     @classmethod
@@ -328,8 +328,6 @@ class IndexedSlicesSpec(TypeSpec):
 
     @property
     def value_type(self):
-        from tidemark._tensor.indexed_slices import IndexedSlices
-
         return IndexedSlices
 
     def _serialize(self):

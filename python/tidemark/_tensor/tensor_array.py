@@ -21,8 +21,10 @@ class TensorArray(CompositeTensor):
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray and is_tracing():
             if _is_uneven(kwargs.get("infer_shape", True), kwargs.get("element_shape")):
+                # It imports this module.
                 from tidemark._graph.uneven_array import UnevenTensorArray as cls
             else:
+                # It imports this module.
                 from tidemark._graph.staged_array import StagedTensorArray as cls
         return object.__new__(cls)
 
@@ -72,7 +74,7 @@ class TensorArray(CompositeTensor):
         return call("fill", ([len(self._tensors), *sizes], zero_of(self._dtype)), {})
 
     def _parts(self):
-        from tidemark._graph.uneven_array import parts_of
+        from tidemark._graph.uneven_array import parts_of  # it imports this module
 
         return parts_of(self)
 
@@ -80,7 +82,7 @@ class TensorArray(CompositeTensor):
     def _from_tensor(cls, spec, tensor):
         """An array over the rows of a tensor; a staged one if that is symbolic."""
         if is_symbolic(tensor):
-            from tidemark._graph.staged_array import StagedTensorArray
+            from tidemark._graph.staged_array import StagedTensorArray  # it imports this module
 
             return StagedTensorArray.over(spec, tensor)
         count, *sizes = tensor._shape_tuple()
@@ -328,7 +330,7 @@ class TensorArraySpec(TypeSpec):
 
     def _from_components(self, components):
         if self._is_uneven:
-            from tidemark._graph.uneven_array import array_of
+            from tidemark._graph.uneven_array import array_of  # it imports this module
 
             return array_of(self, *components)
         return TensorArray._from_tensor(self, components[0])

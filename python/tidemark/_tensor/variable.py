@@ -15,6 +15,7 @@ from tidemark._tensor.indexing import getitem, slice_spec
 from tidemark._tensor.methods import Reference, _numpy_text
 from tidemark._tidemark import call, convert
 from tidemark.dtypes import as_dtype
+from tidemark.errors import OutOfRangeError
 from tidemark.tensor_shape import as_shape
 
 _by_id = weakref.WeakValueDictionary()  # of live variables
@@ -47,11 +48,11 @@ def variable_with_id(number):
 
 def _variable_of_graph(args, kwargs):
     """A variable of the graph that a session will run, where this thread builds one."""
-    from tidemark._v1.graph import is_building
+    from tidemark._v1.graph import is_building  # only sessions need it
 
     if not is_building():
         return None
-    from tidemark._v1.variables import RefVariable
+    from tidemark._v1.variables import RefVariable  # only sessions need it
 
     names = (
         "initial_value",
@@ -142,6 +143,7 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
                 "not providing a `variable_def`. You provided neither."
             )
         if _tidemark.is_tracing():
+            # Only functions need it.
             from tidemark._functions.function import check_may_create_variable
 
             check_may_create_variable()
@@ -333,8 +335,6 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
         """The value, which grows by one up to the limit."""
         before = self.value()
         if int(before) >= limit:
-            from tidemark.errors import OutOfRangeError
-
             raise OutOfRangeError(None, None, f"Reached limit of {limit}")
         self._assign_add(convert(1, self.dtype._enum))
         return before

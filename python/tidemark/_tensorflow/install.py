@@ -18,7 +18,10 @@ import importlib.util
 import sys
 import types
 
-from tidemark import _tidemark
+import tidemark
+from tidemark import _tidemark, math
+from tidemark._tensor import specs
+from tidemark._tensor.creation import get_static_value, is_tensor
 from tidemark._tensorflow import keras_files
 
 _ROOTS = ("tensorflow", "tensorflow_core")
@@ -116,7 +119,7 @@ def _defining(module):
 
 
 def _xla():
-    from tidemark._tensorflow.xla import dynamic_update_slice
+    from tidemark._tensorflow.xla import dynamic_update_slice  # loaded on first use
 
     return {"dynamic_update_slice": dynamic_update_slice}
 
@@ -131,7 +134,7 @@ def _context():
 
 
 def _reset_devices():
-    from tidemark.config import _devices
+    from tidemark.config import _devices  # loaded on first use
 
     _devices.reset()
 
@@ -141,9 +144,7 @@ def _nothing():
 
 
 def _eagerly():
-    from tidemark import executing_eagerly
-
-    return executing_eagerly()
+    return tidemark.executing_eagerly()
 
 
 class _EagerContext:
@@ -157,19 +158,19 @@ class _EagerContext:
 
 
 def _config():
-    from tidemark.config import experimental
+    from tidemark.config import experimental  # loaded on first use
 
     return {"is_op_determinism_enabled": experimental.is_op_determinism_enabled}
 
 
 def _data_structures():
-    from tidemark._trackable import tracking
+    from tidemark._trackable import tracking  # loaded on first use
 
     return {"ListWrapper": tracking.ListWrapper, "_DictWrapper": tracking._DictWrapper}
 
 
 def _sparse_csr():
-    from tidemark.sparse import _products
+    from tidemark.sparse import _products  # loaded on first use
 
     return {
         name: getattr(_products, name)
@@ -182,25 +183,19 @@ def _sparse_csr():
 
 
 def _math_ops():
-    from tidemark import math
-
     return {"is_nan": math.is_nan}
 
 
 def _type_spec_registry():
-    from tidemark._tensor import specs
-
     return {"lookup": specs.lookup, "get_name": specs.registered_name}
 
 
 def _tensor_util():
-    from tidemark._tensor.creation import get_static_value, is_tensor
-
     return {"constant_value": get_static_value, "is_tf_type": is_tensor}
 
 
 def _data_distribute():
-    from tidemark.data._dataset import compute_batch_size
+    from tidemark.data._dataset import compute_batch_size  # only datasets need it
 
     return {"compute_batch_size": compute_batch_size}
 

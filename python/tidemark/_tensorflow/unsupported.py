@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 import types
 
+from tidemark.errors import UnimplementedError
+
 _CONVERTER = "Tidemark writes no TensorFlow Lite models; convert them with TensorFlow"
 _TPU = "there is no TPU backend"
 _WORKERS = "training over several machines is not part of Tidemark yet"
@@ -65,8 +67,6 @@ class _Raising(type):
 
 def unimplemented(name):
     """The error that using an unsupported name raises."""
-    from tidemark.errors import UnimplementedError
-
     known = name
     while known not in UNSUPPORTED and "." in known:
         known = known.rpartition(".")[0]

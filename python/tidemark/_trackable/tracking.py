@@ -84,7 +84,7 @@ class AutoTrackable(Trackable):
 
 def notice_new_attribute(holder, name, value):
     """Restores a part that appears after its checkpoint was read."""
-    from tidemark.train._checkpoints.restoring import attribute_was_set
+    from tidemark.train._checkpoints.restoring import attribute_was_set  # it imports this module
 
     attribute_was_set(holder, name, value)
 

@@ -10,7 +10,7 @@ import weakref
 
 from tidemark import _tidemark
 from tidemark._graph import scopes, symbolic
-from tidemark._graph.scopes import get_current_name_scope, name_scope
+from tidemark._graph.scopes import control_dependencies, get_current_name_scope, name_scope
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
 
@@ -70,20 +70,20 @@ class Operation:
     @property
     def node_def(self):
         """The operation as TensorFlow writes it."""
-        from tidemark._v1.graph_def.exporting import node_def_of
+        from tidemark._v1.graph_def.exporting import node_def_of  # loaded on first use
 
         return node_def_of(self._node)
 
     @property
     def op_def(self):
         """What operations of this type look like."""
-        from tidemark._v1.graph_def.op_defs import op_def_message
+        from tidemark._v1.graph_def.op_defs import op_def_message  # loaded on first use
 
         return op_def_message(self.type)
 
     def get_attr(self, name):
         """The value of an attribute, under TensorFlow's name for it."""
-        from tidemark._v1.graph_def.exporting import attr_value
+        from tidemark._v1.graph_def.exporting import attr_value  # loaded on first use
 
         return attr_value(self.node_def, name)
 
@@ -104,7 +104,7 @@ class Operation:
 
     def run(self, feed_dict=None, session=None):
         """Runs it in the default session."""
-        from tidemark._v1.session import default_session
+        from tidemark._v1.session import default_session  # it imports this module
 
         (session or default_session()).run(self, feed_dict)
 
@@ -192,8 +192,6 @@ class Graph:
         return contextlib.nullcontext()
 
     def control_dependencies(self, control_inputs):
-        from tidemark._graph.scopes import control_dependencies
-
         return control_dependencies(control_inputs)
 
     # --- looking things up -------------------------------------------------------------------
@@ -256,7 +254,7 @@ class Graph:
 
     def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
         """The graph as TensorFlow's ``GraphDef``: the operations that are alive."""
-        from tidemark._v1.graph_def.exporting import export_graph
+        from tidemark._v1.graph_def.exporting import export_graph  # loaded on first use
 
         return export_graph(self, add_shapes)
 

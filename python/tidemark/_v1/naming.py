@@ -123,7 +123,7 @@ class scope_for:
         return self._scope.__exit__(*error)
 
     def name(self, result):
-        from tidemark._v1.graph import Operation
+        from tidemark._v1.graph import Operation  # it imports this module
 
         seen = set()
         for tensor, own in zip(results_of(result), self._results, strict=False):
@@ -161,7 +161,7 @@ def _wrapping(function, full_name):
 
     @functools.wraps(function)
     def named(*args, **kwargs):
-        from tidemark._v1.graph import current_place
+        from tidemark._v1.graph import current_place  # it imports this module
 
         place = current_place()
         if place is None:

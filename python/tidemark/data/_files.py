@@ -109,7 +109,7 @@ class TFRecordDataset(DatasetV2):
         def reads(names):
             if not compression:
                 return _tidemark.dataset_tf_records(names)
-            from tidemark.io import _tfrecord
+            from tidemark.io import _tfrecord  # loaded on first use
 
             def records():
                 for path in names:

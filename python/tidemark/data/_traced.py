@@ -44,7 +44,7 @@ def spec_of(value):
     if value is None:
         return NoneTensorSpec()
     if is_dataset(value):
-        from tidemark.data._dataset import DatasetSpec
+        from tidemark.data._dataset import DatasetSpec  # it imports this module
 
         return DatasetSpec(value.element_spec)
     if isinstance(value, Tensor):
@@ -69,7 +69,7 @@ class Traced:
     """A function as a graph over the tensors of elements, one for each of the specs."""
 
     def __init__(self, function, specs, what, spreads=True):
-        from tidemark.autograph import _impl
+        from tidemark.autograph import _impl  # only tracing needs it
 
         with building(what) as builder:
             arguments = []
@@ -128,7 +128,7 @@ def known_number(value):
 
 def seeds_of(seed):
     """The two seeds that TensorFlow makes of the program's seed and an operation's."""
-    from tidemark.random import _state
+    from tidemark.random import _state  # loaded on first use
 
     if isinstance(seed, Tensor):
         seed = number_of(seed, "seed")

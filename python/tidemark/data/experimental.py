@@ -67,7 +67,7 @@ def to_variant(dataset):
 
 def from_variant(variant, structure):
     """The dataset that a tensor stands for."""
-    from tidemark.data._staged_handles import handle_of
+    from tidemark.data._staged_handles import handle_of  # it imports this module
 
     return DatasetV2(handle_of(variant), structure)
 

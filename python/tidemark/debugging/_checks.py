@@ -38,7 +38,7 @@ def _require(condition, explain, *tensors):
             with lifted():
                 text = explain(*values)
             _fail(text)
-    from tidemark._graph import staged
+    from tidemark._graph import staged  # only graphs need it
 
     def report():
         staged.effect(lambda *values: _fail(explain(*values)), *tensors)
@@ -227,7 +227,7 @@ def assert_all_finite(x, message, name=None):
 
 def _when_run(check, tensor, *rest):
     """Checks a tensor whose shape only the run of the graph tells."""
-    from tidemark._graph import staged
+    from tidemark._graph import staged  # only graphs need it
 
     staged.effect(lambda value: check(value, *rest), tensor)
 
@@ -293,7 +293,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     items = shapes.items() if isinstance(shapes, dict) else shapes
     items = [(convert_to_tensor(tensor), symbols) for tensor, symbols in items]
     if not all(tensor.shape.is_fully_defined() for tensor, _ in items):
-        from tidemark._graph import staged
+        from tidemark._graph import staged  # only graphs need it
 
         symbols = [part[1] for part in items]
         staged.effect(

@@ -158,7 +158,7 @@ class ReplicaContext:
         leaves = nest.flatten(value)
 
         def meet(*tensors):
-            from tidemark.distribute._strategy import get_replica_context
+            from tidemark.distribute._strategy import get_replica_context  # it imports this module
 
             replica = get_replica_context()._replica
             if replica is None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 
 from tidemark import _tidemark
+from tidemark._graph import scopes
+from tidemark.config import _placement
 from tidemark.distribute._values import regroup, select
 
 
@@ -72,10 +74,8 @@ class Replica(threading.Thread):
 
 def _thread_locals():
     """What this thread knows of the scopes around it: (thread local, its values)."""
-    from tidemark._functions import function
-    from tidemark._graph import scopes
-    from tidemark.autograph import _context, _staging
-    from tidemark.config import _placement
+    from tidemark._functions import function  # only functions need it
+    from tidemark.autograph import _context, _staging  # only tracing needs it
 
     found = []
     for local in (scopes._state, _placement._state, function._thread, _context._thread,

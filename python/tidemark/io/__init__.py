@@ -35,7 +35,7 @@ def __dir__():
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     """Writes a graph to a file, as text or as bytes; gives its path."""
-    from tidemark._v1.graph_def.rewriting import write_graph as write
+    from tidemark._v1.graph_def.rewriting import write_graph as write  # only sessions need it
 
     return write(graph_or_graph_def, logdir, name, as_text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import tidemark
 from tidemark import _tidemark, dtypes
 from tidemark._export import export
 from tidemark._graph.tracing import is_symbolic
@@ -80,28 +81,24 @@ def _fixed(examples, splits, key, feature):
 
 
 def _sparse(examples, splits, key, feature):
-    from tidemark import SparseTensor
-
     dtype = _parsing._checked_dtype(key, feature)
     values, inner = _parsing._rows(examples, key, dtype)
     frame, place, lengths = _parsing._row_numbers(inner)
     message, number, frames = _parsing._row_numbers(splits)
     columns = [call("gather", (message, frame), {}), call("gather", (number, frame), {}), place]
     sizes = [_parsing._count(frames), _parsing._longest(frames), _parsing._longest(lengths)]
-    return SparseTensor(
+    return tidemark.SparseTensor(
         call("stack", columns, {"axis": 1}), values, call("stack", sizes, {"axis": 0})
     )
 
 
 def _ragged(examples, splits, key, feature):
-    from tidemark import RaggedTensor
-
     dtype = _parsing._checked_dtype(key, feature)
     values, inner = _parsing._rows(examples, feature.value_key or key, dtype)
     rows = _parsing._ragged_of(examples, values, inner, feature)
     kind = dtypes.as_dtype(feature.row_splits_dtype)
     outer = call("cast", (splits,), {"dtype": kind})
-    return RaggedTensor.from_row_splits(rows, outer, validate=False)
+    return tidemark.RaggedTensor.from_row_splits(rows, outer, validate=False)
 
 
 def _parsed_lists(serialized, features):

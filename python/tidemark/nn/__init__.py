@@ -27,7 +27,7 @@ globals().update(_namespace("tf.nn"))
 def __getattr__(name):
     """Recurrent networks of TensorFlow 1."""
     if not name.startswith("_"):
-        from tidemark._v1.nn_names import find
+        from tidemark._v1.nn_names import find  # only sessions need it
 
         found = find(name)
         if found is not None:

@@ -61,8 +61,8 @@ def places_of_values(ragged):
 
 def to_tensor(ragged, default_value, shape):
     """A dense tensor; rows are filled up, or cut off where a shape says so."""
-    from tidemark.sparse._layout import _by_position
-    from tidemark.sparse._tensor import SparseTensor
+    from tidemark.sparse._layout import _by_position  # it imports this module
+    from tidemark.sparse._tensor import SparseTensor  # it imports this module
 
     depth = ragged.ragged_rank + 1
     sizes = bounding_sizes(ragged)
@@ -90,7 +90,7 @@ def to_tensor(ragged, default_value, shape):
 
 def to_sparse(ragged):
     """A sparse tensor of the innermost values at their places."""
-    from tidemark.sparse._tensor import SparseTensor
+    from tidemark.sparse._tensor import SparseTensor  # it imports this module
 
     values = ragged.flat_values
     places = places_of_values(ragged)
@@ -108,7 +108,7 @@ def to_sparse(ragged):
 
 
 def _all_places(sizes):
-    from tidemark.sparse._layout import places_at
+    from tidemark.sparse._layout import places_at  # it imports this module
 
     total = 1
     for size in sizes:

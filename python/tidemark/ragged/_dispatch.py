@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 
+import tidemark as tf
 from tidemark import dtypes
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
@@ -309,9 +310,7 @@ class DynamicShape:
 
 
 def _embedding_lookup(params, ids, max_norm=None):
-    from tidemark import nn
-
-    values = nn.embedding_lookup(params, ids.flat_values, max_norm)
+    values = tf.nn.embedding_lookup(params, ids.flat_values, max_norm)
     return ids.with_flat_values(values)
 
 
@@ -354,8 +353,6 @@ _HANDLERS = {
 
 def install_operators():
     """Gives RaggedTensor Python's operators."""
-    import tidemark as tf
-
     functions = {
         "add": tf.add, "sub": tf.subtract, "mul": tf.multiply, "truediv": tf.truediv,
         "floordiv": tf.math.floordiv, "mod": tf.math.floormod, "pow": tf.pow,

@@ -166,7 +166,7 @@ def stack(values, axis=0, name=None):
         return RaggedTensor.from_row_lengths(_joined(values), lengths, validate=False)
     if axis == 1:
         expanded = [_each_in_a_row(v) for v in values]
-        from tidemark.ragged._dispatch import concat
+        from tidemark.ragged._dispatch import concat  # it imports this module
 
         return concat(expanded, 1)
     rows = values[0].with_values
@@ -174,7 +174,7 @@ def stack(values, axis=0, name=None):
 
 
 def _joined(values):
-    from tidemark.ragged._dispatch import concat
+    from tidemark.ragged._dispatch import concat  # it imports this module
 
     if any(isinstance(v, RaggedTensor) for v in values):
         return concat(values, 0)
@@ -195,7 +195,7 @@ def boolean_mask(data, mask, name=None):
     if not isinstance(mask, RaggedTensor) and mask.shape.rank > 1:
         mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1)
     if not isinstance(mask, RaggedTensor):
-        from tidemark.ragged._indexing import take
+        from tidemark.ragged._indexing import take  # it imports this module
 
         where = call("nonzero", (mask,), {})
         return take(data, call("reshape", (where, (-1,)), {}))
@@ -212,7 +212,7 @@ def boolean_mask(data, mask, name=None):
 @export("tf.ragged.stack_dynamic_partitions")
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     """One row for each partition, with the elements that belong to it."""
-    from tidemark.ragged._indexing import take
+    from tidemark.ragged._indexing import take  # it imports this module
 
     data, partitions = as_values(data), convert_to_tensor(partitions)
     if partitions.shape.rank != 1:
@@ -225,6 +225,6 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 @export("tf.ragged.cross")
 def cross(inputs, name=None):
     """All combinations of one element of each column, row by row, joined as text."""
-    from tidemark.sparse._combining import cross as sparse_cross
+    from tidemark.sparse._combining import cross as sparse_cross  # it imports this module
 
     return RaggedTensor.from_sparse(sparse_cross(inputs))

@@ -7,6 +7,7 @@ from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor, call, convert, is_symbolic, static_value
+from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 
 
@@ -190,8 +191,6 @@ def _count(number, dtype):
 def check_that(holds, message):
     """Raises now, or when the graph that is being built runs."""
     if is_symbolic(holds):
-        from tidemark.debugging._checks import _require
-
         _require(holds, lambda: message)
     elif not holds:
         raise InvalidArgumentError(None, None, message)

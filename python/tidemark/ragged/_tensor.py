@@ -138,7 +138,7 @@ class RaggedTensor(CompositeTensor):
     def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None,
                     row_splits_dtype=dtypes.int64):  # fmt: skip
         """Rows of a tensor, without their tails: beyond a length, or of one padding value."""
-        from tidemark.ragged._converting import from_tensor
+        from tidemark.ragged._converting import from_tensor  # it imports this module
 
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
@@ -228,6 +228,7 @@ class RaggedTensor(CompositeTensor):
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
         """The smallest dense shape that holds all rows."""
+        # It imports this module.
         from tidemark.ragged._converting import bounding_sizes, sizes_as_tensor
 
         number = self.row_splits.dtype if out_type is None else as_dtype(out_type)
@@ -261,7 +262,7 @@ class RaggedTensor(CompositeTensor):
 
     def merge_dims(self, outer_axis, inner_axis):
         """Some neighbouring dimensions as one."""
-        from tidemark.ragged._converting import merge_dims
+        from tidemark.ragged._converting import merge_dims  # it imports this module
 
         return merge_dims(self, outer_axis, inner_axis)
 
@@ -269,13 +270,13 @@ class RaggedTensor(CompositeTensor):
 
     def to_tensor(self, default_value=None, name=None, shape=None):
         """A dense tensor, rows filled up with the default value."""
-        from tidemark.ragged._converting import to_tensor
+        from tidemark.ragged._converting import to_tensor  # it imports this module
 
         return to_tensor(self, default_value, shape)
 
     def to_sparse(self, name=None):
         """A sparse tensor of the values at their places."""
-        from tidemark.ragged._converting import to_sparse
+        from tidemark.ragged._converting import to_sparse  # it imports this module
 
         return to_sparse(self)
 
@@ -320,7 +321,7 @@ class RaggedTensor(CompositeTensor):
             yield self._values[begin:end]
 
     def __getitem__(self, key):
-        from tidemark.ragged._indexing import getitem
+        from tidemark.ragged._indexing import getitem  # it imports this module
 
         return getitem(self, key)
 
@@ -330,7 +331,7 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def __tf_dispatch__(cls, function, args, kwargs):
-        from tidemark.ragged._dispatch import answer
+        from tidemark.ragged._dispatch import answer  # it imports this module
 
         return answer(function, args, kwargs)
 

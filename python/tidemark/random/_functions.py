@@ -7,6 +7,7 @@ from tidemark import _tidemark, dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor, shape_tensor
 from tidemark._tidemark import Tensor, call, convert
+from tidemark.errors import InvalidArgumentError
 from tidemark.random import _draws
 from tidemark.random._state import as_int64, remember_seed
 
@@ -168,8 +169,6 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
 def _categorical(logits, num_samples, source, dtype):
     logits = convert_to_tensor(logits)
     if logits.ndim != 2:
-        from tidemark.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None, None, f"[categorical] logits should be a matrix, got shape {logits.shape}"
         )

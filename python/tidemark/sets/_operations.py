@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import tidemark
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
@@ -21,17 +22,15 @@ def _dense(value):
 
 
 def _sparse(a, b, operation):
-    from tidemark import SparseTensor
-
     if hasattr(a, "dense_shape") and not hasattr(b, "dense_shape"):
         raise TypeError(
             "tf.sets takes a sparse first set only with a sparse second one: swap them, or give "
             "tf.sparse.to_dense(a)"
         )
     if hasattr(b, "dense_shape"):
-        return SparseTensor(*_of_rows(*_parts(a), *_parts(b), operation))
+        return tidemark.SparseTensor(*_of_rows(*_parts(a), *_parts(b), operation))
     attrs = {"set_operation": operation}
-    return SparseTensor(*call("set_operation", (_dense(a), _dense(b)), attrs))
+    return tidemark.SparseTensor(*call("set_operation", (_dense(a), _dense(b)), attrs))
 
 
 def _parts(value):

@@ -10,7 +10,7 @@ import collections
 
 from tidemark import dtypes
 from tidemark._export import OPS, export
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor, get_static_value
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
@@ -166,8 +166,6 @@ def _as_int64(value):
 
 
 def _static(dense_shape):
-    from tidemark._tensor.creation import get_static_value
-
     sizes = get_static_value(dense_shape)
     if sizes is None:
         rank = dense_shape.shape[0]

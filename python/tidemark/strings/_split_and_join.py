@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tidemark
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
@@ -15,10 +16,8 @@ def strings_tensor(value):
 
 def ragged(values, *row_splits):
     """Nested rows over flat values, from the innermost splits outward."""
-    from tidemark import RaggedTensor
-
     for splits in row_splits:
-        values = RaggedTensor.from_row_splits(values, splits, validate=False)
+        values = tidemark.RaggedTensor.from_row_splits(values, splits, validate=False)
     return values
 
 

@@ -57,7 +57,7 @@ __all__ = [
 def __getattr__(name):
     """TensorFlow 1's optimizers, savers, coordinators."""
     if not name.startswith("_"):
-        from tidemark._v1.train import find
+        from tidemark._v1.train import find  # only sessions need it
 
         found = find(name)
         if found is not None:

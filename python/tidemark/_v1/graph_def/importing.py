@@ -278,7 +278,7 @@ def _by_rule(call):
                                    "euclidean_norm", "reverse", "roll")  # fmt: skip
         if name == "axis" and wants_list and not isinstance(value, list):
             attrs[name] = [value]
-    from tidemark._v1.graph_def.exporting import schemas
+    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
 
     order = [p["name"] for p in schemas()[rule.ours]["params"] if p["kind"] != "attr"]
     by_name = dict(zip([i.lstrip("*") for i in rule.inputs if i[0] != "@"], inputs, strict=True))
@@ -287,7 +287,7 @@ def _by_rule(call):
 
 def _ours(call):
     """An op of ours that TensorFlow does not have."""
-    from tidemark._v1.graph_def.exporting import schemas
+    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
 
     kind = call.node.op.partition(">")[2]
     schema = schemas().get(kind)

@@ -88,7 +88,7 @@ class Optimizer:
                 raise TypeError(f"Argument is not a tf.Variable: {variable}")
         if not variables:
             raise ValueError("No variables to optimize.")
-        from tidemark._v1.gradients import gradients
+        from tidemark._v1.gradients import gradients  # loaded on first use
 
         found = gradients(loss, variables, grad_ys=grad_loss)
         return list(zip(found, variables, strict=True))

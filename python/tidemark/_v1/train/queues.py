@@ -281,7 +281,7 @@ def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                         collection=GraphKeys.QUEUE_RUNNERS):  # fmt: skip
     """Starts the threads of all runners of the graph."""
-    from tidemark._v1.session import default_session
+    from tidemark._v1.session import default_session  # loaded on first use
 
     sess = sess or default_session()
     threads = []

@@ -207,27 +207,19 @@ class LinearOperator(Module):
         return tf.reduce_max(s, -1) / tf.reduce_min(s, -1)
 
     def _adjoint(self):
-        from tidemark.linalg._linear_operators.combined import LinearOperatorAdjoint
-
-        return LinearOperatorAdjoint(self)
+        return tf.linalg.LinearOperatorAdjoint(self)
 
     def _inverse(self):
-        from tidemark.linalg._linear_operators.combined import LinearOperatorInversion
-
-        return LinearOperatorInversion(self)
+        return tf.linalg.LinearOperatorInversion(self)
 
     def _cholesky(self):
-        from tidemark.linalg._linear_operators.plain import LinearOperatorLowerTriangular
-
-        return LinearOperatorLowerTriangular(
+        return tf.linalg.LinearOperatorLowerTriangular(
             tf.linalg.cholesky(self.to_dense()), is_non_singular=True, is_square=True
         )
 
     def _times(self, other):
         """This operator after another one."""
-        from tidemark.linalg._linear_operators.combined import LinearOperatorComposition
-
-        return LinearOperatorComposition([self, other])
+        return tf.linalg.LinearOperatorComposition([self, other])
 
     # --- what it does ---------------------------------------------------------------------------
     def _argument(self, x, at, adjoint, what):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
+from tidemark import _tidemark
 from tidemark._export import export
 from tidemark.linalg._linear_operators.base import LinearOperator, common_batch, with_batch
 
@@ -254,8 +255,6 @@ class _OfRows(_Diagonal):
         return self._rows
 
     def _shape(self):
-        from tidemark import _tidemark
-
         parts = [_tidemark.static_value(t) for t in (self._batch, self._rows, self._columns())]
         batch = parts[0].numpy().tolist() if parts[0] is not None else None
         sizes = [None if p is None else int(p.numpy()) for p in parts[1:]]

@@ -7,6 +7,7 @@ import os
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.variable import Variable
 from tidemark._trackable.tracking import AutoTrackable, Trackable
+from tidemark._v1.train.saver import update_checkpoint_state
 from tidemark.train._checkpoints import objects
 from tidemark.train._checkpoints.restoring import (
     InitializationOnly,
@@ -108,8 +109,6 @@ class Checkpoint(AutoTrackable):
 
     def save(self, file_prefix, options=None):
         """Writes a numbered checkpoint and notes it as the latest of its folder."""
-        from tidemark._v1.train.saver import update_checkpoint_state
-
         prefix = os.fspath(file_prefix)
         number = int(self.save_counter) + 1
         self.save_counter.assign(number)

@@ -59,13 +59,13 @@ def restore_state(value, tensors):
 
 
 def _is_iterator(value):
-    from tidemark.data._iterator import Iterator
+    from tidemark.data._iterator import Iterator  # only datasets need it
 
     return isinstance(value, Iterator) and value._dataset is not None
 
 
 def _is_python_state(value):
-    from tidemark.train._checkpoints.checkpoint import PythonState
+    from tidemark.train._checkpoints.checkpoint import PythonState  # it imports this module
 
     return isinstance(value, PythonState)
 
