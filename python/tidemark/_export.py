@@ -45,7 +45,7 @@ def export(*names):
 
     def decorate(function):
         if function.__module__.startswith(_SIZED) and isinstance(function, types.FunctionType):
-            from tidemark._graph.at_run import sized_when_run
+            from tidemark._graph.at_run import sized_when_run  # it imports this module
 
             function = sized_when_run(function)
         function.__tf_names__ = names
