@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark
-from tidemark._graph import symbolic as _symbolic
+from tidemark._graph import symbolic
 from tidemark._tensor.indexing import getitem
 from tidemark.tensor_shape import as_shape
 
@@ -24,7 +24,7 @@ def _numpy_text(tensor, is_repr):
 def _repr(self):
     if self._is_symbolic:
         return (
-            f"<tf.Tensor {_symbolic.name_of(self)!r} shape={_symbolic.shape_text(self)} "
+            f"<tf.Tensor {symbolic.name_of(self)!r} shape={symbolic.shape_text(self)} "
             f"dtype={self.dtype.name}>"
         )
     return (
@@ -36,7 +36,7 @@ def _repr(self):
 def _str(self):
     if self._is_symbolic:
         return (
-            f'Tensor("{_symbolic.name_of(self)}", shape={_symbolic.shape_text(self)}, '
+            f'Tensor("{symbolic.name_of(self)}", shape={symbolic.shape_text(self)}, '
             f"dtype={self.dtype.name})"
         )
     return (
@@ -118,14 +118,14 @@ def _consumers(self):
 class _OnlyInGraphs:
     """An attribute that tensors of graphs have. Subclasses may set one of their own."""
 
-    def __init__(self, name, symbolic):
-        self._name, self._symbolic = name, symbolic
+    def __init__(self, name, find):
+        self._name, self._find = name, find
 
     def __get__(self, tensor, owner=None):
         if tensor is None:
             return self
         if tensor._is_symbolic:
-            return self._symbolic(tensor)
+            return self._find(tensor)
         raise AttributeError(f"Tensor.{self._name} is undefined when eager execution is enabled.")
 
 
@@ -148,13 +148,13 @@ def install():
         "__tf_tensor__": lambda self, dtype=None, name=None: self,
     }
     in_graphs = {
-        "op": _symbolic.operation_of,
-        "graph": _symbolic.graph_of,
-        "name": _symbolic.name_of,
+        "op": symbolic.operation_of,
+        "graph": symbolic.graph_of,
+        "name": symbolic.name_of,
         "value_index": _tidemark.value_index,
     }
-    for name, symbolic in in_graphs.items():
-        methods[name] = _OnlyInGraphs(name, symbolic)
+    for name, find in in_graphs.items():
+        methods[name] = _OnlyInGraphs(name, find)
     for name, method in methods.items():
         if hasattr(method, "__qualname__"):
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"
