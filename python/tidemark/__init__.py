@@ -100,7 +100,7 @@ _LAZY = {
     "get_logger": "_graph.scopes",
     "name_scope": "_graph.scopes",
     "init_scope": "_graph.scopes",
-    "inside_function": "_graph.scratch",
+    "inside_function": "_graph.func_graph",
     "install_as_tensorflow": "_tensorflow.install",
     "control_dependencies": "_graph.scopes",
     "variable_creator_scope": "_graph.scopes",

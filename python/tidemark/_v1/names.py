@@ -6,7 +6,7 @@ import importlib
 
 import tidemark as tf
 from tidemark import _tidemark, dtypes
-from tidemark._graph import scratch as scratch_graph
+from tidemark._graph import func_graph as scratch_graph
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._v1 import graph as _graph
 from tidemark._v1 import initializers, old_functions, old_names, scopes, session, variables

@@ -6,7 +6,7 @@ import dataclasses
 
 import tidemark as tf
 from tidemark import dtypes
-from tidemark._graph import scratch
+from tidemark._graph import func_graph
 
 
 class SummaryMetadata:
@@ -178,7 +178,7 @@ def placeholder_with_default(input, shape, name=None):
 
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor of a graph that is given when it runs."""
-    made = scratch.sparse_placeholder(dtype, shape)
+    made = func_graph.sparse_placeholder(dtype, shape)
     if made is None:
         raise _only_in_graphs("sparse_placeholder")
     return made
