@@ -5,7 +5,7 @@
     python tools/gen_compatibility.py --check    # fail when it is out of date
 
 tests/python/data/tf_names.txt holds TensorFlow 2.21's public names. What differs, and why names
-are missing, is in tidemark/_compatibility.py and tidemark/_unsupported.py.
+are missing, is in differences.py and unsupported.py of tidemark/_tensorflow/.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def resolve(name):
 
 def status(name):
     """ "here", "refused" or "missing"."""
-    from tidemark import _unsupported
+    from tidemark._tensorflow import unsupported
 
-    if name in _unsupported.UNSUPPORTED:
+    if name in unsupported.UNSUPPORTED:
         return "refused"
     if name.startswith("tf.keras."):
         return "here"  # Keras itself, loaded on first use
@@ -110,7 +110,7 @@ def summary(table):
 
 
 def keras_part():
-    from tidemark import _unsupported
+    from tidemark._tensorflow import unsupported
 
     names = KERAS.read_text().split()
     found = {"here": [], "refused": [], "missing": []}
@@ -125,7 +125,7 @@ def keras_part():
     ]
     if found["refused"]:
         lines += ["| refused | reason |", "| --- | --- |"]
-        lines += [f"| `{n}` | {_unsupported.UNSUPPORTED[n]} |" for n in found["refused"]]
+        lines += [f"| `{n}` | {unsupported.UNSUPPORTED[n]} |" for n in found["refused"]]
         lines.append("")
     if found["missing"]:
         lines += ["Missing: " + ", ".join(f"`{n}`" for n in found["missing"]), ""]
@@ -133,16 +133,16 @@ def keras_part():
 
 
 def differences_part():
-    from tidemark import _compatibility
+    from tidemark._tensorflow import differences
 
     lines = ["## What differs", "", "| name | difference |", "| --- | --- |"]
-    for name, text in sorted(_compatibility.DIFFERENCES.items()):
+    for name, text in sorted(differences.DIFFERENCES.items()):
         lines.append(f"| `{name}` | {text} |")
     return [*lines, ""]
 
 
 def module_part(module, found):
-    from tidemark import _compatibility, _unsupported
+    from tidemark._tensorflow import differences, unsupported
 
     lines = [f"### {module}", ""]
     if found["here"]:
@@ -150,10 +150,10 @@ def module_part(module, found):
     if found["refused"]:
         lines += ["| refused | reason |", "| --- | --- |"]
         for name in found["refused"]:
-            lines.append(f"| `{name}` | {_unsupported.UNSUPPORTED[f'{module}.{name}']} |")
+            lines.append(f"| `{name}` | {unsupported.UNSUPPORTED[f'{module}.{name}']} |")
         lines.append("")
     if found["missing"]:
-        why = reason(_compatibility.MISSING, module)
+        why = reason(differences.MISSING, module)
         if len(found["missing"]) > 400:
             lines += [f"Missing ({why}): {len(found['missing'])} names", ""]
         else:

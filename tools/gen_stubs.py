@@ -21,11 +21,11 @@ MODULES = {
     "tidemark": "__init__.pyi",
     "tidemark.math": "math/__init__.pyi",
     "tidemark.math.special": "math/special.pyi",
-    "tidemark.linalg": "linalg.pyi",
+    "tidemark.linalg": "linalg/__init__.pyi",
     "tidemark.nn": "nn/__init__.pyi",
     "tidemark.nn.experimental": "nn/experimental.pyi",
     "tidemark.bitwise": "bitwise.pyi",
-    "tidemark.debugging": "debugging.pyi",
+    "tidemark.debugging": "debugging/__init__.pyi",
     "tidemark.random": "random/__init__.pyi",
     "tidemark.random.experimental": "random/experimental.pyi",
 }

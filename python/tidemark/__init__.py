@@ -11,13 +11,14 @@ What is rarely used is loaded when it is first asked for.
 
 import importlib as _importlib
 
-from tidemark import _tensor_methods as _tensor_methods
-from tidemark import _tidemark, dtypes, errors
-
-from tidemark import _array_ops, _creation, _math_ops  # isort: skip
-from tidemark import _custom_gradient, _gradients, _variable  # isort: skip
+from tidemark import _tidemark, dtypes, errors, math
 from tidemark._export import namespace as _namespace
+from tidemark._tensor import arrays as _arrays
+from tidemark._tensor import creation as _creation
+from tidemark._tensor import methods as _methods
+from tidemark._tensor import variable as _variable
 from tidemark._tidemark import Tensor
+from tidemark.autodiff import _custom_gradient, _tape
 from tidemark.dtypes import *  # noqa: F403
 from tidemark.tensor_shape import TensorShape
 
@@ -25,8 +26,6 @@ __version__ = "2.21.0"  # of TensorFlow, whose names these are; our own is tf.ve
 newaxis = None
 
 globals().update(_namespace("tf"))
-
-from tidemark import math  # noqa: E402
 
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
@@ -66,65 +65,64 @@ _MODULES = (
     "version",
 )
 _LAZY = {
-    "Assert": "_debugging_ops",
-    "IndexedSlicesSpec": "_type_specs",
-    "OptionalSpec": "_optional",
-    "RaggedTensor": "_ragged",
-    "RaggedTensorSpec": "_ragged",
-    "SparseTensor": "_sparse",
-    "SparseTensorSpec": "_sparse",
-    "TensorSpec": "_type_specs",
-    "TypeSpec": "_type_specs",
-    "VariableSpec": "_type_specs",
-    "TensorArray": "_tensor_array",
-    "TensorArraySpec": "_tensor_array",
-    "DeviceSpec": "_device",
-    "Module": "_module",
-    "assert_equal": "_debugging_ops",
-    "assert_greater": "_debugging_ops",
-    "assert_less": "_debugging_ops",
-    "assert_rank": "_debugging_ops",
-    "device": "_device",
-    "dynamic_stitch": "_stitch_ops",
-    "edit_distance": "_sequence_ops",
-    "extract_volume_patches": "_patches",
-    "fftnd": "_fftnd_ops",
-    "ifftnd": "_fftnd_ops",
-    "irfftnd": "_fftnd_ops",
-    "parallel_stack": "_stitch_ops",
-    "rfftnd": "_fftnd_ops",
-    "eig": "_eigen_ops",
-    "eigvals": "_eigen_ops",
-    "einsum": "_linalg_ops",
-    "executing_eagerly": "_scopes",
+    "Assert": "debugging._checks",
+    "IndexedSlicesSpec": "_tensor.specs",
+    "OptionalSpec": "_tensor.optional",
+    "RaggedTensor": "ragged._tensor",
+    "RaggedTensorSpec": "ragged._tensor",
+    "SparseTensor": "sparse._tensor",
+    "SparseTensorSpec": "sparse._tensor",
+    "TensorSpec": "_tensor.specs",
+    "TypeSpec": "_tensor.specs",
+    "VariableSpec": "_tensor.specs",
+    "TensorArray": "_tensor.tensor_array",
+    "TensorArraySpec": "_tensor.tensor_array",
+    "DeviceSpec": "config._placement",
+    "Module": "_trackable.module",
+    "assert_equal": "debugging._checks",
+    "assert_greater": "debugging._checks",
+    "assert_less": "debugging._checks",
+    "assert_rank": "debugging._checks",
+    "device": "config._placement",
+    "dynamic_stitch": "_tensor.stitching",
+    "edit_distance": "sparse._edit_distance",
+    "extract_volume_patches": "image._patches",
+    "fftnd": "signal._fftnd_explicit",
+    "ifftnd": "signal._fftnd_explicit",
+    "irfftnd": "signal._fftnd_explicit",
+    "parallel_stack": "_tensor.stitching",
+    "rfftnd": "signal._fftnd_explicit",
+    "eig": "linalg._eigen",
+    "eigvals": "linalg._eigen",
+    "executing_eagerly": "_graph.scopes",
     "function": "_functions.function",
-    "get_current_name_scope": "_scopes",
-    "get_logger": "_scopes",
-    "name_scope": "_scopes",
-    "init_scope": "_scopes",
-    "inside_function": "_scratch_graph",
-    "install_as_tensorflow": "_install",
-    "control_dependencies": "_scopes",
-    "variable_creator_scope": "_scopes",
-    "batch_to_space": "_space_ops",
-    "required_space_to_batch_paddings": "_space_ops",
-    "space_to_batch": "_space_ops",
-    "space_to_batch_nd": "_space_ops",
-    "group": "_printing",
-    "no_op": "_printing",
-    "print": "_printing",
-    "case": "_control_flow",
-    "cond": "_control_flow",
-    "foldl": "_control_flow",
-    "foldr": "_control_flow",
-    "map_fn": "_control_flow",
-    "numpy_function": "_control_flow",
-    "py_function": "_control_flow",
-    "scan": "_control_flow",
-    "switch_case": "_control_flow",
-    "type_spec_from_value": "_type_specs",
-    "vectorized_map": "_control_flow",
-    "while_loop": "_control_flow",
+    "get_current_name_scope": "_graph.scopes",
+    "get_logger": "_graph.scopes",
+    "name_scope": "_graph.scopes",
+    "init_scope": "_graph.scopes",
+    "inside_function": "_graph.func_graph",
+    "install_as_tensorflow": "_tensorflow.install",
+    "control_dependencies": "_graph.scopes",
+    "variable_creator_scope": "_graph.scopes",
+    "batch_to_space": "nn._space_to_batch",
+    "required_space_to_batch_paddings": "nn._space_to_batch",
+    "space_to_batch": "nn._space_to_batch",
+    "space_to_batch_nd": "nn._space_to_batch",
+    "group": "_tensor.printing",
+    "no_op": "_tensor.printing",
+    "print": "_tensor.printing",
+    "case": "_graph.control_flow",
+    "cond": "_graph.control_flow",
+    "foldl": "_graph.control_flow",
+    "foldr": "_graph.control_flow",
+    "map_fn": "_graph.control_flow",
+    "numpy_function": "_graph.control_flow",
+    "py_function": "_graph.control_flow",
+    "scan": "_graph.control_flow",
+    "switch_case": "_graph.control_flow",
+    "type_spec_from_value": "_tensor.specs",
+    "vectorized_map": "_graph.control_flow",
+    "while_loop": "_graph.control_flow",
 }
 
 
@@ -134,12 +132,14 @@ def __getattr__(name):
     home = _LAZY.get(name)
     if home is None:
         if name in ("initializers", "keras", "losses", "metrics", "optimizers"):
-            return _importlib.import_module("tidemark._keras").load(name)
+            return _importlib.import_module("tidemark._tensorflow.keras").load(name)
         if not name.startswith("_"):
             found = _importlib.import_module("tidemark._v1.names").find(name)
             if found is not None:
                 return found
-            unsupported = _importlib.import_module("tidemark._unsupported").module_of(f"tf.{name}")
+            unsupported = _importlib.import_module("tidemark._tensorflow.unsupported").module_of(
+                f"tf.{name}"
+            )
             if unsupported is not None:
                 return unsupported
         raise AttributeError(f"module 'tidemark' has no attribute {name!r}")

@@ -16,9 +16,17 @@ OPS = _tidemark.op_functions()  # "tf.math.add" → the function
 # Modules whose functions look at sizes: in graphs that do not know them yet they become one step.
 _SIZED = tuple(
     f"tidemark.{name}"
-    for name in ("_banded", "_conv", "_ctc", "_decomp", "_eigen", "_embedding", "_fft", "_image",
-                 "_linalg", "_nn_", "_pool", "_projective", "_signal",
-                 "_space", "_sparse", "_windows")
+    for name in (
+        "image._boxes", "image._color", "image._files", "image._geometry", "image._quality",
+        "image._random",
+        "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices",
+        "nn._activations", "nn._attention", "nn._convolution", "nn._ctc", "nn._dropout",
+        "nn._embedding", "nn._losses", "nn._morphology", "nn._normalization", "nn._pooling",
+        "nn._space_to_batch",
+        "signal._cosine", "signal._fft", "signal._frames", "signal._spectral", "signal._windows",
+        "sparse._combining", "sparse._layout", "sparse._matmul", "sparse._products",
+        "sparse._reducing", "sparse._tensor",
+    )
 )  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}
 
@@ -37,7 +45,7 @@ def export(*names):
 
     def decorate(function):
         if function.__module__.startswith(_SIZED) and isinstance(function, types.FunctionType):
-            from tidemark._at_run import sized_when_run
+            from tidemark._graph.at_run import sized_when_run  # it imports this module
 
             function = sized_when_run(function)
         function.__tf_names__ = names

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import is_tracing
 from tidemark.errors import InvalidArgumentError
 
@@ -64,7 +64,7 @@ def _decoded(contents, desired_channels, desired_samples):
 def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
     """The samples of a WAV file in [-1, 1], and how many there are in a second."""
     if is_tracing():
-        from tidemark._staged import python_call
+        from tidemark._graph.staged import python_call  # only graphs need it
 
         sizes = (desired_samples if desired_samples >= 0 else None,
                  desired_channels if desired_channels >= 0 else None)  # fmt: skip
@@ -86,7 +86,7 @@ def encode_wav(audio, sample_rate, name=None):
     """The bytes of a WAV file with these samples."""
     audio = convert_to_tensor(audio, dtype=dtypes.float32)
     if is_tracing():
-        from tidemark._staged import python_call
+        from tidemark._graph.staged import python_call  # only graphs need it
 
         return python_call(encode_wav, [audio, sample_rate], [(dtypes.string, ())], False)[0]
     samples = audio.numpy()

@@ -240,7 +240,7 @@ __all__ = [d._name for d in _ALL] + ["DType", "as_dtype", "double", "half"]
 
 def __getattr__(name):
     if name in _BORROWED:
-        import tidemark
+        import tidemark  # it imports this module
 
         return getattr(tidemark, name)
     raise AttributeError(f"module 'tidemark.dtypes' has no attribute {name!r}")

@@ -134,7 +134,7 @@ def budget(size):
         with tf.memory.budget("500MB"):
             model.fit(images, labels)
     """
-    from tidemark._functions.budgets import scope
+    from tidemark._functions.budgets import scope  # only functions need it
 
     wanted, outer = parse_bytes(size), scope.get()
     if wanted <= 0:
@@ -166,7 +166,7 @@ def report():
 
     Python's objects are walked for it, which takes a tenth of a second or so.
     """
-    from tidemark._explain.report import report as make
+    from tidemark._explain.report import report as make  # only reports need it
 
     return make()
 
@@ -176,7 +176,7 @@ def explain():
 
     ``list "results" in leaky() at train.py:12``; Python's objects are walked for it.
     """
-    from tidemark._explain.holders import holders as walk
+    from tidemark._explain.holders import holders as walk  # only reports need it
 
     return walk()
 
@@ -219,21 +219,21 @@ class record:
 
 def allow_watching():
     """Lets ``tidemark watch PID`` of the same user look at this process; returns the socket."""
-    from tidemark._explain.serving import enable
+    from tidemark._explain.serving import enable  # only reports need it
 
     return enable()
 
 
 def prometheus():
     """The counters in Prometheus's text format."""
-    from tidemark._explain.exports import prometheus as text
+    from tidemark._explain.exports import prometheus as text  # only reports need it
 
     return text()
 
 
 def tracemalloc_snapshot():
     """The live buffers as a ``tracemalloc.Snapshot``, in a domain of their own."""
-    from tidemark._explain.exports import tracemalloc_snapshot as make
+    from tidemark._explain.exports import tracemalloc_snapshot as make  # only reports need it
 
     return make()
 
@@ -260,7 +260,7 @@ def set_source_lines(enabled):
 
 def __getattr__(name):
     if name == "Plan":  # of functions, whose module needs this one
-        from tidemark._functions.plan import Plan
+        from tidemark._functions.plan import Plan  # only functions need it
 
         return Plan
     raise AttributeError(f"module 'tidemark.memory' has no attribute {name!r}")

@@ -5,9 +5,9 @@ tf.quantization.fake_quant_with_min_max_vars(x, min=-1.0, max=1.0, num_bits=8)
 
 from __future__ import annotations
 
-from tidemark._creation import convert_to_tensor
-from tidemark._custom_gradient import custom_gradient
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call, convert
+from tidemark.autodiff._custom_gradient import custom_gradient
 from tidemark.errors import InvalidArgumentError
 
 

@@ -5,9 +5,10 @@ Those that libraries call are here; each is made from a public function.
 
 from __future__ import annotations
 
-from tidemark import _unsupported, dtypes
-from tidemark._array_ops import Unique, UniqueWithCounts
-from tidemark._creation import cast, convert_to_tensor
+from tidemark import dtypes
+from tidemark._tensor.arrays import Unique, UniqueWithCounts
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensorflow import unsupported as _unsupported
 from tidemark._tidemark import call, convert
 
 
@@ -64,7 +65,7 @@ def ImageProjectiveTransformV3(
     *, images, transforms, output_shape, fill_value, interpolation, fill_mode="CONSTANT", name=None
 ):
     """Images seen through projective maps from output to input places."""
-    from tidemark._projective import transform
+    from tidemark.image._projective import transform  # loaded on first use
 
     return transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os as _os
 
+import tidemark as _tf
+
 CXX11_ABI_FLAG = 1
 CXX_VERSION = 202002
 MONOLITHIC_BUILD = 0
@@ -11,16 +13,12 @@ MONOLITHIC_BUILD = 0
 
 def get_include():
     """The folder of the C++ headers."""
-    import tidemark
-
-    return _os.path.join(_os.path.dirname(tidemark.__file__), "include")
+    return _os.path.join(_os.path.dirname(_tf.__file__), "include")
 
 
 def get_lib():
     """The folder of the library."""
-    import tidemark
-
-    return _os.path.dirname(tidemark.__file__)
+    return _os.path.dirname(_tf.__file__)
 
 
 def get_compile_flags():

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tidemark._tensorflow import differences, unsupported
 
 import tidemark as tf
-from tidemark import _compatibility, _unsupported
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -21,11 +21,11 @@ def test_the_page_is_up_to_date():
 
 
 def test_only_what_is_there_differs():
-    for name in _compatibility.DIFFERENCES:
+    for name in differences.DIFFERENCES:
         assert gen_compatibility.status(name) == "here", name
 
 
-@pytest.mark.parametrize("name", sorted(_unsupported.UNSUPPORTED))
+@pytest.mark.parametrize("name", sorted(unsupported.UNSUPPORTED))
 def test_refused_names_say_why(name):
     found = gen_compatibility.resolve(name)
     with pytest.raises(tf.errors.UnimplementedError, match="is not supported: "):
@@ -34,4 +34,4 @@ def test_refused_names_say_why(name):
 
 def test_refused_names_are_tensorflows():
     theirs = {f"{m}.{n}" for m, names in gen_compatibility.recorded().items() for n in names}
-    assert set(_unsupported.UNSUPPORTED) <= theirs
+    assert set(unsupported.UNSUPPORTED) <= theirs

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tidemark._tensorflow import unsupported
 
 import tidemark as tf
-from tidemark import _unsupported
 
 NAMES = (Path(__file__).parent / "data" / "keras_names.txt").read_text().split()
 
@@ -21,7 +21,7 @@ def resolve(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_resolves(name):
     found = resolve(name)
-    if name in _unsupported.UNSUPPORTED:
+    if name in unsupported.UNSUPPORTED:
         with pytest.raises(tf.errors.UnimplementedError, match=r"is not supported: \w+"):
             found()
 

@@ -162,7 +162,7 @@ def test_dtypes_of_numpy_and_choices():
 
 
 def test_a_block_is_replaced_where_it_fits():
-    from tidemark._xla import dynamic_update_slice
+    from tidemark._tensorflow.xla import dynamic_update_slice
 
     x = dynamic_update_slice(tf.zeros([2, 3]), tf.ones([1, 2]), [1, 5])
     np.testing.assert_array_equal(x, [[0, 0, 0], [0, 1, 1]])
@@ -190,3 +190,28 @@ def test_unique_rows():
     np.testing.assert_array_equal(count, [2, 1])
     buckets = tf.raw_ops.Bucketize(input=[[0.0, 5.0], [10.0, 11.0]], boundaries=[5.0, 10.0])
     np.testing.assert_array_equal(buckets, [[0, 1], [2, 2]])
+
+
+def test_operations_are_of_one_class_in_every_graph():
+    seen = {}
+
+    @tf.function
+    def traced(x):
+        y = tf.reduce_sum(x * 2.0, axis=0)
+        seen.update(op=y.op, graph=y.graph, inputs=[t.op.type for t in y.op.inputs])
+        assert y.op == y.op and y.op != y.op.inputs[0].op and y.op.graph is y.graph
+        assert y.op.get_attr("T") == tf.float32
+        return y
+
+    traced.get_concrete_function(tf.TensorSpec([2, 3], tf.float32))
+    assert seen["op"].type == "Sum" and seen["inputs"] == ["Mul"]
+    assert isinstance(seen["graph"], tf.__internal__.FuncGraph)
+
+    graph = tf.compat.v1.Graph()
+    with graph.as_default():
+        y = tf.compat.v1.placeholder(tf.float32, [2]) * 2.0
+        assert type(y.op) is type(seen["op"]) is tf.compat.v1.Operation
+        assert y.op.graph is graph
+
+    with tf.__internal__.FuncGraph("scratch").as_default() as scratch:
+        assert tf.compat.v1.placeholder(tf.float32, [2]).graph is scratch

@@ -68,12 +68,12 @@ def test_gradients_reach_the_values(function):
 
 
 def test_batches_of_sparse_matrices_multiply():
-    from tidemark._sparse import products
+    from tidemark.sparse import _products
 
     rng = np.random.default_rng(1)
     a = (rng.random((2, 4, 5)) * (rng.random((2, 4, 5)) < 0.4)).astype(np.float32)
     b = (rng.random((2, 5, 3)) * (rng.random((2, 5, 3)) < 0.4)).astype(np.float32)
-    product = products.sparse_matrix_sparse_mat_mul(
+    product = _products.sparse_matrix_sparse_mat_mul(
         tf.sparse.from_dense(a), tf.sparse.from_dense(b), tf.float32
     )
     np.testing.assert_allclose(tf.sparse.to_dense(product), a @ b, rtol=1e-6)

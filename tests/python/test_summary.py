@@ -4,9 +4,10 @@ import struct
 
 import numpy as np
 import pytest
+from tidemark._proto import wire
 
 import tidemark as tf
-from tidemark import _tidemark, _wire
+from tidemark import _tidemark
 
 
 def records(folder):
@@ -30,7 +31,7 @@ def masked(data):
 
 def fields(message):
     found = {}
-    for number, _, value in _wire.fields(message):
+    for number, _, value in wire.fields(message):
         found.setdefault(number, []).append(value)
     return found
 

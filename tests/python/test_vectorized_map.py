@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tidemark._vectorized import NoRule, vectorized
+from tidemark._graph.vectorized import NoRule, vectorized
 
 import tidemark as tf
 

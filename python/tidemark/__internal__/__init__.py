@@ -13,6 +13,6 @@ from tidemark.__internal__ import (
     tracking,
     types,
 )
-from tidemark._scratch_graph import FuncGraph
+from tidemark._graph.func_graph import FuncGraph
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor as EagerTensor
-from tidemark._type_specs import CompositeTensor

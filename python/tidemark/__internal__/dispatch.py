@@ -6,9 +6,9 @@ package ask it before they give up.
 
 from __future__ import annotations
 
+from tidemark._export import dispatching as _dispatching
+
 
 def add_dispatch_support(target=None, iterable_parameters=None):
     """Lets a function written elsewhere ask the types of its arguments, too."""
-    from tidemark._export import dispatching
-
-    return dispatching if target is None else dispatching(target)
+    return _dispatching if target is None else _dispatching(target)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import types as _types
 
+import tidemark as _tf
+
 
 def strategy_supports_no_merge_call():
     """Whether the strategy can update variables without meeting its other replicas."""
-    from tidemark.distribute import get_strategy
-
-    return get_strategy().extended._use_merge_call() is False
+    return _tf.distribute.get_strategy().extended._use_merge_call() is False
 
 
 def _maybe_merge_call(fn, strategy, *args, **kwargs):
     """Calls ``fn(strategy, …)``, in the context of all replicas if the strategy needs that."""
-    from tidemark.distribute import get_replica_context
-
     if strategy_supports_no_merge_call():
         return fn(strategy, *args, **kwargs)
-    return get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
+    return _tf.distribute.get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
 
 
 interim = _types.SimpleNamespace(maybe_merge_call=_maybe_merge_call)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark._scopes import init_scope
+from tidemark._graph.scopes import init_scope
 
 
 def eager_mode():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark._control_flow import cond
-from tidemark._creation import get_static_value
+from tidemark._graph.control_flow import cond
+from tidemark._tensor.creation import get_static_value
 from tidemark._tidemark import Tensor
 
 

@@ -1,6 +1,6 @@
 """``tf.__internal__.tracking``: objects that know their parts."""
 
-from tidemark._tracking import (
+from tidemark._trackable.tracking import (
     AutoTrackable,
     NoDependency,
     Trackable,

@@ -6,6 +6,7 @@ import gzip
 import json
 import pickle
 
+import tidemark
 from tidemark import _tidemark
 from tidemark._explain import source
 
@@ -213,19 +214,17 @@ def write_chrome(path, output):
 
 def write_tensorboard(path, folder):
     """Scalars: live and idle bytes at each step, and those of the largest lines."""
-    from tidemark import summary
-
     analysis = _tidemark.analyse_recording(path)
     steps = analysis["steps"]
-    writer = summary.create_file_writer(str(folder))
+    writer = tidemark.summary.create_file_writer(str(folder))
     largest = [g for g in analysis["groups"] if g["at_samples"]][:10]
     with writer.as_default():
         for at, step in enumerate(steps["samples"]):
-            summary.scalar("memory/live", float(steps["live"][at]), step=step)
-            summary.scalar("memory/idle", float(steps["idle"][at]), step=step)
+            tidemark.summary.scalar("memory/live", float(steps["live"][at]), step=step)
+            tidemark.summary.scalar("memory/idle", float(steps["idle"][at]), step=step)
             for g in largest:
                 name = f"memory by line/{g['place']} {g['op']} {g['holder']}"
-                summary.scalar(name, float(g["at_samples"][at]), step=step)
+                tidemark.summary.scalar(name, float(g["at_samples"][at]), step=step)
     writer.close()
 
 

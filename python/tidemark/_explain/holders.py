@@ -222,7 +222,7 @@ def coverage(found=None):
 
 
 def _explain(item, root):
-    from tidemark._explain import wording
+    from tidemark._explain import wording  # it imports this module
 
     if item["root"] == _GARBAGE:
         yield wording.cycle(item)

@@ -6,6 +6,7 @@ import weakref
 from dataclasses import dataclass, field
 
 from tidemark import _tidemark
+from tidemark.autodiff._tape import GradientTape
 
 active = None  # a Notes, or None
 
@@ -90,8 +91,6 @@ def stop():
 
 def _note_tapes(on):
     """Tapes remember where they were made."""
-    from tidemark._gradients import GradientTape
-
     if on:
 
         def __init__(self, *args, **kwargs):

@@ -15,6 +15,8 @@ import tempfile
 
 import pytest
 
+# Every run of pytest loads this module; the package is imported by tests that are marked.
+
 
 def pytest_configure(config):
     config.addinivalue_line(

@@ -37,7 +37,7 @@ class Report(str):
 
 def report():
     """A Report of this moment."""
-    from tidemark._explain import holders
+    from tidemark._explain import holders  # loaded on first use
 
     found = holders.holders()
     stats = dict(_tidemark.stats())

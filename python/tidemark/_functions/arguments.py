@@ -12,9 +12,9 @@ import weakref
 import numpy as np
 
 from tidemark import _tidemark, nest
+from tidemark._graph.tracing import COMPOSITES
+from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
-from tidemark._tracing import COMPOSITES
-from tidemark._type_specs import TensorSpec, TypeSpec
 
 _BY_VALUE = (bool, str, bytes, type(None), type, np.dtype)
 _NUMBERS = (int, float, complex)

@@ -7,7 +7,7 @@ from tidemark._export import export
 from tidemark._functions import arguments
 from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.numbers import wide_dtype
-from tidemark._symbolic import operation_type
+from tidemark._graph.func_graph import FuncGraph
 from tidemark._tidemark import Tensor
 from tidemark.errors import InvalidArgumentError
 
@@ -56,56 +56,6 @@ class Trace:
     @property
     def is_general(self):
         return any(arg.is_general for arg in self.args)
-
-
-class FuncGraph:
-    """What a traced function is made of, to look at."""
-
-    def __init__(self, trace):
-        self._graph, self.name = trace.graph, trace.name
-
-    def get_operations(self):
-        """The operations, in the order in which they run."""
-        return [
-            Operation(kind, label or f"{kind}_{at}", outputs, place)
-            for at, (kind, outputs, place, label) in enumerate(self._graph.nodes())
-        ]
-
-    def as_graph_def(self, from_version=None, add_shapes=False, **_):
-        """The graph as text, a node a line."""
-        return str(self._graph)
-
-    def view(self):
-        """The graph as it was traced, to draw."""
-        from tidemark._functions.graph_view import GraphView
-
-        return GraphView(self.name, self._graph.outline(self.name, None))
-
-    def to_dot(self):
-        """The graph in Graphviz's language."""
-        return self.view().to_dot()
-
-    def to_svg(self):
-        """The graph as a picture."""
-        return self.view().to_svg()
-
-    _repr_svg_ = to_svg
-
-    outputs = property(lambda self: self._graph.outputs)
-    __str__ = __repr__ = lambda self: str(self._graph)
-
-
-class Operation:
-    """A node of a traced function."""
-
-    __slots__ = ("type", "name", "outputs", "place")
-
-    def __init__(self, kind, name, outputs, place):
-        self.type, self.outputs, self.place = operation_type(kind), outputs, place
-        self.name = name
-
-    def __repr__(self):
-        return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
 def _shape(spec):
@@ -180,7 +130,7 @@ class ConcreteFunction:
                     "and keeps it. Leave the argument out, or get another concrete function."
                 )
 
-    graph = property(lambda self: FuncGraph(self._trace))
+    graph = property(lambda self: FuncGraph.of_trace(self._trace))
     output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
     output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
     function_type = property(lambda self: self.structured_input_signature)
@@ -264,4 +214,4 @@ def _typed(value):
     return repr(value)
 
 
-__all__ = ["ConcreteFunction", "FuncGraph", "Trace", "arguments"]
+__all__ = ["ConcreteFunction", "Trace", "arguments"]

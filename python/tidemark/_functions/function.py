@@ -19,10 +19,11 @@ from tidemark._functions.plan import Plan
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
+from tidemark._graph.tracing import Structure, building, is_symbolic
+from tidemark._tensor.specs import TensorSpec
+from tidemark._tensor.variable import variable_with_id
 from tidemark._tidemark import Tensor
-from tidemark._tracing import Structure, building, is_symbolic
-from tidemark._type_specs import TensorSpec
 from tidemark.memory import parse_bytes
 
 _eagerly = False
@@ -244,7 +245,7 @@ class Function(_tidemark.FunctionBase):
         function = self._python()
         if not self._autograph:
             return function
-        from tidemark.autograph import _impl
+        from tidemark.autograph import _impl  # only tracing needs it
 
         return _impl.converted(function, features=self._autograph_options)
 
@@ -424,7 +425,7 @@ class Function(_tidemark.FunctionBase):
         """The graph of a call with these arguments, or arguments of these specs, to look at: with
         ``to_dot()`` and ``to_svg()``; notebooks draw it. It shows what runs, fused groups with
         the ops inside of them; with ``compiled=False`` what was traced. Nothing runs."""
-        from tidemark._functions.graph_view import GraphView
+        from tidemark._functions.graph_view import GraphView  # loaded on first use
 
         trace, specs = self._trace_and_specs(args, kwargs)
         return GraphView(self._name, trace.graph.outline(self._name, specs if compiled else None))
@@ -578,8 +579,6 @@ class TraceInfo:
 
 
 def _alive_variables(ids):
-    from tidemark._variable import variable_with_id
-
     return [v for v in map(variable_with_id, ids) if v is not None]
 
 

@@ -111,7 +111,7 @@ class Plan:
 
     def to_html(self):
         """One page: time to the right, offsets up, a rectangle a buffer."""
-        from tidemark.cli import plan_page
+        from tidemark.cli import plan_page  # only pages need it
 
         drawn, notes = [], {}
         top = self.arena

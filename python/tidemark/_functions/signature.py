@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 from tidemark import _tidemark, nest
+from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec, TypeSpec
 
 _PLAIN = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}
 

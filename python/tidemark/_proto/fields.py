@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from tidemark._wire import (
+from tidemark._proto.wire import (
     BYTES,
     FIXED32,
     FIXED64,

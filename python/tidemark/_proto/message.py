@@ -7,7 +7,7 @@ NodeDef.FromString(node.SerializeToString()) == node
 
 from __future__ import annotations
 
-from tidemark import _wire
+from tidemark._proto import wire
 from tidemark._proto.containers import MessageMap, RepeatedMessage, RepeatedScalar, ScalarMap
 from tidemark._proto.fields import DecodeError, Field
 
@@ -188,16 +188,16 @@ class Message:
         if field.is_map:
             for key in sorted(value):
                 item = value[key]
-                body = _wire.bytes_field(1, key.encode())
+                body = wire.bytes_field(1, key.encode())
                 if field._message is None:
-                    body += _wire.varint(2 << 3) + _wire.varint(item)
+                    body += wire.varint(2 << 3) + wire.varint(item)
                 else:
-                    body += _wire.bytes_field(2, item.SerializeToString())
-                out.append(_wire.bytes_field(field.number, body))
+                    body += wire.bytes_field(2, item.SerializeToString())
+                out.append(wire.bytes_field(field.number, body))
         elif field.is_message:
             for item in value if field.repeated else (value,):
                 data = item.SerializeToString()
-                out += [field.tag(), _wire.varint(len(data)), data]
+                out += [field.tag(), wire.varint(len(data)), data]
         elif not field.repeated:
             out += [field.tag(), field.payload(value)]
         elif field.kind in ("string", "bytes"):
@@ -205,7 +205,7 @@ class Message:
                 out += [field.tag(), field.payload(item)]
         else:
             data = b"".join([field.payload(item) for item in value])
-            out += [field.tag(_wire.BYTES), _wire.varint(len(data)), data]
+            out += [field.tag(wire.BYTES), wire.varint(len(data)), data]
 
     def ByteSize(self):
         return len(self.SerializeToString())
@@ -218,7 +218,7 @@ class Message:
     def MergeFromString(self, data):
         try:
             self._read(bytes(data), 0)
-        except _wire.MalformedError as error:
+        except wire.MalformedError as error:
             raise DecodeError(f"Error parsing message of {type(self).__name__}: {error}") from None
         self._changed()
         return len(data)
@@ -232,13 +232,13 @@ class Message:
     def _read(self, data, depth):
         if depth > _DEEPEST:
             raise DecodeError(f"messages are nested more than {_DEEPEST} deep")
-        for number, kind, value in _wire.fields(data):
+        for number, kind, value in wire.fields(data):
             field = self._by_number.get(number)
             if field is None:
                 self._keep_unknown(number, kind, value)
                 continue
             if field.is_map or field.is_message or field.kind in ("string", "bytes"):
-                if kind != _wire.BYTES:
+                if kind != wire.BYTES:
                     raise DecodeError(f"field {field.name} of {type(self).__name__} is no {kind}")
                 self._read_bytes(field, value, depth)
                 continue
@@ -266,27 +266,27 @@ class Message:
 
     def _read_entry(self, field, data, depth):
         key, body, number = "", b"", 0
-        for at, kind, value in _wire.fields(data):
-            if at == 1 and kind == _wire.BYTES:
+        for at, kind, value in wire.fields(data):
+            if at == 1 and kind == wire.BYTES:
                 key = Field(1, "key", "string").text(value)
-            elif at == 2 and field._message is None and kind == _wire.VARINT:
+            elif at == 2 and field._message is None and kind == wire.VARINT:
                 number = value
-            elif at == 2 and kind == _wire.BYTES:
+            elif at == 2 and kind == wire.BYTES:
                 body = value
         container = getattr(self, field.name)
         if field._message is None:
-            container[key] = _wire.signed(number)
+            container[key] = wire.signed(number)
             return
         made = container[key]
         made.Clear()
         made._read(body, depth + 1)
 
     def _keep_unknown(self, number, kind, value):
-        head = _wire.varint(number << 3 | kind)
-        if kind == _wire.VARINT:
-            body = _wire.varint(value)
-        elif kind == _wire.BYTES:
-            body = _wire.varint(len(value)) + value
+        head = wire.varint(number << 3 | kind)
+        if kind == wire.VARINT:
+            body = wire.varint(value)
+        elif kind == wire.BYTES:
+            body = wire.varint(len(value)) + value
         else:
             body = value
         object.__setattr__(self, "_unknown", self._unknown + head + body)
@@ -319,7 +319,7 @@ class Message:
         return _from_bytes, (type(self), self.SerializeToString())
 
     def __str__(self):
-        from tidemark._proto.text import to_text
+        from tidemark._proto.text import to_text  # loaded on first use
 
         return to_text(self)
 

@@ -58,7 +58,7 @@ def apply(config):
     if config.intra_op_parallelism_threads < 0 or config.inter_op_parallelism_threads < 0:
         raise ValueError("numbers of threads are at least 0 in a tf.ConfigProto; 0: as many as fit")
     if config.intra_op_parallelism_threads:
-        from tidemark.config import threading
+        from tidemark.config import threading  # loaded on first use
 
         threading.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import _tidemark
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._v1.graph import current_place
 
 

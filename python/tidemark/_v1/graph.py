@@ -8,8 +8,11 @@ import re
 import threading
 import weakref
 
-from tidemark import _scopes, _symbolic, _tidemark
-from tidemark._scopes import get_current_name_scope, name_scope
+from tidemark import _tidemark
+from tidemark._graph import scopes, symbolic
+from tidemark._graph.operation import Operation
+from tidemark._graph.scopes import control_dependencies, get_current_name_scope, name_scope
+from tidemark._graph.symbolic import operation_of
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
 
@@ -48,73 +51,6 @@ class GraphKeys:
 
 
 _graphs = weakref.WeakValueDictionary()  # id → Graph
-
-
-class Operation:
-    """A node of a graph."""
-
-    __slots__ = ("_node", "__weakref__")
-
-    def __init__(self, node):
-        self._node = node
-
-    name = property(lambda self: self._node.label or f"{self._node.kind}_{self._node.sequence}")
-    type = property(lambda self: table.type_of(self._node))
-    graph = property(lambda self: graph_with_id(self._node.graph_id))
-    inputs = property(lambda self: tuple(t for t in self._node.inputs if _tidemark.is_symbolic(t)))
-    control_inputs = property(lambda self: [Operation(node) for node in self._node.before])
-    place = property(lambda self: self._node.place)
-    device = ""
-
-    @property
-    def node_def(self):
-        """The operation as TensorFlow writes it."""
-        from tidemark._v1.graph_def.exporting import node_def_of
-
-        return node_def_of(self._node)
-
-    @property
-    def op_def(self):
-        """What operations of this type look like."""
-        from tidemark._v1.graph_def.op_defs import op_def_message
-
-        return op_def_message(self.type)
-
-    def get_attr(self, name):
-        """The value of an attribute, under TensorFlow's name for it."""
-        from tidemark._v1.graph_def.exporting import attr_value
-
-        return attr_value(self.node_def, name)
-
-    def values(self):
-        return tuple(self.outputs)
-
-    def colocation_groups(self):
-        return [b"loc:@" + self.name.encode()]
-
-    @property
-    def traceback(self):
-        """The line of the program that made it."""
-        return self._node.place
-
-    @property
-    def outputs(self):
-        return [self._node.output(i) for i in range(self._node.num_outputs)]
-
-    def run(self, feed_dict=None, session=None):
-        """Runs it in the default session."""
-        from tidemark._v1.session import default_session
-
-        (session or default_session()).run(self, feed_dict)
-
-    def __eq__(self, other):
-        return isinstance(other, Operation) and self._node.sequence == other._node.sequence
-
-    def __hash__(self):
-        return hash(self._node.sequence)
-
-    def __repr__(self):
-        return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
 def graph_with_id(number):
@@ -191,8 +127,6 @@ class Graph:
         return contextlib.nullcontext()
 
     def control_dependencies(self, control_inputs):
-        from tidemark._scopes import control_dependencies
-
         return control_dependencies(control_inputs)
 
     # --- looking things up -------------------------------------------------------------------
@@ -255,7 +189,7 @@ class Graph:
 
     def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
         """The graph as TensorFlow's ``GraphDef``: the operations that are alive."""
-        from tidemark._v1.graph_def.exporting import export_graph
+        from tidemark._v1.graph_def.exporting import export_graph  # loaded on first use
 
         return export_graph(self, add_shapes)
 
@@ -332,7 +266,7 @@ def enter(graph):
     naming.install()
     place = _Place(graph)
     place.scope.enter()
-    place.outer_names = _scopes.exchange_names(place.names)
+    place.outer_names = scopes.exchange_names(place.names)
     _stack().append(place)
     return place
 
@@ -341,7 +275,7 @@ def leave(place):
     stack = _stack()
     if place in stack:
         if place is stack[-1]:
-            _scopes.exchange_names(place.outer_names)
+            scopes.exchange_names(place.outer_names)
         else:  # the one entered after it goes back to where this one came from
             stack[stack.index(place) + 1].outer_names = place.outer_names
         stack.remove(place)
@@ -427,17 +361,12 @@ def _unique_scope(name):
     return name if place is None else place.graph._shared.unique_name(name)
 
 
-_scopes.unique_scope = _unique_scope
+scopes.unique_scope = _unique_scope
 for _kind, _name in table.default_names().items():
     _tidemark.set_default_name(_kind, _name)
 
 
-def operation_of(tensor):
-    """The operation that makes a tensor."""
-    return Operation(_tidemark.node_of(tensor))
-
-
-_symbolic.session_graph = graph_with_id
+symbolic.session_graph = graph_with_id
 
 
 def name_result(result, name):

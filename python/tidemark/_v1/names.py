@@ -5,17 +5,11 @@ from __future__ import annotations
 import importlib
 
 import tidemark as tf
-from tidemark import _scratch_graph, _tidemark, dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark import _tidemark, dtypes
+from tidemark._graph import func_graph as scratch_graph
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._v1 import graph as _graph
-from tidemark._v1 import (
-    initializers,
-    old_functions,
-    old_names,
-    scopes,
-    session,
-    variables,
-)
+from tidemark._v1 import initializers, old_functions, old_names, scopes, session, variables
 from tidemark._v1.config import ConfigProto, GPUOptions, RunMetadata, RunOptions
 from tidemark._v1.gradients import AggregationMethod, gradients, hessians
 from tidemark._v1.graph import Graph, GraphKeys, Operation, current_place, name_result
@@ -23,7 +17,7 @@ from tidemark._v1.graph import Graph, GraphKeys, Operation, current_place, name_
 
 def placeholder(dtype, shape=None, name=None):
     """A tensor that is given a value when the graph runs."""
-    scratch = _scratch_graph.placeholder(dtype, shape)
+    scratch = scratch_graph.placeholder(dtype, shape)
     if scratch is not None:
         return scratch
     place = current_place()

@@ -14,7 +14,8 @@ import sys
 import threading
 import types
 
-from tidemark import _export, _scopes, _tidemark, nest
+from tidemark import _export, _tidemark, nest
+from tidemark._graph import scopes
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def.table import FUNCTION_NAMES
 
@@ -106,14 +107,14 @@ class scope_for:
 
     def __init__(self, place, name, results=("",), is_given=True):
         self._graph, self._results, self._is_given = place.graph, results, is_given
-        outer = _scopes.get_current_name_scope()
+        outer = scopes.get_current_name_scope()
         if name.endswith("/"):  # a scope that is open already: exactly this name
             self._full = name[:-1]
         else:
             self._full = place.graph._shared.unique_name(f"{outer}/{name}" if outer else name)
 
     def __enter__(self):
-        self._scope = _scopes.name_scope(self._full + "/")
+        self._scope = scopes.name_scope(self._full + "/")
         self._scope.__enter__()
         self._start = _tidemark.SharedGraph("").id  # nodes made from now on have higher numbers
         return self
@@ -122,7 +123,7 @@ class scope_for:
         return self._scope.__exit__(*error)
 
     def name(self, result):
-        from tidemark._v1.graph import Operation
+        from tidemark._v1.graph import Operation  # it imports this module
 
         seen = set()
         for tensor, own in zip(results_of(result), self._results, strict=False):
@@ -160,7 +161,7 @@ def _wrapping(function, full_name):
 
     @functools.wraps(function)
     def named(*args, **kwargs):
-        from tidemark._v1.graph import current_place
+        from tidemark._v1.graph import current_place  # it imports this module
 
         place = current_place()
         if place is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+import tidemark as tf
+
 _RNN = (
     "bidirectional_dynamic_rnn",
     "dynamic_rnn",
@@ -16,22 +18,16 @@ _DENSE = ("relu_layer", "softmax_cross_entropy_with_logits_v2", "xw_plus_b")
 
 def relu_layer(x, weights, biases, name=None):
     """``relu(x @ weights + biases)``."""
-    import tidemark as tf
-
     return tf.nn.relu(tf.nn.bias_add(tf.matmul(x, weights), biases), name=name)
 
 
 def xw_plus_b(x, weights, biases, name=None):
     """``x @ weights + biases``."""
-    import tidemark as tf
-
     return tf.nn.bias_add(tf.matmul(x, weights), biases, name=name or "xw_plus_b")
 
 
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
     """Cross entropy with gradients to logits and labels."""
-    import tidemark as tf
-
     axis = dim if axis is None else axis
     axis = -1 if axis is None else axis
     return tf.nn.softmax_cross_entropy_with_logits(labels, logits, axis, name)

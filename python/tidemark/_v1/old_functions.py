@@ -7,10 +7,10 @@ import contextlib
 import functools
 
 import tidemark as tf
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
 from tidemark._v1.scopes import get_variable, group, variable_scope
-from tidemark._v1.variables import variables_initializer
+from tidemark._v1.variables import global_variables, variables_initializer
 
 SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
 
@@ -77,7 +77,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     if current_place() is None:
         tf.print(*shown, summarize=summarize or 3)
         return tf.identity(input_)
-    from tidemark._staged import python_call
+    from tidemark._graph.staged import python_call  # only graphs need it
 
     left = [float("inf") if first_n is None or first_n < 0 else first_n]
 
@@ -203,8 +203,6 @@ SCATTERS.update(
 
 def assert_variables_initialized(var_list=None):
     """An operation that raises unless the variables have values."""
-    from tidemark._v1.variables import global_variables
-
     chosen = global_variables() if var_list is None else var_list
     done = group(*[v.read_value() for v in chosen])
     name_result(done, "assert_variables_initialized")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes
-from tidemark._scopes import name_scope
+from tidemark._graph.scopes import name_scope
 from tidemark._v1.graph import (
     Operation,
     current_place,
@@ -14,7 +15,7 @@ from tidemark._v1.graph import (
     get_default_graph,
     name_result,
 )
-from tidemark._v1.variables import RefVariable
+from tidemark._v1.variables import RefVariable, global_variables, trainable_variables
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import as_shape
 
@@ -48,13 +49,9 @@ class VariableScope:
         self._regularizer = regularizer
 
     def global_variables(self):
-        from tidemark._v1.variables import global_variables
-
         return global_variables(self._name + "/")
 
     def trainable_variables(self):
-        from tidemark._v1.variables import trainable_variables
-
         return trainable_variables(self._name + "/")
 
 
@@ -107,11 +104,9 @@ def variable_scope(name_or_scope, default_name=None, values=None, initializer=No
 
 
 def _initial(initializer, shape, dtype):
-    import tidemark as tf
-
     if initializer is None:
         if dtype.is_floating:
-            from tidemark._v1.initializers import glorot_uniform_initializer
+            from tidemark._v1.initializers import glorot_uniform_initializer  # loaded on first use
 
             initializer = glorot_uniform_initializer()
         else:
@@ -198,7 +193,5 @@ def no_op(name=None):
 
 def with_dependencies(before, tensor, name=None):
     """The tensor, after the given operations."""
-    import tidemark as tf
-
     with dependencies(before):
         return tf.identity(tensor, name=name)

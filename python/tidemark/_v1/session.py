@@ -6,10 +6,11 @@ import threading
 
 import numpy as np
 
+import tidemark as tf
 from tidemark import _tidemark, nest
 from tidemark._explain import notes
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor
 from tidemark._v1 import config as settings
 from tidemark._v1 import partial
 from tidemark._v1.config import RunOptions
@@ -233,8 +234,6 @@ class BaseSession:
 
     def list_devices(self):
         """The devices: this machine's processor."""
-        import tidemark as tf
-
         return tf.config.list_logical_devices()
 
     def as_default(self):

@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 import tidemark as tf
+from tidemark._graph.scopes import get_current_name_scope
 from tidemark._proto.config import RunMetadata
 from tidemark._proto.framework import GraphDef
 from tidemark._proto.summary import (
@@ -25,7 +26,6 @@ from tidemark._proto.summary import (
     SummaryMetadata,
     TaggedRunMetadata,
 )
-from tidemark._scopes import get_current_name_scope
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
 from tidemark._v1.graph_def.values import tensor_message
 from tidemark.summary._events import EventFile

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tidemark as tf
 from tidemark import _tidemark
-from tidemark._creation import convert_to_tensor
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
-from tidemark._v1.graph import GraphKeys, Operation, current_place, name_result
+from tidemark._v1.graph import GraphKeys, Operation, current_place, get_default_graph, name_result
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import as_shape
 
@@ -95,13 +96,13 @@ class RefVariable:
 
     def eval(self, session=None):
         """The value in the session."""
-        from tidemark._v1.session import default_session
+        from tidemark._v1.session import default_session  # it imports this module
 
         return (session or default_session()).run(self._reading)
 
     def load(self, value, session=None):
         """Gives it a value in the session."""
-        from tidemark._v1.session import default_session
+        from tidemark._v1.session import default_session  # it imports this module
 
         session = session or default_session()
         session.run(self._initializer, {self._initial_value: value})
@@ -252,14 +253,12 @@ for _name in [
 
 def variables_initializer(var_list, name="init"):
     """An operation that gives all variables of the list their initial values."""
-    from tidemark._v1.scopes import group
+    from tidemark._v1.scopes import group  # it imports this module
 
     return group(*[v.initializer for v in var_list], name=name)
 
 
 def _collection(key, scope=None):
-    from tidemark._v1.graph import get_default_graph
-
     return get_default_graph().get_collection(key, scope)
 
 
@@ -291,8 +290,6 @@ def is_variable_initialized(variable):
 
 def report_uninitialized_variables(var_list=None, name=None):
     """The names of the variables without a value, as a tensor of strings."""
-    import tidemark as tf
-
     variables = global_variables() + local_variables() if var_list is None else var_list
     names = tf.constant([v.name.partition(":")[0] for v in variables], dtype=tf.string)
     if not variables:

@@ -20,7 +20,7 @@ __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
 
 def _target(entity):
     """The Python function to convert."""
-    from tidemark.autograph import _convert
+    from tidemark.autograph import _convert  # loaded on first use
 
     entity = getattr(entity, "python_function", entity)
     if not _convert.is_convertible(entity):
@@ -33,8 +33,8 @@ def _target(entity):
 
 def to_graph(entity, recursive=True, experimental_optional_features=None):
     """The converted function, of the same signature; a method becomes a function of its object."""
-    from tidemark.autograph import _convert, _rules
-    from tidemark.autograph._context import Options
+    from tidemark.autograph import _convert, _rules  # loaded on first use
+    from tidemark.autograph._context import Options  # loaded on first use
 
     options = Options(recursive, True, experimental_optional_features)
     return _rules.as_artifact(_convert.convert(_target(entity), options))
@@ -42,8 +42,8 @@ def to_graph(entity, recursive=True, experimental_optional_features=None):
 
 def to_code(entity, recursive=True, experimental_optional_features=None):
     """The source of the converted function."""
-    from tidemark.autograph import _convert
-    from tidemark.autograph._context import Options
+    from tidemark.autograph import _convert  # loaded on first use
+    from tidemark.autograph._context import Options  # loaded on first use
 
     options = Options(recursive, True, experimental_optional_features)
     return _convert.source_of(_target(entity), options)
@@ -51,7 +51,7 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
 
 def set_verbosity(level, alsologtostdout=False):
     """How much the conversion says of itself in the log; 0 is nothing, 10 all."""
-    from tidemark.autograph import _verbosity
+    from tidemark.autograph import _verbosity  # loaded on first use
 
     _verbosity.set_level(level, alsologtostdout)
 

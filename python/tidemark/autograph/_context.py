@@ -138,7 +138,7 @@ class FunctionScope:
 
     def ret(self, value, did_return):
         """What the function returns, given whether it met a return statement."""
-        from tidemark.autograph._returns import returned
+        from tidemark.autograph._returns import returned  # it imports this module
 
         return returned(value, did_return, self.missing_return)
 

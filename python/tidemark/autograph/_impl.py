@@ -15,14 +15,9 @@ import threading
 import weakref
 
 from tidemark import nest
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
 from tidemark.autograph import _builtins, _errors, _rules
-from tidemark.autograph._context import (
-    ControlStatusCtx,
-    Options,
-    Status,
-    control_status_ctx,
-)
+from tidemark.autograph._context import ControlStatusCtx, Options, Status, control_status_ctx
 from tidemark.autograph._lists import StagedList
 from tidemark.autograph._verbosity import log
 
@@ -133,7 +128,7 @@ def _call_builtin(function, args, kwargs, scope):
 
 
 def _call_exempt(function, args, kwargs):
-    from tidemark.autograph._operators import list_aware
+    from tidemark.autograph._operators import list_aware  # it imports this module
 
     return list_aware(function, args)(*args, **kwargs)
 
@@ -146,7 +141,7 @@ def _call_converted(function, args, kwargs, options):
     if target.__code__.co_flags & _rules._NOT_CONVERTED:
         return target(*args, **kwargs)
     try:
-        from tidemark.autograph import _convert
+        from tidemark.autograph import _convert  # it imports this module
 
         run = _convert.convert(target, options)
     except Exception as error:

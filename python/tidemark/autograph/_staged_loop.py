@@ -6,6 +6,7 @@ import contextlib
 import functools
 
 import tidemark as tf
+from tidemark import nest
 from tidemark.autograph import _staging
 from tidemark.autograph._context import inside_loop
 from tidemark.autograph._lists import StagedList, spec_of
@@ -236,8 +237,6 @@ class _Loop:
         return given
 
     def _invariant_shapes(self, value, original):
-        from tidemark import nest
-
         wanted = [self._invariant(leaf) for leaf in nest.flatten(original)]
         whole = self._invariant(original)
         for leaf, shape in zip(nest.flatten(value), wanted, strict=False):

@@ -12,8 +12,8 @@ import numpy as np
 
 import tidemark as tf
 from tidemark import nest
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor
 from tidemark.autograph._lists import StagedList
 from tidemark.autograph._staging import is_variable
 from tidemark.autograph._variables import is_undefined

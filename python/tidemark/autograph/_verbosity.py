@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tidemark._scopes import get_logger
+from tidemark._graph.scopes import get_logger
 
 _said = {"level": None, "stdout": False}
 

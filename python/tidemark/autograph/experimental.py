@@ -13,7 +13,7 @@ def do_not_convert(func=None):
     """Decorator of functions that AutoGraph leaves as they are, with all that they call."""
     if func is None:
         return do_not_convert
-    from tidemark.autograph._impl import unconverted
+    from tidemark.autograph._impl import unconverted  # it imports this module
 
     return unconverted(func)
 

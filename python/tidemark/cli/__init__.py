@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         return OK if arguments else BAD_INPUT
     name, *rest = arguments
     if name == "-m" or name.endswith(".py"):  # python -m tidemark script.py
-        from tidemark.cli.run import execute
+        from tidemark.cli.run import execute  # loaded on first use
 
         return execute(rest[0], rest[1:]) if name == "-m" and rest else execute(None, arguments)
     if name not in COMMANDS:

@@ -6,6 +6,8 @@ import contextlib
 import json
 import sys
 
+from tidemark.cli import FAILED, OK, InputError
+
 ABOUT = "runs a program and prints what is wrong with its memory, with the fix"
 RUNS_A_PROGRAM = True
 
@@ -26,8 +28,7 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark._explain import findings, growth
-    from tidemark.cli import FAILED, OK
+    from tidemark._explain import findings, growth  # only reports need it
 
     run_, status = look_at(arguments.module, list(arguments.program), quiet=arguments.json)
     found = findings.find(run_)
@@ -54,9 +55,8 @@ def run(arguments) -> int:
 
 def look_at(module, program, path=None, quiet=False):
     """Runs a program under the recorder; (Run, its exit status)."""
-    from tidemark._explain.looking import Watched
-    from tidemark.cli import InputError
-    from tidemark.cli.run import execute
+    from tidemark._explain.looking import Watched  # only reports need it
+    from tidemark.cli.run import execute  # loaded on first use
 
     if module is None and not program:
         raise InputError("which program? tidemark doctor script.py")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tidemark.cli import OK, InputError
+
 ABOUT = "turns a recording into what other tools read: pytorch, pprof, chrome, tensorboard"
 
 
@@ -15,8 +17,7 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark._explain import exports
-    from tidemark.cli import OK, InputError
+    from tidemark._explain import exports  # only reports need it
 
     try:
         exports.WRITERS[arguments.to](arguments.recording, arguments.output)

@@ -82,7 +82,7 @@ def _run_function(arguments) -> int:
 
 def _tell_trade_off(function, specs, plan, arguments) -> None:
     """A line a budget: the peak it leads to, and what that costs; and a picture of it."""
-    from tidemark.cli import pareto_page
+    from tidemark.cli import pareto_page  # loaded on first use
 
     whole = plan.unbounded_peak
     points, lowest = [], ""
@@ -125,7 +125,7 @@ def _run_csv(arguments) -> int:
         rows += [",".join(map(str, row)) for row in plan["buffers"]]
         write(arguments.out, "\n".join(rows) + "\n")
     if arguments.html:
-        from tidemark.cli import plan_page
+        from tidemark.cli import plan_page  # loaded on first use
 
         write(arguments.html, plan_page.page(_name(arguments.csv), plan))
     print(

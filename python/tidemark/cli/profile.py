@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tidemark.cli import InputError
+
 ABOUT = "runs a program and writes a page about its memory"
 RUNS_A_PROGRAM = True
 
@@ -24,9 +26,8 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark._explain import findings, page
-    from tidemark.cli import InputError
-    from tidemark.cli.doctor import look_at
+    from tidemark._explain import findings, page  # only reports need it
+    from tidemark.cli.doctor import look_at  # loaded on first use
 
     program = list(arguments.program)
     output = Path(arguments.output)

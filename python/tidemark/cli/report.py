@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tidemark.cli import OK, InputError
+
 ABOUT = "makes a page, or numbers, of a recording"
 
 
@@ -15,9 +17,8 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark._explain import findings, page
-    from tidemark._explain.looking import recorded
-    from tidemark.cli import OK, InputError
+    from tidemark._explain import findings, page  # only reports need it
+    from tidemark._explain.looking import recorded  # only reports need it
 
     looked = recorded(arguments.recording)
     found = findings.find(looked)

@@ -6,8 +6,12 @@ import os
 import runpy
 import sys
 
+import tidemark
+from tidemark.cli import InputError
+
 # Processes that the program starts begin with its sys.path; there `tensorflow` is found here.
-_STAND_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_stand_in")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STAND_IN = os.path.join(_PACKAGE, "_tensorflow", "stand_in")
 ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
 
 
@@ -23,16 +27,12 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark.cli import InputError
-
     program = list(arguments.program)
     if arguments.module is None and not program:
         raise InputError("which program? tidemark run script.py")
     if arguments.watch:
-        from tidemark import memory
-
         print(f"tidemark watch {os.getpid()}", file=sys.stderr)
-        memory.allow_watching()
+        tidemark.memory.allow_watching()
     return execute(arguments.module, program, arguments.report)
 
 
@@ -41,8 +41,6 @@ def execute(module, program, report=False, at_end=None) -> int:
 
     ``at_end`` is called when the program has ended, while its variables are still there.
     """
-    import tidemark
-
     tidemark.install_as_tensorflow()
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")  # for programs that import keras alone
     try:

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import tidemark as tf
 from tidemark.cli import InputError
 
 _SHAPE = re.compile(r"(?:\d+(?:[x,]\d+)*,?|scalar|)(?::[a-z]+[a-z0-9_]*)?")
@@ -32,8 +33,6 @@ def add_target(parser, **options) -> None:
 
 def find_target(arguments):
     """The tf.function that ``add_target``'s arguments name, and a spec for each argument of it."""
-    import tidemark as tf
-
     function = _find_function(arguments.target)
     if not hasattr(function, "plan"):
         function = tf.function(function)
@@ -46,9 +45,7 @@ def _find_function(target: str):
         raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
     import runpy
 
-    from tidemark import install_as_tensorflow
-
-    install_as_tensorflow()
+    tf.install_as_tensorflow()
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
         names = runpy.run_path(path, run_name="tidemark_plan")
@@ -64,8 +61,6 @@ def _find_function(target: str):
 
 
 def _spec_of(text: str):
-    import tidemark as tf
-
     plain = re.sub(r"[\[\]() ]", "", text)
     if not text or not _SHAPE.fullmatch(plain):
         raise InputError(f"{text!r} is no shape: write 32x784, 128:int32 or scalar")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from tidemark.cli import OK, InputError
+
 ABOUT = "shows the memory of a running program that allows it (tf.memory.allow_watching())"
 
 
@@ -15,8 +17,7 @@ def add_arguments(parser):
 
 
 def run(arguments) -> int:
-    from tidemark._explain import serving
-    from tidemark.cli import OK, InputError
+    from tidemark._explain import serving  # only reports need it
 
     history = []
     while True:
@@ -43,7 +44,7 @@ def run(arguments) -> int:
 
 def view(pid, moment, history):
     """One screen of 80 columns."""
-    from tidemark._explain.source import bytes_text
+    from tidemark._explain.source import bytes_text  # only reports need it
 
     s = moment["stats"]
     top = max(max(history), 1)

@@ -35,6 +35,7 @@ def set_soft_device_placement(enabled):
 
 def run_functions_eagerly(run_eagerly):
     """Says whether functions run as plain Python instead of being traced."""
+    # Only functions need it.
     from tidemark._functions.function import run_functions_eagerly as switch
 
     _switches["run_functions_eagerly"] = bool(run_eagerly)

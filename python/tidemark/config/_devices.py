@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 
+from tidemark import _tidemark
+
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
 
@@ -71,8 +73,6 @@ def get_logical_device_configuration(device):
 
 def set_logical_device_configuration(device, logical_devices):
     """Makes logical devices of one; memory limits on the CPU are together that of the process."""
-    from tidemark import _tidemark
-
     _check(device)
     if not logical_devices:
         raise ValueError(f"{device.name} must make at least one logical device")

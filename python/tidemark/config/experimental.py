@@ -13,6 +13,7 @@ from tidemark.config._devices import (
 )
 from tidemark.config._devices import get_logical_device_configuration as _get_configuration
 from tidemark.config._devices import set_logical_device_configuration as _set_configuration
+from tidemark.config._placement import DeviceSpec as _DeviceSpec
 
 _POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
 _switches = {"policy": "silent", "synchronous": True, "tf32": True, "determinism": False}
@@ -104,8 +105,6 @@ def tensor_float_32_execution_enabled():
 
 
 def _check_name(device):
-    from tidemark._device import DeviceSpec
-
-    spec = DeviceSpec.from_string(device)
+    spec = _DeviceSpec.from_string(device)
     if spec.device_type != "CPU" or spec.device_index not in (None, 0):
         raise ValueError(f"No matching devices found for '{device}'")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes, nest
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
+from tidemark.data._dataset import DatasetV2
 from tidemark.data._staged_handles import call, made
 from tidemark.data._traced import seeds_of
 
@@ -28,15 +30,11 @@ def _common_spec(datasets):
 
 
 def _of(datasets, handle):
-    from tidemark.data._dataset import DatasetV2
-
     return DatasetV2(handle, _common_spec(datasets), datasets[0]._options, tuple(datasets))
 
 
 def sample(datasets, weights, seed, stops, again):
     """``Dataset.sample_from_datasets``."""
-    from tidemark.data._dataset import DatasetV2
-
     datasets = list(datasets)
     _common_spec(datasets)
     if isinstance(weights, DatasetV2):
@@ -74,8 +72,6 @@ def sample(datasets, weights, seed, stops, again):
 
 def _by_weights_of(datasets, weights, seed, stops):
     """Weights that change from element to element."""
-    import tidemark as tf
-
     draws = weights.enumerate()
     seeds = seeds_of(seed)
 
@@ -105,8 +101,6 @@ def choose(datasets, choice_dataset, stops):
 
 def resample(dataset, class_func, target_dist, initial_dist, seed):
     """``Dataset.rejection_resample``: an element stays with the chance that its class needs."""
-    import tidemark as tf
-
     target = tf.convert_to_tensor(target_dist)
     numbers = seeds_of(seed)
     tiny = tf.constant(target.dtype.as_numpy_dtype(np.finfo(target.dtype.as_numpy_dtype).tiny))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._elements import pack
 from tidemark.data._staged_handles import made
 from tidemark.data._traced import flat, known_number, number_of, spec_of, with_rows
@@ -54,7 +55,6 @@ def _is_sparse(value):
 def _row(value, i):
     if not _is_sparse(value):
         return value[i]
-    import tidemark as tf
 
     sizes = tf.concat([[1], value.dense_shape[1:]], 0)
     start = tf.concat([[i], tf.zeros_like(value.dense_shape[1:])], 0)
@@ -66,8 +66,6 @@ def _row(value, i):
 
 def _joined(kind, column):
     """One leaf of the elements of a batch, as a leaf of the batch."""
-    import tidemark as tf
-
     if isinstance(kind, tf.RaggedTensorSpec):
         rank = kind.ragged_rank - 1
         rows = [x if not isinstance(x, Tensor) or rank == 0
@@ -122,8 +120,6 @@ def batches(dataset, size, drop):
 
 def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
     """``Dataset.ragged_batch``."""
-    import tidemark as tf
-
     size, drop = number_of(batch_size, "batch_size"), bool(drop_remainder)
     outer = known_number(size) if drop else None
 
@@ -151,8 +147,6 @@ def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
 def sparse_batch(dataset, batch_size, row_shape):
     """``Dataset.sparse_batch``."""
     import numpy as np
-
-    import tidemark as tf
 
     spec = dataset.element_spec
     if not isinstance(spec, TensorSpec):

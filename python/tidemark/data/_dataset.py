@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data import _composites
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._generators import fit, values_of
@@ -26,6 +26,7 @@ from tidemark.data._traced import (
     with_rows,
 )
 from tidemark.dtypes import as_dtype
+from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import as_shape
 
 AUTOTUNE = -1
@@ -139,7 +140,6 @@ class DatasetV2:
         found = DatasetV2(made(numbers_between, start, stop, step), TensorSpec([], wide))
         if wide is dtype:
             return found
-        from tidemark._creation import cast
 
         return found.map(lambda x: cast(x, dtype))
 
@@ -197,7 +197,7 @@ class DatasetV2:
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
         """The names of the files that match."""
-        from tidemark.io import gfile
+        from tidemark.io import gfile  # loaded on first use
 
         patterns = nest.flatten(file_pattern)
         patterns = [
@@ -205,8 +205,6 @@ class DatasetV2:
         ]
         found = sorted({name for pattern in patterns for name in gfile.glob(pattern)})
         if not found:
-            from tidemark.errors import InvalidArgumentError
-
             raise InvalidArgumentError(None, None, f"No files matched pattern: {patterns}")
         made = DatasetV2.from_tensor_slices(found)
         return made if shuffle is False else made.shuffle(len(found), seed)
@@ -233,7 +231,7 @@ class DatasetV2:
     def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
                              rerandomize_each_iteration=None):  # fmt: skip
         """Elements of the datasets, each time of one that is drawn by the weights."""
-        from tidemark.data import _choosing
+        from tidemark.data import _choosing  # it imports this module
 
         return _choosing.sample(
             datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
@@ -242,7 +240,7 @@ class DatasetV2:
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
         """Elements of the datasets, each time of the one that ``choice_dataset`` names."""
-        from tidemark.data import _choosing
+        from tidemark.data import _choosing  # it imports this module
 
         return _choosing.choose(datasets, choice_dataset, stop_on_empty_dataset)
 
@@ -250,7 +248,7 @@ class DatasetV2:
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False,
              wait_timeout=None):  # fmt: skip
         """What ``save`` wrote."""
-        from tidemark.data import _saving
+        from tidemark.data import _saving  # it imports this module
 
         return _saving.load(path, element_spec, reader_func)
 
@@ -362,7 +360,7 @@ class DatasetV2:
         """Batches of another size, or of several sizes in turn."""
         sizes = np.asarray(batch_size) if not isinstance(batch_size, Tensor) else np.zeros([])
         if sizes.ndim:
-            from tidemark.data import _grouping
+            from tidemark.data import _grouping  # it imports this module
 
             return _grouping.rebatch(self, [int(n) for n in sizes], bool(drop_remainder))
         return self.unbatch().batch(batch_size, drop_remainder)
@@ -378,7 +376,7 @@ class DatasetV2:
     def group_by_window(self, key_func, reduce_func, window_size=None, window_size_func=None,
                         name=None):  # fmt: skip
         """What is made of groups of elements with equal keys."""
-        from tidemark.data import _grouping
+        from tidemark.data import _grouping  # it imports this module
 
         return _grouping.by_window(self, key_func, reduce_func, window_size, window_size_func)
 
@@ -387,7 +385,7 @@ class DatasetV2:
                                   pad_to_bucket_boundary=False, no_padding=False,
                                   drop_remainder=False, name=None):  # fmt: skip
         """Batches of elements of like length."""
-        from tidemark.data import _grouping
+        from tidemark.data import _grouping  # it imports this module
 
         return _grouping.by_length(
             self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
@@ -396,7 +394,7 @@ class DatasetV2:
 
     def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
         """Elements thrown away until classes have the target's distribution: (class, element)."""
-        from tidemark.data import _choosing
+        from tidemark.data import _choosing  # it imports this module
 
         return _choosing.resample(self, class_func, target_dist, initial_dist, seed)
 
@@ -453,7 +451,7 @@ class DatasetV2:
 
     def scan(self, initial_state, scan_func, name=None):
         """Elements made from a state that goes along."""
-        from tidemark.data import _grouping
+        from tidemark.data import _grouping  # it imports this module
 
         return _grouping.scan(self, initial_state, scan_func)
 
@@ -473,13 +471,13 @@ class DatasetV2:
 
     def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
         """Writes all elements into a folder; ``load`` reads them."""
-        from tidemark.data import _saving
+        from tidemark.data import _saving  # it imports this module
 
         _saving.save(self, path, shard_func)
 
     def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
         """Keeps the elements of the first whole pass in a folder."""
-        from tidemark.data import _saving
+        from tidemark.data import _saving  # it imports this module
 
         return _saving.snapshot(self, path)
 
@@ -493,7 +491,7 @@ class DatasetV2:
     def reduce(self, initial_state, reduce_func, name=None):
         """The state after all elements: ``state = reduce_func(state, element)``."""
         if _tidemark.is_tracing():
-            from tidemark.data._staged_reduce import staged_reduce
+            from tidemark.data._staged_reduce import staged_reduce  # it imports this module
 
             return staged_reduce(self, initial_state, reduce_func)
         state = nest.map_structure(convert_to_tensor, initial_state)
@@ -591,8 +589,6 @@ def _only(handle):
     iterator = handle.iterate()
     element = iterator.next()
     if element is None or iterator.next() is not None:
-        from tidemark.errors import InvalidArgumentError
-
         what = "Dataset was empty." if element is None else "Dataset had more than one element."
         raise InvalidArgumentError(None, None, what)
     return element

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import nest
-from tidemark._type_specs import TensorSpec, TypeSpec
+from tidemark._tensor.specs import TensorSpec, TypeSpec
 
 
 class NoneTensorSpec(TypeSpec):

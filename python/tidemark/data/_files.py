@@ -7,9 +7,9 @@ import io
 import zlib
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.data._dataset import AUTOTUNE, UNKNOWN_CARDINALITY, DatasetV2
 from tidemark.data._staged_handles import made
 from tidemark.data._traced import number_of
@@ -109,7 +109,7 @@ class TFRecordDataset(DatasetV2):
         def reads(names):
             if not compression:
                 return _tidemark.dataset_tf_records(names)
-            from tidemark.io import _tfrecord
+            from tidemark.io import _tfrecord  # loaded on first use
 
             def records():
                 for path in names:

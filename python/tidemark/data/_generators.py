@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 
 from tidemark import nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
 from tidemark.errors import (
     InvalidArgumentError,
     OpError,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+import tidemark as tf
 from tidemark import dtypes, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Tensor
-from tidemark._type_specs import TensorSpec
+from tidemark.data._dataset import DatasetSpec, DatasetV2
 from tidemark.data._elements import flat_specs
 from tidemark.data._staged_handles import call
 from tidemark.data._traced import Traced, flat, spec_of, tensors_of
@@ -27,8 +29,6 @@ def _check_number(traced, what):
 
 def by_window(dataset, key_func, reduce_func, window_size, window_size_func):
     """``Dataset.group_by_window``."""
-    from tidemark.data._dataset import DatasetSpec
-
     if (window_size is None) == (window_size_func is None):
         raise ValueError(
             "Either the `window_size` argument or the `window_size_func` argument must be "
@@ -58,8 +58,6 @@ def by_window(dataset, key_func, reduce_func, window_size, window_size_func):
 def by_length(dataset, element_length_func, boundaries, batch_sizes, padded_shapes, padding_values,
               pad_to_boundary, no_padding, drop_remainder):  # fmt: skip
     """``Dataset.bucket_by_sequence_length``."""
-    import tidemark as tf
-
     boundaries = list(boundaries)
     if len(batch_sizes) != len(boundaries) + 1:
         raise ValueError(
@@ -159,14 +157,10 @@ def _common(before, after):
 
 def rebatch(dataset, sizes, drop):
     """Batches of several sizes in turn."""
-    from tidemark.data._dataset import DatasetV2
-
     parts = dataset.unbatch().batch(sum(sizes))
     ends = np.cumsum([0, *sizes])
 
     def cut(*element):
-        import tidemark as tf
-
         element = element[0] if len(element) == 1 else element
         rows = tf.shape(nest.flatten(element)[0], out_type=tf.int64)[0]
         starts = tf.constant(ends[:-1], tf.int64)

@@ -9,11 +9,11 @@ import weakref
 import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor, zeros
-from tidemark._optional import Optional
-from tidemark._staged import python_call
-from tidemark._tracing import is_tracing, lifted
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec
+from tidemark._graph.staged import python_call
+from tidemark._graph.tracing import is_tracing, lifted
+from tidemark._tensor.creation import convert_to_tensor, zeros
+from tidemark._tensor.optional import Optional
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._staged_handles import StagedHandle
 from tidemark.errors import OutOfRangeError

@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes, nest
-from tidemark._type_specs import TensorSpec
+from tidemark._tensor.specs import TensorSpec
+from tidemark.data._dataset import DatasetSpec, DatasetV2
 from tidemark.data._elements import NoneTensorSpec
 from tidemark.errors import DataLossError, NotFoundError
 
@@ -16,8 +18,6 @@ _ELEMENTS, _SPEC = "elements.tfrecord", "element_spec.json"
 
 def _packed(spec):
     """A spec as what JSON can tell."""
-    import tidemark as tf
-
     if isinstance(spec, TensorSpec):
         return {"tensor": [_sizes(spec), spec.dtype.name]}
     if isinstance(spec, tf.RaggedTensorSpec):
@@ -39,8 +39,6 @@ def _sizes(spec):
 
 
 def _unpacked(packed):
-    import tidemark as tf
-
     ((kind, parts),) = packed.items()
     if kind == "tensor":
         return TensorSpec(parts[0], dtypes.as_dtype(parts[1]))
@@ -71,8 +69,6 @@ def save(dataset, path, shard_func=None):
 
 def load(path, element_spec, reader_func):
     """``Dataset.load``."""
-    from tidemark.data._dataset import DatasetSpec, DatasetV2
-
     path = os.fspath(path)
     try:
         with open(os.path.join(path, _SPEC), encoding="utf-8") as file:

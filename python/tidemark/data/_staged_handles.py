@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark.errors import UnimplementedError
 
@@ -36,8 +37,6 @@ class StagedHandle:
 
 
 def _tensor(number):
-    from tidemark._creation import convert_to_tensor
-
     return convert_to_tensor(number, dtype=dtypes.int64)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import weakref
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes, nest
-from tidemark._creation import convert_to_tensor
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._iterator import numbers_of, owning_number
 from tidemark.tensor_shape import as_shape, sizes_of
@@ -31,8 +32,6 @@ def _nothing(spec):
 
 def staged_reduce(dataset, initial_state, reduce_func):
     """The state after all elements, computed when the graph runs."""
-    import tidemark as tf
-
     specs = flat_specs(dataset.element_spec)
     running = {}  # number → weakly, the iterator: the run's own tensor keeps it
 

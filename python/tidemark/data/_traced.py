@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, nest
-from tidemark._creation import convert_to_tensor
+from tidemark._graph.tracing import building, lifted
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark._tidemark import Tensor
-from tidemark._tracing import building, lifted
-from tidemark._type_specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
 from tidemark.tensor_shape import TensorShape, sizes_of
 
@@ -44,7 +44,7 @@ def spec_of(value):
     if value is None:
         return NoneTensorSpec()
     if is_dataset(value):
-        from tidemark.data._dataset import DatasetSpec
+        from tidemark.data._dataset import DatasetSpec  # it imports this module
 
         return DatasetSpec(value.element_spec)
     if isinstance(value, Tensor):
@@ -69,7 +69,7 @@ class Traced:
     """A function as a graph over the tensors of elements, one for each of the specs."""
 
     def __init__(self, function, specs, what, spreads=True):
-        from tidemark.autograph import _impl
+        from tidemark.autograph import _impl  # only tracing needs it
 
         with building(what) as builder:
             arguments = []
@@ -128,11 +128,11 @@ def known_number(value):
 
 def seeds_of(seed):
     """The two seeds that TensorFlow makes of the program's seed and an operation's."""
-    from tidemark._random import state
+    from tidemark.random import _state  # loaded on first use
 
     if isinstance(seed, Tensor):
         seed = number_of(seed, "seed")
-    first, second = state.seeds_for_operation(None if seed is None else int(seed))
+    first, second = _state.seeds_for_operation(None if seed is None else int(seed))
     if first is None:
-        return tuple(state.fresh_seed())
+        return tuple(_state.fresh_seed())
     return first, second

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._optional import Optional
-from tidemark.data._dataset import (
-    AUTOTUNE,
-    INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
-    DatasetV2,
-)
+from tidemark._tensor.optional import Optional
+from tidemark.data._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, DatasetV2
 from tidemark.data._options import (
     AutoShardPolicy,
     AutotuneOptions,
@@ -72,7 +67,7 @@ def to_variant(dataset):
 
 def from_variant(variant, structure):
     """The dataset that a tensor stands for."""
-    from tidemark.data._staged_handles import handle_of
+    from tidemark.data._staged_handles import handle_of  # it imports this module
 
     return DatasetV2(handle_of(variant), structure)
 

@@ -8,7 +8,7 @@ strategy.reduce("SUM", strategy.run(lambda: v + 1.0), axis=None)
 
 from __future__ import annotations
 
-from tidemark import _unsupported
+from tidemark._tensorflow import unsupported as _unsupported
 from tidemark.distribute import experimental
 from tidemark.distribute._replica import (
     CrossDeviceOps,

@@ -6,7 +6,7 @@ import collections
 import enum
 
 from tidemark import nest
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._tidemark import convert
 from tidemark.distribute._values import reduced
 
@@ -158,7 +158,7 @@ class ReplicaContext:
         leaves = nest.flatten(value)
 
         def meet(*tensors):
-            from tidemark.distribute._strategy import get_replica_context
+            from tidemark.distribute._strategy import get_replica_context  # it imports this module
 
             replica = get_replica_context()._replica
             if replica is None:

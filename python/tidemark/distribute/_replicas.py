@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 
 from tidemark import _tidemark
+from tidemark._graph import scopes
+from tidemark.config import _placement
 from tidemark.distribute._values import regroup, select
 
 
@@ -72,12 +74,11 @@ class Replica(threading.Thread):
 
 def _thread_locals():
     """What this thread knows of the scopes around it: (thread local, its values)."""
-    from tidemark import _device, _scopes
-    from tidemark._functions import function
-    from tidemark.autograph import _context, _staging
+    from tidemark._functions import function  # only functions need it
+    from tidemark.autograph import _context, _staging  # only tracing needs it
 
     found = []
-    for local in (_scopes._state, _device._state, function._thread, _context._thread,
+    for local in (scopes._state, _placement._state, function._thread, _context._thread,
                   _staging._thread):  # fmt: skip
         values = {k: list(v) if isinstance(v, list) else v for k, v in vars(local).items()}
         found.append((local, values))

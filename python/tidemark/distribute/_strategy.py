@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 
+import tidemark
 from tidemark import nest
-from tidemark._device import CPU_NAME
-from tidemark._scopes import variable_creator_scope
-from tidemark._variable import VariableSynchronization
+from tidemark import nest as structures
+from tidemark._graph.scopes import variable_creator_scope
+from tidemark._tensor.variable import VariableSynchronization
+from tidemark._tidemark import call
+from tidemark.config import list_logical_devices
+from tidemark.config._placement import CPU_NAME, DeviceSpec, check
 from tidemark.distribute._replica import (
     CrossDeviceOps,
     InputContext,
@@ -69,7 +73,7 @@ class Strategy:
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls the function once on each replica."""
         if self.num_replicas_in_sync > 1:
-            from tidemark.distribute import _replicas
+            from tidemark.distribute import _replicas  # it imports this module
 
             contexts = [ReplicaContext(self, i) for i in range(self.num_replicas_in_sync)]
             return _replicas.run(self, contexts, fn, tuple(args), kwargs or {})
@@ -91,8 +95,6 @@ class Strategy:
         return nest.map_structure(lambda v: reduced(op, v), value)
 
     def _over_axis(self, op, value, axis):
-        from tidemark._tidemark import call
-
         axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
         if not isinstance(value, PerReplica):
             return call(op.lower(), (value,), {"axis": axes})
@@ -106,9 +108,8 @@ class Strategy:
             value = PerReplica([as_value(value)] * self.num_replicas_in_sync)
         if len(value.values) == 1:
             return as_value(value.values[0])
-        from tidemark import concat
 
-        return concat([as_value(v) for v in value.values], axis)
+        return tidemark.concat([as_value(v) for v in value.values], axis)
 
     def experimental_local_results(self, value):
         """The values of the replicas of this process as a tuple."""
@@ -119,7 +120,6 @@ class Strategy:
         replicas = self.num_replicas_in_sync
         if replicas == 1:
             return dataset
-        from tidemark import nest as structures
 
         def cut(*element):
             element = element[0] if len(element) == 1 else element
@@ -133,7 +133,6 @@ class Strategy:
         dataset = dataset_fn(InputContext(num_replicas_in_sync=replicas))
         if replicas == 1:
             return dataset
-        from tidemark import nest as structures
 
         def together(*parts):
             return structures.map_structure(
@@ -226,8 +225,6 @@ class OneDeviceStrategy(Strategy):
     """All on the device that is named."""
 
     def __init__(self, device):
-        from tidemark._device import check
-
         check(device)
         super().__init__()
         self._device = device
@@ -255,18 +252,13 @@ class CentralStorageStrategy(MirroredStrategy):
 
 def _parts(value, count):
     """The rows of a tensor for each replica, as equally as they can be shared out."""
-    from tidemark import shape
-
-    rows = shape(value)[0]
+    rows = tidemark.shape(value)[0]
     each = (rows + count - 1) // count
     return PerReplica([value[i * each : (i + 1) * each] for i in range(count)])
 
 
 def _device_names(devices):
     """The whole names of logical devices; raises for one that is not there."""
-    from tidemark._device import DeviceSpec, check
-    from tidemark.config import list_logical_devices
-
     if len(devices) == 1:
         check(devices[0])  # another one may stand in for it, as everywhere
         return (CPU_NAME,)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tidemark
 from tidemark import nest
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.specs import CompositeTensor, TypeSpec, type_spec_from_value
+from tidemark._tensor.variable import Variable, VariableAggregation, VariableSynchronization
 from tidemark._tidemark import Tensor, VariableBase, call, convert
-from tidemark._type_specs import CompositeTensor, TypeSpec, type_spec_from_value
-from tidemark._variable import Variable, VariableAggregation, VariableSynchronization
 
 
 class DistributedValues:
@@ -84,12 +85,12 @@ def reduced(op, value):
         return value
     values = value.values
     if isinstance(values[0], IndexedSlices):
-        from tidemark import concat
-
-        total = concat([v.values for v in values], 0)
+        total = tidemark.concat([v.values for v in values], 0)
         if op == "MEAN":
             total = total / len(values)
-        return IndexedSlices(total, concat([v.indices for v in values], 0), values[0].dense_shape)
+        return IndexedSlices(
+            total, tidemark.concat([v.indices for v in values], 0), values[0].dense_shape
+        )
     total = convert(values[0])
     for v in values[1:]:
         total = total + v
@@ -98,7 +99,7 @@ def reduced(op, value):
 
 def _context():
     """The replica that is running among several, or None."""
-    from tidemark.distribute._strategy import get_replica_context
+    from tidemark.distribute._strategy import get_replica_context  # it imports this module
 
     context = get_replica_context()
     return context if context is not None and context.num_replicas_in_sync > 1 else None

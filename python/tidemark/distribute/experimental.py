@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark import _unsupported
+from tidemark._tensorflow import unsupported as _unsupported
 from tidemark.distribute._strategy import CentralStorageStrategy
 
 globals().update(_unsupported.names_under("tf.distribute.experimental"))

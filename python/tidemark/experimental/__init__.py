@@ -6,9 +6,9 @@ from tidemark.experimental import dlpack
 
 _MODULES = {"numpy": "tidemark.experimental.numpy"}
 _LAZY = {
-    "BoundedTensorSpec": "tidemark._type_specs",
-    "Optional": "tidemark._optional",
-    "RowPartition": "tidemark._ragged",
+    "BoundedTensorSpec": "tidemark._tensor.specs",
+    "Optional": "tidemark._tensor.optional",
+    "RowPartition": "tidemark.ragged._row_partition",
 }
 
 
@@ -18,7 +18,7 @@ def __getattr__(name):
     if name in _LAZY:
         return getattr(_importlib.import_module(_LAZY[name]), name)
     if not name.startswith("_"):
-        unsupported = _importlib.import_module("tidemark._unsupported")
+        unsupported = _importlib.import_module("tidemark._tensorflow.unsupported")
         module = unsupported.module_of(f"tf.experimental.{name}")
         if module is not None:
             return module

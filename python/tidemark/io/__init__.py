@@ -1,6 +1,7 @@
 """``tf.io``: files, records, messages and encodings."""
 
-from tidemark import _image_files
+import importlib as _importlib
+
 from tidemark._export import namespace as _namespace
 from tidemark.io import _decode, _files, _parsing, _sequences, _tfrecord, gfile
 from tidemark.io._parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
@@ -9,11 +10,32 @@ from tidemark.io._parsing import SparseFeature as SparseFeature
 from tidemark.io._tfrecord import TFRecordOptions, TFRecordWriter
 
 globals().update(_namespace("tf.io"))
+_OF_IMAGES = (  # written beside tf.image, which programs that read records do without
+    "decode_and_crop_jpeg",
+    "decode_bmp",
+    "decode_gif",
+    "decode_image",
+    "decode_jpeg",
+    "decode_png",
+    "is_jpeg",
+)
+
+
+def __getattr__(name):
+    if name not in _OF_IMAGES:
+        raise AttributeError(f"module 'tidemark.io' has no attribute {name!r}")
+    found = getattr(_importlib.import_module("tidemark.image._files"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__():
+    return sorted({*_OF_IMAGES, *(name for name in globals() if not name.startswith("_"))})
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     """Writes a graph to a file, as text or as bytes; gives its path."""
-    from tidemark._v1.graph_def.rewriting import write_graph as write
+    from tidemark._v1.graph_def.rewriting import write_graph as write  # only sessions need it
 
     return write(graph_or_graph_def, logdir, name, as_text)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._tidemark import call, is_symbolic, is_tracing
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tidemark import call, is_symbolic, is_tracing, static_value
 from tidemark.errors import InvalidArgumentError
 
 _CSV_DTYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
@@ -49,8 +49,7 @@ def _csv_column(fields, default, na_value, column):
 
 def _decoded_when_run(records, record_defaults, *rest):
     """One step of the graph: what fields hold is there when it runs."""
-    from tidemark._staged import python_call
-    from tidemark._tidemark import static_value
+    from tidemark._graph.staged import python_call  # only graphs need it
 
     defaults = [convert_to_tensor(d) for d in record_defaults]
     values = [static_value(d) if is_symbolic(d) else d for d in defaults]

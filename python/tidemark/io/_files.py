@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark.errors import InvalidArgumentError
 from tidemark.io import gfile
 

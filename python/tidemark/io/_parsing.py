@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import collections
 
+import tidemark
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._graph.tracing import is_symbolic
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
-from tidemark._tracing import is_symbolic
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
@@ -201,19 +202,14 @@ def _sparse(serialized, key, feature):
 
 
 def _sparse_of(values, splits):
-    from tidemark import SparseTensor
-
     rows, places, lengths = _row_numbers(splits)
     indices = call("stack", (rows, places), {"axis": 1})
     shape = call("stack", (_count(lengths), _longest(lengths)), {"axis": 0})
-    return SparseTensor(indices, values, shape)
+    return tidemark.SparseTensor(indices, values, shape)
 
 
 def _indexed(serialized, key, feature):
     """Values at the places that other features name."""
-    from tidemark import SparseTensor
-    from tidemark.sparse import reorder
-
     keys = [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
     sizes = [feature.size] if isinstance(feature.size, int) else list(feature.size)
     if len(keys) != len(sizes):
@@ -230,8 +226,8 @@ def _indexed(serialized, key, feature):
     ends = convert_to_tensor(sizes, dtypes.int64)
     rows_first = call("reshape", (_count(lengths), [1]), {})
     shape = call("concat", (rows_first, ends), {"axis": 0})
-    found = SparseTensor(indices, values, shape)
-    return found if feature.already_sorted else reorder(found)
+    found = tidemark.SparseTensor(indices, values, shape)
+    return found if feature.already_sorted else tidemark.sparse.reorder(found)
 
 
 def _ragged(serialized, key, feature):
@@ -241,13 +237,11 @@ def _ragged(serialized, key, feature):
 
 def _ragged_of(serialized, values, splits, feature):
     """Rows of values, and the rows that the partitions make of them."""
-    from tidemark import RaggedTensor
-
     kind = dtypes.as_dtype(feature.row_splits_dtype)
 
     def cut(inner, at):
         at = call("cast", (at,), {"dtype": kind})
-        return RaggedTensor.from_row_splits(inner, at, validate=False)
+        return tidemark.RaggedTensor.from_row_splits(inner, at, validate=False)
 
     inner, counts = values, splits[1:] - splits[:-1]
     for partition in reversed(tuple(feature.partitions)):
@@ -297,14 +291,12 @@ def _filled(values, splits, key, feature):
 
 
 def _check_multiple(lengths, width, key):
-    from tidemark.debugging import assert_equal
-
     text = f"[parse_example] the number of values of feature {key!r} must be a multiple of {width}"
     if width == 0:
         raise ValueError(text)
     if is_symbolic(lengths):
         rest = call("floormod", (lengths, convert_to_tensor(width, dtypes.int64)), {})
-        assert_equal(rest, call("zeros_like", (rest,), {}), message=text)
+        tidemark.debugging.assert_equal(rest, call("zeros_like", (rest,), {}), message=text)
     elif (lengths.numpy() % width).any():
         raise ValueError(text)
 
@@ -347,9 +339,7 @@ def parse_example(serialized, features, example_names=None, name=None):
 def _first(value):
     """The only row of a batch of one."""
     if hasattr(value, "dense_shape"):
-        from tidemark import SparseTensor
-
-        return SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
+        return tidemark.SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
     return value.values if hasattr(value, "row_splits") else value[0]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark import _tidemark, _wire, dtypes
-from tidemark._creation import convert_to_tensor
+import tidemark
+from tidemark import _tidemark, dtypes
 from tidemark._export import export
+from tidemark._graph.tracing import is_symbolic
+from tidemark._proto import wire
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
-from tidemark._tracing import is_symbolic
 from tidemark.errors import InvalidArgumentError
 from tidemark.io import _parsing
 from tidemark.io._parsing import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
@@ -21,20 +23,20 @@ def _fail(text):
 def _lists(message):
     """The frames of each list of a SequenceExample, by key."""
     found = {}
-    for number, _, value in _wire.fields(message):
-        for inner, _, entry in _wire.fields(value) if number == 2 else ():
+    for number, _, value in wire.fields(message):
+        for inner, _, entry in wire.fields(value) if number == 2 else ():
             if inner != 1:
                 continue
-            parts = {n: v for n, _, v in _wire.fields(entry)}
-            frames = [v for n, _, v in _wire.fields(parts.get(2, b"")) if n == 1]
+            parts = {n: v for n, _, v in wire.fields(entry)}
+            frames = [v for n, _, v in wire.fields(parts.get(2, b"")) if n == 1]
             found[bytes(parts.get(1, b"")).decode()] = frames
     return found
 
 
 def _as_example(key, feature):
     """A message with this one feature."""
-    entry = _wire.bytes_field(1, key.encode()) + _wire.bytes_field(2, bytes(feature))
-    return _wire.bytes_field(1, _wire.bytes_field(1, entry))
+    entry = wire.bytes_field(1, key.encode()) + wire.bytes_field(2, bytes(feature))
+    return wire.bytes_field(1, wire.bytes_field(1, entry))
 
 
 def _frames(serialized, key, required):
@@ -43,7 +45,7 @@ def _frames(serialized, key, required):
     for i, message in enumerate(np.asarray(serialized.numpy()).reshape(-1)):
         try:
             lists = _lists(message)
-        except (_wire.MalformedError, ValueError):
+        except (wire.MalformedError, ValueError):
             _fail(f"Could not parse serialized sequence example {i}")
         if required and key not in lists:
             _fail(
@@ -79,28 +81,24 @@ def _fixed(examples, splits, key, feature):
 
 
 def _sparse(examples, splits, key, feature):
-    from tidemark import SparseTensor
-
     dtype = _parsing._checked_dtype(key, feature)
     values, inner = _parsing._rows(examples, key, dtype)
     frame, place, lengths = _parsing._row_numbers(inner)
     message, number, frames = _parsing._row_numbers(splits)
     columns = [call("gather", (message, frame), {}), call("gather", (number, frame), {}), place]
     sizes = [_parsing._count(frames), _parsing._longest(frames), _parsing._longest(lengths)]
-    return SparseTensor(
+    return tidemark.SparseTensor(
         call("stack", columns, {"axis": 1}), values, call("stack", sizes, {"axis": 0})
     )
 
 
 def _ragged(examples, splits, key, feature):
-    from tidemark import RaggedTensor
-
     dtype = _parsing._checked_dtype(key, feature)
     values, inner = _parsing._rows(examples, feature.value_key or key, dtype)
     rows = _parsing._ragged_of(examples, values, inner, feature)
     kind = dtypes.as_dtype(feature.row_splits_dtype)
     outer = call("cast", (splits,), {"dtype": kind})
-    return RaggedTensor.from_row_splits(rows, outer, validate=False)
+    return tidemark.RaggedTensor.from_row_splits(rows, outer, validate=False)
 
 
 def _parsed_lists(serialized, features):

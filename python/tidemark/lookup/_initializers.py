@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError, NotFoundError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 from tidemark import _tidemark, dtypes
-from tidemark._creation import cast, convert_to_tensor
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call
-from tidemark._tracking import Trackable
+from tidemark._trackable.tracking import Trackable
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape
 

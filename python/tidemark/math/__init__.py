@@ -1,13 +1,14 @@
 """``tf.math``: the ops on numbers, elementwise and reducing."""
 
-from tidemark import _array_ops, _math_ops
+import importlib as _importlib
+
 from tidemark._export import namespace as _namespace
+from tidemark._tensor import arrays as _arrays
+from tidemark.math import _arithmetic, _counting, _products
 
 _LATER = {  # written in modules loaded on first use
-    "approx_max_k": "_stitch_ops",
-    "approx_min_k": "_stitch_ops",
-    "log_softmax": "_nn_ops",
-    "softmax": "_nn_ops",
+    "approx_max_k": "math._approximate_top_k",
+    "approx_min_k": "math._approximate_top_k",
 }
 
 globals().update(_namespace("tf.math"))
@@ -16,11 +17,9 @@ globals().update(_namespace("tf.math"))
 def __getattr__(name):
     if name not in _LATER and name != "special":
         raise AttributeError(f"module 'tidemark.math' has no attribute {name!r}")
-    from importlib import import_module
-
     if name == "special":
-        return import_module("tidemark.math.special")
-    found = getattr(import_module("tidemark." + _LATER[name]), name)
+        return _importlib.import_module("tidemark.math.special")
+    found = getattr(_importlib.import_module("tidemark." + _LATER[name]), name)
     globals()[name] = found
     return found
 

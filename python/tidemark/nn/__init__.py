@@ -1,22 +1,25 @@
 """``tf.nn``: activations, convolutions, poolings, normalisation and losses."""
 
-from tidemark import (
-    _array_ops,
-    _candidates,
-    _conv_ops,
-    _ctc_ops,
-    _embedding_ops,
-    _math_ops,
-    _nn_more,
-    _nn_ops,
-    _patches,
-    _pool_ops,
-    _sequence_ops,
-    _space_ops,
-    _stitch_ops,
-)
 from tidemark._export import namespace as _namespace
-from tidemark.nn import experimental as experimental
+from tidemark._tensor import arrays as _arrays
+from tidemark.math import _approximate_top_k, _counting, _products
+from tidemark.nn import (
+    _activations,
+    _attention,
+    _convolution,
+    _ctc,
+    _dropout,
+    _embedding,
+    _fractional_pooling,
+    _isotonic,
+    _losses,
+    _morphology,
+    _normalization,
+    _pooling,
+    _sampled_losses,
+    _space_to_batch,
+    experimental,
+)
 
 globals().update(_namespace("tf.nn"))
 
@@ -24,7 +27,7 @@ globals().update(_namespace("tf.nn"))
 def __getattr__(name):
     """Recurrent networks of TensorFlow 1."""
     if not name.startswith("_"):
-        from tidemark._v1.nn_names import find
+        from tidemark._v1.nn_names import find  # only sessions need it
 
         found = find(name)
         if found is not None:

@@ -10,10 +10,8 @@ Every draw is made by one stateless op from a seed of two 64-bit numbers; what k
 counters in Python.
 """
 
-from tidemark import _candidates
 from tidemark._export import namespace as _namespace
-from tidemark._random import functions as _functions
-from tidemark._random import generator as _generator
+from tidemark.random import _candidate_sampling, _functions, _generator
 
 globals().update(_namespace("tf.random"))
 

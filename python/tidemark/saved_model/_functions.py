@@ -9,8 +9,8 @@ from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.concrete import ConcreteFunction, Trace
 from tidemark._functions.function import Function, _alive_variables
 from tidemark._functions.signature import Signature
-from tidemark._tracing import Structure
-from tidemark._type_specs import TensorSpec, TypeSpec
+from tidemark._graph.tracing import Structure
+from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark.errors import InvalidArgumentError
 from tidemark.saved_model._structure import NumberSlot, decode, encode
 

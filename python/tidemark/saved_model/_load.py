@@ -6,8 +6,9 @@ import json
 import os
 
 from tidemark import _tidemark
-from tidemark._tracking import AutoTrackable
-from tidemark._variable import Variable
+from tidemark._tensor.variable import Variable
+from tidemark._trackable.tracking import AutoTrackable
+from tidemark.dtypes import as_dtype
 from tidemark.errors import DataLossError
 from tidemark.lookup._tables import StaticHashTable
 from tidemark.saved_model import _functions
@@ -46,8 +47,6 @@ def _restored_table(info, default):
 
 
 def _dtype(name):
-    from tidemark.dtypes import as_dtype
-
     return as_dtype(name)
 
 

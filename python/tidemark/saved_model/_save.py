@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from tidemark import _tidemark
 from tidemark._functions.concrete import ConcreteFunction
 from tidemark._functions.function import Function
-from tidemark._module import Module
-from tidemark._tracking import Trackable
+from tidemark._trackable.module import Module
+from tidemark._trackable.tracking import Trackable
 from tidemark.lookup._tables import _Table
 from tidemark.saved_model import _functions
 from tidemark.saved_model._functions import is_function

@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 
 from tidemark import nest
-from tidemark._ragged.tensor import RaggedTensorSpec
-from tidemark._sparse.tensor import SparseTensorSpec
-from tidemark._type_specs import IndexedSlicesSpec, TensorSpec, VariableSpec
+from tidemark._tensor.specs import IndexedSlicesSpec, TensorSpec, VariableSpec
 from tidemark.dtypes import DType, as_dtype
 from tidemark.errors import DataLossError, InvalidArgumentError
+from tidemark.ragged._tensor import RaggedTensorSpec
+from tidemark.sparse._tensor import SparseTensorSpec
 from tidemark.tensor_shape import TensorShape
 
 _SPECS = {

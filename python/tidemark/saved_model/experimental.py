@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark._tracking import Trackable
+from tidemark._trackable.tracking import Trackable
 from tidemark.lookup._tables import _Table
 
 

@@ -24,7 +24,7 @@ def __getattr__(name):
     """What TensorFlow 1 has here: ``FileWriter``, ``merge``, ``merge_all``, …"""
     if name.startswith("_"):
         raise AttributeError(name)
-    from tidemark._v1 import summary as _old
+    from tidemark._v1 import summary as _old  # it imports this module
 
     if hasattr(_old, name) and name in _OLD:
         return getattr(_old, name)

@@ -8,10 +8,9 @@ import struct
 import threading
 import time
 
-import numpy as np
-
 from tidemark import _tidemark
-from tidemark._wire import bytes_field, varint
+from tidemark._graph.tracing import lifted
+from tidemark._proto.wire import bytes_field, varint
 
 _counter = [0]
 
@@ -28,13 +27,8 @@ def double_field(number, value):
 
 def tensor_message(tensor):
     """A TensorProto."""
-    dims = b"".join(bytes_field(2, number_field(1, d)) for d in tensor.shape.as_list())
-    message = number_field(1, tensor.dtype.as_datatype_enum) + bytes_field(2, dims)
-    value = tensor.numpy()
-    if tensor.dtype.name == "string":
-        items = np.asarray(value, dtype=object).ravel()
-        return message + b"".join(bytes_field(8, item) for item in items)
-    return message + bytes_field(4, np.ascontiguousarray(value).tobytes())
+    with lifted():
+        return _tidemark.call("serialize_tensor", (tensor,), {}).numpy()
 
 
 def metadata_message(plugin, data_class, content=b"", display_name="", description=""):

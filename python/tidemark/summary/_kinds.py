@@ -6,7 +6,8 @@ import functools
 
 import numpy as np
 
-from tidemark._creation import cast, convert_to_tensor
+import tidemark as tf
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import convert, is_tracing
 from tidemark.summary._events import metadata_message
 from tidemark.summary._writer import has_default_writer, summary_scope, write
@@ -21,8 +22,8 @@ def _as_operation(function):
     @functools.wraps(function)
     def either(name, *args, **kwargs):
         if is_tracing() and not has_default_writer():
-            from tidemark._v1 import summary
-            from tidemark._v1.graph import is_building
+            from tidemark._v1 import summary  # it imports this module
+            from tidemark._v1.graph import is_building  # only sessions need it
 
             if is_building():
                 return getattr(summary, function.__name__)(name, *args, **kwargs)
@@ -78,8 +79,6 @@ def image(name, data, step=None, max_outputs=3, description=None):
     """Writes some images of a batch, as PNG."""
 
     def made():
-        import tidemark as tf
-
         batch = convert_to_tensor(data)
         if batch.shape.rank != 4:
             raise ValueError(f"tf.summary.image takes [k, h, w, c], got shape {batch.shape}")
@@ -105,8 +104,6 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
         raise ValueError(f"Unknown encoding: {encoding!r}")
 
     def made():
-        import tidemark as tf
-
         clips = convert_to_tensor(data)
         if clips.shape.rank != 3:
             raise ValueError(f"tf.summary.audio takes [k, t, c], got shape {clips.shape}")

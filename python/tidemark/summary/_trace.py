@@ -7,7 +7,7 @@ _state = {"on": False, "profiler": None}
 
 def trace_on(graph=True, profiler=False, profiler_outdir=None):
     """Begins to profile, if asked for; graphs are kept by the functions themselves."""
-    from tidemark.profiler import experimental
+    from tidemark.profiler import experimental  # loaded on first use
 
     if profiler and not profiler_outdir:
         raise ValueError("profiler_outdir is needed when profiler is True")
@@ -25,7 +25,7 @@ def trace_export(name, step=None, profiler_outdir=None):
 
 def trace_off(save=False):
     """Ends it."""
-    from tidemark.profiler import experimental
+    from tidemark.profiler import experimental  # loaded on first use
 
     profiler = _state["profiler"]
     _state.update(on=False, profiler=None)

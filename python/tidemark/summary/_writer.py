@@ -6,8 +6,8 @@ import contextlib
 import os
 import threading
 
-from tidemark._creation import convert_to_tensor
-from tidemark._scopes import get_current_name_scope, name_scope
+from tidemark._graph.scopes import get_current_name_scope, name_scope
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark.summary import _events
 

@@ -12,9 +12,10 @@ import unittest
 
 import numpy as np
 
+import tidemark
 from tidemark import dtypes, errors, nest
-from tidemark._random.functions import set_seed
-from tidemark._scopes import executing_eagerly
+from tidemark._graph.scopes import executing_eagerly
+from tidemark.random._functions import set_seed
 
 _SEED = 87654321
 
@@ -71,9 +72,8 @@ class TestCase(unittest.TestCase):
                 lambda t: _value(t) if hasattr(t, "numpy") or hasattr(t, "dense_shape") else t,
                 tensors,
             )
-        from tidemark.compat.v1 import get_default_session
 
-        session = get_default_session()
+        session = tidemark.compat.v1.get_default_session()
         if session is None:
             raise ValueError("evaluate() in a graph needs a session: use `with self.session():`")
         return session.run(tensors)
@@ -84,9 +84,8 @@ class TestCase(unittest.TestCase):
         if executing_eagerly() and graph is None:
             yield None
             return
-        from tidemark.compat.v1 import Session
 
-        with Session(graph=graph, config=config) as opened:
+        with tidemark.compat.v1.Session(graph=graph, config=config) as opened:
             yield opened
 
     cached_session = session

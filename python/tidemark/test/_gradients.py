@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
-from tidemark._gradients import GradientTape
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark.autodiff._tape import GradientTape
 
 _ALLOWED = (
     dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64,

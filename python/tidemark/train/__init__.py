@@ -1,7 +1,5 @@
 """``tf.train``: checkpoints, messages of examples."""
 
-from tidemark._checkpoints.checkpoint import Checkpoint, CheckpointOptions
-from tidemark._checkpoints.manager import CheckpointManager, CheckpointView, checkpoints_iterator
 from tidemark._v1.train.saver import (
     CheckpointReader,
     get_checkpoint_state,
@@ -11,6 +9,12 @@ from tidemark._v1.train.saver import (
     load_variable,
 )
 from tidemark.train import experimental
+from tidemark.train._checkpoints.checkpoint import Checkpoint, CheckpointOptions
+from tidemark.train._checkpoints.manager import (
+    CheckpointManager,
+    CheckpointView,
+    checkpoints_iterator,
+)
 from tidemark.train._example import (
     BytesList,
     Example,
@@ -53,7 +57,7 @@ __all__ = [
 def __getattr__(name):
     """TensorFlow 1's optimizers, savers, coordinators."""
     if not name.startswith("_"):
-        from tidemark._v1.train import find
+        from tidemark._v1.train import find  # only sessions need it
 
         found = find(name)
         if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from tidemark import _wire
+from tidemark._proto import wire
 
 
 class DecodeError(ValueError):
@@ -24,7 +24,7 @@ class _Message:
     def MergeFromString(self, data):
         try:
             self._read(data)
-        except _wire.MalformedError as error:
+        except wire.MalformedError as error:
             raise DecodeError(f"Error parsing message: {error}") from None
         return len(data)
 
@@ -79,11 +79,11 @@ class BytesList(_List):
         return bytes(item)
 
     def _encoded(self):
-        return b"".join(_wire.bytes_field(1, self._checked(item)) for item in self.value)
+        return b"".join(wire.bytes_field(1, self._checked(item)) for item in self.value)
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
-            if number == 1 and kind == _wire.BYTES:
+        for number, kind, value in wire.fields(data):
+            if number == 1 and kind == wire.BYTES:
                 self.value.append(value)
 
     @staticmethod
@@ -105,12 +105,12 @@ class FloatList(_List):
     def _encoded(self):
         if not self.value:
             return b""
-        return _wire.bytes_field(1, struct.pack(f"<{len(self.value)}f", *self.value))
+        return wire.bytes_field(1, struct.pack(f"<{len(self.value)}f", *self.value))
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
+        for number, kind, value in wire.fields(data):
             if number == 1:
-                self.value.extend(_wire.floats(kind, value))
+                self.value.extend(wire.floats(kind, value))
 
 
 class Int64List(_List):
@@ -128,12 +128,12 @@ class Int64List(_List):
     def _encoded(self):
         if not self.value:
             return b""
-        return _wire.bytes_field(1, b"".join(_wire.varint(self._checked(v)) for v in self.value))
+        return wire.bytes_field(1, b"".join(wire.varint(self._checked(v)) for v in self.value))
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
+        for number, kind, value in wire.fields(data):
             if number == 1:
-                self.value.extend(_wire.integers(kind, value))
+                self.value.extend(wire.integers(kind, value))
 
 
 _KINDS = {1: ("bytes_list", BytesList), 2: ("float_list", FloatList), 3: ("int64_list", Int64List)}
@@ -175,12 +175,12 @@ class Feature(_Message):
     def _encoded(self):
         for number, (name, _) in _KINDS.items():
             if name == self._kind:
-                return _wire.bytes_field(number, self._list._encoded())
+                return wire.bytes_field(number, self._list._encoded())
         return b""
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
-            if number in _KINDS and kind == _wire.BYTES:
+        for number, kind, value in wire.fields(data):
+            if number in _KINDS and kind == wire.BYTES:
                 name, cls = _KINDS[number]
                 if self._kind != name:
                     self._kind, self._list = name, cls()
@@ -218,19 +218,19 @@ class _Mapping(_Message):
     def _encoded(self):
         out = []
         for name, message in getattr(self, self._FIELD).items():
-            entry = _wire.bytes_field(1, name.encode()) + _wire.bytes_field(2, message._encoded())
-            out.append(_wire.bytes_field(1, entry))
+            entry = wire.bytes_field(1, name.encode()) + wire.bytes_field(2, message._encoded())
+            out.append(wire.bytes_field(1, entry))
         return b"".join(out)
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
-            if number != 1 or kind != _wire.BYTES:
+        for number, kind, value in wire.fields(data):
+            if number != 1 or kind != wire.BYTES:
                 continue
             name, message = "", self._CLASS()
-            for part, part_kind, part_value in _wire.fields(value):
-                if part == 1 and part_kind == _wire.BYTES:
+            for part, part_kind, part_value in wire.fields(value):
+                if part == 1 and part_kind == wire.BYTES:
                     name = part_value.decode("utf-8", "replace")
-                elif part == 2 and part_kind == _wire.BYTES:
+                elif part == 2 and part_kind == wire.BYTES:
                     message._read(part_value)
             getattr(self, self._FIELD)[name] = message
 
@@ -261,11 +261,11 @@ class FeatureList(_Message):
         self.feature = list(feature)
 
     def _encoded(self):
-        return b"".join(_wire.bytes_field(1, item._encoded()) for item in self.feature)
+        return b"".join(wire.bytes_field(1, item._encoded()) for item in self.feature)
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
-            if number == 1 and kind == _wire.BYTES:
+        for number, kind, value in wire.fields(data):
+            if number == 1 and kind == wire.BYTES:
                 self.feature.append(Feature.FromString(value))
 
     def _text(self, indent):
@@ -293,12 +293,12 @@ class _Pair(_Message):
         for number, name in self._PARTS.items():
             data = getattr(self, name)._encoded()
             if data or getattr(self, f"_has_{name}", False):
-                out.append(_wire.bytes_field(number, data))
+                out.append(wire.bytes_field(number, data))
         return b"".join(out)
 
     def _read(self, data):
-        for number, kind, value in _wire.fields(data):
-            if number in self._PARTS and kind == _wire.BYTES:
+        for number, kind, value in wire.fields(data):
+            if number in self._PARTS and kind == wire.BYTES:
                 getattr(self, self._PARTS[number])._read(value)
 
     def _text(self, indent):

@@ -1,5 +1,5 @@
 """``tf.train.experimental``."""
 
-from tidemark._checkpoints.checkpoint import PythonState
+from tidemark.train._checkpoints.checkpoint import PythonState
 
 __all__ = ["PythonState"]

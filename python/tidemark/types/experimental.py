@@ -64,7 +64,7 @@ def __getattr__(name):
         raise AttributeError(f"module 'tidemark.types.experimental' has no attribute {name!r}")
     from types import SimpleNamespace
 
-    from tidemark.distribute import _values
+    from tidemark.distribute import _values  # only strategies need it
 
     return SimpleNamespace(
         DistributedValues=_values.DistributedValues,

@@ -174,8 +174,8 @@ class Writer:
 
     def _expanded(self, node, label):
         """Writes the node as the nodes that its expansion makes in a graph of its own."""
-        from tidemark._v1.graph import Graph
-        from tidemark._v1.graph_def.expansions import EXPANSIONS
+        from tidemark._v1.graph import Graph  # loaded on first use
+        from tidemark._v1.graph_def.expansions import EXPANSIONS  # loaded on first use
 
         function = EXPANSIONS.get(node.kind)
         if function is None:

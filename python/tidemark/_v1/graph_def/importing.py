@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import re
 
-from tidemark import _scopes, _tidemark
-from tidemark._creation import convert_to_tensor
+from tidemark import _tidemark
+from tidemark._graph import scopes
 from tidemark._proto.framework import FunctionDef, GraphDef
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
 from tidemark._v1.graph import Operation, current_place, dependencies
@@ -277,7 +278,7 @@ def _by_rule(call):
                                    "euclidean_norm", "reverse", "roll")  # fmt: skip
         if name == "axis" and wants_list and not isinstance(value, list):
             attrs[name] = [value]
-    from tidemark._v1.graph_def.exporting import schemas
+    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
 
     order = [p["name"] for p in schemas()[rule.ours]["params"] if p["kind"] != "attr"]
     by_name = dict(zip([i.lstrip("*") for i in rule.inputs if i[0] != "@"], inputs, strict=True))
@@ -286,7 +287,7 @@ def _by_rule(call):
 
 def _ours(call):
     """An op of ours that TensorFlow does not have."""
-    from tidemark._v1.graph_def.exporting import schemas
+    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
 
     kind = call.node.op.partition(">")[2]
     schema = schemas().get(kind)
@@ -446,7 +447,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     if name == "":
         prefix = ""
     else:
-        outer = _scopes.get_current_name_scope()
+        outer = scopes.get_current_name_scope()
         base = name or "import"
         if base.endswith("/"):
             prefix = base

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import _tidemark, dtypes
+from tidemark._graph.scopes import get_current_name_scope
 from tidemark._tidemark import call as run
 from tidemark._v1.graph import Operation, current_place
 from tidemark._v1.variables import RefVariable
@@ -97,8 +98,6 @@ def _variable(call):
 
 def current_scope_name(call):
     """The name that the node will have."""
-    from tidemark._scopes import get_current_name_scope
-
     return get_current_name_scope() or call.node.name
 
 

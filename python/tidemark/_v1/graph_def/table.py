@@ -280,23 +280,29 @@ _TYPES = {
     "random_normal": "RandomStandardNormal", "random_uniform": "RandomUniform",
     "random_truncated_normal": "TruncatedNormal", "random_uniform_int": "RandomUniformInt",
     "cond": "StatelessIf", "while": "StatelessWhile", "python_call": "PyFunc",
+    "py_function": "EagerPyFunc",
 }  # fmt: skip
+
+
+def type_of_kind(kind):
+    """TensorFlow's name for what nodes of a kind do; ``Tidemark>…`` where it has none."""
+    rule = RULES.get(kind)
+    if rule is not None:
+        return rule.theirs
+    return _TYPES.get(kind) or _NAMES.get(kind) or f"Tidemark>{kind}"
 
 
 def type_of(node):
     """TensorFlow's name for what a node does; ``Tidemark>…`` where it has none."""
     kind = node.kind
-    rule = RULES.get(kind)
-    if rule is not None:
-        return rule.theirs
-    if kind == "matmul":
-        return "BatchMatMulV2" if node.output(0).shape.rank != 2 else "MatMul"
+    if kind == "matmul" and node.output(0).shape.rank != 2:
+        return "BatchMatMulV2"
     use = node.variable_use
     if use is not None:
         if use[1] == "read" and use[0].name == node.label:
             return "VarHandleOp"
         return _UPDATES.get(use[1], f"Tidemark>{use[1]}")
-    return _TYPES.get(kind) or _NAMES.get(kind) or f"Tidemark>{kind}"
+    return type_of_kind(kind)
 
 
 # Operations of TensorFlow that are read or written by functions of their own.

@@ -165,7 +165,7 @@ class CheckpointSaverHook(SessionRunHook):
             raise RuntimeError("Global step should be created to use CheckpointSaverHook.")
 
     def _save(self, session, step):
-        from tidemark._v1.train.saver import Saver
+        from tidemark._v1.train.saver import Saver  # loaded on first use
 
         if self._saver is None:
             self._saver = (self._scaffold and self._scaffold.saver) or Saver()

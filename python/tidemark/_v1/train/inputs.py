@@ -13,14 +13,9 @@ import threading
 
 import tidemark as tf
 from tidemark import errors
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._v1.graph import Operation, operation_of
-from tidemark._v1.train.queues import (
-    FIFOQueue,
-    QueueRunner,
-    RandomShuffleQueue,
-    add_queue_runner,
-)
+from tidemark._v1.train.queues import FIFOQueue, QueueRunner, RandomShuffleQueue, add_queue_runner
 
 # --- readers -------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import _tidemark
-from tidemark._indexed_slices import IndexedSlices
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph
 from tidemark._v1.scopes import group
 from tidemark._v1.variables import RefVariable
@@ -88,7 +88,7 @@ class Optimizer:
                 raise TypeError(f"Argument is not a tf.Variable: {variable}")
         if not variables:
             raise ValueError("No variables to optimize.")
-        from tidemark._v1.gradients import gradients
+        from tidemark._v1.gradients import gradients  # loaded on first use
 
         found = gradients(loss, variables, grad_ys=grad_loss)
         return list(zip(found, variables, strict=True))

@@ -11,7 +11,7 @@ import threading
 
 import tidemark as tf
 from tidemark import errors
-from tidemark._staged import python_call
+from tidemark._graph.staged import python_call
 from tidemark._v1.graph import GraphKeys, Operation, get_default_graph, operation_of
 from tidemark.dtypes import as_dtype
 
@@ -281,7 +281,7 @@ def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                         collection=GraphKeys.QUEUE_RUNNERS):  # fmt: skip
     """Starts the threads of all runners of the graph."""
-    from tidemark._v1.session import default_session
+    from tidemark._v1.session import default_session  # loaded on first use
 
     sess = sess or default_session()
     threads = []

@@ -15,6 +15,7 @@ import numpy as np
 
 from tidemark import _tidemark, errors
 from tidemark._v1.graph import GraphKeys, get_default_graph
+from tidemark.dtypes import as_dtype
 
 _SUFFIX = ".tidemark"
 
@@ -43,8 +44,6 @@ class CheckpointReader:
         return {name: list(shape) for name, (_, shape) in self._entries.items()}
 
     def get_variable_to_dtype_map(self):
-        from tidemark.dtypes import as_dtype
-
         return {name: as_dtype(dtype) for name, (dtype, _) in self._entries.items()}
 
     def has_tensor(self, name):

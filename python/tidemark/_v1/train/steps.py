@@ -9,6 +9,7 @@ from tidemark._v1.graph import GraphKeys, current_place, get_default_graph
 from tidemark._v1.initializers import zeros_initializer
 from tidemark._v1.scopes import get_variable, group
 from tidemark._v1.train.optimizer import _beside
+from tidemark._v1.variables import RefVariable, global_variables, trainable_variables
 
 
 def _graph(graph):
@@ -171,8 +172,6 @@ class ExponentialMovingAverage:
 
     def apply(self, var_list=None):
         """An operation that brings the averages up to date."""
-        from tidemark._v1.variables import trainable_variables
-
         chosen = trainable_variables() if var_list is None else var_list
         for item in chosen:
             if id(item) in self._averages:
@@ -200,8 +199,6 @@ class ExponentialMovingAverage:
             initial = item.initialized_value if current_place() is not None else item.read_value
         like = item
         if is_tensor and current_place() is not None:
-            from tidemark._v1.variables import RefVariable
-
             with tf.name_scope(""):
                 made = RefVariable(initial, trainable=False, name=name)
         else:
@@ -222,8 +219,6 @@ class ExponentialMovingAverage:
 
     def variables_to_restore(self, moving_avg_variables=None):
         """Names in checkpoints → variables, averages in the place of what they average."""
-        from tidemark._v1.variables import global_variables, trainable_variables
-
         averaged = list(
             moving_avg_variables
             or [*trainable_variables(), *(item for item, _ in self._averages.values())]

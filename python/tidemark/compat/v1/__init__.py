@@ -56,10 +56,10 @@ def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
     if name == "summary":
-        from tidemark._v1 import summary
+        from tidemark._v1 import summary  # only sessions need it
 
         return summary
-    from tidemark._v1.names import find
+    from tidemark._v1.names import find  # only sessions need it
 
     found = find(name)
     return found if found is not None else getattr(_sys.modules["tidemark"], name)

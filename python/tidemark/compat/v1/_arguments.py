@@ -103,7 +103,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     if verify_shape and shape is not None and tf.constant(value).shape != tf.TensorShape(shape):
         raise TypeError(f"Expected Tensor's shape: {shape}, got {tf.constant(value).shape}.")
     if name != "Const":
-        from tidemark._v1.graph import name_result
+        from tidemark._v1.graph import name_result  # only sessions need it
 
         name_result(made, name)
     return made

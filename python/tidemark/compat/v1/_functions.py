@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import tidemark as tf
-from tidemark import _scratch_graph, dtypes
+from tidemark import dtypes
+from tidemark._graph import func_graph
 
 
 class SummaryMetadata:
@@ -177,7 +178,7 @@ def placeholder_with_default(input, shape, name=None):
 
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor of a graph that is given when it runs."""
-    made = _scratch_graph.sparse_placeholder(dtype, shape)
+    made = func_graph.sparse_placeholder(dtype, shape)
     if made is None:
         raise _only_in_graphs("sparse_placeholder")
     return made

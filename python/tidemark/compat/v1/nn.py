@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tidemark as tf
 from tidemark import nn as _nn
-from tidemark._ctc_ops import beam_search as _beam_search
-from tidemark._nn_more import fused_batch_norm as fused_batch_norm
-from tidemark._type_specs import CompositeTensor as _CompositeTensor
+from tidemark._tensor.specs import CompositeTensor as _CompositeTensor
+from tidemark.errors import UnimplementedError as _UnimplementedError
+from tidemark.nn._ctc import beam_search as _beam_search
+from tidemark.nn._normalization import fused_batch_norm as fused_batch_norm
 
 
 def _one(first, second, names):
@@ -65,9 +66,7 @@ def ctc_loss(labels, inputs=None, sequence_length=None, preprocess_collapse_repe
     if not isinstance(labels, _CompositeTensor):
         raise TypeError(f"Expected argument `labels` to be a SparseTensor, got {type(labels)}")
     if preprocess_collapse_repeated or not ctc_merge_repeated:
-        from tidemark.errors import UnimplementedError
-
-        raise UnimplementedError(
+        raise _UnimplementedError(
             None, None, "ctc_loss collapses repeated labels after decoding, as is its default"
         )
     return _nn.ctc_loss(

@@ -1,0 +1,130 @@
+"""Functions written in Python over sizes and values that a graph knows only when it runs."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from tidemark import _tidemark, nest
+from tidemark._graph.tracing import Structure, is_symbolic, is_tracing, lifted, tensor_or_none
+from tidemark._tidemark import Tensor
+from tidemark.errors import InvalidArgumentError
+
+# For what is unknown: (sizes, how many different elements). What comes out of the first two tells
+# what is known; the others are tried where those are impossible.
+_WORLDS = ((4, 1), (6, 3), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
+
+
+def sized_when_run(function):
+    """A function that computes eagerly, as one step of the graph, where it cannot be traced: it
+    looks at sizes or values that are not there yet."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, AttributeError, NotImplementedError, InvalidArgumentError):
+            if not is_tracing():
+                raise
+            whole = _Whole(function, args, kwargs)
+            if not whole.find_specs():
+                raise
+        return whole.staged()
+
+    return call
+
+
+class _Whole:
+    """A call with all its tensors taken out of the arguments."""
+
+    def __init__(self, function, args, kwargs):
+        self._function, self._constants = function, None
+        self._structure, self._tensors = Structure.of(
+            (args, kwargs), lambda leaf: leaf if isinstance(leaf, Tensor) else None
+        )
+
+    def _compute(self, tensors):
+        args, kwargs = self._structure.pack(tensors)
+        return Structure.of(self._function(*args, **kwargs), tensor_or_none)
+
+    def find_specs(self):
+        """Tries the function on imagined sizes; False: it cannot be computed at all."""
+        if not any(is_symbolic(t) for t in self._tensors):
+            return self._find_constants()
+        found = []
+        for number, (size, kinds) in enumerate(_WORLDS):
+            if found and number > 1:
+                break
+            try:
+                with lifted():
+                    values = [_imagined(t, size, kinds) for t in self._tensors]
+                    found.append(self._compute(values))
+            except Exception:
+                continue
+        if not found:
+            return False
+        self._result, first = found[0]
+        self._specs = [(t.dtype, tuple(t.shape.as_list())) for t in first]
+        for structure, others in found[1:]:
+            if len(others) != len(first) or not _alike(self._result, structure):
+                return False
+            self._result = self._result.joined(structure)
+            self._specs = [
+                (dtype, _tidemark.common_shape(shape, tuple(t.shape.as_list())))
+                for (dtype, shape), t in zip(self._specs, others, strict=True)
+            ]
+        if len(found) == 1:
+            self._specs = [(dtype, None) for dtype, _ in self._specs]
+        return True
+
+    def _find_constants(self):
+        """Nothing of the graph takes part: the results are its constants."""
+        try:
+            with lifted():
+                self._result, self._constants = self._compute(self._tensors)
+        except Exception:
+            return False
+        return True
+
+    def staged(self):
+        if self._constants is not None:
+            return self._result.pack([_tidemark.traced_constant(t) for t in self._constants])
+
+        def run(*values):
+            return self._compute(list(values))[1]
+
+        results = _tidemark.python_call(run, self._tensors, self._specs, False)
+        return self._result.pack(results)
+
+
+def _imagined(tensor, size, kinds):
+    if not is_symbolic(tensor):
+        return tensor
+    known = _tidemark.static_value(tensor)
+    if known is not None:
+        return known
+    if tensor.shape.rank is None:
+        raise ValueError("nothing is known of the shape")
+    shape = [size if d is None else d for d in tensor.shape.as_list()]
+    # 1, 2, … again and again: how many results there are may depend on which elements there are.
+    count = _tidemark.call("range", (0, math.prod(shape), 1), {})
+    elements = _tidemark.call("floormod", (count, kinds), {}) + 1
+    if not tensor.dtype.is_numeric:
+        elements = _tidemark.call("equal", (elements, 1), {})
+    elements = _tidemark.call("reshape", (elements, shape), {})
+    return _tidemark.call("cast", (elements,), {"dtype": tensor.dtype._enum})
+
+
+def _alike(first, second):
+    """Whether two results are made of tensors in the same way."""
+    try:
+        nest.assert_same_structure(first._value, second._value)
+    except (ValueError, TypeError):
+        return False
+    return all(
+        a == b or (a[2] == b[2] and a[0] is not None and type(a[0]) is type(b[0]))
+        for a, b in zip(first._parts, second._parts, strict=True)
+    )
+
+
+__all__ = ["sized_when_run"]

@@ -1,0 +1,162 @@
+"""``FuncGraph``: the graph of a function, while it is built and when it is there to look at.
+
+with tf.__internal__.FuncGraph("scratch").as_default():
+    x = tf.compat.v1.placeholder(tf.float32, [None, 3])
+    (x @ tf.ones([3, 2])).shape                     # (None, 2)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+from tidemark import dtypes
+from tidemark._graph.scopes import executing_eagerly
+from tidemark._graph.symbolic import know_graph
+from tidemark._graph.tracing import building
+from tidemark.tensor_shape import as_shape
+
+_state = threading.local()
+
+
+def _builders():
+    if not hasattr(_state, "builders"):
+        _state.builders = []
+    return _state.builders
+
+
+def current_builder():
+    """What builds the innermost scratch graph of this thread, or None."""
+    builders = _builders()
+    return builders[-1] if builders else None
+
+
+class FuncGraph:
+    """A graph of a function, or one to put ops into under ``as_default``."""
+
+    building_function = True
+
+    def __init__(
+        self,
+        name,
+        collections=None,
+        capture_by_value=None,
+        structured_input_signature=None,
+        structured_outputs=None,
+    ):
+        self.name = name
+        self._finished, self._is_being_traced = None, False
+
+    @classmethod
+    def being_traced(cls, number):
+        """What stands for the graph with this number, which somebody else builds."""
+        made = cls(f"graph_{number}")
+        made._is_being_traced = True
+        return made
+
+    @classmethod
+    def of_trace(cls, trace):
+        """The graph of a traced function."""
+        made = cls(trace.name)
+        made._finished = trace.graph
+        return made
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """A context in which ops become nodes of this graph."""
+        if self._is_being_traced:
+            yield self
+            return
+        with building(self.name) as builder:
+            know_graph(builder.graph_id, self)
+            _builders().append(builder)
+            try:
+                yield self
+            finally:
+                _builders().pop()
+
+    def unique_name(self, name, mark_as_used=True):
+        return name
+
+    @property
+    def _graph(self):
+        if self._finished is None:
+            raise ValueError(f"The graph {self.name!r} is still being built.")
+        return self._finished
+
+    def get_operations(self):
+        """The operations, in the order in which they run."""
+        from tidemark._v1.graph_def.table import type_of_kind  # few programs ask for operations
+
+        return [
+            FinishedOperation(type_of_kind(kind), label or f"{kind}_{at}", outputs, place)
+            for at, (kind, outputs, place, label) in enumerate(self._graph.nodes())
+        ]
+
+    def as_graph_def(self, from_version=None, add_shapes=False, **_):
+        """The graph as text, a node a line."""
+        return str(self._graph)
+
+    def view(self):
+        """The graph as it was traced, to draw."""
+        from tidemark._functions.graph_view import GraphView  # few programs draw graphs
+
+        return GraphView(self.name, self._graph.outline(self.name, None))
+
+    def to_dot(self):
+        """The graph in Graphviz's language."""
+        return self.view().to_dot()
+
+    def to_svg(self):
+        """The graph as a picture."""
+        return self.view().to_svg()
+
+    _repr_svg_ = to_svg
+
+    outputs = property(lambda self: self._graph.outputs)
+
+    def __repr__(self):
+        return f"FuncGraph(name={self.name})" if self._finished is None else str(self._finished)
+
+
+class FinishedOperation:
+    """What a finished graph tells of a node."""
+
+    __slots__ = ("type", "name", "outputs", "place")
+
+    def __init__(self, type, name, outputs, place):
+        self.type, self.name, self.outputs, self.place = type, name, outputs, place
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+
+def placeholder(dtype, shape):
+    """An input of the scratch graph around this place; None if there is none."""
+    builder = current_builder()
+    if builder is None:
+        return None
+    return builder.add_input(dtypes.as_dtype(dtype), as_shape(shape))
+
+
+def sparse_placeholder(dtype, shape):
+    """As placeholder, for a sparse tensor."""
+    from tidemark.sparse._tensor import SparseTensor  # loaded on first use
+
+    if current_builder() is None:
+        return None
+    shape = as_shape(shape)
+    rank = shape.rank
+    parts = (
+        placeholder(dtypes.int64, [None, rank]),
+        placeholder(dtype, [None]),
+        placeholder(dtypes.int64, [rank]),
+    )
+    made = SparseTensor(*parts)
+    made.set_shape(shape)
+    return made
+
+
+def inside_function():
+    """Whether ops become nodes of a graph here instead of running."""
+    return not executing_eagerly()

@@ -1,6 +1,0 @@
-"""``tf.linalg.LinearOperator`` and the operators of one structure or another."""
-
-from tidemark._linear_operators import banded, circulant, combined, iterative, plain
-from tidemark._linear_operators.base import LinearOperator
-
-__all__ = ["LinearOperator"]

@@ -1,1 +1,0 @@
-"""What ``tf.random`` is made of."""

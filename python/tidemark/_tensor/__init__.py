@@ -1,0 +1,1 @@
+"""Tensors, variables and what describes them: made, indexed, put together, printed."""

@@ -1,0 +1,1 @@
+"""Being TensorFlow to programs and libraries: its place, Keras on it, and what is not here."""

@@ -1,0 +1,32 @@
+"""``tf.keras``: the real Keras 3, on its TensorFlow backend, with this package in its place."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+from tidemark._tensorflow.install import install_as_tensorflow
+
+
+class KerasMissingError(AttributeError):
+    """Keras is not installed; so ``hasattr(tf, "keras")`` is False."""
+
+
+def load(name):
+    """``tf.keras``, or one of Keras's modules that TensorFlow lists as its own."""
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    try:
+        install_as_tensorflow()
+        keras = importlib.import_module("keras")
+    except ModuleNotFoundError as error:
+        if error.name != "keras":
+            raise
+        raise KerasMissingError(
+            f"tf.{name} is Keras itself, and it is not installed: pip install keras"
+        ) from None
+    if keras.config.backend() != "tensorflow":
+        raise KerasMissingError(
+            f"Keras runs on its {keras.config.backend()} backend in this process; set "
+            "KERAS_BACKEND=tensorflow before it is imported"
+        )
+    return keras if name == "keras" else getattr(keras, name)

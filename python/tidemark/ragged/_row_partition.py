@@ -1,0 +1,196 @@
+"""``tf.experimental.RowPartition``: how a sequence of values is cut into rows."""
+
+from __future__ import annotations
+
+from tidemark import dtypes
+from tidemark._export import export
+from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.specs import CompositeTensor
+from tidemark._tidemark import Tensor, call, convert, is_symbolic, static_value
+from tidemark.debugging._checks import _require
+from tidemark.errors import InvalidArgumentError
+
+
+@export("tf.experimental.RowPartition")
+class RowPartition(CompositeTensor):
+    """Row i holds the values from ``row_splits[i]`` up to ``row_splits[i + 1]``."""
+
+    def __init__(self, row_splits, uniform_row_length=None):
+        self._row_splits = row_splits
+        self._uniform = uniform_row_length
+
+    # --- from any way to say it ------------------------------------------------------------------
+
+    @classmethod
+    def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
+        """By where each row begins, and where the last one ends."""
+        splits = as_splits(row_splits, dtype)
+        if splits.shape.rank != 1:
+            raise ValueError(f"row_splits must have one dimension, got shape {splits.shape}")
+        if validate:
+            if splits.shape[0] == 0:
+                raise InvalidArgumentError(None, None, "row_splits may not be empty")
+            check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
+                   "RaggedTensor: row_splits must start with 0")  # fmt: skip
+            rising = call("all", (splits[1:] >= splits[:-1],), {})
+            check_that(rising, "Arguments to from_row_splits do not form a valid RaggedTensor: "
+                       "row_splits must not fall")  # fmt: skip
+        return cls(splits)
+
+    @classmethod
+    def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
+        """By how many values each row has."""
+        lengths = as_splits(row_lengths, dtype)
+        if validate:
+            check_that(call("all", (lengths >= 0,), {}), "row_lengths must be non-negative")
+        return cls(call("pad", (call("cumsum", (lengths,), {"axis": 0}), [[1, 0]], 0), {}))
+
+    @classmethod
+    def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None,
+                          dtype_hint=None):  # fmt: skip
+        """By the row of each value."""
+        rowids = as_splits(value_rowids, dtype)
+        if nrows is None:
+            nrows = rowids[-1] + 1 if rowids.shape[0] != 0 else 0
+        if not is_symbolic(nrows):
+            nrows = int(nrows)
+        if validate:
+            check_that(nrows >= 0, "nrows must be non-negative")
+            check_that(call("all", (rowids[1:] >= rowids[:-1],), {}), "value_rowids must not fall")
+            if rowids.shape[0]:
+                inside = call("logical_and", (rowids[0] >= 0, rowids[-1] < nrows), {})
+                check_that(inside, f"value_rowids must be in [0, {nrows})")
+        ones = call("ones_like", (rowids,), {"dtype": None})
+        lengths = call("unsorted_segment_sum", (ones, rowids, nrows), {})
+        return cls.from_row_lengths(lengths, validate=False)
+
+    @classmethod
+    def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
+        """By where each row begins, and the number of values."""
+        starts = as_splits(row_starts, dtype)
+        end = call("reshape", (_count(nvals, starts.dtype), (1,)), {})
+        return cls.from_row_splits(call("concat", ([starts, end],), {"axis": 0}), validate)
+
+    @classmethod
+    def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
+        """By where each row ends."""
+        limits = as_splits(row_limits, dtype)
+        return cls.from_row_splits(call("pad", (limits, [[1, 0]], 0), {}), validate)
+
+    @classmethod
+    def from_uniform_row_length(cls, uniform_row_length, nvals=None, nrows=None, validate=True,
+                                dtype=None, dtype_hint=None):  # fmt: skip
+        """Rows of one length."""
+        known = not is_symbolic(uniform_row_length)
+        length = int(uniform_row_length) if known else uniform_row_length
+        if nrows is None:
+            if known and not length and not is_symbolic(nvals) and nvals:
+                raise ValueError("nrows must be given when uniform_row_length is 0")
+            nrows = nvals // length if not known or length else 0
+        if not is_symbolic(nrows):
+            nrows = int(nrows)
+        if validate and nvals is not None:
+            check_that(nrows * length == nvals,
+                   f"{nvals} values do not form rows of length {length}")  # fmt: skip
+        number = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+        steps = call("range", (convert(0, number._enum), _count(nrows, number) + 1, 1), {})
+        return cls(steps * _count(length, number), length if known else None)
+
+    # --- what it says ----------------------------------------------------------------------------
+
+    dtype = property(lambda self: self._row_splits.dtype)
+
+    @property
+    def static_nrows(self):
+        size = self._row_splits.shape[0]
+        return None if size is None else size - 1
+
+    @property
+    def static_nvals(self):
+        count = self.nvals()
+        if is_symbolic(count):
+            count = static_value(count)
+        return None if count is None else int(count)
+
+    static_uniform_row_length = property(lambda self: self._uniform)
+
+    @property
+    def uniform_row_length(self):
+        """The length of all rows as a tensor, if it is known to be one."""
+        return None if self._uniform is None else convert(self._uniform, self.dtype._enum)
+
+    def row_splits(self):
+        return self._row_splits
+
+    def row_starts(self):
+        return self._row_splits[:-1]
+
+    def row_limits(self):
+        return self._row_splits[1:]
+
+    def row_lengths(self):
+        return self._row_splits[1:] - self._row_splits[:-1]
+
+    def nrows(self):
+        count = call("size", (self._row_splits,), {"out_type": self.dtype._enum})
+        return count - 1
+
+    def nvals(self):
+        return self._row_splits[-1]
+
+    def is_uniform(self):
+        return self._uniform is not None
+
+    def value_rowids(self):
+        """The row of each value."""
+        rows = call("range", (convert(0, self.dtype._enum), self.nrows(), 1), {})
+        return call("repeat", (rows, self.row_lengths()), {"axis": 0})
+
+    def offsets_in_rows(self):
+        """The position of each value in its row."""
+        steps = call("range", (convert(0, self.dtype._enum), self.nvals(), 1), {})
+        return steps - call("gather", (self.row_starts(), self.value_rowids()), {"axis": 0})
+
+    def with_dtype(self, dtype):
+        return RowPartition(cast(self._row_splits, dtype), self._uniform)
+
+    def __repr__(self):
+        if self._uniform is not None:
+            parts = f"nrows={self.static_nrows}, uniform_row_length={self._uniform}"
+            return f"tf.RowPartition({parts})"
+        return f"tf.RowPartition(row_splits={self._row_splits})"
+
+
+def as_splits(value, dtype=None):
+    """Integers as int64, or as int32 where they are that already."""
+    if not isinstance(value, Tensor) and dtype is None:
+        array = convert_to_tensor(value)
+        wide = array.dtype.is_integer or array.shape.num_elements() == 0
+        if not wide:
+            raise ValueError(f"row partitions are integers, got {array.dtype.name}: {value}")
+        return cast(array, dtypes.int64) if not _is_int32_array(value) else array
+    tensor = convert_to_tensor(value)
+    if dtype is not None:
+        return cast(tensor, dtype)
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"row partitions are int32 or int64, got {tensor.dtype.name}")
+    return tensor
+
+
+def _is_int32_array(value):
+    return str(getattr(value, "dtype", "")) == "int32"
+
+
+def _count(number, dtype):
+    """A number, or a tensor with one, as a tensor of the type."""
+    if is_symbolic(number):
+        return cast(number, dtype)
+    return convert(int(number), dtype._enum)
+
+
+def check_that(holds, message):
+    """Raises now, or when the graph that is being built runs."""
+    if is_symbolic(holds):
+        _require(holds, lambda: message)
+    elif not holds:
+        raise InvalidArgumentError(None, None, message)

@@ -1,0 +1,6 @@
+"""``tf.strings``: text in tensors."""
+
+from tidemark._export import namespace as _namespace
+from tidemark.strings import _split_and_join, _unicode
+
+globals().update(_namespace("tf.strings"))

@@ -1,0 +1,147 @@
+"""``tf.train.Checkpoint``."""
+
+from __future__ import annotations
+
+import os
+
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.variable import Variable
+from tidemark._trackable.tracking import AutoTrackable, Trackable
+from tidemark._v1.train.saver import update_checkpoint_state
+from tidemark.train._checkpoints import objects
+from tidemark.train._checkpoints.restoring import (
+    InitializationOnly,
+    LoadStatus,
+    Restore,
+    attribute_was_set,
+)
+from tidemark.train._checkpoints.writing import write
+
+
+class CheckpointOptions:
+    """How checkpoints are written; what is about devices and threads has no effect."""
+
+    def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
+                 experimental_write_callbacks=None, enable_async=False,
+                 experimental_sharding_callback=None,
+                 experimental_skip_slot_variables=False):  # fmt: skip
+        self.experimental_io_device = experimental_io_device
+        self.enable_async = experimental_enable_async_checkpoint or enable_async
+        self.experimental_enable_async_checkpoint = self.enable_async
+        self.experimental_write_callbacks = experimental_write_callbacks
+        self.experimental_sharding_callback = experimental_sharding_callback
+        self.experimental_skip_slot_variables = experimental_skip_slot_variables
+
+
+class PythonState(Trackable):
+    """State of Python objects in a checkpoint: subclasses turn it into bytes and back."""
+
+    def serialize(self):
+        raise NotImplementedError
+
+    def deserialize(self, string_value):
+        raise NotImplementedError
+
+
+class Checkpoint(AutoTrackable):
+    """Saves and restores the objects it is given, by name."""
+
+    def __init__(self, root=None, **kwargs):
+        self._save_counter = None
+        self._root = root
+        for name in sorted(kwargs):
+            value = kwargs[name]
+            if not objects.is_part(value) and not isinstance(value, (list, tuple, dict)):
+                raise ValueError(
+                    "`Checkpoint` was expecting a trackable object (an object derived from "
+                    f"`Trackable`), got {value} of type {type(value)} for '{name}'. If you believe "
+                    "this object should be trackable, please open an issue."
+                )
+            setattr(self, name, value)
+        if root is not None and not objects.is_part(root):
+            raise ValueError(
+                "Expected an object to be trackable; `root` must be a Trackable, got "
+                f"{type(root).__name__}"
+            )
+
+    def __setattr__(self, name, value):
+        if name in ("_root", "_save_counter"):
+            self.__dict__[name] = value
+            return
+        super().__setattr__(name, value)
+
+    def _checkpoint_parts(self):
+        """All that is saved, by name: the root's parts count as the checkpoint's own."""
+        found = {} if self._root is None else dict(objects.children(self._root))
+        for name, value in vars(self).items():
+            if not name.startswith("_") and objects.is_part(value):
+                if found.get(name, value) is not value:
+                    raise ValueError(
+                        f"Object {self._root} already has the attribute '{name}', which the "
+                        "Checkpoint is given with another value"
+                    )
+                found[name] = value
+        if self._save_counter is not None:
+            found["save_counter"] = self._save_counter
+        return found
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return self._checkpoint_parts()
+
+    def _waiting_places(self):
+        """The objects whose new attributes are this one's parts."""
+        return [self] if self._root is None else [self, self._root]
+
+    @property
+    def save_counter(self):
+        """How often ``save`` was called: a variable, saved with the rest."""
+        if self._save_counter is None:
+            made = Variable(convert_to_tensor(0, "int64"), trainable=False, name="save_counter")
+            self._save_counter = made
+            attribute_was_set(self, "save_counter", made)
+        return self._save_counter
+
+    def write(self, file_prefix, options=None):
+        """Writes a checkpoint under exactly this prefix."""
+        written = write(self, file_prefix)
+        _call_back(options, written)
+        return written
+
+    def save(self, file_prefix, options=None):
+        """Writes a numbered checkpoint and notes it as the latest of its folder."""
+        prefix = os.fspath(file_prefix)
+        number = int(self.save_counter) + 1
+        self.save_counter.assign(number)
+        try:
+            path = write(self, f"{prefix}-{number}")
+        except BaseException:
+            self.save_counter.assign(number - 1)
+            raise
+        update_checkpoint_state(os.path.dirname(path), path)
+        _call_back(options, path)
+        return path
+
+    def read(self, save_path, options=None):
+        """Restores what ``write`` wrote; the status tells how much of it found a place."""
+        restore = Restore(save_path)
+        restore.bind(0, self)
+        return LoadStatus(restore, self)
+
+    def restore(self, save_path, options=None):
+        """Restores what ``save`` wrote; None restores nothing."""
+        if save_path is None:
+            return InitializationOnly()
+        status = self.read(save_path, options)
+        _ = self.save_counter  # made now, it gets its value
+        return status
+
+    def sync(self):
+        """Writing is done when ``save`` returns."""
+
+
+def _call_back(options, path):
+    for callback in (options and options.experimental_write_callbacks) or ():
+        try:
+            callback(path)
+        except TypeError:
+            callback()
