@@ -68,28 +68,29 @@ struct Kernel {
   KernelWorkspace workspace = nullptr;  // null: needs none
 };
 
-enum class Device : uint8_t { cpu, cuda };
-inline constexpr int kDevices = 2;
+/// Whose instructions a kernel is made of; several kinds of devices may run the same.
+enum class KernelKind : uint8_t { cpu, cuda };
+inline constexpr int kKernelKinds = 2;
 
-/// Kernels of one op, by device and key dtype: the dtype of the first input; for ops without
+/// Kernels of one op, by kind and key dtype: the dtype of the first input; for ops without
 /// inputs that of the first output.
 class KernelTable {
  public:
-  const Kernel& find(Device device, DType key) const {
-    return kernels_[static_cast<int>(device)][static_cast<int>(key)];
+  const Kernel& find(KernelKind kind, DType key) const {
+    return kernels_[static_cast<int>(kind)][static_cast<int>(key)];
   }
-  void set(Device device, DType key, Kernel kernel) {
-    kernels_[static_cast<int>(device)][static_cast<int>(key)] = kernel;
+  void set(KernelKind kind, DType key, Kernel kernel) {
+    kernels_[static_cast<int>(kind)][static_cast<int>(key)] = kernel;
   }
-  DTypeSet dtypes(Device device) const;
+  DTypeSet dtypes(KernelKind kind) const;
 
  private:
-  Kernel kernels_[kDevices][kDTypeSlots];
+  Kernel kernels_[kKernelKinds][kDTypeSlots];
 };
 
 /// Registers a kernel for an op that may be defined later. A second registration for the same
 /// dtype throws AlreadyExistsError.
-TIDEMARK_API void register_kernel(std::string_view op, Device device, DTypeSet dtypes,
+TIDEMARK_API void register_kernel(std::string_view op, KernelKind kind, DTypeSet dtypes,
                                   Kernel kernel);
 
 /// The op's kernels; null when it has none.
@@ -99,7 +100,7 @@ namespace detail {
 struct KernelRegistrar {
   KernelRegistrar(std::string_view op, DTypeSet dtypes, KernelRun run,
                   KernelWorkspace workspace = nullptr) {
-    register_or_report([&] { register_kernel(op, Device::cpu, dtypes, {run, workspace}); });
+    register_or_report([&] { register_kernel(op, KernelKind::cpu, dtypes, {run, workspace}); });
   }
 };
 #define TIDEMARK_CONCAT_(a, b) a##b
@@ -115,8 +116,9 @@ struct KernelRegistrar {
 template <template <class> class K, class... T>
 struct TypedKernels {
   explicit TypedKernels(std::string_view op) {
-    detail::register_or_report(
-        [&] { (register_kernel(op, Device::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...); });
+    detail::register_or_report([&] {
+      (register_kernel(op, KernelKind::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...);
+    });
   }
   template <class U>
   static constexpr Kernel kernel() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tidemark/bytes.h>
+#include <tidemark/device.h>
 #include <tidemark/dtype.h>
 #include <tidemark/shape.h>
 
@@ -36,19 +37,37 @@ struct Stats {
 };
 TIDEMARK_API Stats stats();
 
+/// The bytes of one device other than the CPU: live + planned + retained == committed <= limit.
+struct DeviceStats {
+  int64_t live = 0;
+  int64_t planned = 0;
+  int64_t retained = 0;   // pages present without a use, and what rounding to pages takes
+  int64_t committed = 0;  // pages present on the device
+  int64_t tensor_bytes = 0;
+  int64_t tensor_peak = 0;
+  int64_t peak = 0;  // highest live
+  int64_t live_buffers = 0;
+  int64_t limit = 0;
+};
+TIDEMARK_API DeviceStats stats(Device device);
+
 /// The process limit in bytes for live, planned and retained memory together. Returns the old one.
 /// Throws InvalidArgumentError below what is in use after giving back retained memory.
 TIDEMARK_API int64_t set_limit(int64_t bytes);
 TIDEMARK_API int64_t limit();
+/// The same for a device: at most what it has. Throws InvalidArgumentError below what is in use.
+TIDEMARK_API int64_t set_limit(int64_t bytes, Device device);
 
 /// How many free bytes may be kept for the next request. Returns the old value.
 TIDEMARK_API int64_t set_retained_limit(int64_t bytes);
 
 /// Gives all retained memory back to the system; returns how many bytes that was.
 TIDEMARK_API int64_t release_retained();
+TIDEMARK_API int64_t release_retained(Device device);
 
 /// Forgets the peak so far, process-wide and per site; returns it.
 TIDEMARK_API int64_t reset_peak();
+TIDEMARK_API int64_t reset_peak(Device device);
 
 /// A limit for what this thread allocates inside the scope, on top of all outer ones.
 class TIDEMARK_API LimitScope {
@@ -87,8 +106,8 @@ struct PlaceUse {
   int64_t live_count;
   int64_t total_count;
 };
-/// All places with live bytes or bytes at the peak, largest live first.
-TIDEMARK_API std::vector<PlaceUse> places();
+/// All places with live bytes or bytes at the peak of the device, largest live first.
+TIDEMARK_API std::vector<PlaceUse> places(Device device = {});
 
 /// Bytes by holder kind: name, live bytes, peak bytes, live count.
 struct HolderUse {
@@ -98,7 +117,7 @@ struct HolderUse {
   int64_t live_count;
   int64_t total_count;
 };
-TIDEMARK_API std::vector<HolderUse> holders();
+TIDEMARK_API std::vector<HolderUse> holders(Device device = {});
 
 /// A table for people that fits a terminal.
 TIDEMARK_API std::string report();

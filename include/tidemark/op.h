@@ -226,6 +226,13 @@ class TIDEMARK_API OpDef {
     rows_from_values_ = ((1u << outputs) | ... | 0u);
     return std::move(*this);
   }
+  /// The shape rule, or the kernel before it computes, reads the elements of these inputs: they
+  /// live on the host.
+  template <class... Inputs>
+  OpDef&& on_host(Inputs... inputs) && {
+    on_host_ |= ((1u << inputs) | ... | 0u);
+    return std::move(*this);
+  }
   /// The kernel looks at the shapes of its inputs and at no element.
   OpDef&& tells_shape() && {
     tells_shape_ = true;
@@ -260,6 +267,7 @@ class TIDEMARK_API OpDef {
   bool is_heavy() const { return heavy_; }
   bool has_rows_from_values(int output) const { return (rows_from_values_ >> output) & 1u; }
   bool is_about_shape() const { return tells_shape_; }
+  bool reads_on_host(size_t input) const { return input < 32 && ((on_host_ >> input) & 1u); }
   bool is_differentiable() const { return gradient_ != nullptr; }
   /// True iff differentiating it raises UnimplementedError.
   bool is_gradient_missing() const { return gradient_missing_; }
@@ -298,6 +306,7 @@ class TIDEMARK_API OpDef {
   Keep keep_;
   uint32_t in_place_ = 0;
   uint32_t rows_from_values_ = 0;
+  uint32_t on_host_ = 0;
   bool tells_shape_ = false;
   bool has_input_list_ = false, elementwise_ = false, stateful_ = false, heavy_ = false;
   bool one_type_var_ = true, has_dtype_attrs_ = false, outputs_like_first_input_ = false;

@@ -8,6 +8,7 @@
 // Copies of a handle share the elements. Elements are released when the last handle (or view) goes.
 #pragma once
 
+#include <tidemark/device.h>
 #include <tidemark/dtype.h>
 #include <tidemark/shape.h>
 
@@ -35,6 +36,8 @@ struct TensorImpl {
   bool read_only = false;
   /// True iff this stands for the output of a node of a graph: a graph::SymbolicImpl.
   bool is_symbolic = false;
+  /// Whose memory `data` points into: the host reads the CPU's only.
+  Device device{};
   /// First element: inside `buffer`. Null iff the tensor has no elements or is symbolic.
   void* data = nullptr;
   memory::Buffer* buffer = nullptr;  // counted reference; null iff symbolic
@@ -47,6 +50,7 @@ struct TensorImpl {
 
 TIDEMARK_API void destroy(TensorImpl* impl) noexcept;
 [[noreturn]] TIDEMARK_API void fail_symbolic(const TensorImpl& impl);
+[[noreturn]] TIDEMARK_API void fail_elsewhere(const TensorImpl& impl);
 std::vector<int64_t> known_ints(const TensorImpl& impl);
 
 }  // namespace detail
@@ -104,8 +108,13 @@ class TIDEMARK_API Tensor {
   int64_t num_elements() const noexcept { return impl_->num_elements; }
   /// True: it stands for a value of a computation that has not run.
   bool is_symbolic() const noexcept { return impl_->is_symbolic; }
+  Device device() const noexcept { return impl_->device; }
+  /// The same elements on another device: this tensor where it is there already. To the CPU it
+  /// waits for the work that makes them.
+  Tensor to(Device device) const;
   size_t nbytes() const noexcept { return size_t(impl_->num_elements) * size_of(impl_->dtype); }
 
+  /// An address of the tensor's device.
   const void* raw_data() const noexcept { return impl_->data; }
   /// For the one who made the tensor and has not shown it to anyone yet.
   void* mutable_raw_data() const noexcept { return impl_->data; }
@@ -128,6 +137,7 @@ class TIDEMARK_API Tensor {
   template <class T>
   T item() const {
     check_single();
+    if (!device().is_cpu()) return *to(Device()).template data<T>();
     return *data<T>();
   }
   std::string_view string_at(int64_t index) const;
@@ -161,6 +171,7 @@ class TIDEMARK_API Tensor {
   void check_dtype(DType wanted) const {
     if (impl_->dtype != wanted) fail_dtype(wanted);
     if (impl_->is_symbolic) detail::fail_symbolic(*impl_);
+    if (!impl_->device.is_cpu()) detail::fail_elsewhere(*impl_);
   }
   [[noreturn]] void fail_dtype(DType wanted) const;
   void check_single() const;

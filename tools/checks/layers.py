@@ -17,7 +17,7 @@ LAYER_ORDER = (
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
 PUBLIC_HEADERS = {
-    "base": "export.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
+    "base": "export.h device.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
     "tensor": "tensor.h variable.h",
     "graph": "attr.h",

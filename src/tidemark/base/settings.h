@@ -77,6 +77,20 @@ inline constexpr Setting kIsa{
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
+inline constexpr Setting kDevice{
+    "TIDEMARK_DEVICE", Kind::text, "cpu",
+    "Where ops run and tensors lie unless the program says otherwise: cpu, or emulated, an "
+    "accelerator made of memory that the host cannot touch, for tests of placement."};
+inline constexpr Setting kEmulatedDevices{"TIDEMARK_EMULATED_DEVICES", Kind::integer, "2",
+                                          "How many emulated devices there are."};
+inline constexpr Setting kEmulatedMemory{"TIDEMARK_EMULATED_MEMORY", Kind::bytes, "1GiB",
+                                         "The memory of one emulated device."};
+inline constexpr Setting kEmulatedDelay{
+    "TIDEMARK_EMULATED_DELAY", Kind::integer, "0",
+    "Microseconds that the emulated device waits before each piece of work."};
+inline constexpr Setting kEmulatedWithout{
+    "TIDEMARK_EMULATED_WITHOUT", Kind::text, "",
+    "Names of ops, with commas between them, for which the emulated device has no kernels."};
 
 // Read by the benchmarks' scripts, listed so that nobody is warned about them.
 inline constexpr Setting kBenchPython{
@@ -115,6 +129,11 @@ inline constexpr const Setting* kTable[] = {
     &kPeerJax,
     &kPeerServe,
     &kIsa,
+    &kDevice,
+    &kEmulatedDevices,
+    &kEmulatedMemory,
+    &kEmulatedDelay,
+    &kEmulatedWithout,
 };
 
 /// All settings, for documentation.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/device_call.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/exec/watched_op.h"
 #include "tidemark/graph/donated.h"
@@ -43,7 +45,7 @@ class Workspace {
   const KernelTable* table = kernels_of(call.op);
   std::string known;
   for (int i = 0; table && i < kDTypeSlots; ++i) {
-    if (!table->dtypes(Device::cpu).contains(static_cast<DType>(i))) continue;
+    if (!table->dtypes(KernelKind::cpu).contains(static_cast<DType>(i))) continue;
     known += message(known.empty() ? "" : ", ", name_of(static_cast<DType>(i)));
   }
   fail<UnimplementedError>("[", call.op.name(), "] has no kernel for ", name_of(key),
@@ -69,7 +71,7 @@ class Workspace {
 const Kernel& kernel_for(const OpCall& call, DType key) {
   const KernelTable* table = kernels_of(call.op);
   if (!table) fail_no_kernel(call, key);
-  const Kernel& kernel = table->find(Device::cpu, key);
+  const Kernel& kernel = table->find(KernelKind::cpu, key);
   if (!kernel.run) fail_no_kernel(call, key);
   return kernel;
 }
@@ -174,6 +176,8 @@ void check_view(const OpCall& call, const InferContext::Output& spec) {
   }
 }
 
+}  // namespace
+
 bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor> outputs) {
   if (infer.num_outputs() == 0 || infer.output(0).aliased_input < 0) return false;
   for (int i = 0; i < infer.num_outputs(); ++i) {
@@ -186,6 +190,8 @@ bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor>
   }
   return true;
 }
+
+namespace {
 
 /// The outputs of a call while it runs; few of them take no heap.
 class Results {
@@ -250,6 +256,13 @@ void run_eager(const OpCall& call, std::span<Tensor> outputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
       fail_symbolic(call, t);
   }
+  if (open_device_count.load(std::memory_order_relaxed) > 1) [[unlikely]] {
+    if (run_elsewhere(call, outputs)) return;
+  }
+  run_here(call, outputs);
+}
+
+void run_here(const OpCall& call, std::span<Tensor> outputs) {
   // Strings need more than elements: their shape rule says how many bytes.
   if (call.op.is_elementwise() && outputs.size() == 1 && !call.inputs.empty() &&
       call.inputs.back().dtype() != DType::string) {

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <memory>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/base/interrupt.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
+#include "tidemark/exec/placement.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/donated.h"
+#include "tidemark/graph/effects.h"
+#include "tidemark/graph/graph.h"
 #include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/runs.h"
@@ -35,6 +39,42 @@ void check_has_values(std::span<const Tensor> inputs) {
 }
 
 }  // namespace
+
+namespace {
+
+bool lies_elsewhere(std::span<const Variable> variables) {
+  const VariableScope untraced(nullptr);
+  return std::any_of(variables.begin(), variables.end(),
+                     [](const Variable& v) { return !v.operand().device().is_cpu(); });
+}
+
+bool meets_devices(const graph::Effects& effects, std::span<const graph::InnerGraph> inner) {
+  if (lies_elsewhere(effects.reads) || lies_elsewhere(effects.writes)) return true;
+  for (const graph::InnerGraph& part : inner) {
+    for (const graph::Node* node : part.graph->nodes()) {
+      const auto inside =
+          node->special ? node->special->inner_graphs() : std::vector<graph::InnerGraph>();
+      if (meets_devices(graph::effects_of(*node), inside)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+/// Plans are for the CPU alone so far: a run that meets another device goes step by step.
+bool Program::meets_devices(std::span<const Tensor> inputs) const {
+  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
+    return false;
+  const auto is_elsewhere = [](const Tensor& t) { return t && !t.device().is_cpu(); };
+  if (!placement().is_cpu() || std::any_of(inputs.begin(), inputs.end(), is_elsewhere) ||
+      std::any_of(constants_.begin(), constants_.end(), is_elsewhere)) {
+    return true;
+  }
+  return std::any_of(specials_.begin(), specials_.end(), [](const SpecialStep& step) {
+    return exec::meets_devices(step.special->effects(), step.special->inner_graphs());
+  });
+}
 
 /// The values of one run. The memory of the handles is kept by the thread for the next one.
 class Program::Frame {
@@ -173,7 +213,7 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
   const memory::ScopedRun scope("a graph");
   if (top_handler() == nullptr) check_has_values(inputs);
-  if (versions_ && top_handler() == nullptr) {
+  if (versions_ && top_handler() == nullptr && !meets_devices(inputs)) {
     if (const Executable* planned = versions_->find(*this, inputs)) {
       if (op_observer) [[unlikely]] {
         for (const Step& step : steps_) {

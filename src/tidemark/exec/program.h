@@ -114,6 +114,7 @@ class TIDEMARK_API Program {
   class Frame;
   class Recorders;
 
+  bool meets_devices(std::span<const Tensor> inputs) const;
   void run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
                 bool straight) const;
   void run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const;

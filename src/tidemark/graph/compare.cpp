@@ -76,6 +76,11 @@ class Comparison {
   std::unordered_map<const Node*, const Node*> partner_;
 };
 
+/// By its bytes, which the host has.
+bool can_be_compared(const Tensor& t, size_t most_bytes) {
+  return t.dtype() != DType::string && t.nbytes() <= most_bytes && t.device().is_cpu();
+}
+
 class Hash {
  public:
   void add(uint64_t value) { state_ = (std::rotl(state_, 23) ^ value) * 0x9e3779b97f4a7c15u; }
@@ -88,7 +93,7 @@ class Hash {
   void add(const Tensor& t) {
     if (t.is_symbolic()) return add(symbolic(t).index);
     add(t.shape());
-    if (t.dtype() == DType::string || t.nbytes() > kMostBytesCompared) return;
+    if (!can_be_compared(t, kMostBytesCompared)) return;
     add(std::string_view(static_cast<const char*>(t.raw_data()), t.nbytes()));
   }
   uint64_t value() const { return state_ ^ (state_ >> 31); }
@@ -106,7 +111,7 @@ bool are_same(const Graph& a, const Graph& b, Lines lines) {
 bool are_same_constants(const Tensor& a, const Tensor& b, size_t most_bytes) {
   if (a.impl() == b.impl()) return true;
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (a.dtype() == DType::string || a.nbytes() > most_bytes) return false;
+  if (!can_be_compared(a, most_bytes) || !can_be_compared(b, most_bytes)) return false;
   return a.nbytes() == 0 || std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()) == 0;
 }
 

@@ -23,15 +23,15 @@ Tables& tables() {
 
 }  // namespace
 
-DTypeSet KernelTable::dtypes(Device device) const {
+DTypeSet KernelTable::dtypes(KernelKind kind) const {
   DTypeSet set;
   for (int i = 0; i < kDTypeSlots; ++i) {
-    if (find(device, static_cast<DType>(i)).run) set.bits |= 1u << i;
+    if (find(kind, static_cast<DType>(i)).run) set.bits |= 1u << i;
   }
   return set;
 }
 
-void register_kernel(std::string_view op, Device device, DTypeSet dtypes, Kernel kernel) {
+void register_kernel(std::string_view op, KernelKind kind, DTypeSet dtypes, Kernel kernel) {
   Tables& all = tables();
   std::lock_guard lock(all.mutex);
   auto& table = all.by_op[std::string(op)];
@@ -39,10 +39,10 @@ void register_kernel(std::string_view op, Device device, DTypeSet dtypes, Kernel
   for (int i = 0; i < kDTypeSlots; ++i) {
     const auto dtype = static_cast<DType>(i);
     if (!dtypes.contains(dtype)) continue;
-    if (table->find(device, dtype).run) {
+    if (table->find(kind, dtype).run) {
       fail<AlreadyExistsError>("[", op, "] has a kernel for ", name_of(dtype), " already");
     }
-    table->set(device, dtype, kernel);
+    table->set(kind, dtype, kernel);
   }
 }
 

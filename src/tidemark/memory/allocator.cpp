@@ -2,6 +2,7 @@
 
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/device_memory.h"
 #include "tidemark/memory/grow.h"
 #include "tidemark/memory/idle.h"
 #include "tidemark/memory/os.h"
@@ -26,6 +27,7 @@ constexpr size_t kAbsurd = size_t{1} << 46;
 inline void describe_request(Buffer* buffer, const Request& request) noexcept {
   buffer->holder = request.holder;
   buffer->dtype = request.dtype;
+  buffer->device = request.device;
   buffer->site = thread_context.site != nullptr ? thread_context.site : &unknown_place;
   buffer->op = thread_context.op;
   buffer->budget = thread_context.budget;
@@ -83,6 +85,11 @@ inline void admit(CoreLock& hold, const Refusal& refusal) {
       refuse(hold, {refusal.request, refusal.wanted, full, Refusal::over_limit});
     }
   }
+}
+
+/// The books of whoever the buffer's bytes belong to.
+inline Ledger& ledger_of(const Buffer& buffer) noexcept {
+  return buffer.device.is_cpu() ? core.ledger : memory::ledger_of(buffer.device);
 }
 
 inline void enter_books(Buffer* buffer) noexcept {
@@ -218,6 +225,8 @@ namespace {
 constinit std::atomic<bool (*)()> idle_reclaimer{nullptr};
 
 inline Buffer* allocate_now(const Request& request) {
+  if (!request.device.is_cpu()) [[unlikely]]
+    return memory_of(request.device).allocate(request);
   if (request.bytes > kLargestSmall) return allocate_mapped(request);
   const int size_class = class_of(kHeaderSize + request.bytes);
   const int64_t size = kClasses[size_class].size;
@@ -260,17 +269,24 @@ Buffer* allocate(const Request& request) {
   return allocate_now(request);
 }
 
+Buffer* take_header(CoreLock& hold, const Refusal& refusal) {
+  admit(hold, refusal);
+  void* block = core.slabs.take(kHeaderClass, core.room());
+  if (block == nullptr) [[unlikely]]
+    block = take_block_slowly(hold, kHeaderClass, refusal);
+  poison::header_ready(block, kHeaderSize);
+  auto* buffer = new (block) Buffer;
+  describe_request(buffer, *refusal.request);
+  return buffer;
+}
+
+void put_header(Buffer* buffer) noexcept { core.slabs.put(buffer, kHeaderClass); }
+
 Buffer* borrow(void* data, void (*give_back)(void*), void* owner, const Request& request) {
   const Refusal refusal{&request, static_cast<int64_t>(kHeaderSize)};
   try {
     CoreLock hold(core.lock);
-    admit(hold, refusal);
-    void* block = core.slabs.take(kHeaderClass, core.room());
-    if (block == nullptr) [[unlikely]]
-      block = take_block_slowly(hold, kHeaderClass, refusal);
-    poison::header_ready(block, kHeaderSize);
-    auto* buffer = new (block) Buffer;
-    describe_request(buffer, request);
+    Buffer* buffer = take_header(hold, refusal);
     buffer->holder = Holder::borrowed;
     buffer->data = data;
     buffer->bytes = request.bytes;
@@ -289,6 +305,7 @@ Buffer* borrow(void* data, void (*give_back)(void*), void* owner, const Request&
 void destroy(Buffer* buffer) noexcept {
   if (buffer->origin == kMappedOrigin) return destroy_mapped(buffer);
   if (buffer->origin == kBorrowedOrigin) return destroy_borrowed(buffer);
+  if (buffer->origin == kDeviceOrigin) return memory_of(buffer->device).destroy(buffer);
   const int size_class = buffer->origin;
   poison::block_freed(buffer, kClasses[size_class].size - kHeaderSize);
   CoreLock hold(core.lock);
@@ -304,6 +321,7 @@ void destroy(Buffer* buffer) noexcept {
 
 void shrink(Buffer* buffer, size_t bytes) noexcept {
   if (bytes >= buffer->bytes || buffer->origin == kBorrowedOrigin) return;
+  if (buffer->origin == kDeviceOrigin) return;  // its range stays as it is
   size_t charged = buffer->charged;
   if (buffer->origin == kMappedOrigin) {
     const size_t pages = std::max(bytes, size_t{1}) + kPageSize - 1;
@@ -358,7 +376,7 @@ bool grow_mapped(Buffer* buffer, size_t bytes) noexcept {
 
 bool grow(Buffer* buffer, size_t bytes) noexcept {
   if (bytes <= buffer->bytes) return true;
-  if (buffer->origin == kBorrowedOrigin) return false;
+  if (buffer->origin == kBorrowedOrigin || buffer->origin == kDeviceOrigin) return false;
   const bool is_mapped = buffer->origin == kMappedOrigin;
   if (bytes > buffer->charged - kHeaderSize) return is_mapped && grow_mapped(buffer, bytes);
   ASAN_UNPOISON_MEMORY_REGION(buffer->data, bytes);
@@ -370,7 +388,7 @@ bool grow(Buffer* buffer, size_t bytes) noexcept {
 void set_holder(Buffer* buffer, Holder holder) noexcept {
   std::lock_guard hold(core.lock);
   // What is borrowed stays so, whoever holds it: its bytes are not ours to count.
-  if (buffer->origin != kBorrowedOrigin) core.ledger.set_holder(buffer, holder);
+  if (buffer->origin != kBorrowedOrigin) ledger_of(*buffer).set_holder(buffer, holder);
   if (holder == Holder::value) buffer->run = thread_context.run;  // whoever asked for it has it
 }
 
@@ -378,7 +396,7 @@ void set_idle(Buffer* buffer, bool idle) noexcept { set_idle(buffer, idle, buffe
 
 void set_idle(Buffer* buffer, bool idle, size_t used) noexcept {
   std::lock_guard hold(core.lock);
-  core.ledger.set_idle(buffer, idle, used);
+  ledger_of(*buffer).set_idle(buffer, idle, used);
 }
 
 void start_watching(LedgerWatch& watch) noexcept {

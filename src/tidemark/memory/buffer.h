@@ -5,6 +5,7 @@
 //   memory::release(b);          // the last release gives the bytes back at that moment
 #pragma once
 
+#include <tidemark/device.h>
 #include <tidemark/dtype.h>
 #include <tidemark/shape.h>
 
@@ -41,6 +42,7 @@ struct Request {
   DType dtype = DType::invalid;  // for the records; invalid: raw bytes
   const Shape* shape = nullptr;  // for the records
   Holder holder = Holder::value;
+  Device device{};
 };
 
 inline constexpr size_t kAlignment = 64;
@@ -67,6 +69,7 @@ struct Buffer {
   void (*give_back)(void* owner) = nullptr;  // borrowed only
   void* owner = nullptr;
   bool idle = false;  // an arena between two calls: planned, not live
+  Device device{};    // whose memory `data` points into: the host reads the CPU's only
   uint32_t run = 0;   // the run that made it, or was handed it, last; see runs.h
 };
 static_assert(sizeof(Buffer) <= 128);

@@ -29,7 +29,7 @@ inline constexpr size_t kHeaderSize = 128;
 static_assert(sizeof(Buffer) <= kHeaderSize && sizeof(KeptMapping) <= kHeaderSize);
 inline constexpr int kHeaderClass = class_of(kHeaderSize);
 
-static_assert(kSizeClasses < kMappedOrigin);
+static_assert(kSizeClasses < kDeviceOrigin);
 
 struct Core {
   SpinMutex lock;
@@ -85,12 +85,18 @@ bool make_room(CoreLock& hold, int64_t bytes) noexcept;
 struct Refusal {
   const Request* request;
   int64_t wanted;                  // with header and rounding
-  const Budget* budget = nullptr;  // null: the process limit
+  const Budget* budget = nullptr;  // null: the limit of the process, or of the request's device
   enum { over_limit, refused_by_system, injected } reason = over_limit;
 };
 /// Throws the ResourceExhaustedError. Called with the lock held, so that the numbers are those of
 /// the refusal; releases it.
 [[noreturn]] void refuse(CoreLock& hold, const Refusal& refusal);
+
+/// A header for a buffer whose bytes lie elsewhere. Counts the allocation and asks the budgets as
+/// for any other; throws, or returns with the lock held.
+Buffer* take_header(CoreLock& hold, const Refusal& refusal);
+/// The same for its end: the header must be off all lists.
+void put_header(Buffer* buffer) noexcept;
 
 /// The site of buffers that were allocated outside of any.
 extern Site unknown_place;

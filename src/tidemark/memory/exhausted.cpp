@@ -2,6 +2,7 @@
 
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/device_memory.h"
 #include "tidemark/memory/snapshot.h"
 
 #include <tidemark/error.h>
@@ -21,7 +22,8 @@ struct Situation {
   int64_t used;
   int64_t retained;
   int64_t limit;
-  std::string budget;  // empty: the process
+  std::string budget;  // empty: the process, or the device
+  std::string device;  // empty: the CPU
   std::vector<Group> top;
 };
 
@@ -32,12 +34,16 @@ Situation take_situation(const Refusal& refusal) {
     s.used = refusal.budget->used();
     s.limit = refusal.budget->limit();
     s.budget = refusal.budget->name();
+  } else if (DeviceMemory* device = memory_in_use(refusal.request->device)) {
+    s.used = device->ledger().live() + device->ledger().planned();
+    s.limit = device->limit();
+    s.device = device->device().name();
   } else {
     s.used = core.ledger.live() + core.ledger.planned();
     s.retained = core.retained();
     s.limit = core.limit;
   }
-  s.top = collect_groups();
+  s.top = collect_groups(refusal.request->device);
   if (s.top.size() > kHoldersNamed) s.top.resize(kHoldersNamed);
   return s;
 }
@@ -57,15 +63,19 @@ std::string heading(const Refusal& refusal, const Situation& s) {
       out += " (failure injected for a test)";
       break;
     case Refusal::refused_by_system:
-      out += ": the operating system refused the memory";
+      out += message(": the ", s.device.empty() ? "operating system" : s.device,
+                     " refused the memory");
       break;
     default:
       out += refusal.budget != nullptr ? message(": over the limit of \"", s.budget, "\"")
-                                       : ": over the memory limit";
+             : s.device.empty()        ? ": over the memory limit"
+                                       : message(": over the memory limit of ", s.device);
   }
   out += message(".\n  wanted ", format_bytes(s.wanted), ", used ", format_bytes(s.used));
   if (s.retained > 0) out += message(" (and ", format_bytes(s.retained), " retained)");
-  return out + message(", limit ", format_bytes(s.limit), s.budget.empty() ? " (process)" : "");
+  const std::string whose = s.device.empty() ? "process" : s.device;
+  return out + message(", limit ", format_bytes(s.limit),
+                       s.budget.empty() ? message(" (", whose, ")") : std::string());
 }
 
 std::string list_holders(const std::vector<Group>& groups) {
@@ -89,9 +99,10 @@ std::string advice(const Refusal& refusal, const Situation& s) {
   if (refusal.budget != nullptr) {
     return "\n  Release tensors made in this scope, or give the scope a larger limit.";
   }
-  return "\n  Release tensors you no longer need (see the lines above), use smaller batches, or "
-         "raise "
-         "the limit with memory.set_limit or TIDEMARK_MEMORY_LIMIT.";
+  return message(
+      "\n  Release tensors you no longer need (see the lines above), use smaller batches, or raise "
+      "the limit with memory.set_limit",
+      s.device.empty() ? " or TIDEMARK_MEMORY_LIMIT." : message("(…, device=\"", s.device, "\")."));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 namespace tidemark::memory {
 
 // Buffer::origin is a size class for small buffers, or:
+inline constexpr uint8_t kDeviceOrigin = 253;
 inline constexpr uint8_t kMappedOrigin = 254;
 inline constexpr uint8_t kBorrowedOrigin = 255;
 inline bool is_mapped(const Buffer& buffer) noexcept { return buffer.origin == kMappedOrigin; }

@@ -141,13 +141,29 @@ std::string cache_table(const std::vector<CacheUse>& caches) {
   return out;
 }
 
+/// A device that was used; the CPU's part of the report says what it does not know.
+std::string device_part(Device device) {
+  const DeviceStats s = stats(device);
+  const std::vector<PlaceUse> all = joined_by_place(places(device));
+  return message("\n", device.name(), "  live ", format_bytes(s.live), " + planned ",
+                 format_bytes(s.planned), " + retained ", format_bytes(s.retained), " = ",
+                 format_bytes(s.committed), "\n        limit ", format_bytes(s.limit), ", peak ",
+                 format_bytes(s.peak), ", ", format_bytes(s.tensor_bytes), " of tensors in ",
+                 s.live_buffers, s.live_buffers == 1 ? " buffer" : " buffers", "\n") +
+         place_table(all) + holder_table(holders(device)) + peak_table(all, s.peak);
+}
+
 }  // namespace
 
 std::string report() {
   const Stats s = stats();
   const std::vector<PlaceUse> all = joined_by_place(places());
-  return heading(s) + place_table(all) + holder_table(holders()) + peak_table(all, s.peak) +
-         cache_table(cache_uses());
+  std::string out = heading(s) + place_table(all) + holder_table(holders()) +
+                    peak_table(all, s.peak) + cache_table(cache_uses());
+  for (const Device device : open_devices()) {
+    if (!device.is_cpu()) out += device_part(device);
+  }
+  return out;
 }
 
 }  // namespace tidemark::memory

@@ -40,12 +40,18 @@ struct Site : Account {
   SiteSource* source = nullptr;  // null: a place that was forgotten
   uintptr_t first = 0;
   uintptr_t second = 0;
-  mutable uint32_t pins = 0;  // those that refer to it for long; a pinned site is not forgotten
+  mutable uint32_t pins = 0;    // those that refer to it for long; a pinned site is not forgotten
+  uint8_t device = 0;           // the number of the device whose bytes these accounts count
+  Site* elsewhere = nullptr;    // the accounts of the same place on another device, and so on
+  const Site* place = nullptr;  // of accounts on another device: the CPU's, which has the words
 };
 
 /// The site for these words, made on first use. The table is bounded: when full, sites without
 /// live bytes are forgotten; when none can be, the shared site "(other places)" is returned.
 TIDEMARK_API Site* intern(SiteSource& source, uintptr_t first, uintptr_t second);
+
+/// The accounts of the site's place on another device, made on first use and never unmapped.
+TIDEMARK_API Site* site_on(uint8_t device, Site* site);
 
 /// Grows whenever sites are forgotten: a cache of Site* is valid only for one generation.
 TIDEMARK_API uint64_t site_generation() noexcept;

@@ -1,6 +1,7 @@
 #include "tidemark/memory/sites.h"
 
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/device_memory.h"
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +23,24 @@ size_t hash_of(const SiteSource* source, uintptr_t first, uintptr_t second) noex
 
 constinit std::atomic<uint64_t> generation{1};
 
+bool has_live(const Site& site) noexcept {
+  for (const Site* s = &site; s != nullptr; s = s->elsewhere) {
+    if (s->live_count != 0) return true;
+  }
+  return false;
+}
+
+int64_t at_peak(const Site& site) noexcept {
+  return ledger_of(Device::numbered(site.device)).at_peak(site);
+}
+
+bool had_part_in_peak(const Site& site) noexcept {
+  for (const Site* s = &site; s != nullptr; s = s->elsewhere) {
+    if (at_peak(*s) != 0) return true;
+  }
+  return false;
+}
+
 /// Words of a site that was forgotten, for its source.
 struct Forgotten {
   SiteSource* source;
@@ -36,6 +55,7 @@ struct SiteTable {
   std::vector<Site*> slots = std::vector<Site*>(256);
   size_t count = 0;
   std::deque<Site> storage;
+  size_t made = 0;  // of these for places; the others are their accounts on other devices
   // Forgotten sites, the oldest first: it is used again first, when no thread that still had it at
   // hand is likely to be left.
   std::deque<Site*> unused;
@@ -60,6 +80,7 @@ struct SiteTable {
   }
 
   Site* fresh_site();
+  Site* account_on(uint8_t device, Site* site);
   std::vector<Forgotten> forget_some();
 };
 
@@ -73,14 +94,28 @@ Site* SiteTable::fresh_site() {
   if (!unused.empty()) {
     Site* site = unused.front();
     std::lock_guard hold(core.lock);
-    if (site->live_count == 0) {  // else a thread used it late; its buffers stay where they are
+    if (!has_live(*site)) {  // else a thread used it late; its buffers stay where they are
       unused.pop_front();
-      static_cast<Account&>(*site) = Account{};
+      for (Site* s = site; s != nullptr; s = s->elsewhere) static_cast<Account&>(*s) = Account{};
       return site;
     }
   }
-  if (storage.size() >= 2 * kMostSites) return nullptr;
-  return &storage.emplace_back();
+  if (made >= 2 * kMostSites) return nullptr;
+  Site* site = &storage.emplace_back();
+  ++made;
+  return site;
+}
+
+Site* SiteTable::account_on(uint8_t device, Site* site) {
+  for (Site* s = site; s != nullptr; s = s->elsewhere) {
+    if (s->device == device) return s;
+  }
+  Site* own = &storage.emplace_back();
+  own->device = device;
+  own->place = site;
+  own->elsewhere = site->elsewhere;
+  site->elsewhere = own;
+  return own;
 }
 
 /// Forgets up to a quarter of the table: sites without live bytes, those without a part in the
@@ -94,8 +129,8 @@ std::vector<Forgotten> SiteTable::forget_some() {
     for (Site*& slot : slots) {
       if (out.size() >= most) break;
       Site* site = slot;
-      if (site == nullptr || site->live_count != 0 || site->pins != 0) continue;
-      if (!also_peak_owners && core.ledger.at_peak(*site) != 0) continue;
+      if (site == nullptr || has_live(*site) || site->pins != 0) continue;
+      if (!also_peak_owners && had_part_in_peak(*site)) continue;
       out.push_back({site->source, site->first, site->second});
       site->source = nullptr;
       unused.push_back(site);
@@ -142,6 +177,11 @@ Site* intern(SiteSource& source, uintptr_t first, uintptr_t second) {
   return &other_places;
 }
 
+Site* site_on(uint8_t device, Site* site) {
+  std::lock_guard hold(table().lock);
+  return table().account_on(device, site);
+}
+
 uint64_t site_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 size_t site_count() noexcept {
@@ -162,7 +202,8 @@ void unpin(const Site& site) noexcept {
   --site.pins;
 }
 
-std::string describe(const Site& site) {
+std::string describe(const Site& accounts) {
+  const Site& site = accounts.place != nullptr ? *accounts.place : accounts;
   if (&site == &unknown_place) return "(unknown place)";
   if (&site == &other_places) return "(other places)";
   SiteTable& sites = table();
@@ -196,8 +237,8 @@ std::vector<SiteUse> collect_sites() {
     std::lock_guard hold_sites(sites.lock);
     std::lock_guard hold(core.lock);
     const auto look_at = [&](const Site& site) {
-      const int64_t at_peak = core.ledger.at_peak(site);
-      if (site.live_count != 0 || at_peak != 0) out.push_back({&site, site, at_peak});
+      const int64_t bytes = at_peak(site);
+      if (site.live_count != 0 || bytes != 0) out.push_back({&site, site, bytes});
     };
     look_at(unknown_place);
     look_at(other_places);
@@ -211,14 +252,17 @@ std::vector<SiteUse> collect_sites() {
   return out;
 }
 
-int64_t reset_site_peaks() noexcept {
+int64_t reset_site_peaks(uint8_t device) noexcept {
   SiteTable& sites = table();
   std::lock_guard hold_sites(sites.lock);
   std::lock_guard hold(core.lock);
-  unknown_place.peak_bytes = unknown_place.live_bytes;
-  other_places.peak_bytes = other_places.live_bytes;
-  for (Site& site : sites.storage) site.peak_bytes = site.live_bytes;
-  return core.ledger.reset_peak();
+  const auto reset = [&](Site& site) {
+    if (site.device == device) site.peak_bytes = site.live_bytes;
+  };
+  reset(unknown_place);
+  reset(other_places);
+  for (Site& site : sites.storage) reset(site);
+  return ledger_of(Device::numbered(device)).reset_peak();
 }
 
 }  // namespace tidemark::memory

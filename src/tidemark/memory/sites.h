@@ -27,8 +27,8 @@ struct SiteUse {
 /// All sites with live bytes or bytes at the peak, largest live first. Takes the locks.
 std::vector<SiteUse> collect_sites();
 
-/// Resets the process's peak and those of all sites; returns the old one. Takes the locks.
-int64_t reset_site_peaks() noexcept;
+/// Resets a device's peak and those of its sites; returns the old one. Takes the locks.
+int64_t reset_site_peaks(uint8_t device = 0) noexcept;
 
 size_t site_count() noexcept;
 

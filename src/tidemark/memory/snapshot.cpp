@@ -1,6 +1,7 @@
 #include "tidemark/memory/snapshot.h"
 
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/device_memory.h"
 #include "tidemark/memory/sites.h"
 
 #include <algorithm>
@@ -41,11 +42,11 @@ std::string describe_contents(DType dtype, const Shape& shape, bool cut) {
   return std::string(name_of(dtype)) + " " + dims;
 }
 
-std::vector<Group> collect_groups() {
+std::vector<Group> collect_groups(Device device) {
   std::unordered_map<Key, size_t, KeyHash> index;
   std::vector<Group> groups;
   std::vector<const Buffer*> largest;
-  core.ledger.for_each([&](const Buffer& buffer) {
+  ledger_of(device).for_each([&](const Buffer& buffer) {
     const Buffer* b = &buffer;
     const auto [found, is_new] = index.try_emplace({b->site, b->op, b->holder}, groups.size());
     if (is_new) {

@@ -53,7 +53,7 @@ TIDEMARK_API std::vector<Unclaimed> collect_unclaimed(
     const std::unordered_set<const Buffer*>& claimed);
 
 /// Largest first. The caller holds the core's lock.
-std::vector<Group> collect_groups();
+std::vector<Group> collect_groups(Device device = {});
 
 /// The dims as recorded; `*cut` is set when there were more than are kept.
 Shape recorded_shape(const Buffer& buffer, bool* cut);

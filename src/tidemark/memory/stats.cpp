@@ -1,4 +1,5 @@
 #include "tidemark/memory/core.h"
+#include "tidemark/memory/device_memory.h"
 #include "tidemark/memory/os.h"
 #include "tidemark/memory/sites.h"
 #include "tidemark/memory/snapshot.h"
@@ -54,9 +55,42 @@ Stats stats() {
   return s;
 }
 
-int64_t reset_peak() {
+DeviceStats stats(Device device) {
+  if (device.is_cpu()) {
+    const Stats cpu = stats();
+    return {cpu.live,         cpu.planned,     cpu.retained, cpu.live + cpu.planned + cpu.retained,
+            cpu.tensor_bytes, cpu.tensor_peak, cpu.peak,     cpu.live_buffers,
+            cpu.limit};
+  }
+  DeviceStats s;
+  DeviceMemory& memory = memory_of(device);
+  s.committed = memory.committed();
+  CoreLock hold(core.lock);
+  const Ledger& ledger = memory.ledger();
+  s.live = ledger.live();
+  s.planned = ledger.planned();
+  s.retained = s.committed - s.live - s.planned;
+  s.tensor_bytes = ledger.tensor_bytes();
+  s.tensor_peak = ledger.tensor_peak();
+  s.peak = ledger.peak();
+  s.live_buffers = ledger.live_buffers();
+  s.limit = memory.limit();
+  return s;
+}
+
+int64_t set_limit(int64_t bytes, Device device) {
+  return device.is_cpu() ? set_limit(bytes) : memory_of(device).set_limit(bytes);
+}
+
+int64_t release_retained(Device device) {
+  return device.is_cpu() ? release_retained() : memory_of(device).release_retained();
+}
+
+int64_t reset_peak() { return reset_peak(Device()); }
+
+int64_t reset_peak(Device device) {
   initialize_core();
-  return reset_site_peaks();
+  return reset_site_peaks(device.number());
 }
 
 std::vector<LiveBuffer> live_buffers() {
@@ -90,12 +124,13 @@ std::vector<LiveBuffer> live_buffers() {
   return out;
 }
 
-std::vector<PlaceUse> places() {
-  const std::vector<SiteUse> uses = collect_sites();
+std::vector<PlaceUse> places(Device device) {
+  std::vector<SiteUse> uses = collect_sites();
+  std::erase_if(uses, [&](const SiteUse& use) { return use.site->device != device.number(); });
   std::vector<Group> groups;
   {
     CoreLock hold(core.lock);
-    groups = collect_groups();
+    groups = collect_groups(device);
   }
   std::unordered_map<const Site*, const Group*> largest;
   for (const Group& group : groups) {
@@ -116,11 +151,11 @@ std::vector<PlaceUse> places() {
   return out;
 }
 
-std::vector<HolderUse> holders() {
+std::vector<HolderUse> holders(Device device) {
   std::vector<HolderUse> out;
   std::lock_guard hold(core.lock);
   for (int kind = 0; kind < kHolderKinds; ++kind) {
-    const Account& account = core.ledger.holder(kind);
+    const Account& account = ledger_of(device).holder(kind);
     out.push_back({name_of(static_cast<Holder>(kind)), account.live_bytes, account.peak_bytes,
                    account.live_count, account.total_count});
   }

@@ -194,6 +194,7 @@ TIDEMARK_OP(array_write)
     .attr("dynamic_size", AttrKind::boolean, false)
     .output("output", like("array"))
     .shape(write_rule)
+    .on_host(1)
     .in_place(0)
     .gradient(write_gradient, keep_x(1));
 
@@ -207,6 +208,7 @@ TIDEMARK_OP(array_read)
     .attr("share", AttrKind::boolean, false)
     .output("output", like("array"))
     .shape(read_rule)
+    .on_host(1)
     .gradient(
         [](Grad& g) {
           const Tensor row = call("expand_dims", {g.dy()}, {{"axis", 0}});
@@ -226,6 +228,7 @@ TIDEMARK_OP(array_cut)
     .output("rest", like("array"))
     .output("element", like("array"))
     .shape(cut_rule)
+    .on_host(1)
     .in_place(0)
     .gradient(cut_gradient, keep_x(1));
 
@@ -238,6 +241,7 @@ TIDEMARK_OP(array_resize)
     .optional_attr("element_shape", AttrKind::ints)
     .output("output", like("array"))
     .shape(resize_rule)
+    .on_host(1)
     .in_place(0)
     .gradient(resize_gradient);
 

@@ -108,6 +108,8 @@ TIDEMARK_OP(non_max_suppression)
     .output("selected_indices", always(DType::int32))
     .output("selected_scores", always(DType::float32))
     .shape(suppression_rule)
+    .on_host(2)
+    .rows_from_values(0, 1)
     .no_gradient();
 
 TIDEMARK_OP(draw_bounding_boxes)
@@ -130,6 +132,7 @@ TIDEMARK_OP(set_operation)
     .output("values", like("a"))
     .output("shape", always(DType::int64))
     .shape(set_rule)
+    .rows_from_values(0, 1)
     .no_gradient();
 
 }  // namespace tidemark

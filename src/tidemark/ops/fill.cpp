@@ -51,6 +51,7 @@ TIDEMARK_OP(fill)
     .input("value", kAny)
     .output("output", like("value"))
     .shape(fill_shape)
+    .on_host(0)
     .gradient([](Grad& g) { g.dx(1) = g.unbroadcast(g.dy(), 1); });
 
 TIDEMARK_OP(zeros_like)

@@ -263,6 +263,7 @@ TIDEMARK_OP(one_hot)
     .attr("axis", AttrKind::integer, -1)
     .output("output", like("on_value"))
     .shape(one_hot_rule)
+    .on_host(1)
     .no_gradient();
 
 TIDEMARK_OP(nonzero)
@@ -270,6 +271,7 @@ TIDEMARK_OP(nonzero)
     .input("condition", kBool)
     .output("output", always(DType::int64))
     .shape(nonzero_rule)
+    .on_host(0)
     .rows_from_values(0)
     .no_gradient();
 
@@ -281,6 +283,7 @@ TIDEMARK_OP(boolean_mask)
     .optional_attr("axis", AttrKind::integer)
     .output("output", like("tensor"))
     .shape(boolean_mask_rule)
+    .on_host(1)
     .rows_from_values(0)
     .gradient(boolean_mask_gradient, keep_x(1));
 

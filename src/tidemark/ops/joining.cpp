@@ -331,6 +331,7 @@ TIDEMARK_OP(tile)
     .input("multiples", kIndex, 'I')
     .output("output", like("input"))
     .shape(tile_rule)
+    .on_host(1)
     .gradient(tile_gradient, keep_x(1));
 
 TIDEMARK_OP(repeat)
@@ -343,6 +344,7 @@ TIDEMARK_OP(repeat)
     .optional_attr("axis", AttrKind::integer)
     .output("output", like("input"))
     .shape(repeat_rule)
+    .on_host(1)
     .gradient(repeat_gradient, keep_x(1));
 
 }  // namespace tidemark

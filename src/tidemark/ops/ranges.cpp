@@ -119,6 +119,7 @@ TIDEMARK_OP(range)
     .input("delta", kReal)
     .output("output", like("start"))
     .shape(range_rule)
+    .on_host(0, 1, 2)
     .no_gradient();
 
 TIDEMARK_OP(linspace)
@@ -129,6 +130,7 @@ TIDEMARK_OP(linspace)
     .attr("axis", AttrKind::integer, 0)
     .output("output", like("start"))
     .shape(linspace_rule)
+    .on_host(2)
     .gradient(linspace_gradient, keep_x(2));
 
 }  // namespace tidemark

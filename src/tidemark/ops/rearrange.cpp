@@ -260,6 +260,7 @@ TIDEMARK_OP(pad)
     .input("constant_values", kAny)
     .output("output", like("tensor"))
     .shape(pad_rule)
+    .on_host(1)
     .gradient(pad_gradient, keep_x(1));
 
 TIDEMARK_OP(mirror_pad_grad)
@@ -269,6 +270,7 @@ TIDEMARK_OP(mirror_pad_grad)
     .attr("mode", AttrKind::string, "REFLECT")
     .output("output", like("input"))
     .shape(mirror_pad_grad_rule)
+    .on_host(1)
     .gradient(
         [](Grad& g) {
           g.dx(0) =

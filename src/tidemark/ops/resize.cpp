@@ -79,6 +79,7 @@ TIDEMARK_OP(resize_images)
     .attr("antialias", AttrKind::boolean, false)
     .output("output", like("images"))
     .shape(resize_rule)
+    .on_host(1)
     .heavy()
     .gradient([](Grad& g) {
       g.dx(0) = call("resize_images_grad", {g.dy(), size_of_images(g.shape(0))},
@@ -93,6 +94,7 @@ TIDEMARK_OP(resize_images_grad)
     .attr("antialias", AttrKind::boolean, false)
     .output("output", like("gradient"))
     .shape(resize_grad_rule)
+    .on_host(1)
     .heavy()
     .gradient([](Grad& g) {
       g.dx(0) = call("resize_images", {g.dy(), size_of_images(g.shape(0))},

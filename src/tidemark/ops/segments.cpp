@@ -122,6 +122,7 @@ TIDEMARK_OP(unsorted_segment_sum)
     .input("num_segments", kIndex, 'N')
     .output("output", like("data"))
     .shape(unsorted_segment_rule)
+    .on_host(2)
     .gradient([](Grad& g) { g.dx(0) = gather_or_zero(g.dy(), g.x(1), g.shape(0).rank()); },
               keep_x(1));
 
@@ -133,6 +134,7 @@ TIDEMARK_OP(unsorted_segment_prod)
     .input("num_segments", kIndex, 'N')
     .output("output", like("data"))
     .shape(unsorted_segment_rule)
+    .on_host(2)
     .gradient([](Grad& g) { product_gradient(g, g.x(2)); }, keep_x(0, 1, 2) | keep_y(0));
 
 TIDEMARK_OP(unsorted_segment_max)
@@ -145,6 +147,7 @@ TIDEMARK_OP(unsorted_segment_max)
     .input("num_segments", kIndex, 'N')
     .output("output", like("data"))
     .shape(unsorted_segment_rule)
+    .on_host(2)
     .gradient(unsorted_extreme_gradient, keep_x(0, 1, 2) | keep_y(0));
 
 TIDEMARK_OP(unsorted_segment_min)
@@ -157,6 +160,7 @@ TIDEMARK_OP(unsorted_segment_min)
     .input("num_segments", kIndex, 'N')
     .output("output", like("data"))
     .shape(unsorted_segment_rule)
+    .on_host(2)
     .gradient(unsorted_extreme_gradient, keep_x(0, 1, 2) | keep_y(0));
 
 TIDEMARK_OP(segment_sum)
@@ -166,6 +170,7 @@ TIDEMARK_OP(segment_sum)
     .input("segment_ids", kIndex, 'I')
     .output("output", like("data"))
     .shape(segment_rule)
+    .on_host(1)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call("gather", {g.dy(), g.x(1)}, {{"axis", 0}});
@@ -179,6 +184,7 @@ TIDEMARK_OP(segment_mean)
     .input("segment_ids", kIndex, 'I')
     .output("output", like("data"))
     .shape(segment_rule)
+    .on_host(1)
     .gradient(mean_gradient, keep_x(1));
 
 TIDEMARK_OP(segment_prod)
@@ -188,6 +194,7 @@ TIDEMARK_OP(segment_prod)
     .input("segment_ids", kIndex, 'I')
     .output("output", like("data"))
     .shape(segment_rule)
+    .on_host(1)
     .gradient([](Grad& g) { product_gradient(g, segment_count(g)); }, keep_x(0, 1) | keep_y(0));
 
 TIDEMARK_OP(segment_max)
@@ -199,6 +206,7 @@ TIDEMARK_OP(segment_max)
     .input("segment_ids", kIndex, 'I')
     .output("output", like("data"))
     .shape(segment_rule)
+    .on_host(1)
     .gradient(sorted_extreme_gradient, keep_x(0, 1) | keep_y(0));
 
 TIDEMARK_OP(segment_min)
@@ -210,6 +218,7 @@ TIDEMARK_OP(segment_min)
     .input("segment_ids", kIndex, 'I')
     .output("output", like("data"))
     .shape(segment_rule)
+    .on_host(1)
     .gradient(sorted_extreme_gradient, keep_x(0, 1) | keep_y(0));
 
 }  // namespace tidemark

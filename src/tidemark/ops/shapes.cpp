@@ -139,6 +139,7 @@ TIDEMARK_OP(reshape)
     .input("shape", kIndex, 'I')
     .output("output", like("tensor"))
     .shape(reshape_rule)
+    .on_host(1)
     .gradient(reshape_back);
 
 TIDEMARK_OP(expand_dims)
@@ -206,6 +207,7 @@ TIDEMARK_OP(broadcast_to)
     .input("shape", kIndex, 'I')
     .output("output", like("input"))
     .shape(broadcast_to_rule)
+    .on_host(1)
     .gradient([](Grad& g) { g.dx(0) = g.unbroadcast(g.dy(), 0); });
 
 }  // namespace tidemark

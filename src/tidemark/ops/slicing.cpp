@@ -114,6 +114,7 @@ TIDEMARK_OP(slice)
     .input("size", kIndex, 'I')
     .output("output", like("input_"))
     .shape(slice_rule)
+    .on_host(1, 2)
     .gradient(slice_gradient, keep_x(1));
 
 TIDEMARK_OP(strided_slice)
@@ -131,6 +132,7 @@ TIDEMARK_OP(strided_slice)
     .attr("shrink_axis_mask", AttrKind::integer, 0)
     .output("output", like("input_"))
     .shape(strided_slice_rule)
+    .on_host(1, 2, 3)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call_with_masks(g, "strided_slice_grad",
@@ -152,6 +154,7 @@ TIDEMARK_OP(strided_slice_grad)
     .attr("shrink_axis_mask", AttrKind::integer, 0)
     .output("output", like("dy"))
     .shape(strided_slice_grad_rule)
+    .on_host(0, 1, 2, 3)
     .gradient(
         [](Grad& g) {
           g.dx(4) = call_with_masks(g, "strided_slice", {g.dy(), g.x(1), g.x(2), g.x(3)});
@@ -172,6 +175,7 @@ TIDEMARK_OP(tensor_strided_slice_update)
     .attr("shrink_axis_mask", AttrKind::integer, 0)
     .output("output", like("input"))
     .shape(slice_update_rule)
+    .on_host(1, 2, 3)
     .in_place(0)
     .gradient(
         [](Grad& g) {

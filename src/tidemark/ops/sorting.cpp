@@ -192,6 +192,7 @@ TIDEMARK_OP(top_k)
     .output("values", like("input"))
     .output("indices", from_attr("index_type"))
     .shape(top_k_rule)
+    .on_host(1)
     .heavy()
     .gradient(
         [](Grad& g) {
@@ -269,6 +270,7 @@ TIDEMARK_OP(bincount)
     .attr("binary_output", AttrKind::boolean, false)
     .output("output", like("weights"))
     .shape(bincount_rule)
+    .on_host(1)
     .no_gradient();
 
 }  // namespace tidemark

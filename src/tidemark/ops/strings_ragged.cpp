@@ -234,6 +234,7 @@ TIDEMARK_OP(unicode_encode)
     .attr("replacement_char", AttrKind::integer, 65533)
     .output("output", always(DType::string))
     .shape(encode_rule)
+    .on_host(0, 1)
     .no_gradient();
 
 TIDEMARK_OP(unicode_transcode)
@@ -260,6 +261,7 @@ TIDEMARK_OP(as_string)
     .attr("fill", AttrKind::string, "")
     .output("output", always(DType::string))
     .shape(as_string_rule)
+    .on_host(0)
     .no_gradient();
 
 TIDEMARK_OP(tensor_summary)
@@ -268,6 +270,7 @@ TIDEMARK_OP(tensor_summary)
     .attr("summarize", AttrKind::integer, 3)
     .output("output", always(DType::string))
     .shape(summary_rule)
+    .on_host(0)
     .no_gradient();
 
 TIDEMARK_OP(string_segment_join)

@@ -148,8 +148,8 @@ bool Lowering::find_kernel(const graph::Node& node, std::span<const Shape> shape
   const OpCall call{*node.op, node.inputs, node.attrs};
   const DType key = node.inputs.empty() ? node.outputs[0].dtype : node.inputs[0].dtype();
   const KernelTable* table = kernels_of(*node.op);
-  if (!table || !table->find(Device::cpu, key).run) return false;
-  step.kernel = table->find(Device::cpu, key);
+  if (!table || !table->find(KernelKind::cpu, key).run) return false;
+  step.kernel = table->find(KernelKind::cpu, key);
   step.kind = Kind::kernel;
   if (step.kernel.workspace) {
     step.workspace = static_cast<int64_t>(step.kernel.workspace(call, shapes));

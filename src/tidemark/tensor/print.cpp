@@ -134,6 +134,7 @@ class Printer {
 std::string Tensor::to_string() const {
   if (!impl_) return "<no tensor>";
   if (!impl_->buffer) return "<symbolic>";
+  if (!device().is_cpu()) return to(Device()).to_string();
   return Printer(*this).text();
 }
 

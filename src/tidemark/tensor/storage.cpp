@@ -32,12 +32,14 @@ detail::TensorImpl* header_over(memory::Buffer* buffer) {
 
 }  // namespace
 
-Tensor new_tensor(DType dtype, const Shape& shape, memory::Holder holder, int64_t extra) {
+Tensor new_tensor(DType dtype, const Shape& shape, memory::Holder holder, int64_t extra,
+                  Device device) {
   const int64_t count = shape.num_elements();
   memory::Buffer* buffer =
-      memory::allocate({bytes_for(dtype, count, extra), dtype, &shape, holder});
+      memory::allocate({bytes_for(dtype, count, extra), dtype, &shape, holder, device});
   detail::TensorImpl* impl = header_over(buffer);
   impl->dtype = dtype;
+  impl->device = device;
   impl->data = buffer->data;
   impl->num_elements = count;
   impl->shape = shape;
@@ -49,6 +51,7 @@ Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape) {
   detail::TensorImpl* impl = detail::new_header();
   impl->dtype = dtype;
   impl->read_only = base.impl()->read_only;
+  impl->device = base.impl()->device;
   impl->data = data;
   impl->num_elements = count;
   impl->shape = std::move(shape);
@@ -113,6 +116,12 @@ void fail_symbolic(const TensorImpl& impl) {
   fail<FailedPreconditionError>(
       "the elements of a tensor of shape ", impl.shape,
       " were asked for while the computation is being traced: they are there when it runs");
+}
+
+void fail_elsewhere(const TensorImpl& impl) {
+  fail<FailedPreconditionError>("the elements of a tensor of shape ", impl.shape, " lie on ",
+                                impl.device.name(),
+                                ", where the host cannot read them: copy them with to(Device())");
 }
 
 void destroy(TensorImpl* impl) noexcept {

@@ -12,7 +12,8 @@ TIDEMARK_API size_t bytes_for(DType dtype, int64_t count, int64_t extra = 0);
 
 /// A tensor with a buffer of its own, elements undefined. `extra` bytes follow the elements.
 TIDEMARK_API Tensor new_tensor(DType dtype, const Shape& shape,
-                               memory::Holder holder = memory::Holder::value, int64_t extra = 0);
+                               memory::Holder holder = memory::Holder::value, int64_t extra = 0,
+                               Device device = {});
 
 /// A tensor over the elements of another's buffer. `data` lies inside it.
 TIDEMARK_API Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape);
@@ -20,6 +21,9 @@ TIDEMARK_API Tensor view_of(const Tensor& base, void* data, DType dtype, Shape s
 /// A tensor over memory of another owner; see memory::borrow.
 TIDEMARK_API Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
                                     void (*give_back)(void*), void* owner);
+
+/// Copies the elements of `from` over those of `to`, which has as many, wherever both lie.
+TIDEMARK_API void copy_elements(const Tensor& from, const Tensor& to);
 
 /// A number no tensor or variable has had before.
 TIDEMARK_API uint64_t new_tensor_id() noexcept;

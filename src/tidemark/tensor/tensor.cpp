@@ -84,6 +84,7 @@ std::string_view Tensor::string_at(int64_t index) const {
 
 std::vector<int64_t> Tensor::to_ints() const {
   if (is_symbolic()) return detail::known_ints(*impl_);
+  if (!device().is_cpu()) return to(Device()).to_ints();
   std::vector<int64_t> out;
   out.reserve(static_cast<size_t>(num_elements()));
   switch (dtype()) {

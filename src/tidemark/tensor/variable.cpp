@@ -50,8 +50,8 @@ Tensor copy_of(const Tensor& t) {
     for (int64_t i = 0; i < t.num_elements(); ++i) texts.push_back(t.string_at(i));
     return Tensor::of_strings(texts, t.shape());
   }
-  Tensor out = new_tensor(t.dtype(), t.shape(), memory::Holder::variable);
-  if (t.nbytes() > 0) std::memcpy(out.mutable_raw_data(), t.raw_data(), t.nbytes());
+  Tensor out = new_tensor(t.dtype(), t.shape(), memory::Holder::variable, 0, t.device());
+  copy_elements(t, out);
   return out;
 }
 
@@ -74,9 +74,7 @@ bool copy_into(Variable::State& state, const Tensor& value) {
   if (value.dtype() == DType::string) return false;
   const Lock lock(state.mutex);
   if (!(state.value.shape() == value.shape()) || !state.value.is_unique()) return false;
-  if (value.nbytes() > 0) {
-    std::memmove(state.value.mutable_raw_data(), value.raw_data(), value.nbytes());
-  }
+  copy_elements(value, state.value);
   return true;
 }
 

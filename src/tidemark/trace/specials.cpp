@@ -37,11 +37,11 @@ class Arguments {
 int64_t integer_in(const Tensor& t) {
   switch (t.dtype()) {
     case DType::bool_:
-      return *t.data<bool>();
+      return t.item<bool>();
     case DType::int32:
-      return *t.data<int32_t>();
+      return t.item<int32_t>();
     case DType::int64:
-      return *t.data<int64_t>();
+      return t.item<int64_t>();
     default:
       return t.to_ints()[0];
   }

@@ -99,7 +99,7 @@ const bool registered = [] {
     for (int d = 0; d < kDTypeSlots; ++d) {
       if (slot.by_dtype[d]) dtypes.bits |= 1u << d;
     }
-    register_kernel(slot.op, Device::cpu, dtypes, {kKernels[static_cast<size_t>(i)], nullptr});
+    register_kernel(slot.op, KernelKind::cpu, dtypes, {kKernels[static_cast<size_t>(i)], nullptr});
   }
   return true;
 }();

@@ -1,0 +1,47 @@
+// Device: whose memory a tensor's elements lie in, and what computes on them.
+//
+//   tm::Device d = tm::Device::named("emulated:0");      // opened when first named
+//   tm::memory::set_limit(tm::MiB(64), d);
+//   std::cout << d.name();                               // emulated:0
+//
+// `emulated` is an accelerator made of host memory that the host cannot touch, with a queue of its
+// own: a program that runs on it right waits where a GPU needs it to.
+#pragma once
+
+#include <tidemark/export.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark {
+
+class TIDEMARK_API Device {
+ public:
+  /// The CPU.
+  constexpr Device() noexcept = default;
+  /// "cpu", "emulated", "emulated:0", or as TensorFlow writes it: "/device:EMULATED:0". Throws
+  /// InvalidArgumentError for what is no device here, with those that are.
+  static Device named(std::string_view name);
+  static constexpr Device numbered(uint8_t number) noexcept {
+    Device device;
+    device.number_ = number;
+    return device;
+  }
+
+  constexpr bool is_cpu() const noexcept { return number_ == 0; }
+  /// Devices are numbered in the order in which they were opened; the CPU is 0.
+  constexpr uint8_t number() const noexcept { return number_; }
+  /// "cpu:0".
+  std::string name() const;
+  friend constexpr bool operator==(Device, Device) noexcept = default;
+
+ private:
+  uint8_t number_ = 0;
+};
+
+/// The CPU and the devices opened so far.
+TIDEMARK_API std::vector<Device> open_devices();
+
+}  // namespace tidemark

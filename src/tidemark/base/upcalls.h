@@ -1,0 +1,19 @@
+// Upcalls: what lower layers need from higher ones. Filled in src/tidemark/upcalls.cpp, a constant:
+// nothing is set while the process runs, and nothing depends on the order of initialisers.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+namespace tidemark {
+
+class Backend;
+
+struct Upcalls {
+  /// The device `index` of a kind; null: there is no such kind, or it has fewer devices.
+  std::unique_ptr<Backend> (*open_backend)(std::string_view kind, int index);
+};
+
+extern const Upcalls upcalls;
+
+}  // namespace tidemark

@@ -1,0 +1,174 @@
+// Ops on the emulated device: results, placement, memory, failures.
+
+#include "tidemark/exec/device_call.h"
+
+#include <gtest/gtest.h>
+#include <tidemark/call.h>
+#include <tidemark/memory.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/placement.h"
+
+namespace tidemark::exec {
+namespace {
+
+/// Opened with a delay that makes what is not waited for come too late, and little memory.
+Device emulated() {
+  static const Device device = [] {
+    setenv("TIDEMARK_EMULATED_DELAY", "300", 1);
+    setenv("TIDEMARK_EMULATED_MEMORY", "8MiB", 1);
+    setenv("TIDEMARK_EMULATED_WITHOUT", "cumsum", 1);
+    return Device::named("emulated:0");
+  }();
+  return device;
+}
+
+Tensor counted(int64_t n) {
+  const Tensor t = Tensor::uninitialized(DType::float32, {n});
+  for (int64_t i = 0; i < n; ++i) t.mutable_data<float>()[i] = static_cast<float>(i % 97);
+  return t;
+}
+
+TEST(DeviceCall, NamesOfDevices) {
+  EXPECT_EQ(Device::named("/job:localhost/replica:0/task:0/device:EMULATED:0"), emulated());
+  EXPECT_EQ(emulated().name(), "emulated:0");
+  EXPECT_TRUE(Device::named("CPU").is_cpu());
+  EXPECT_THROW(Device::named("emulated:99"), InvalidArgumentError);
+  EXPECT_THROW(Device::named("emulated:x"), InvalidArgumentError);
+  EXPECT_THROW(Device::named("quantum"), InvalidArgumentError);
+}
+
+TEST(DeviceCall, RunsWhereItsInputsAre) {
+  const Tensor a = counted(1000), b = a.to(emulated());
+  const Tensor y = call("add", {call("square", {b}), b});
+  EXPECT_EQ(y.device(), emulated());
+  const Tensor want = call("add", {call("square", {a}), a});
+  EXPECT_TRUE(want.device().is_cpu());
+  EXPECT_EQ(std::memcmp(y.to(Device()).raw_data(), want.raw_data(), want.nbytes()), 0);
+  EXPECT_EQ(y.to_string(), want.to_string());
+}
+
+TEST(DeviceCall, RunsWhereTheScopeSays) {
+  Tensor y, sizes;
+  {
+    const PlacementScope scope(emulated());
+    y = call("add", {counted(100), Tensor(1.f)});
+    sizes = call("add", {call("shape", {y}), Tensor(int32_t{1})});
+  }
+  EXPECT_EQ(y.device(), emulated());
+  EXPECT_TRUE(sizes.device().is_cpu()) << "what shapes are made of stays on the host";
+  EXPECT_EQ(sizes.to_ints(), std::vector<int64_t>{101});
+  EXPECT_TRUE(call("add", {counted(3), Tensor(1.f)}).device().is_cpu());
+}
+
+TEST(DeviceCall, ViewsAndValuesThatShapesDependOn) {
+  const Tensor x = counted(24).to(emulated());
+  const Tensor matrix = call("reshape", {x, Tensor::of({int32_t{4}, int32_t{6}})});
+  EXPECT_EQ(matrix.raw_data(), x.raw_data());
+  EXPECT_EQ(matrix.device(), emulated());
+  const Tensor found = call("nonzero", {call("greater", {x, Tensor(20.f)})});
+  EXPECT_EQ(found.to_ints(), (std::vector<int64_t>{21, 22, 23}));
+  const std::vector<Tensor> remainders = {call("floormod", {x, Tensor(3.f)})};
+  const Tensor unique = call_all("unique", remainders)[0];
+  EXPECT_EQ(unique.shape(), Shape{3});
+  EXPECT_EQ(unique.to_string(), "[0. 1. 2.]");
+}
+
+TEST(DeviceCall, TheHostCannotReadItsMemory) {
+  const Tensor x = counted(10).to(emulated());
+  EXPECT_THROW(x.data<float>(), FailedPreconditionError);
+  EXPECT_DEATH(
+      {
+        volatile float value = *static_cast<const float*>(x.raw_data());
+        static_cast<void>(value);
+      },
+      "");
+}
+
+TEST(DeviceCall, MemoryIsReusedInTheOrderOfTheStream) {
+  // Every step frees what the queue has not come to yet, and takes its place.
+  Tensor x = counted(100000).to(emulated());
+  memory::reset_peak(emulated());
+  const int64_t before = memory::stats(emulated()).live;
+  for (int i = 0; i < 50; ++i) x = call("add", {x, Tensor(1.f)});
+  EXPECT_EQ(memory::stats(emulated()).live, before);
+  EXPECT_LE(memory::stats(emulated()).peak, 3 * before);
+  EXPECT_EQ(x.to(Device()).data<float>()[96], 96.f + 50.f);
+}
+
+TEST(DeviceCall, LimitsAreOfOneDevice) {
+  const int64_t old = memory::set_limit(MiB(2), emulated());
+  const Tensor kept = Tensor::uninitialized(DType::float32, {MiB(1) / 4}).to(emulated());
+  try {
+    counted(MiB(2) / 4).to(emulated());
+    FAIL() << "the device has no room for it";
+  } catch (const ResourceExhaustedError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("over the memory limit of emulated:0"), std::string::npos) << text;
+    EXPECT_NE(text.find("limit 2 MiB (emulated:0)"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 MiB in 1 buffer"), std::string::npos) << text;
+  }
+  EXPECT_NO_THROW(counted(MiB(2) / 4)) << "the CPU has room";
+  EXPECT_NO_THROW(counted(1000).to(emulated())) << "a smaller request succeeds";
+  EXPECT_THROW(memory::set_limit(1000, emulated()), InvalidArgumentError);
+  memory::set_limit(old, emulated());
+  const memory::DeviceStats s = memory::stats(emulated());
+  EXPECT_EQ(s.live + s.planned + s.retained, s.committed);
+}
+
+TEST(DeviceCall, PagesGoBack) {
+  { const Tensor large = counted(MiB(4) / 4).to(emulated()); }
+  memory::release_retained(emulated());
+  const memory::DeviceStats s = memory::stats(emulated());
+  EXPECT_LT(s.committed - s.live, int64_t{256} << 10) << "pages with live bytes, and no others";
+}
+
+TEST(DeviceCall, AnOpWithoutAKernelIsCopiedOrNamed) {
+  const Tensor x = counted(5).to(emulated());
+  const Tensor y = call("cumsum", {x}, {{"axis", 0}});
+  EXPECT_TRUE(y.device().is_cpu());
+  EXPECT_EQ(y.to_string(), "[ 0.  1.  3.  6. 10.]");
+  const bool before = set_soft_placement(false);
+  try {
+    call("cumsum", {x}, {{"axis", 0}});
+    ADD_FAILURE() << "there is no such kernel";
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_NE(std::string(error.what()).find("[cumsum] has no kernel for float32 on emulated:0"),
+              std::string::npos)
+        << error.what();
+  }
+  set_soft_placement(before);
+}
+
+TEST(DeviceCall, WorkThatFailsIsToldToWhoeverWaits) {
+  const Tensor x = counted(5).to(emulated());
+  const Tensor wrong = call("gather", {x, Tensor::of({int32_t{99}}).to(emulated())});
+  const Tensor after = call("add", {x, x});  // enqueued behind it
+  EXPECT_THROW(wrong.to(Device()), InvalidArgumentError);
+  EXPECT_EQ(after.to(Device()).data<float>()[4], 8.f) << "the stream goes on";
+}
+
+TEST(DeviceCall, TheReportHasAPartForTheDevice) {
+  const Tensor x = counted(70000).to(emulated());
+  const std::string text = memory::report();
+  const size_t part = text.find("\nemulated:0  live ");
+  ASSERT_NE(part, std::string::npos) << text;
+  EXPECT_NE(text.find("device_call_test.cpp", part), std::string::npos) << text;
+}
+
+TEST(DeviceCall, ManyStepsAreFlatOnBothSides) {
+  const Tensor x = counted(64).to(Device::named("emulated:1"));
+  const auto step = [&] { return call("sum", {call("multiply", {x, x})}, {}); };
+  for (int i = 0; i < 10; ++i) step().to(Device());
+  const int64_t host = memory::stats().live;
+  const int64_t device = memory::stats(x.device()).committed;
+  for (int i = 0; i < 200; ++i) step().to(Device());
+  EXPECT_EQ(memory::stats().live, host);
+  EXPECT_EQ(memory::stats(x.device()).committed, device);
+}
+
+}  // namespace
+}  // namespace tidemark::exec

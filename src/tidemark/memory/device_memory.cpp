@@ -1,0 +1,216 @@
+#include "tidemark/memory/device_memory.h"
+
+#include <tidemark/error.h>
+#include <tidemark/memory.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+
+#include "tidemark/memory/core.h"
+#include "tidemark/memory/site.h"
+
+namespace tidemark::memory {
+
+namespace {
+
+/// Free pages that stay for the next request, unless told otherwise: a sixteenth of the device.
+constexpr int64_t kRetainedPart = 16;
+
+/// Never destroyed: buffers may be released while the process ends.
+constinit std::array<std::atomic<DeviceMemory*>, kMostDevices> memories{};
+constinit std::mutex opening;
+
+}  // namespace
+
+DeviceMemory* memory_in_use(Device device) noexcept {
+  return memories[device.number()].load(std::memory_order_acquire);
+}
+
+DeviceMemory& memory_of(Device device) {
+  std::atomic<DeviceMemory*>& slot = memories[device.number()];
+  if (DeviceMemory* known = slot.load(std::memory_order_acquire)) return *known;
+  std::lock_guard hold(opening);
+  if (!slot.load(std::memory_order_relaxed)) {
+    slot.store(new DeviceMemory(device), std::memory_order_release);
+  }
+  return *slot.load(std::memory_order_relaxed);
+}
+
+Ledger& ledger_of(Device device) noexcept {
+  DeviceMemory* memory = memory_in_use(device);
+  return memory ? memory->ledger() : core.ledger;
+}
+
+DeviceMemory::DeviceMemory(Device device)
+    : device_(device),
+      backend_(backend_of(device)),
+      page_(backend_.page_bytes()),
+      ranges_(backend_.capacity() / page_ * page_, backend_.alignment()),
+      live_in_page_(backend_.capacity() / page_),
+      is_present_(backend_.capacity() / page_),
+      limit_(static_cast<int64_t>(backend_.capacity())),
+      retained_limit_(limit_ / kRetainedPart) {}
+
+DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) const noexcept {
+  const size_t first = range.offset / page_;
+  return {first, (range.offset + range.size - 1) / page_ - first + 1};
+}
+
+/// Commits what pages of the range are not present; false: over the limit, or refused by the
+/// device, and nothing has changed.
+bool DeviceMemory::make_present(const AddressRanges::Range& range) {
+  const auto [first, count] = pages_of(range);
+  int64_t missing = 0;
+  for (size_t p = first; p < first + count; ++p) {
+    if (!is_present_[p]) missing += static_cast<int64_t>(page_);
+  }
+  if (missing > limit_ - present_) {
+    // Pages of this range that wait there count as kept, so that they are not given back now.
+    give_back(std::max<int64_t>(0, present_ - occupied_ - (missing - (limit_ - present_))));
+    missing = 0;
+    for (size_t p = first; p < first + count; ++p) {
+      if (!is_present_[p]) missing += static_cast<int64_t>(page_);
+    }
+    if (missing > limit_ - present_) return false;
+  }
+  std::vector<size_t> made;
+  for (size_t p = first; p < first + count; ++p) {
+    if (is_present_[p]) continue;
+    if (!backend_.commit(base_ + p * page_, page_)) {
+      for (const size_t done : made) {
+        backend_.decommit(base_ + done * page_, page_);
+        is_present_[done] = false;
+        present_ -= static_cast<int64_t>(page_);
+      }
+      return false;
+    }
+    is_present_[p] = true;
+    present_ += static_cast<int64_t>(page_);
+    made.push_back(p);
+  }
+  for (size_t p = first; p < first + count; ++p) {
+    if (live_in_page_[p]++ == 0) occupied_ += static_cast<int64_t>(page_);
+  }
+  return true;
+}
+
+void DeviceMemory::leave_pages(const AddressRanges::Range& range) noexcept {
+  const auto [first, count] = pages_of(range);
+  for (size_t p = first; p < first + count; ++p) {
+    if (--live_in_page_[p] == 0) occupied_ -= static_cast<int64_t>(page_);
+  }
+}
+
+/// Highest addresses first: what is in use gathers at the bottom.
+int64_t DeviceMemory::give_back(int64_t most_kept) {
+  const int64_t before = present_;
+  if (present_ - occupied_ <= most_kept) return 0;
+  Stream& stream = backend_.stream();
+  stream.wait(stream.now());  // work that is under way may refer to what the host has freed
+  for (size_t p = is_present_.size(); p-- > 0 && present_ - occupied_ > most_kept;) {
+    if (!is_present_[p] || live_in_page_[p] > 0) continue;
+    backend_.decommit(base_ + p * page_, page_);
+    is_present_[p] = false;
+    present_ -= static_cast<int64_t>(page_);
+  }
+  return before - present_;
+}
+
+void DeviceMemory::refuse(const Request& request, size_t wanted, bool by_device) {
+  CoreLock hold(core.lock);
+  memory::refuse(hold, {&request, static_cast<int64_t>(wanted), nullptr,
+                        by_device ? Refusal::refused_by_system : Refusal::over_limit});
+}
+
+Buffer* DeviceMemory::allocate(const Request& request) {
+  std::lock_guard own(mutex_);
+  const size_t wanted = ranges_.rounded(std::max<size_t>(request.bytes, 1));
+  if (static_cast<int64_t>(wanted) > limit_ || wanted < request.bytes) {
+    refuse(request, request.bytes, false);
+  }
+  if (!base_) base_ = static_cast<char*>(backend_.reserve(backend_.capacity() / page_ * page_));
+  if (!base_) refuse(request, wanted, true);
+  AddressRanges::Range* range = ranges_.take(request.bytes);
+  if (!range) refuse(request, wanted, false);
+  try {
+    if (!make_present(*range)) refuse(request, wanted, false);
+  } catch (...) {
+    ranges_.put(range);
+    throw;
+  }
+  try {
+    CoreLock hold(core.lock);
+    Buffer* buffer = take_header(hold, {&request, static_cast<int64_t>(kHeaderSize)});
+    hold.unlock();
+    Site* site = site_on(device_.number(), buffer->site);
+    hold.lock();
+    buffer->site = site;
+    buffer->budget = nullptr;  // scopes bound the host's memory
+    buffer->data = base_ + range->offset;
+    buffer->bytes = request.bytes;
+    buffer->charged = range->size;
+    buffer->origin = kDeviceOrigin;
+    buffer->owner = range;
+    ledger_.add(buffer);
+    return buffer;
+  } catch (...) {
+    leave_pages(*range);
+    ranges_.put(range);
+    throw;
+  }
+}
+
+void DeviceMemory::destroy(Buffer* buffer) noexcept {
+  auto* range = static_cast<AddressRanges::Range*>(buffer->owner);
+  {
+    CoreLock hold(core.lock);
+    ledger_.remove(buffer);
+    put_header(buffer);
+  }
+  std::lock_guard own(mutex_);
+  leave_pages(*range);
+  ranges_.put(range);
+  if (present_ - occupied_ > retained_limit_) {
+    try {
+      give_back(retained_limit_ / 2);
+    } catch (const Error&) {
+      // Work failed that somebody else will ask about; the pages stay until then.
+    }
+  }
+}
+
+int64_t DeviceMemory::set_limit(int64_t bytes) {
+  std::lock_guard own(mutex_);
+  if (bytes < occupied_) {
+    fail<InvalidArgumentError>("A limit of ", format_bytes(bytes), " for ", device_.name(),
+                               " is below the ", format_bytes(occupied_), " in use");
+  }
+  const auto capacity = static_cast<int64_t>(backend_.capacity());
+  give_back(std::max<int64_t>(0, bytes - occupied_));
+  return std::exchange(limit_, std::min(bytes, capacity));
+}
+
+int64_t DeviceMemory::set_retained_limit(int64_t bytes) {
+  std::lock_guard own(mutex_);
+  give_back(bytes);
+  return std::exchange(retained_limit_, bytes);
+}
+
+int64_t DeviceMemory::release_retained() {
+  std::lock_guard own(mutex_);
+  return give_back(0);
+}
+
+int64_t DeviceMemory::committed() {
+  std::lock_guard own(mutex_);
+  return present_;
+}
+
+int64_t DeviceMemory::retained() {
+  std::lock_guard own(mutex_);
+  return present_ - occupied_;
+}
+
+}  // namespace tidemark::memory
