@@ -96,7 +96,8 @@ struct Lent {
 };
 
 template <class M>
-Lent<M>* lend(const Tensor& t) {
+Lent<M>* lend(const Tensor& own) {
+  const Tensor t = own.device().is_cpu() ? own : own.to(Device());
   auto lent = std::make_unique<Lent<M>>();
   const int rank = t.rank();
   lent->tensor = t;

@@ -102,14 +102,17 @@ class LimitScope {
 
 void add_memory_functions(nb::module_& m) {
   m.def("stats", stats, "Bytes by use; live + planned + retained + not_ours == resident.");
-  m.def("set_limit", memory::set_limit, nb::arg("bytes"),
-        "Limits the process's tensor memory. Returns the old limit.");
+  m.def(
+      "set_limit", [](int64_t bytes) { return memory::set_limit(bytes); }, nb::arg("bytes"),
+      "Limits the process's tensor memory. Returns the old limit.");
   m.def("limit", memory::limit, "The process's limit in bytes.");
   m.def("set_retained_limit", memory::set_retained_limit, nb::arg("bytes"),
         "How many free bytes may be kept for the next request. Returns the old value.");
-  m.def("release_retained", memory::release_retained,
-        "Gives free memory back to the system; returns how many bytes that was.");
-  m.def("reset_peak", memory::reset_peak, "Forgets the peak so far; returns it.");
+  m.def(
+      "release_retained", [] { return memory::release_retained(); },
+      "Gives free memory back to the system; returns how many bytes that was.");
+  m.def(
+      "reset_peak", [] { return memory::reset_peak(); }, "Forgets the peak so far; returns it.");
   m.def("report", memory::report, "A table of places, ops, shapes, holders and bytes.");
   m.def("live_buffers", live_buffers, "The live buffers as dicts, largest first.");
   m.def("places", places, "Places with live bytes or bytes at the peak, largest first.");

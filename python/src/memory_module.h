@@ -5,6 +5,7 @@
 
 namespace tidemark::python {
 
+void add_device_functions(nanobind::module_& module);
 void add_memory_functions(nanobind::module_& module);
 void add_runtime_functions(nanobind::module_& module);
 void add_table_type(nanobind::module_& module);

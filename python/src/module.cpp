@@ -63,6 +63,7 @@ NB_MODULE(_tidemark, m) {
     return m.ptr();
   };
   if (!guarded(initialize)) nb::raise_python_error();
+  add_device_functions(m);
   add_memory_functions(m);
   add_runtime_functions(m);
   add_graph_functions(m);

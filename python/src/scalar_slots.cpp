@@ -25,6 +25,7 @@ const Tensor& scalar_of(PyObject* self, const char* what) {
 
 /// The only element as a Python number: an int, a float or a complex.
 PyObject* number_of(const Tensor& t) {
+  if (!t.device().is_cpu()) return number_of(t.to(Device()));
   switch (t.dtype()) {
     case DType::float16:
       return PyFloat_FromDouble(static_cast<float>(*t.data<Half>()));
@@ -52,7 +53,7 @@ PyObject* number_of(const Tensor& t) {
 }
 
 bool truth_of(const Tensor& t) {
-  if (t.dtype() == DType::bool_) return *t.data<bool>();
+  if (t.dtype() == DType::bool_) return t.item<bool>();
   const Ref number = Ref::checked(number_of(t));
   const int truth = PyObject_IsTrue(number.get());
   check(truth);

@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <cctype>
 #include <new>
 #include <vector>
 
@@ -122,8 +123,17 @@ PyObject* get_size(PyObject* self, void*) {
   if (is_symbolic(t) && !t.shape().is_fully_known()) Py_RETURN_NONE;
   return PyLong_FromLongLong(t.num_elements());
 }
+/// As TensorFlow writes it: the kind in capital letters.
+PyObject* full_device_name(Device device) {
+  std::string name = device.name();
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return PyUnicode_FromFormat("/job:localhost/replica:0/task:0/device:%s", name.c_str());
+}
+
 PyObject* get_device(PyObject* self, void*) {
   if (is_symbolic(tensor_of(self))) return PyUnicode_FromString("");
+  const Device device = tensor_of(self).device();
+  if (!device.is_cpu()) return full_device_name(device);
   static PyObject* const name = interned("/job:localhost/replica:0/task:0/device:CPU:0");
   return Py_NewRef(name);
 }

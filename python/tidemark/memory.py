@@ -100,18 +100,23 @@ class Stats:
         return f"Stats({', '.join(f'{name}={value}' for name, value in self._values.items())})"
 
 
-def stats():
-    """The counters now: live, planned, retained, not_ours, resident, peak, allocations, …"""
-    return Stats(_tidemark.stats())
+def stats(device=None):
+    """The counters now: live, planned, retained, not_ours, resident, peak, allocations, …
+
+    With ``device``, those of that device: live, planned, retained, committed, peak, limit, …
+    """
+    return Stats(_tidemark.stats() if device is None else _tidemark.device_stats(str(device)))
 
 
-def set_limit(limit):
+def set_limit(limit, device=None):
     """Limits live, planned and retained memory of the process together; returns the old limit.
 
     Over it, retained memory is given back, then ResourceExhaustedError is raised and nothing is
-    lost.
+    lost. With ``device``, the memory of that device, at most what it has.
     """
-    return _tidemark.set_limit(parse_bytes(limit))
+    if device is None:
+        return _tidemark.set_limit(parse_bytes(limit))
+    return _tidemark.set_device_limit(parse_bytes(limit), str(device))
 
 
 def get_limit():

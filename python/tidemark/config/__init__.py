@@ -7,6 +7,7 @@ tf.config.experimental.get_memory_info("CPU:0")["peak"]     # works on the CPU
 
 from __future__ import annotations
 
+from tidemark import _tidemark
 from tidemark.config import experimental, optimizer, threading
 from tidemark.config._devices import (
     LogicalDevice,
@@ -31,6 +32,7 @@ def get_soft_device_placement():
 def set_soft_device_placement(enabled):
     """Says whether a device that is not there is replaced by the CPU."""
     _switches["soft_device_placement"] = bool(enabled)
+    _tidemark.set_soft_placement(bool(enabled))
 
 
 def run_functions_eagerly(run_eagerly):

@@ -3,7 +3,8 @@
     with tf.device("/CPU:0"):
         x = tf.ones([2])
 
-This build computes on the CPU. A device that is not there is replaced by the CPU, as TensorFlow
+This build computes on the CPU and, to test placement without an accelerator, on ``EMULATED:0``,
+whose memory the host cannot touch. A device that is not there is replaced by the CPU, as TensorFlow
 does with soft placement (its default); with ``tf.config.set_soft_device_placement(False)`` asking
 for one is an error.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import threading
 
-from tidemark import config
+from tidemark import _tidemark, config
 from tidemark.errors import InvalidArgumentError
 
 CPU_NAME = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -111,13 +112,25 @@ class _DeviceScope:
         self._outer = []
 
     def __enter__(self):
+        device = None
         if self._name is not None:
             check(self._name)
-        self._outer.append(current())
+            device = _computing_device(self._name)
+        self._outer.append((current(), device and _tidemark.place(device)))
         _state.name = self._name
 
     def __exit__(self, *error):
-        _state.name = self._outer.pop()
+        _state.name, placed = self._outer.pop()
+        if placed:
+            _tidemark.place(placed)
+
+
+def _computing_device(name):
+    """The device of this build that a name stands for; None: it leaves that open."""
+    spec = DeviceSpec.from_string(name)
+    if spec.device_type is None:
+        return None
+    return f"emulated:{spec.device_index or 0}" if spec.device_type == "EMULATED" else "cpu"
 
 
 def current():
@@ -128,6 +141,9 @@ def current():
 def check(name):
     """Raises for a name that is not one, and for a device that is not there when that matters."""
     spec = DeviceSpec.from_string(name)
+    if spec.device_type == "EMULATED":
+        _tidemark.open_device(f"emulated:{spec.device_index or 0}")  # says what there is
+        return
     there = spec.device_type in (None, "CPU") and spec.device_index in (None, 0)
     if not there and not config.get_soft_device_placement():
         raise InvalidArgumentError(

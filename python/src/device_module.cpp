@@ -1,0 +1,72 @@
+// Devices: where ops run, and the memory of those other than the CPU.
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <tidemark/memory.h>
+
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/placement.h"
+
+#include "memory_module.h"
+#include "sites.h"
+#include "tensor_type.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+nb::dict device_stats(const std::string& name) {
+  const memory::DeviceStats s = memory::stats(Device::named(name));
+  nb::dict out;
+  out["live"] = s.live;
+  out["planned"] = s.planned;
+  out["retained"] = s.retained;
+  out["committed"] = s.committed;
+  out["tensor_bytes"] = s.tensor_bytes;
+  out["tensor_peak"] = s.tensor_peak;
+  out["peak"] = s.peak;
+  out["live_buffers"] = s.live_buffers;
+  out["limit"] = s.limit;
+  return out;
+}
+
+nb::object copied_to(nb::handle tensor, const std::string& name) {
+  const SourceLine here;
+  return nb::steal(wrap(tensor_of(tensor.ptr()).to(Device::named(name))));
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> out;
+  for (const Device device : open_devices()) out.push_back(device.name());
+  return out;
+}
+
+}  // namespace
+
+void add_device_functions(nb::module_& m) {
+  m.def("open_devices", device_names, "Names of the devices opened so far, the CPU first.");
+  m.def("open_device", [](const std::string& name) { return Device::named(name).name(); });
+  m.def("placement", [] { return exec::placement().name(); });
+  m.def(
+      "place", [](const std::string& name) { return exec::place(Device::named(name)).name(); },
+      nb::arg("device"), "This thread's ops run there from now on; returns where they ran before.");
+  m.def("set_soft_placement", exec::set_soft_placement, nb::arg("soft"),
+        "Whether ops run on the CPU where their device has no kernel; returns the old value.");
+  m.def("copied_to", copied_to, nb::arg("tensor"), nb::arg("device"));
+  m.def("device_stats", device_stats, nb::arg("device"),
+        "Bytes of a device: live + planned + retained == committed.");
+  m.def(
+      "set_device_limit",
+      [](int64_t bytes, const std::string& name) {
+        return memory::set_limit(bytes, Device::named(name));
+      },
+      nb::arg("bytes"), nb::arg("device"), "Returns the old limit.");
+  m.def(
+      "release_device",
+      [](const std::string& name) { return memory::release_retained(Device::named(name)); },
+      nb::arg("device"), "Gives free pages of the device back; returns how many bytes.");
+}
+
+}  // namespace tidemark::python

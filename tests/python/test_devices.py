@@ -1,0 +1,166 @@
+"""Ops on the emulated device give what they give on the CPU; its memory is counted and bounded."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from op_cases import CASES, Draw, dtypes_of
+from test_op_properties import ALL, OPS, bits, run
+
+import tidemark as tf
+from tidemark import _tidemark
+
+NAME = "/device:EMULATED:0"
+
+
+def on_device(op, example):
+    """The outputs of a call on the device, as arrays."""
+    tf.random.set_seed(7)
+    inputs = []
+    for x in example.inputs:
+        t = tf.constant(x) if isinstance(x, np.ndarray) else x
+        if isinstance(t, tf.Tensor) and t.dtype != tf.string:
+            t = _tidemark.copied_to(t, "emulated:0")
+        inputs.append(t)
+    with tf.device(NAME):
+        results = _tidemark.call(op, inputs, example.attrs)
+    results = results if isinstance(results, list) else [results]
+    return [np.array(r.numpy(), object if r.dtype == tf.string else None) for r in results]
+
+
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("op", ALL)
+def test_ops_have_the_bits_they_have_on_the_cpu(op):
+    @settings(
+        deadline=None, suppress_health_check=list(HealthCheck), database=None,
+        max_examples=3, phases=[Phase.generate],
+    )  # fmt: skip
+    @given(st.data())
+    def one(data):
+        dtype = data.draw(st.sampled_from(dtypes_of(OPS[op])), label="dtype")
+        example = CASES[op](Draw(data, op, dtype))
+        for a, b in zip(run(op, example), on_device(op, example), strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            assert bits(a) == bits(b)
+
+    with np.errstate(all="ignore"):
+        one()
+
+
+def test_where_tensors_are():
+    x = tf.ones((3, 4))
+    assert x.device.endswith("device:CPU:0")
+    with tf.device(NAME):
+        y = x * 2.0
+        sizes = tf.shape(y) + 1
+        with tf.device("/CPU:0"):
+            z = x * 2.0
+    assert y.device.endswith("device:EMULATED:0")
+    assert sizes.device.endswith("device:CPU:0")
+    assert z.device.endswith("device:CPU:0")
+    assert float(tf.reduce_sum(y)) == 24.0
+    np.testing.assert_array_equal(np.asarray(y), np.full((3, 4), 2.0))
+    np.testing.assert_array_equal(memoryview(y), np.full((3, 4), 2.0))
+    assert (x * 2.0).device.endswith("device:CPU:0")
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="There is no device"):
+        tf.device("/device:EMULATED:99").__enter__()
+
+
+def test_gradients():
+    with tf.device(NAME):
+        v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(tf.matmul(v, v)))
+        gradient = tape.gradient(loss, v)
+        v.assign_sub(0.01 * gradient)
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    want = 2 * (a @ a @ a.T + a.T @ a @ a)
+    np.testing.assert_allclose(gradient.numpy(), want, rtol=1e-5)
+    np.testing.assert_allclose(v.numpy(), a - 0.01 * want, rtol=1e-5)
+
+
+def test_functions_of_tensors_on_the_device():
+    @tf.function
+    def f(x, y):
+        if tf.reduce_sum(x) > 3.0:
+            return tf.nn.softmax(tf.matmul(x, y))
+        return x + y
+
+    a, b = tf.ones((2, 2)), tf.fill((2, 2), 0.5)
+    x, y = _tidemark.copied_to(a, "emulated:0"), _tidemark.copied_to(b, "emulated:0")
+    for _ in range(3):
+        result = f(x, y)
+        np.testing.assert_array_equal(result.numpy(), f(a, b).numpy())
+        np.testing.assert_array_equal(f(x * 0.1, y).numpy(), f(a * 0.1, b).numpy())
+
+
+def test_a_limit_holds_and_nothing_is_lost():
+    before = tf.memory.stats("emulated:0").live
+    old = tf.memory.set_limit(before + (4 << 20), device="emulated:0")
+    try:
+        kept = _tidemark.copied_to(tf.ones((1 << 18,)), "emulated:0")
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="limit of emulated:0") as info:
+            _tidemark.copied_to(tf.ones((4 << 20,)), "emulated:0")
+        assert "test_devices.py" in str(info.value)
+        assert float(kept[0]) == 1.0
+        _tidemark.copied_to(tf.ones((100,)), "emulated:0")
+    finally:
+        tf.memory.set_limit(old, device="emulated:0")
+
+
+def test_the_report_and_the_counters():
+    kept = _tidemark.copied_to(tf.ones((1 << 16,)), "emulated:0")
+    stats = tf.memory.stats("emulated:0")
+    assert stats.live + stats.planned + stats.retained == stats.committed <= stats.limit
+    assert stats.tensor_bytes >= 4 * kept.shape.num_elements()
+    assert "\nemulated:0  live " in str(tf.memory.report())
+
+
+def test_ten_thousand_steps_are_flat_on_both_sides():
+    w = _tidemark.copied_to(tf.fill((64, 64), 0.01), "emulated:0")
+    x = _tidemark.copied_to(tf.ones((8, 64)), "emulated:0")
+
+    def step():
+        return tf.reduce_sum(tf.nn.relu(tf.matmul(x, w)))
+
+    for _ in range(100):
+        float(step())
+    host, device = tf.memory.stats().live, tf.memory.stats("emulated:0")
+    for _ in range(10_000):
+        result = step()
+    float(result)
+    del result
+    assert tf.memory.stats().live <= host + 4096
+    assert tf.memory.stats("emulated:0").committed == device.committed
+
+
+PROGRAM = """
+import tidemark as tf
+x = tf.random.stateless_normal((16, 8), (1, 2))
+w = tf.Variable(tf.random.stateless_normal((8, 4), (3, 4)))
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.softmax(x @ w)[:, 0])
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+print(loss.device[-10:], w.numpy().tolist())
+"""
+
+
+def test_a_program_runs_there_by_a_setting():
+    def output(**environment):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+        return done.stdout.partition(" ")
+
+    place, _, values = output(TIDEMARK_DEVICE="emulated", TIDEMARK_EMULATED_DELAY="50")
+    assert place == "EMULATED:0"
+    assert values == output(TIDEMARK_DEVICE="cpu")[2]
