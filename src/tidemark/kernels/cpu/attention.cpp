@@ -75,10 +75,13 @@ struct Problem {
     const int64_t elements = block_elements() + (is_half(dtype) ? matrices : 0);
     return static_cast<size_t>((elements * lane_bytes() + 63) / 64 * 64);
   }
-  /// Fixed for the process, so that the workspace asked for and the workspace used agree.
-  int64_t workers(int64_t tasks) const {
+  /// Fixed for the process, so that the workspace asked for and the workspace used agree. Where
+  /// each needs much (copies of half types), fewer work: a core brings kMostRoom at most.
+  int64_t workers(int64_t tasks, size_t room) const {
+    constexpr int64_t kMostRoom = 1 << 20;
     static const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-    return std::min(cores, tasks);
+    const int64_t fitting = cores * kMostRoom / static_cast<int64_t>(room);
+    return std::min({cores, tasks, std::max<int64_t>(2, fitting)});
   }
 
   /// Everything but the results of one item of the batch.
@@ -120,7 +123,7 @@ struct Problem {
   template <class Task>
   void run(int64_t tasks, char* workspace, size_t room, Task task) const {
     std::atomic<int64_t> next{0};
-    parallel_for(workers(tasks), 1, [&](int64_t begin, int64_t end) {
+    parallel_for(workers(tasks, room), 1, [&](int64_t begin, int64_t end) {
       for (int64_t worker = begin; worker < end; ++worker) {
         for (int64_t i = next++; i < tasks; i = next++) {
           task(i, workspace + static_cast<size_t>(worker) * room);
@@ -162,7 +165,7 @@ void attention_run(KernelContext& k) {
 
 size_t attention_workspace_bytes(const OpCall& call, std::span<const Shape>) {
   const Problem p(call);
-  return p.room(1) * static_cast<size_t>(p.workers(p.items * p.blocks));
+  return p.room(1) * static_cast<size_t>(p.workers(p.items * p.blocks, p.room(1)));
 }
 
 void backward_item(const Problem& p, AttentionItem& t) {
@@ -203,7 +206,7 @@ void attention_grad_run(KernelContext& k) {
 
 size_t attention_grad_workspace_bytes(const OpCall& call, std::span<const Shape>) {
   const Problem p(call);
-  return p.room(2) * static_cast<size_t>(p.workers(p.items));
+  return p.room(2) * static_cast<size_t>(p.workers(p.items, p.room(2)));
 }
 
 TIDEMARK_KERNEL(attention, kFloats, attention_run, attention_workspace_bytes);
