@@ -4,13 +4,14 @@ file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python
 file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/python/tidemark"
   "${PROJECT_SOURCE_DIR}/python/tidemark/*.py" "${PROJECT_SOURCE_DIR}/python/tidemark/*.pyi"
   "${PROJECT_SOURCE_DIR}/python/tidemark/*.css" "${PROJECT_SOURCE_DIR}/python/tidemark/*.js"
+  "${PROJECT_SOURCE_DIR}/python/tidemark/*.tsv"
   "${PROJECT_SOURCE_DIR}/python/tidemark/py.typed")
 
 # Links the package's Python files into the build tree, and drops links whose file is gone.
 function(tidemark_link_python_files package)
   file(GLOB_RECURSE present "${package}/*")
   foreach(path IN LISTS present)
-    if(IS_SYMLINK "${path}" AND path MATCHES "\\.(py|pyi|typed)$")
+    if(IS_SYMLINK "${path}" AND path MATCHES "\\.(py|pyi|typed|css|js|tsv)$")
       file(REMOVE "${path}")
     endif()
   endforeach()
