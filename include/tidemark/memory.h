@@ -64,6 +64,8 @@ TIDEMARK_API int64_t set_retained_limit(int64_t bytes);
 /// Gives all retained memory back to the system; returns how many bytes that was.
 TIDEMARK_API int64_t release_retained();
 TIDEMARK_API int64_t release_retained(Device device);
+/// Returns when the device has done what was enqueued so far; throws what that failed with.
+TIDEMARK_API void wait_for(Device device);
 
 /// Forgets the peak so far, process-wide and per site; returns it.
 TIDEMARK_API int64_t reset_peak();

@@ -54,6 +54,15 @@ void add_device_functions(nb::module_& m) {
       nb::arg("device"), "This thread's ops run there from now on; returns where they ran before.");
   m.def("set_soft_placement", exec::set_soft_placement, nb::arg("soft"),
         "Whether ops run on the CPU where their device has no kernel; returns the old value.");
+  m.def(
+      "wait_for_devices",
+      [] {
+        const nb::gil_scoped_release others;
+        for (const Device device : open_devices()) {
+          if (!device.is_cpu()) memory::wait_for(device);
+        }
+      },
+      "Returns when the work enqueued so far is done; raises what it failed with.");
   m.def("copied_to", copied_to, nb::arg("tensor"), nb::arg("device"));
   m.def("device_stats", device_stats, nb::arg("device"),
         "Bytes of a device: live + planned + retained == committed.");

@@ -121,9 +121,9 @@ std::shared_ptr<graph::Graph> Rewriter::finish() {
 }
 
 Tensor constant_value(const Tensor& t) {
-  if (!t.is_symbolic()) return t;
+  if (!t.is_symbolic()) return t.to(Device());
   const graph::Node& node = graph::node_of(t);
-  if (graph::is_constant(node)) return node.inputs[0];
+  if (graph::is_constant(node)) return node.inputs[0].to(Device());
   return graph::known_value(t);
 }
 

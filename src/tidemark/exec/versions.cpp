@@ -8,6 +8,7 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
+#include "tidemark/exec/placement.h"
 #include "tidemark/kernels/cpu/primitive_cache.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -40,6 +41,7 @@ std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const
                                          std::shared_ptr<graph::Graph>* unfused,
                                          compile::Repetitions* told) {
   if (!specialiser) return nullptr;
+  const PlacementScope on_cpu((Device()));  // passes compute what is known already
   std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
   return graph ? compile::run_passes(std::move(graph), unfused, told) : nullptr;
 }

@@ -86,6 +86,13 @@ int64_t release_retained(Device device) {
   return device.is_cpu() ? release_retained() : memory_of(device).release_retained();
 }
 
+void wait_for(Device device) {
+  DeviceMemory* memory = memory_in_use(device);
+  if (!memory || memory->committed() == 0) return;  // nothing was ever enqueued
+  Stream& stream = backend_of(device).stream();
+  stream.wait(stream.now());
+}
+
 int64_t reset_peak() { return reset_peak(Device()); }
 
 int64_t reset_peak(Device device) {
