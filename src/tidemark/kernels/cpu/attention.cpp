@@ -78,7 +78,7 @@ struct Problem {
   /// Fixed for the process, so that the workspace asked for and the workspace used agree. Where
   /// each needs much (copies of half types), fewer work: a core brings kMostRoom at most.
   int64_t workers(int64_t tasks, size_t room) const {
-    constexpr int64_t kMostRoom = 1 << 20;
+    constexpr int64_t kMostRoom = 512 << 10;
     static const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
     const int64_t fitting = cores * kMostRoom / static_cast<int64_t>(room);
     return std::min({cores, tasks, std::max<int64_t>(2, fitting)});
