@@ -8,13 +8,16 @@
 //       .elementwise()
 //       .gradient([](Grad& g) { g.dx(0) = g.dy() * g.x(0) * Tensor(2.f); }, keep_x(0));
 //
-// The C++ function, the Python names, the docs and the test lists come from the definition; the
-// kernel is registered apart, per dtype and device (<tidemark/kernel.h>).
+// The C++ function, the Python names, the docs and the test lists come from the definition; so does
+// what passes and front ends know of the op (<tidemark/op_facts.h>). The kernel is registered
+// apart, per dtype and device (<tidemark/kernel.h>).
 #pragma once
 
 #include <tidemark/attr.h>
+#include <tidemark/op_facts.h>
 #include <tidemark/tensor.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -220,6 +223,35 @@ class TIDEMARK_API OpDef {
   OpDef&& stateful() &&;
   /// Costs much more than reading its inputs once.
   OpDef&& heavy() &&;
+  /// Costs little more than passing over its inputs and outputs: a value of it may be made again
+  /// rather than kept. Elementwise ops are, unless they are heavy.
+  OpDef&& cheap() &&;
+  /// The kernel refuses some elements of these dtypes, though the shape rule was content.
+  OpDef&& may_fail(DTypeSet dtypes = kAny) &&;
+  /// As elementwise() in what is computed, but no more is said: each element of the output comes
+  /// from those at its place in the inputs, which broadcast together.
+  OpDef&& each_element() &&;
+  /// Reduces the dimensions that the attribute `axis` names, or all where it is none.
+  OpDef&& reduction(ReductionKind kind) &&;
+  /// Works along the dimension that the attribute `axis` names, on each line by itself.
+  OpDef&& along_axis(int unless_given = 0) &&;
+  /// The output is the first input, element for element.
+  OpDef&& passes() &&;
+  /// The output holds the elements of the first input in their order, in another shape.
+  OpDef&& reshapes() &&;
+  /// The output is that input, broadcast.
+  OpDef&& repeats(int input) &&;
+  /// The result is the other operand, bit for bit, where one is this number.
+  OpDef&& neutral(double number, bool on_either_side) &&;
+  OpDef&& draws(Distribution distribution) &&;
+  /// How it runs on a part of the rows; elementwise ops need not say.
+  OpDef&& rows(RowTreatment treatment) &&;
+  /// The op of TensorFlow that does the same. `inputs`: parameters of ours in the order of its
+  /// inputs, our inputs unless given; `attrs`: "theirs=ours", or one name for both; `label`: what
+  /// nodes are called unless named, its name unless given.
+  OpDef&& tensorflow(std::string name, std::string_view inputs = {}, std::string_view attrs = {},
+                     std::string label = {}) &&;
+  OpDef&& onnx(std::string name, std::string_view inputs = {}, std::string_view attrs = {}) &&;
   /// The rule's first size of these outputs is an upper bound: the kernel tells the real one.
   template <class... Outputs>
   OpDef&& rows_from_values(Outputs... outputs) && {
@@ -265,6 +297,27 @@ class TIDEMARK_API OpDef {
   bool is_elementwise() const { return elementwise_; }
   bool is_stateful() const { return stateful_; }
   bool is_heavy() const { return heavy_; }
+  bool is_cheap() const { return (elementwise_ || cheap_) && !heavy_ && !stateful_; }
+  /// Whether some elements of this dtype make the kernel fail.
+  bool may_fail(DType dtype) const { return fails_on_.contains(dtype); }
+  bool works_on_elements() const { return elementwise_ || each_element_; }
+  ReductionKind reduction_kind() const { return reduction_; }
+  bool is_along_axis() const { return along_axis_; }
+  /// The axis of an op along one where the attribute is none.
+  int axis_unless_given() const { return axis_unless_given_; }
+  bool passes_first_input() const { return passes_; }
+  bool is_reshaping() const { return reshapes_; }
+  /// The input that the output is a broadcast of; -1: none.
+  int repeated_input() const { return repeated_input_; }
+  const std::optional<NeutralOperand>& neutral_operand() const { return neutral_; }
+  Distribution distribution() const { return distribution_; }
+  /// Null: nothing was said.
+  RowTreatment row_treatment() const { return rows_; }
+  /// Null: it has no counterpart that does just the same.
+  const ForeignOp* foreign(Vocabulary vocabulary) const {
+    const auto& found = foreign_[static_cast<size_t>(vocabulary)];
+    return found ? &*found : nullptr;
+  }
   bool has_rows_from_values(int output) const { return (rows_from_values_ >> output) & 1u; }
   bool is_about_shape() const { return tells_shape_; }
   bool reads_on_host(size_t input) const { return input < 32 && ((on_host_ >> input) & 1u); }
@@ -293,6 +346,10 @@ class TIDEMARK_API OpDef {
  private:
   friend class OpRegistry;
   void check_complete();
+  void check_foreign(ForeignOp& op) const;
+  OpDef&& known_as(Vocabulary vocabulary, std::string name, std::string_view inputs,
+                   std::string_view attrs, std::string label) &&;
+  bool has_param(std::string_view name) const;
   DType work_out_output_dtype(int output, const OpCall& call) const;
 
   std::string name_, doc_;
@@ -312,6 +369,16 @@ class TIDEMARK_API OpDef {
   bool one_type_var_ = true, has_dtype_attrs_ = false, outputs_like_first_input_ = false;
   bool gradient_missing_ = false;
   DTypeSet common_dtypes_{~0u};  // allowed for every input
+  // What else is known of the op.
+  bool cheap_ = false, each_element_ = false, along_axis_ = false, passes_ = false;
+  bool reshapes_ = false;
+  ReductionKind reduction_ = ReductionKind::none;
+  Distribution distribution_ = Distribution::none;
+  int axis_unless_given_ = 0, repeated_input_ = -1;
+  DTypeSet fails_on_{};
+  RowTreatment rows_ = nullptr;
+  std::optional<NeutralOperand> neutral_;
+  std::array<std::optional<ForeignOp>, kVocabularies> foreign_;
 };
 
 /// All ops of the process, by name.

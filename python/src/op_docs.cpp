@@ -159,11 +159,77 @@ PyObject* signature_of(const OpDef& op) {
   return Ref::checked(PyObject_CallMethod(inspect.get(), "Signature", "O", list.get())).release();
 }
 
+namespace {
+
+Ref string_from(const std::string& s) {
+  return Ref::checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+}
+
+const char* reduction_name(ReductionKind kind) {
+  switch (kind) {
+    case ReductionKind::none:
+      return nullptr;  // None in Python
+    case ReductionKind::sum:
+      return "sum";
+    case ReductionKind::mean:
+      return "mean";
+    case ReductionKind::maximum:
+      return "maximum";
+    case ReductionKind::minimum:
+      return "minimum";
+    case ReductionKind::product:
+      return "product";
+    case ReductionKind::logical:
+      return "logical";
+    case ReductionKind::other:
+      return "other";
+  }
+  return nullptr;
+}
+
+/// None where there is no such op.
+Ref schema_of_foreign(const ForeignOp* op) {
+  if (!op) return Ref::borrow(Py_None);
+  const Ref inputs = list_of(op->inputs, string_from);
+  const Ref attrs = Ref::checked(PyDict_New());
+  for (const auto& [theirs, ours] : op->attrs) {
+    check(PyDict_SetItemString(attrs.get(), theirs.c_str(), string_from(ours).get()));
+  }
+  return Ref::checked(Py_BuildValue("{s:s,s:O,s:O,s:s}", "op", op->name.c_str(), "inputs",
+                                    inputs.get(), "attrs", attrs.get(), "label",
+                                    op->label.c_str()));
+}
+
+/// The dtypes some of whose elements the kernel refuses.
+DTypeSet fails_on(const OpDef& op) {
+  DTypeSet set;
+  for (int i = 1; i < kDTypeSlots; ++i) {
+    if (op.may_fail(static_cast<DType>(i))) set.bits |= 1u << i;
+  }
+  return set;
+}
+
+/// What passes and front ends ask about the op.
+void add_facts(PyObject* schema, const OpDef& op) {
+  const Ref tensorflow = schema_of_foreign(op.foreign(Vocabulary::tensorflow));
+  const Ref onnx = schema_of_foreign(op.foreign(Vocabulary::onnx));
+  const Ref axis = op.is_along_axis() ? Ref::checked(PyLong_FromLong(op.axis_unless_given()))
+                                      : Ref::borrow(Py_None);
+  const Ref fails = dtype_names(fails_on(op));
+  const auto flag = [](bool value) { return value ? Py_True : Py_False; };
+  const Ref facts = Ref::checked(Py_BuildValue(
+      "{s:O,s:O,s:O,s:z,s:O,s:O,s:O,s:O}", "works_on_elements", flag(op.works_on_elements()),
+      "cheap", flag(op.is_cheap()), "may_fail", fails.get(), "reduction",
+      reduction_name(op.reduction_kind()), "axis_unless_given", axis.get(), "rows",
+      flag(op.row_treatment() || op.is_elementwise()), "tensorflow", tensorflow.get(), "onnx",
+      onnx.get()));
+  check(PyDict_Update(schema, facts.get()));
+}
+
+}  // namespace
+
 PyObject* schema_of(const OpDef& op) {
-  const auto text = [](const std::string& s) {
-    return Ref::checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-  };
-  const Ref names = list_of(op.python_names(), text);
+  const Ref names = list_of(op.python_names(), string_from);
   const Ref params = list_of(op.params(), schema_of_param);
   const Ref outputs = list_of(op.outputs(), [](const OutputSpec& output) {
     return Ref::checked(Py_BuildValue("{s:s,s:s,s:s,s:i}", "name", output.name.c_str(), "type",
@@ -171,14 +237,14 @@ PyObject* schema_of(const OpDef& op) {
                                       "dtype", static_cast<int>(output.type.dtype)));
   });
   const auto flag = [](bool value) { return value ? Py_True : Py_False; };
-  return Ref::checked(Py_BuildValue("{s:s,s:s,s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:O}", "name",
-                                    op.name().c_str(), "doc", op.doc().c_str(), "python_names",
-                                    names.get(), "params", params.get(), "outputs", outputs.get(),
-                                    "output_list", flag(op.has_output_list()), "elementwise",
-                                    flag(op.is_elementwise()), "stateful", flag(op.is_stateful()),
-                                    "heavy", flag(op.is_heavy()), "differentiable",
-                                    flag(op.is_differentiable())))
-      .release();
+  Ref schema = Ref::checked(
+      Py_BuildValue("{s:s,s:s,s:O,s:O,s:O,s:O,s:O,s:O,s:O,s:O}", "name", op.name().c_str(), "doc",
+                    op.doc().c_str(), "python_names", names.get(), "params", params.get(),
+                    "outputs", outputs.get(), "output_list", flag(op.has_output_list()),
+                    "elementwise", flag(op.is_elementwise()), "stateful", flag(op.is_stateful()),
+                    "heavy", flag(op.is_heavy()), "differentiable", flag(op.is_differentiable())));
+  add_facts(schema.get(), op);
+  return schema.release();
 }
 
 }  // namespace tidemark::python

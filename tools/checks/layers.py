@@ -21,7 +21,7 @@ PUBLIC_HEADERS = {
     "memory": "memory.h",
     "tensor": "tensor.h variable.h",
     "graph": "attr.h",
-    "ops": "op.h call.h einsum.h random.h",
+    "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
     "kernels": "kernel.h",
     "exec": "create.h custom_op.h ops.h",
     "autodiff": "gradient.h",

@@ -1,6 +1,8 @@
 // Scaled dot-product attention as one op: its memory is linear in the lengths, since no score is
 // kept; the gradient computes them again.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/gradients.h"
 #include "tidemark/ops/windows.h"
 
@@ -141,6 +143,14 @@ void attention_grad_gradient(Grad& g) {
   if (has_dlse) g.dx(7) = -to_d;
 }
 
+std::optional<RowRule> attention_rows(const RowQuestion& q) {
+  if (q.out().rank() < 3) return std::nullopt;
+  std::vector<RowRole> inputs(q.num_inputs(), RowRole::rows);
+  inputs[3] = q.broadcast(3);
+  if (inputs.size() > 7 && q.in(7).rank() == 0) inputs[7] = RowRole::whole;
+  return q.rows(std::move(inputs));
+}
+
 }  // namespace
 
 TIDEMARK_OP(attention)
@@ -159,6 +169,7 @@ TIDEMARK_OP(attention)
     .output("log_sum_exp", by_rule())
     .shape(attention_shape)
     .heavy()
+    .rows(attention_rows)
     .gradient(attention_gradient, keep_x(0, 1, 2, 3) | keep_y(0, 1));
 
 TIDEMARK_OP(attention_grad)
@@ -178,6 +189,7 @@ TIDEMARK_OP(attention_grad)
     .output("dvalue", like("value"))
     .shape(attention_grad_shape)
     .heavy()
+    .rows(attention_rows)
     .gradient(attention_grad_gradient, keep_x(0, 1, 2, 3, 4, 5, 6, 7));
 
 }  // namespace tidemark

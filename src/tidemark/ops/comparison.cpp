@@ -4,24 +4,27 @@
 
 namespace tidemark {
 
-#define TIDEMARK_COMPARISON(op, dtypes, text) \
-  TIDEMARK_OP(op)                             \
-      .doc(text)                              \
-      .python("tf." #op, "tf.math." #op)      \
-      .input("x", dtypes)                     \
-      .input("y", dtypes)                     \
-      .output("z", always(DType::bool_))      \
-      .elementwise()                          \
+#define TIDEMARK_COMPARISON(op, tensorflow_op, dtypes, text) \
+  TIDEMARK_OP(op)                                            \
+      .doc(text)                                             \
+      .python("tf." #op, "tf.math." #op)                     \
+      .tensorflow(tensorflow_op)                             \
+      .input("x", dtypes)                                    \
+      .input("y", dtypes)                                    \
+      .output("z", always(DType::bool_))                     \
+      .elementwise()                                         \
       .no_gradient()
 
-TIDEMARK_COMPARISON(equal, kAny, "True where x equals y. NaN equals nothing.");
-TIDEMARK_COMPARISON(not_equal, kAny, "True where x differs from y. NaN differs from everything.");
-TIDEMARK_COMPARISON(less, kReal, "True where x is less than y.");
-TIDEMARK_COMPARISON(less_equal, kReal, "True where x is less than or equal to y.");
-TIDEMARK_COMPARISON(greater, kReal, "True where x is greater than y.");
-TIDEMARK_COMPARISON(greater_equal, kReal, "True where x is greater than or equal to y.");
-TIDEMARK_COMPARISON(logical_and, kBool, "True where both x and y are.");
-TIDEMARK_COMPARISON(logical_or, kBool, "True where x or y is.");
+TIDEMARK_COMPARISON(equal, "Equal", kAny, "True where x equals y. NaN equals nothing.");
+TIDEMARK_COMPARISON(not_equal, "NotEqual", kAny,
+                    "True where x differs from y. NaN differs from everything.");
+TIDEMARK_COMPARISON(less, "Less", kReal, "True where x is less than y.");
+TIDEMARK_COMPARISON(less_equal, "LessEqual", kReal, "True where x is less than or equal to y.");
+TIDEMARK_COMPARISON(greater, "Greater", kReal, "True where x is greater than y.");
+TIDEMARK_COMPARISON(greater_equal, "GreaterEqual", kReal,
+                    "True where x is greater than or equal to y.");
+TIDEMARK_COMPARISON(logical_and, "LogicalAnd", kBool, "True where both x and y are.");
+TIDEMARK_COMPARISON(logical_or, "LogicalOr", kBool, "True where x or y is.");
 #undef TIDEMARK_COMPARISON
 
 TIDEMARK_OP(logical_xor)
@@ -36,41 +39,44 @@ TIDEMARK_OP(logical_xor)
 TIDEMARK_OP(logical_not)
     .doc("True where x is false.")
     .python("tf.logical_not", "tf.math.logical_not")
+    .tensorflow("LogicalNot")
     .input("x", kBool)
     .output("y", always(DType::bool_))
     .elementwise()
     .no_gradient();
 
-#define TIDEMARK_TEST_OF_FLOAT(op, text) \
-  TIDEMARK_OP(op)                        \
-      .doc(text)                         \
-      .python("tf.math." #op)            \
-      .input("x", kFloats)               \
-      .output("y", always(DType::bool_)) \
-      .elementwise()                     \
+#define TIDEMARK_TEST_OF_FLOAT(op, tensorflow_op, text) \
+  TIDEMARK_OP(op)                                       \
+      .doc(text)                                        \
+      .python("tf.math." #op)                           \
+      .tensorflow(tensorflow_op)                        \
+      .input("x", kFloats)                              \
+      .output("y", always(DType::bool_))                \
+      .elementwise()                                    \
       .no_gradient()
 
-TIDEMARK_TEST_OF_FLOAT(is_nan, "True where x is NaN.");
-TIDEMARK_TEST_OF_FLOAT(is_inf, "True where x is infinite.");
-TIDEMARK_TEST_OF_FLOAT(is_finite, "True where x is neither infinite nor NaN.");
+TIDEMARK_TEST_OF_FLOAT(is_nan, "IsNan", "True where x is NaN.");
+TIDEMARK_TEST_OF_FLOAT(is_inf, "IsInf", "True where x is infinite.");
+TIDEMARK_TEST_OF_FLOAT(is_finite, "IsFinite", "True where x is neither infinite nor NaN.");
 #undef TIDEMARK_TEST_OF_FLOAT
 
-#define TIDEMARK_BITWISE(op, text) \
-  TIDEMARK_OP(op)                  \
-      .doc(text)                   \
-      .python("tf.bitwise." #op)   \
-      .input("x", kInts)           \
-      .input("y", kInts)           \
-      .output("z", like("x"))      \
-      .elementwise()               \
+#define TIDEMARK_BITWISE(op, tensorflow_op, text) \
+  TIDEMARK_OP(op)                                 \
+      .doc(text)                                  \
+      .python("tf.bitwise." #op)                  \
+      .tensorflow(tensorflow_op)                  \
+      .input("x", kInts)                          \
+      .input("y", kInts)                          \
+      .output("z", like("x"))                     \
+      .elementwise()                              \
       .no_gradient()
 
-TIDEMARK_BITWISE(bitwise_and, "Bits set in both x and y.");
-TIDEMARK_BITWISE(bitwise_or, "Bits set in x or y.");
-TIDEMARK_BITWISE(bitwise_xor, "Bits set in exactly one of x and y.");
-TIDEMARK_BITWISE(left_shift,
+TIDEMARK_BITWISE(bitwise_and, "BitwiseAnd", "Bits set in both x and y.");
+TIDEMARK_BITWISE(bitwise_or, "BitwiseOr", "Bits set in x or y.");
+TIDEMARK_BITWISE(bitwise_xor, "BitwiseXor", "Bits set in exactly one of x and y.");
+TIDEMARK_BITWISE(left_shift, "LeftShift",
                  "x shifted up by y bits; counts outside 0 to width - 1 are held at those limits.");
-TIDEMARK_BITWISE(right_shift,
+TIDEMARK_BITWISE(right_shift, "RightShift",
                  "x shifted down by y bits, keeping the sign; counts outside 0 to width - 1 are "
                  "held at those limits.");
 #undef TIDEMARK_BITWISE
@@ -78,6 +84,7 @@ TIDEMARK_BITWISE(right_shift,
 TIDEMARK_OP(invert)
     .doc("Every bit of x flipped.")
     .python("tf.bitwise.invert")
+    .tensorflow("Invert")
     .input("x", kInts)
     .output("y", like("x"))
     .elementwise()

@@ -21,12 +21,14 @@ void alias_if_real(InferContext& c) {
 TIDEMARK_OP(complex)
     .doc("Complex numbers from their real and imaginary parts.")
     .python("tf.complex", "tf.dtypes.complex")
+    .tensorflow("Complex")
     .input("real", dtype_set(DType::float32, DType::float64))
     .input("imag", dtype_set(DType::float32, DType::float64))
     .output("z", by_rule())
     .shape([](InferContext& c) {
       c.set(0, broadcast_shapes(c.shape(0), c.shape(1)), complex_of(c.dtype(0)));
     })
+    .each_element()
     .gradient([](Grad& g) {
       g.dx(0) = g.unbroadcast(call("real", {g.dy()}), 0);
       g.dx(1) = g.unbroadcast(call("imag", {g.dy()}), 1);
@@ -35,17 +37,21 @@ TIDEMARK_OP(complex)
 TIDEMARK_OP(real)
     .doc("The real part.")
     .python("tf.math.real")
+    .tensorflow("Real")
     .input("input", kNumeric)
     .output("y", real_of("input"))
     .shape(alias_if_real)
+    .each_element()
     .gradient([](Grad& g) { g.dx(0) = cast_to(g.dy(), g.x(0).dtype()); });
 
 TIDEMARK_OP(imag)
     .doc("The imaginary part: 0 for real numbers.")
     .python("tf.math.imag")
+    .tensorflow("Imag")
     .input("input", kNumeric)
     .output("y", real_of("input"))
     .shape([](InferContext& c) { c.set(0, c.shape(0)); })
+    .each_element()
     .gradient([](Grad& g) {
       if (is_complex(g.x(0).dtype())) {
         g.dx(0) = call("complex", {g.dy() * scalar_like(0, g.dy()), g.dy()});
@@ -55,15 +61,18 @@ TIDEMARK_OP(imag)
 TIDEMARK_OP(conj)
     .doc("The complex conjugate; real tensors as they are.")
     .python("tf.math.conj")
+    .tensorflow("Conj")
     .input("x", kNumeric)
     .output("y", like("x"))
     .shape(alias_if_real)
     .in_place(0)
+    .each_element()
     .gradient([](Grad& g) { g.dx(0) = conjugate(g.dy()); });
 
 TIDEMARK_OP(angle)
     .doc("The angle in radians of complex numbers; of real numbers pi where they are negative.")
     .python("tf.math.angle")
+    .tensorflow("Angle")
     .input("input", kInexact)
     .output("y", real_of("input"))
     .elementwise()

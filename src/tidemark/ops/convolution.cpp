@@ -4,6 +4,8 @@
 // itself; with one input channel a group this is a depthwise convolution. The gradient with respect
 // to the input is the transposed convolution.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/windows.h"
 
@@ -88,6 +90,11 @@ Tensor with_attrs_of(const Grad& g, const char* op, const Tensor& a, const Tenso
                {"dilations", g.attr("dilations")}});
 }
 
+std::optional<RowRule> filter_grad_rows(const RowQuestion& q) {
+  if (!q.can_add()) return std::nullopt;
+  return RowRule{{RowRole::rows, RowRole::whole, RowRole::rows}, {RowResult::sum}};
+}
+
 }  // namespace
 
 TIDEMARK_OP(convolution)
@@ -103,6 +110,7 @@ TIDEMARK_OP(convolution)
     .output("output", like("input"))
     .shape(convolution_shape)
     .heavy()
+    .rows(rows::first_input)
     .gradient(
         [](Grad& g) {
           if (g.wants(0)) {
@@ -130,6 +138,9 @@ TIDEMARK_OP(convolution_input_grad)
     .output("output", like("filters"))
     .shape(input_grad_shape)
     .heavy()
+    .rows([](const RowQuestion& q) {
+      return q.rows({RowRole::sizes, RowRole::whole, RowRole::rows});
+    })
     .gradient(
         [](Grad& g) {
           g.dx(1) = with_attrs_of(g, "convolution_filter_grad", g.dy(), shape_tensor(g, 1), g.x(2));
@@ -149,6 +160,7 @@ TIDEMARK_OP(convolution_filter_grad)
     .output("output", like("input"))
     .shape(filter_grad_shape)
     .heavy()
+    .rows(filter_grad_rows)
     .gradient(
         [](Grad& g) {
           g.dx(0) = with_attrs_of(g, "convolution_input_grad", shape_tensor(g, 0), g.dy(), g.x(2));

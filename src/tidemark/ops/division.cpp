@@ -20,37 +20,45 @@ TIDEMARK_OP(floordiv)
         "x / y rounded down. Integers: a zero divisor is an error; the lowest integer over -1 "
         "wraps around.")
     .python("tf.math.floordiv")
+    .tensorflow("FloorDiv", {}, {}, "floordiv")
     .input("x", kReal)
     .input("y", kReal)
     .output("z", like("x"))
     .elementwise()
+    .may_fail(kInts)
     .no_gradient();
 
 TIDEMARK_OP(floormod)
     .doc("The remainder of floordiv: it has the sign of y.")
     .python("tf.math.floormod", "tf.math.mod")
+    .tensorflow("FloorMod", {}, {}, "mod")
     .input("x", kReal)
     .input("y", kReal)
     .output("z", like("x"))
     .elementwise()
+    .may_fail(kInts)
     .gradient([](Grad& g) { remainder_gradient(g, "floordiv"); }, keep_x(0, 1));
 
 TIDEMARK_OP(truncatediv)
     .doc("x / y rounded towards 0, as C++ divides integers. A zero integer divisor is an error.")
     .python("tf.truncatediv")
+    .tensorflow("TruncateDiv")
     .input("x", kReal)
     .input("y", kReal)
     .output("z", like("x"))
     .elementwise()
+    .may_fail(kInts)
     .no_gradient();
 
 TIDEMARK_OP(truncatemod)
     .doc("The remainder of truncatediv: it has the sign of x.")
     .python("tf.truncatemod")
+    .tensorflow("TruncateMod")
     .input("x", kReal)
     .input("y", kReal)
     .output("z", like("x"))
     .elementwise()
+    .may_fail(kInts)
     .gradient([](Grad& g) { remainder_gradient(g, "truncatediv"); }, keep_x(0, 1));
 
 TIDEMARK_OP(pow)
@@ -58,10 +66,12 @@ TIDEMARK_OP(pow)
         "x to the power of y, elementwise with broadcasting. Integers wrap around, and do not "
         "take negative powers.")
     .python("tf.pow", "tf.math.pow")
+    .tensorflow("Pow", {}, {}, "pow")
     .input("x", kNumeric)
     .input("y", kNumeric)
     .output("z", like("x"))
     .elementwise()
+    .may_fail(kInts)
     .gradient(
         [](Grad& g) {
           const Tensor x = conjugate(g.x(0)), y = conjugate(g.x(1)), z = conjugate(g.y());
@@ -78,6 +88,7 @@ TIDEMARK_OP(pow)
 TIDEMARK_OP(nextafter)
     .doc("The number next to x1 in the direction of x2.")
     .python("tf.math.nextafter")
+    .tensorflow("NextAfter")
     .input("x1", dtype_set(DType::float32, DType::float64))
     .input("x2", dtype_set(DType::float32, DType::float64))
     .output("y", like("x1"))

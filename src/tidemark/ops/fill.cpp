@@ -1,5 +1,7 @@
 // Constants, copies and choices.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/gradients.h"
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/strings.h"
@@ -47,53 +49,73 @@ void select_shape(InferContext& c) {
 
 TIDEMARK_OP(fill)
     .doc("A tensor of the given sizes, every element the value.")
+    .tensorflow("Fill")
     .input("dims", kIndex, 'I')
     .input("value", kAny)
     .output("output", like("value"))
     .shape(fill_shape)
     .on_host(0)
+    .repeats(1)
+    .rows([](const RowQuestion& q) {
+      return q.rows({RowRole::sizes, RowRole::whole});
+    })
     .gradient([](Grad& g) { g.dx(1) = g.unbroadcast(g.dy(), 1); });
 
 TIDEMARK_OP(zeros_like)
     .doc("Zeros (false, empty strings) in the shape of the input.")
+    .tensorflow("ZerosLike", {}, {}, "zeros_like")
     .input("input", kAny)
     .optional_attr("dtype", AttrKind::dtype)
     .output("output", by_rule())
     .shape(like_shape)
+    .each_element()
+    .rows(rows::first_input)
     .no_gradient();
 
 TIDEMARK_OP(ones_like)
     .doc("Ones (true) in the shape of the input.")
+    .tensorflow("OnesLike", {}, {}, "ones_like")
     .input("input", kAny)
     .optional_attr("dtype", AttrKind::dtype)
     .output("output", by_rule())
     .shape(ones_shape)
+    .each_element()
+    .rows(rows::first_input)
     .no_gradient();
 
 TIDEMARK_OP(identity)
     .doc("The input itself: the result shares its elements.")
     .python("tf.identity")
+    .tensorflow("Identity")
     .input("input", kAny)
     .output("output", like("input"))
     .shape([](InferContext& c) {
       c.set(0, c.shape(0));
       c.alias(0, 0);
     })
+    .each_element()
+    .passes()
+    .rows(rows::first_input)
     .gradient([](Grad& g) { g.dx(0) = g.dy(); });
 
 TIDEMARK_OP(stop_gradient)
     .doc("The input itself, through which no gradient flows.")
     .python("tf.stop_gradient")
+    .tensorflow("StopGradient")
     .input("input", kAny)
     .output("output", like("input"))
     .shape([](InferContext& c) {
       c.set(0, c.shape(0));
       c.alias(0, 0);
     })
+    .each_element()
+    .passes()
+    .rows(rows::first_input)
     .no_gradient();
 
 TIDEMARK_OP(select)
     .doc("x where the condition holds, else y; all three broadcast together.")
+    .tensorflow("SelectV2")
     .input("condition", kBool, 'C')
     .input("x", kAny)
     .input("y", kAny)

@@ -1,4 +1,7 @@
 // Ops that pick elements by index. Their inverses are in scattering.cpp.
+
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/strided_spec.h"
 
@@ -200,6 +203,28 @@ void boolean_mask_gradient(Grad& g) {
   g.dx(0) = call("reshape", {flat, whole});
 }
 
+std::optional<RowRule> gather_rows(const RowQuestion& q) {
+  const int64_t batch = q.attr("batch_dims").as_int();
+  if (batch != 0) return batch > 0 ? rows::every_input(q) : std::nullopt;
+  if (!q.attr("axis").is_none() && !q.names_first("axis", q.in(0).rank())) {
+    return q.rows({RowRole::rows, RowRole::whole});
+  }
+  return q.in(1).rank() > 0 ? q.rows({RowRole::whole, RowRole::rows}) : std::nullopt;
+}
+
+std::optional<RowRule> gather_grad_rows(const RowQuestion& q) {
+  const int64_t batch = q.attr("batch_dims").as_int();
+  if (batch < 0) return std::nullopt;
+  if (batch > 0) return q.rows({RowRole::rows, RowRole::rows, RowRole::sizes});
+  if (!q.attr("axis").is_none() && !q.names_first("axis", q.out().rank())) {
+    return q.rows({RowRole::whole, RowRole::rows, RowRole::sizes});
+  }
+  const Shape &indices = q.in(0), &dy = q.in(1);
+  if (indices.rank() == 0 || dy.rank() == 0 || indices[0] != dy[0]) return std::nullopt;
+  if (!q.can_add(1)) return std::nullopt;
+  return RowRule{{RowRole::rows, RowRole::rows, RowRole::whole}, {RowResult::sum}};
+}
+
 }  // namespace
 
 TIDEMARK_OP(gather)
@@ -207,6 +232,7 @@ TIDEMARK_OP(gather)
         "The slices of `params` along `axis` that `indices` names; with batch_dims, the leading "
         "dimensions of both are walked together.")
     .python("tf.gather")
+    .tensorflow("GatherV2", "params indices axis", "batch_dims")
     .input("params", kAny)
     .input("indices", kIndex, 'I')
     .optional_attr("validate_indices", AttrKind::boolean)
@@ -214,6 +240,7 @@ TIDEMARK_OP(gather)
     .attr("batch_dims", AttrKind::integer, 0)
     .output("output", like("params"))
     .shape(gather_rule)
+    .rows(gather_rows)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call("gather_grad", {g.x(1), g.dy(), shape_tensor(g, 0)},
@@ -230,6 +257,7 @@ TIDEMARK_OP(gather_grad)
     .attr("batch_dims", AttrKind::integer, 0)
     .output("output", like("dy"))
     .shape(gather_grad_rule)
+    .rows(gather_grad_rows)
     .gradient(
         [](Grad& g) {
           g.dx(1) = call("gather", {g.dy(), g.x(0)},
@@ -240,6 +268,7 @@ TIDEMARK_OP(gather_grad)
 TIDEMARK_OP(gather_nd)
     .doc("The slices of `params` at the positions in the last dimension of `indices`.")
     .python("tf.gather_nd")
+    .tensorflow("GatherNd")
     .input("params", kAny)
     .input("indices", kIndex, 'I')
     .attr("batch_dims", AttrKind::integer, 0)
@@ -256,6 +285,7 @@ TIDEMARK_OP(one_hot)
     .doc(
         "on_value at each index along a new dimension of size `depth`, off_value elsewhere; "
         "nothing but off_value for an index outside of it.")
+    .tensorflow("OneHot", {}, "axis", "one_hot")
     .input("indices", dtype_set(DType::uint8, DType::int8, DType::int32, DType::int64), 'I')
     .input("depth", kIndex, 'D')
     .input("on_value", kPlain)
@@ -264,10 +294,12 @@ TIDEMARK_OP(one_hot)
     .output("output", like("on_value"))
     .shape(one_hot_rule)
     .on_host(1)
+    .rows(rows::along_axis_of_output)
     .no_gradient();
 
 TIDEMARK_OP(nonzero)
     .doc("The positions of the true elements, in row-major order: [count, rank].")
+    .tensorflow("Where")
     .input("condition", kBool)
     .output("output", always(DType::int64))
     .shape(nonzero_rule)

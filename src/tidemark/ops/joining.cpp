@@ -1,4 +1,7 @@
 // Ops that join tensors and take them apart, and that repeat one.
+
+#include <tidemark/rows.h>
+
 #include <algorithm>
 
 #include "tidemark/ops/movement.h"
@@ -277,33 +280,54 @@ void repeat_gradient(Grad& g) {
   g.dx(0) = flat ? call("reshape", {dx, shape}) : dx;
 }
 
+// --- rows -------------------------------------------------------------------------------------
+
+std::optional<RowRule> join_rows(const RowQuestion& q) {
+  return q.names_first("axis", q.out().rank()) ? std::nullopt : rows::every_input(q);
+}
+
+std::optional<RowRule> tile_rows(const RowQuestion& q) {
+  const auto multiples = q.known(1);
+  const bool keeps = multiples && !multiples->empty() && (*multiples)[0] == 1;
+  return keeps ? rows::first_input(q) : std::nullopt;
+}
+
 }  // namespace
 
 TIDEMARK_OP(concat)
     .doc("Joins tensors along an existing dimension.")
     .python("tf.concat")
+    .tensorflow("ConcatV2", "values axis", {}, "concat")
     .input_list("values", kAny)
     .attr("axis", AttrKind::integer)
     .output("output", like("values"))
     .shape(concat_rule)
+    .cheap()
+    .rows(join_rows)
     .gradient(concat_gradient);
 
 TIDEMARK_OP(stack)
     .doc("Joins tensors of one shape along a new dimension.")
     .python("tf.stack")
+    .tensorflow("Pack", {}, "axis", "stack")
     .input_list("values", kAny)
     .attr("axis", AttrKind::integer, 0)
     .output("output", like("values"))
     .shape(stack_rule)
+    .cheap()
+    .rows(join_rows)
     .gradient(stack_gradient);
 
 TIDEMARK_OP(unstack)
     .doc("The `num` slices along a dimension; views where they lie together.")
+    .tensorflow("Unpack", {}, "num axis", "unstack")
     .input("value", kAny)
     .attr("num", AttrKind::integer)
     .attr("axis", AttrKind::integer, 0)
     .output_list("output", like("value"), "num")
     .shape(unstack_rule)
+    .along_axis()
+    .rows(rows::along_axis)
     .gradient([](Grad& g) {
       const std::vector<Tensor> dy = all_dy(g);
       if (!dy.empty()) g.dx(0) = call_all("stack", dy, {{"axis", g.attr("axis")}})[0];
@@ -319,6 +343,8 @@ TIDEMARK_OP(split)
     .optional_attr("sizes", AttrKind::ints)
     .output_list("output", like("value"), "num")
     .shape(split_rule)
+    .along_axis()
+    .rows(rows::along_axis)
     .gradient([](Grad& g) {
       const std::vector<Tensor> dy = all_dy(g);
       if (!dy.empty()) g.dx(0) = call_all("concat", dy, {{"axis", g.attr("axis")}})[0];
@@ -327,11 +353,14 @@ TIDEMARK_OP(split)
 TIDEMARK_OP(tile)
     .doc("The whole tensor, repeated `multiples[i]` times along dimension i.")
     .python("tf.tile")
+    .tensorflow("Tile")
     .input("input", kAny)
     .input("multiples", kIndex, 'I')
     .output("output", like("input"))
     .shape(tile_rule)
     .on_host(1)
+    .cheap()
+    .rows(tile_rows)
     .gradient(tile_gradient, keep_x(1));
 
 TIDEMARK_OP(repeat)
@@ -345,6 +374,7 @@ TIDEMARK_OP(repeat)
     .output("output", like("input"))
     .shape(repeat_rule)
     .on_host(1)
+    .rows(rows::along_axis)
     .gradient(repeat_gradient, keep_x(1));
 
 }  // namespace tidemark

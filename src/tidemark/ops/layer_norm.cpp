@@ -1,5 +1,7 @@
 // Normalisation over the last dimension, as one op each way.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/gradients.h"
 
 namespace tidemark {
@@ -145,6 +147,19 @@ void norm_grad_gradient(Grad& g) {
   g.dx(at_dy) = cast_to(kCentred ? scale * to_p + h * b + weight(2) : scale * to_p + h * b, narrow);
 }
 
+/// The gradient of x is rows; those of what all rows share are sums over them.
+std::optional<RowRule> norm_grad_rows(const RowQuestion& q) {
+  if (q.in(0).rank() < 2 || !q.can_add()) return std::nullopt;
+  std::vector<RowRole> inputs(q.num_inputs(), RowRole::rows);
+  inputs[1] = RowRole::whole;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == RowRole::rows && !q.has_rows(q.in(i))) return std::nullopt;
+  }
+  std::vector<RowResult> results(q.outputs().size(), RowResult::sum);
+  results[0] = RowResult::rows;
+  return RowRule{std::move(inputs), std::move(results)};
+}
+
 }  // namespace
 
 TIDEMARK_OP(layer_norm)
@@ -159,6 +174,8 @@ TIDEMARK_OP(layer_norm)
     .output("mean", by_rule())
     .output("rstd", by_rule())
     .shape(forward_shape<true>)
+    .cheap()
+    .rows(rows::first_input_of_matrices)
     .gradient(layer_norm_gradient, keep_x(0, 1) | keep_y(1, 2));
 
 TIDEMARK_OP(layer_norm_grad)
@@ -172,6 +189,7 @@ TIDEMARK_OP(layer_norm_grad)
     .output("dscale", like("x"))
     .output("doffset", like("x"))
     .shape(backward_shape<true>)
+    .rows(norm_grad_rows)
     .gradient(norm_grad_gradient<true>, keep_x(0, 1, 2, 3, 4));
 
 TIDEMARK_OP(rms_norm)
@@ -184,6 +202,8 @@ TIDEMARK_OP(rms_norm)
     .output("y", like("x"))
     .output("rstd", by_rule())
     .shape(forward_shape<false>)
+    .cheap()
+    .rows(rows::first_input_of_matrices)
     .gradient(rms_norm_gradient, keep_x(0, 1) | keep_y(1));
 
 TIDEMARK_OP(rms_norm_grad)
@@ -195,6 +215,7 @@ TIDEMARK_OP(rms_norm_grad)
     .output("dx", like("x"))
     .output("dscale", like("x"))
     .shape(backward_shape<false>)
+    .rows(norm_grad_rows)
     .gradient(norm_grad_gradient<false>, keep_x(0, 1, 2, 3));
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 // Matrix product, batched.
 
 #include <tidemark/call.h>
+#include <tidemark/rows.h>
 
 namespace tidemark {
 
@@ -81,6 +82,15 @@ void matmul_gradient(Grad& g) {
   }
 }
 
+std::optional<RowRule> matmul_rows(const RowQuestion& q) {
+  const bool turns_a = q.flag("transpose_a") || q.flag("adjoint_a");
+  const bool turns_b = q.flag("transpose_b") || q.flag("adjoint_b");
+  if (q.out().rank() > 2) return q.rows({q.broadcast(0), q.broadcast(1)});
+  if (!turns_a) return q.rows({RowRole::rows, RowRole::whole});
+  if (turns_b || !q.can_add()) return std::nullopt;
+  return RowRule{{RowRole::rows, RowRole::rows}, {RowResult::sum}};
+}
+
 }  // namespace
 
 TIDEMARK_OP(matmul)
@@ -96,6 +106,7 @@ TIDEMARK_OP(matmul)
     .output("product", like("a"))
     .shape(matmul_shape)
     .heavy()
+    .rows(matmul_rows)
     .gradient(matmul_gradient, keep_x(0, 1));
 
 }  // namespace tidemark

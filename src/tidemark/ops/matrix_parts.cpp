@@ -75,6 +75,7 @@ TIDEMARK_OP(band_part)
         "Each matrix with all elements outside of a band around the diagonal set to zero; a "
         "negative number of lower or upper diagonals keeps all of them.")
     .python("tf.linalg.band_part")
+    .tensorflow("MatrixBandPart")
     .input("input", kPlain)
     .input("num_lower", kIndex, 'I')
     .input("num_upper", kIndex, 'I')

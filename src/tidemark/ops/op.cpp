@@ -161,6 +161,101 @@ OpDef&& OpDef::heavy() && {
   return std::move(*this);
 }
 
+OpDef&& OpDef::cheap() && {
+  cheap_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::may_fail(DTypeSet dtypes) && {
+  fails_on_ = dtypes;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::each_element() && {
+  each_element_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::reduction(ReductionKind kind) && {
+  reduction_ = kind;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::along_axis(int unless_given) && {
+  along_axis_ = true;
+  axis_unless_given_ = unless_given;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::passes() && {
+  passes_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::reshapes() && {
+  reshapes_ = true;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::repeats(int input) && {
+  repeated_input_ = input;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::neutral(double number, bool on_either_side) && {
+  neutral_ = NeutralOperand{number, on_either_side};
+  return std::move(*this);
+}
+
+OpDef&& OpDef::draws(Distribution distribution) && {
+  distribution_ = distribution;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::rows(RowTreatment treatment) && {
+  rows_ = treatment;
+  return std::move(*this);
+}
+
+OpDef&& OpDef::tensorflow(std::string name, std::string_view inputs, std::string_view attrs,
+                          std::string label) && {
+  return std::move(*this).known_as(Vocabulary::tensorflow, std::move(name), inputs, attrs,
+                                   std::move(label));
+}
+
+OpDef&& OpDef::onnx(std::string name, std::string_view inputs, std::string_view attrs) && {
+  return std::move(*this).known_as(Vocabulary::onnx, std::move(name), inputs, attrs, {});
+}
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+OpDef&& OpDef::known_as(Vocabulary vocabulary, std::string name, std::string_view inputs,
+                        std::string_view attrs, std::string label) && {
+  ForeignOp op;
+  op.label = label.empty() ? name : std::move(label);
+  op.name = std::move(name);
+  op.inputs = words_of(inputs);
+  for (const std::string& word : words_of(attrs)) {
+    const size_t equals = word.find('=');
+    op.attrs.emplace_back(word.substr(0, equals),
+                          equals == std::string::npos ? word : word.substr(equals + 1));
+  }
+  foreign_[static_cast<size_t>(vocabulary)] = std::move(op);
+  return std::move(*this);
+}
+
 OpDef&& OpDef::gradient(GradientRule rule, Keep keep) && {
   gradient_ = rule;
   keep_ = keep;
@@ -227,6 +322,28 @@ DType OpDef::work_out_output_dtype(int output, const OpCall& call) const {
   return DType::invalid;
 }
 
+bool OpDef::has_param(std::string_view name) const {
+  return std::any_of(params_.begin(), params_.end(),
+                     [&](const Param& p) { return p.name == name; });
+}
+
+/// Fills in what was left out, once all parameters are known, and refuses names of none.
+void OpDef::check_foreign(ForeignOp& op) const {
+  if (op.inputs.empty()) {
+    for (const int input : inputs_) {
+      op.inputs.push_back(params_[static_cast<size_t>(input)].name);
+    }
+  }
+  for (const std::string& name : op.inputs) {
+    if (!has_param(name)) fail("op '", name_, "', as ", op.name, ", has no parameter '", name, "'");
+  }
+  for (const auto& [theirs, ours] : op.attrs) {
+    if (attr_index(ours) < 0) {
+      fail("op '", name_, "', as ", op.name, ", has no attribute '", ours, "'");
+    }
+  }
+}
+
 void OpDef::check_complete() {
   if (outputs_.empty()) fail("op '", name_, "' has no output");
   if (!shape_rule_) fail("op '", name_, "' has no shape rule: use .shape() or .elementwise()");
@@ -246,6 +363,12 @@ void OpDef::check_complete() {
       }
       if (out.input_index < 0) fail("op '", name_, "' has no input '", out.type.name, "'");
     }
+  }
+  if ((along_axis_ || reduction_ != ReductionKind::none) && attr_index("axis") < 0) {
+    fail("op '", name_, "' has no attribute 'axis', along which it is said to work");
+  }
+  for (auto& op : foreign_) {
+    if (op) check_foreign(*op);
   }
   outputs_like_first_input_ = std::all_of(outputs_.begin(), outputs_.end(), [](const auto& out) {
     return out.type.kind == OutputType::Kind::like_input && out.input_index == 0;

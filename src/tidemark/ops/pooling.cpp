@@ -1,5 +1,7 @@
 // Poolings over one to three spatial dimensions, channels last.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/windows.h"
 
@@ -65,6 +67,10 @@ void max_pool_gradient(Grad& g) {
   g.dx(0) = like_this(g, "max_pool_grad", {g.x(0), g.y(), g.dy()});
 }
 
+std::optional<RowRule> pool_with_argmax_rows(const RowQuestion& q) {
+  return q.flag("include_batch_in_index") ? std::nullopt : rows::first_input(q);
+}
+
 }  // namespace
 
 #define TIDEMARK_POOLING_ATTRS                           \
@@ -79,6 +85,7 @@ TIDEMARK_OP(max_pool)
     .input("input", kPooled)
     .TIDEMARK_POOLING_ATTRS.output("output", like("input"))
     .shape(pool_shape)
+    .rows(rows::every_input)
     .gradient(max_pool_gradient, keep_x(0) | keep_y(0));
 
 TIDEMARK_OP(max_pool_with_argmax)
@@ -90,6 +97,7 @@ TIDEMARK_OP(max_pool_with_argmax)
     .output("output", like("input"))
     .output("argmax", always(DType::int64))
     .shape(pool_shape)
+    .rows(pool_with_argmax_rows)
     .gradient(max_pool_gradient, keep_x(0) | keep_y(0));
 
 TIDEMARK_OP(max_pool_grad)
@@ -99,6 +107,7 @@ TIDEMARK_OP(max_pool_grad)
     .input("dy", kPooled)
     .TIDEMARK_POOLING_ATTRS.output("dx", like("input"))
     .shape(max_pool_grad_shape<true>)
+    .rows(rows::every_input)
     .gradient(
         [](Grad& g) {
           g.dx(2) = like_this(g, "max_pool_take", {g.x(0), g.x(1), g.dy()});
@@ -112,6 +121,7 @@ TIDEMARK_OP(max_pool_take)
     .input("values", kPooled)
     .TIDEMARK_POOLING_ATTRS.output("taken", like("input"))
     .shape(max_pool_grad_shape<false>)
+    .rows(rows::every_input)
     .gradient(
         [](Grad& g) {
           g.dx(2) = like_this(g, "max_pool_grad", {g.x(0), g.x(1), g.dy()});
@@ -123,6 +133,7 @@ TIDEMARK_OP(avg_pool)
     .input("input", kFloats)
     .TIDEMARK_POOLING_ATTRS.output("output", like("input"))
     .shape(pool_shape)
+    .rows(rows::every_input)
     .gradient([](Grad& g) {
       g.dx(0) = like_this(g, "avg_pool_grad", {shape_tensor(g, 0), g.dy()});
     });
@@ -133,6 +144,9 @@ TIDEMARK_OP(avg_pool_grad)
     .input("dy", kFloats)
     .TIDEMARK_POOLING_ATTRS.output("dx", like("dy"))
     .shape(avg_pool_grad_shape)
+    .rows([](const RowQuestion& q) {
+      return q.rows({RowRole::sizes, RowRole::rows});
+    })
     .gradient([](Grad& g) { g.dx(1) = like_this(g, "avg_pool", {g.dy()}); });
 
 }  // namespace tidemark

@@ -61,13 +61,19 @@ OpDef&& with_op_seed(OpDef&& op, From from) {
   return std::move(op).optional_attr("seed", AttrKind::integer);
 }
 
-OpDef&& normal(OpDef&& op, std::string what, From from) {
-  return with_op_seed(of_shape(std::move(op), std::move(what), from)
+OpDef&& normal(OpDef&& op, Distribution distribution, From from) {
+  const char* what =
+      distribution == Distribution::normal
+          ? "Normal numbers of the given mean and standard deviation."
+          : "Normal numbers of the given mean and standard deviation, none further than two "
+            "standard deviations from the mean.";
+  return with_op_seed(of_shape(std::move(op), what, from)
                           .attr("mean", AttrKind::real, 0.0)
                           .attr("stddev", AttrKind::real, 1.0)
                           .attr("dtype", AttrKind::dtype, DType::float32),
                       from)
       .output("output", from_attr("dtype"))
+      .draws(distribution)
       .no_gradient();
 }
 
@@ -78,6 +84,7 @@ OpDef&& uniform(OpDef&& op, From from) {
                           .attr("dtype", AttrKind::dtype, DType::float32),
                       from)
       .output("output", from_attr("dtype"))
+      .draws(Distribution::uniform)
       .no_gradient();
 }
 
@@ -167,10 +174,7 @@ OpDef&& binomial(OpDef&& op, From from) {
       .no_gradient();
 }
 
-constexpr const char* kNormal = "Normal numbers of the given mean and standard deviation.";
-constexpr const char* kTruncated =
-    "Normal numbers of the given mean and standard deviation, none further than two standard "
-    "deviations from the mean.";
+constexpr Distribution kNormal = Distribution::normal, kTruncated = Distribution::truncated_normal;
 
 }  // namespace
 
@@ -226,6 +230,7 @@ TIDEMARK_RANDOM_OP(stream_random_uniform, uniform(OpDef("stream_random_uniform")
 
 TIDEMARK_OP(random_shuffle)
     .doc("The rows (along dimension 0) in random order. With `seed`, from a stream of its own.")
+    .tensorflow("RandomShuffle", {}, "seed")
     .input("value", kPlain)
     .optional_attr("seed", AttrKind::integer)
     .output("output", like("value"))

@@ -114,6 +114,7 @@ void linspace_gradient(Grad& g) {
 
 TIDEMARK_OP(range)
     .doc("start, start + delta, … up to but not with limit.")
+    .tensorflow("Range", {}, {}, "range")
     .input("start", kReal)
     .input("limit", kReal)
     .input("delta", kReal)

@@ -1,4 +1,7 @@
 // Ops that put the elements of one tensor into another order, or surround them.
+
+#include <tidemark/rows.h>
+
 #include <algorithm>
 
 #include "tidemark/ops/movement.h"
@@ -209,6 +212,19 @@ void reverse_sequence_rule(InferContext& c) {
   }
 }
 
+std::optional<RowRule> transpose_rows(const RowQuestion& q) {
+  const Attr& perm = q.attr("perm");
+  const bool stays =
+      perm.is_none() || perm.as_ints().empty() ? q.out().rank() == 1 : perm.as_ints()[0] == 0;
+  return stays ? rows::first_input(q) : std::nullopt;
+}
+
+std::optional<RowRule> pad_rows(const RowQuestion& q) {
+  const auto paddings = q.known(1);
+  if (!paddings || paddings->size() < 2) return std::nullopt;
+  return (*paddings)[0] == 0 && (*paddings)[1] == 0 ? rows::first_input(q) : std::nullopt;
+}
+
 }  // namespace
 
 TIDEMARK_OP(transpose)
@@ -216,20 +232,25 @@ TIDEMARK_OP(transpose)
         "Dimension i of the result is dimension perm[i] of the input; all reversed without perm. "
         "A view where only dimensions of size 1 move.")
     .python("tf.transpose")
+    .tensorflow("Transpose", "a perm", {}, "transpose")
     .input("a", kAny)
     .optional_attr("perm", AttrKind::ints)
     .attr("conjugate", AttrKind::boolean, false)
     .output("output", like("a"))
     .shape(transpose_rule)
+    .cheap()
+    .rows(transpose_rows)
     .gradient(transpose_gradient);
 
 TIDEMARK_OP(reverse)
     .doc("The elements in reverse order along each dimension in `axis`.")
     .python("tf.reverse")
+    .tensorflow("ReverseV2", "tensor axis")
     .input("tensor", kAny)
     .attr("axis", AttrKind::ints)
     .output("output", like("tensor"))
     .shape(reverse_rule)
+    .rows(rows::along_axis)
     .gradient([](Grad& g) {
       g.dx(0) = call("reverse", {g.dy()}, {{"axis", g.attr("axis")}});
     });
@@ -239,11 +260,13 @@ TIDEMARK_OP(roll)
         "The elements moved by `shift` places along each dimension in `axis`; what leaves at one "
         "end comes in at the other.")
     .python("tf.roll")
+    .tensorflow("Roll", "input shift axis")
     .input("input", kAny)
     .input("shift", kIndex, 'I')
     .attr("axis", AttrKind::ints)
     .output("output", like("input"))
     .shape(roll_rule)
+    .rows(rows::along_axis)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call("roll", {g.dy(), -g.x(1)}, {{"axis", g.attr("axis")}});
@@ -261,6 +284,8 @@ TIDEMARK_OP(pad)
     .output("output", like("tensor"))
     .shape(pad_rule)
     .on_host(1)
+    .cheap()
+    .rows(pad_rows)
     .gradient(pad_gradient, keep_x(1));
 
 TIDEMARK_OP(mirror_pad_grad)
@@ -271,6 +296,7 @@ TIDEMARK_OP(mirror_pad_grad)
     .output("output", like("input"))
     .shape(mirror_pad_grad_rule)
     .on_host(1)
+    .rows(pad_rows)
     .gradient(
         [](Grad& g) {
           g.dx(0) =
@@ -281,6 +307,7 @@ TIDEMARK_OP(mirror_pad_grad)
 TIDEMARK_OP(reverse_sequence)
     .doc("The first seq_lengths[b] elements of batch entry b reversed along seq_axis.")
     .python("tf.reverse_sequence")
+    .tensorflow("ReverseSequence", {}, "seq_dim=seq_axis batch_dim=batch_axis")
     .input("input", kAny)
     .input("seq_lengths", kIndex, 'I')
     .attr("seq_axis", AttrKind::integer)

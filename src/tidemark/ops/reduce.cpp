@@ -1,6 +1,7 @@
 // Reductions over axes.
 
 #include <tidemark/call.h>
+#include <tidemark/rows.h>
 
 #include "tidemark/ops/axes.h"
 
@@ -114,8 +115,13 @@ void std_gradient(Grad& g) {
 
 namespace {
 
+/// How TensorFlow's reductions take what ours do.
+constexpr const char* kTheirInputs = "input_tensor axis";
+constexpr const char* kTheirAttrs = "keep_dims=keepdims";
+
 /// What all reductions share; the definition goes on where this ends.
-OpDef&& reduction(OpDef&& op, std::string what, DTypeSet dtypes, OutputType type) {
+OpDef&& reduction(OpDef&& op, ReductionKind kind, std::string what, DTypeSet dtypes,
+                  OutputType type) {
   return std::move(op)
       .doc(std::move(what) +
            " over the dimensions in `axis` (all of them when it is None). `keepdims` keeps these "
@@ -124,50 +130,61 @@ OpDef&& reduction(OpDef&& op, std::string what, DTypeSet dtypes, OutputType type
       .optional_attr("axis", AttrKind::ints)
       .attr("keepdims", AttrKind::boolean, false)
       .output("output", std::move(type))
-      .shape(reduction_shape_rule);
+      .shape(reduction_shape_rule)
+      .reduction(kind)
+      .rows(rows::reduction);
 }
 
 }  // namespace
 
-#define TIDEMARK_REDUCTION(name, what, dtypes, type)                     \
+#define TIDEMARK_REDUCTION(name, kind, what, dtypes, type)               \
   [[maybe_unused]] static const detail::OpRegistrar tidemark_op_##name = \
-      reduction(OpDef(#name), what, dtypes, type)
+      reduction(OpDef(#name), ReductionKind::kind, what, dtypes, type)
 
-TIDEMARK_REDUCTION(sum, "Sum", kNumeric, like("input_tensor"))
+TIDEMARK_REDUCTION(sum, sum, "Sum", kNumeric, like("input_tensor"))
     .python("tf.reduce_sum", "tf.math.reduce_sum")
+    .tensorflow("Sum", kTheirInputs, kTheirAttrs)
     .gradient(sum_gradient);
-TIDEMARK_REDUCTION(mean, "Mean (integers divide and truncate)", kNumeric, like("input_tensor"))
+TIDEMARK_REDUCTION(mean, mean, "Mean (integers divide and truncate)", kNumeric,
+                   like("input_tensor"))
     .python("tf.reduce_mean", "tf.math.reduce_mean")
+    .tensorflow("Mean", kTheirInputs, kTheirAttrs)
     .gradient(mean_gradient);
-TIDEMARK_REDUCTION(prod, "Product", kNumeric, like("input_tensor"))
+TIDEMARK_REDUCTION(prod, product, "Product", kNumeric, like("input_tensor"))
     .python("tf.reduce_prod", "tf.math.reduce_prod")
+    .tensorflow("Prod", kTheirInputs, kTheirAttrs)
     .gradient(prod_gradient, keep_x(0));
-TIDEMARK_REDUCTION(min, "Least element (NaN wins)", kReal, like("input_tensor"))
+TIDEMARK_REDUCTION(min, minimum, "Least element (NaN wins)", kReal, like("input_tensor"))
     .python("tf.reduce_min", "tf.math.reduce_min")
+    .tensorflow("Min", kTheirInputs, kTheirAttrs)
     .gradient(extreme_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_REDUCTION(max, "Greatest element (NaN wins)", kReal, like("input_tensor"))
+TIDEMARK_REDUCTION(max, maximum, "Greatest element (NaN wins)", kReal, like("input_tensor"))
     .python("tf.reduce_max", "tf.math.reduce_max")
+    .tensorflow("Max", kTheirInputs, kTheirAttrs)
     .gradient(extreme_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_REDUCTION(any, "Whether some element is true", kBool, like("input_tensor"))
+TIDEMARK_REDUCTION(any, logical, "Whether some element is true", kBool, like("input_tensor"))
     .python("tf.reduce_any", "tf.math.reduce_any")
+    .tensorflow("Any", kTheirInputs, kTheirAttrs)
     .no_gradient();
-TIDEMARK_REDUCTION(all, "Whether all elements are true", kBool, like("input_tensor"))
+TIDEMARK_REDUCTION(all, logical, "Whether all elements are true", kBool, like("input_tensor"))
     .python("tf.reduce_all", "tf.math.reduce_all")
+    .tensorflow("All", kTheirInputs, kTheirAttrs)
     .no_gradient();
-TIDEMARK_REDUCTION(logsumexp, "log(sum(exp(x))), without overflow on the way,", kFloats,
+TIDEMARK_REDUCTION(logsumexp, other, "log(sum(exp(x))), without overflow on the way,", kFloats,
                    like("input_tensor"))
     .python("tf.reduce_logsumexp", "tf.math.reduce_logsumexp")
     .gradient(logsumexp_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_REDUCTION(variance, "Mean squared distance from the mean", kInexact,
+TIDEMARK_REDUCTION(variance, other, "Mean squared distance from the mean", kInexact,
                    real_of("input_tensor"))
     .python("tf.math.reduce_variance")
     .gradient(variance_gradient, keep_x(0));
-TIDEMARK_REDUCTION(std, "Square root of the variance", kInexact, real_of("input_tensor"))
+TIDEMARK_REDUCTION(std, other, "Square root of the variance", kInexact, real_of("input_tensor"))
     .python("tf.math.reduce_std")
     .gradient(std_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_REDUCTION(euclidean_norm, "Square root of the sum of squared magnitudes", kNumeric,
+TIDEMARK_REDUCTION(euclidean_norm, other, "Square root of the sum of squared magnitudes", kNumeric,
                    like("input_tensor"))
     .python("tf.math.reduce_euclidean_norm")
+    .tensorflow("EuclideanNorm", kTheirInputs, kTheirAttrs)
     .gradient(norm_gradient, keep_x(0) | keep_y(0));
 
 }  // namespace tidemark

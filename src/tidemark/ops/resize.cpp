@@ -1,5 +1,6 @@
 // Resampling of images.
 #include <tidemark/call.h>
+#include <tidemark/rows.h>
 
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/resize.h"
@@ -81,6 +82,7 @@ TIDEMARK_OP(resize_images)
     .shape(resize_rule)
     .on_host(1)
     .heavy()
+    .rows(rows::first_input)
     .gradient([](Grad& g) {
       g.dx(0) = call("resize_images_grad", {g.dy(), size_of_images(g.shape(0))},
                      {{"method", g.attr("method")}, {"antialias", g.attr("antialias")}});
@@ -96,6 +98,7 @@ TIDEMARK_OP(resize_images_grad)
     .shape(resize_grad_rule)
     .on_host(1)
     .heavy()
+    .rows(rows::first_input)
     .gradient([](Grad& g) {
       g.dx(0) = call("resize_images", {g.dy(), size_of_images(g.shape(0))},
                      {{"method", g.attr("method")}, {"antialias", g.attr("antialias")}});

@@ -1,6 +1,7 @@
 // Cumulative ops, and the places of extremes.
 
 #include <tidemark/call.h>
+#include <tidemark/rows.h>
 
 #include <limits>
 
@@ -75,7 +76,9 @@ OpDef&& scan(OpDef&& op, std::string what, DTypeSet dtypes) {
       .attr("exclusive", AttrKind::boolean, false)
       .attr("reverse", AttrKind::boolean, false)
       .output("out", like("x"))
-      .shape(scan_shape);
+      .shape(scan_shape)
+      .along_axis()
+      .rows(rows::along_axis);
 }
 
 OpDef&& arg_extreme(OpDef&& op, std::string what) {
@@ -88,6 +91,8 @@ OpDef&& arg_extreme(OpDef&& op, std::string what) {
       .attr("output_type", AttrKind::dtype, DType::int64)
       .output("output", from_attr("output_type"))
       .shape(arg_shape)
+      .along_axis()
+      .rows(rows::along_axis)
       .no_gradient();
 }
 
@@ -97,21 +102,25 @@ OpDef&& arg_extreme(OpDef&& op, std::string what) {
 
 TIDEMARK_AXIS_OP(cumsum) = scan(OpDef("cumsum"), "Running sum", kNumeric)
                                .python("tf.cumsum", "tf.math.cumsum")
+                               .tensorflow("Cumsum", "x axis", "exclusive reverse")
                                .in_place(0)
                                .gradient(cumsum_gradient);
 TIDEMARK_AXIS_OP(cumprod) = scan(OpDef("cumprod"), "Running product", kNumeric)
                                 .python("tf.math.cumprod")
+                                .tensorflow("Cumprod", "x axis", "exclusive reverse")
                                 .in_place(0)
                                 .gradient(cumprod_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_AXIS_OP(cumulative_logsumexp) = scan(OpDef("cumulative_logsumexp"),
-                                              "Running log(sum(exp(x)))", kFloats)
-                                             .python("tf.math.cumulative_logsumexp")
-                                             .in_place(0)
-                                             .gradient(cumulative_logsumexp_gradient,
-                                                       keep_x(0) | keep_y(0));
-TIDEMARK_AXIS_OP(argmax) =
-    arg_extreme(OpDef("argmax"), "greatest").python("tf.argmax", "tf.math.argmax");
-TIDEMARK_AXIS_OP(argmin) =
-    arg_extreme(OpDef("argmin"), "least").python("tf.argmin", "tf.math.argmin");
+TIDEMARK_AXIS_OP(cumulative_logsumexp) =
+    scan(OpDef("cumulative_logsumexp"), "Running log(sum(exp(x)))", kFloats)
+        .python("tf.math.cumulative_logsumexp")
+        .tensorflow("CumulativeLogsumexp", "x axis", "exclusive reverse")
+        .in_place(0)
+        .gradient(cumulative_logsumexp_gradient, keep_x(0) | keep_y(0));
+TIDEMARK_AXIS_OP(argmax) = arg_extreme(OpDef("argmax"), "greatest")
+                               .python("tf.argmax", "tf.math.argmax")
+                               .tensorflow("ArgMax", "input axis", "output_type");
+TIDEMARK_AXIS_OP(argmin) = arg_extreme(OpDef("argmin"), "least")
+                               .python("tf.argmin", "tf.math.argmin")
+                               .tensorflow("ArgMin", "input axis", "output_type");
 
 }  // namespace tidemark

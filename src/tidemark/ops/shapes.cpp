@@ -1,4 +1,7 @@
 // Ops that change or tell a shape. All but the telling ones are views: no kernel, no copy.
+
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 
 namespace tidemark {
@@ -130,39 +133,62 @@ void ensure_shape_rule(InferContext& c) {
   c.alias(0, 0);
 }
 
+/// Elements keep their order, so rows of one shape are rows of the other as far as units go.
+std::optional<RowRule> reshape_rows(const RowQuestion& q) {
+  if (q.in(0).rank() == 0 || q.in(0).num_elements() == 0) return std::nullopt;
+  return RowRule{{RowRole::rows, RowRole::sizes}, {RowResult::rows}};
+}
+
+/// Without axes a part of a single row would lose that dimension too.
+std::optional<RowRule> squeeze_rows(const RowQuestion& q) {
+  const Attr& axis = q.attr("axis");
+  if (axis.is_none() || axis.as_ints().empty()) return std::nullopt;
+  return q.names_first("axis", q.in(0).rank()) ? std::nullopt : rows::first_input(q);
+}
+
 }  // namespace
 
 TIDEMARK_OP(reshape)
     .doc("The same elements under another shape. One size may be -1: it is computed. A view.")
     .python("tf.reshape")
+    .tensorflow("Reshape")
     .input("tensor", kAny)
     .input("shape", kIndex, 'I')
     .output("output", like("tensor"))
     .shape(reshape_rule)
     .on_host(1)
+    .reshapes()
+    .rows(reshape_rows)
     .gradient(reshape_back);
 
 TIDEMARK_OP(expand_dims)
     .doc("Inserts a dimension of size 1 at `axis`. A view.")
     .python("tf.expand_dims")
+    .tensorflow("ExpandDims", "input axis")
     .input("input", kAny)
     .attr("axis", AttrKind::integer)
     .output("output", like("input"))
     .shape(expand_dims_rule)
+    .reshapes()
+    .rows(rows::along_axis_of_output)
     .gradient(reshape_back);
 
 TIDEMARK_OP(squeeze)
     .doc("Removes the dimensions of size 1, or only those in `axis`. A view.")
     .python("tf.squeeze")
+    .tensorflow("Squeeze", {}, "squeeze_dims=axis")
     .input("input", kAny)
     .optional_attr("axis", AttrKind::ints)
     .output("output", like("input"))
     .shape(squeeze_rule)
+    .reshapes()
+    .rows(squeeze_rows)
     .gradient(reshape_back);
 
 TIDEMARK_OP(shape)
     .doc("The shape of a tensor as a one-dimensional tensor.")
     .python("tf.shape")
+    .tensorflow("Shape", {}, "out_type")
     .input("input", kAny)
     .attr("out_type", AttrKind::dtype, DType::int32)
     .output("output", from_attr("out_type"))
@@ -176,6 +202,7 @@ TIDEMARK_OP(shape)
 TIDEMARK_OP(rank)
     .doc("The number of dimensions, a scalar.")
     .python("tf.rank")
+    .tensorflow("Rank")
     .input("input", kAny)
     .output("output", always(DType::int32))
     .shape([](InferContext& c) { c.set(0, Shape{}); })
@@ -185,6 +212,7 @@ TIDEMARK_OP(rank)
 TIDEMARK_OP(size)
     .doc("The number of elements, a scalar.")
     .python("tf.size")
+    .tensorflow("Size", {}, "out_type")
     .input("input", kAny)
     .attr("out_type", AttrKind::dtype, DType::int32)
     .output("output", from_attr("out_type"))
@@ -198,16 +226,22 @@ TIDEMARK_OP(ensure_shape)
     .attr("shape", AttrKind::ints)
     .output("output", like("x"))
     .shape(ensure_shape_rule)
+    .passes()
     .gradient([](Grad& g) { g.dx(0) = g.dy(); });
 
 TIDEMARK_OP(broadcast_to)
     .doc("Repeats dimensions of size 1, and adds leading ones, until the shape is reached.")
     .python("tf.broadcast_to")
+    .tensorflow("BroadcastTo")
     .input("input", kAny)
     .input("shape", kIndex, 'I')
     .output("output", like("input"))
     .shape(broadcast_to_rule)
     .on_host(1)
+    .repeats(0)
+    .rows([](const RowQuestion& q) {
+      return q.rows({q.broadcast(0), RowRole::sizes});
+    })
     .gradient([](Grad& g) { g.dx(0) = g.unbroadcast(g.dy(), 0); });
 
 }  // namespace tidemark

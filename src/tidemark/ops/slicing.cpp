@@ -1,4 +1,7 @@
 // Slices. What lies one after another in the input is a view; the rest is copied.
+
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/strided_spec.h"
 
@@ -104,23 +107,51 @@ void slice_update_rule(InferContext& c) {
   c.set(0, c.shape(0));
 }
 
+std::optional<RowRule> slice_rows(const RowQuestion& q) {
+  const auto begin = q.known(1);
+  if (!begin || begin->empty() || (*begin)[0] != 0) return std::nullopt;
+  return q.rows({RowRole::rows, RowRole::whole, RowRole::sizes});
+}
+
+/// The first dimension is taken whole: an end at or behind its last row is one for parts too.
+bool takes_all_rows(const RowQuestion& q, int64_t rows) {
+  const auto begin = q.known(1), end = q.known(2), by = q.known(3);
+  if (!begin || !end || !by || begin->empty()) return false;
+  const auto bit = [&](const char* mask) { return (q.attr(mask).as_int() & 1) != 0; };
+  if (bit("ellipsis_mask") || bit("new_axis_mask") || bit("shrink_axis_mask")) return false;
+  return (bit("begin_mask") || (*begin)[0] == 0) && (bit("end_mask") || (*end)[0] >= rows) &&
+         (*by)[0] == 1;
+}
+std::optional<RowRule> strided_slice_rows(const RowQuestion& q) {
+  const bool all = q.in(0).rank() > 0 && takes_all_rows(q, q.in(0)[0]);
+  return all ? rows::first_input(q) : std::nullopt;
+}
+std::optional<RowRule> strided_slice_grad_rows(const RowQuestion& q) {
+  if (!takes_all_rows(q, q.num_rows())) return std::nullopt;
+  return q.rows({RowRole::sizes, RowRole::whole, RowRole::whole, RowRole::whole, RowRole::rows});
+}
+
 }  // namespace
 
 TIDEMARK_OP(slice)
     .doc("The box of `size` elements from `begin` on; a size of -1 takes all that is left.")
     .python("tf.slice")
+    .tensorflow("Slice")
     .input("input_", kAny)
     .input("begin", kIndex, 'I')
     .input("size", kIndex, 'I')
     .output("output", like("input_"))
     .shape(slice_rule)
     .on_host(1, 2)
+    .rows(slice_rows)
     .gradient(slice_gradient, keep_x(1));
 
 TIDEMARK_OP(strided_slice)
     .doc(
         "Python's slices: begin, end and stride along each dimension; the masks say which bounds "
         "were left out and where an ellipsis, a new axis or a single index stands.")
+    .tensorflow("StridedSlice", {},
+                "begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask", "strided_slice")
     .input("input_", kAny)
     .input("begin", kIndex, 'I')
     .input("end", kIndex, 'I')
@@ -133,6 +164,7 @@ TIDEMARK_OP(strided_slice)
     .output("output", like("input_"))
     .shape(strided_slice_rule)
     .on_host(1, 2, 3)
+    .rows(strided_slice_rows)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call_with_masks(g, "strided_slice_grad",
@@ -142,6 +174,8 @@ TIDEMARK_OP(strided_slice)
 
 TIDEMARK_OP(strided_slice_grad)
     .doc("Zeros of the given shape with `dy` at the elements that the strided slice takes.")
+    .tensorflow("StridedSliceGrad", {},
+                "begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask")
     .input("shape", kIndex, 'I')
     .input("begin", kIndex, 'I')
     .input("end", kIndex, 'I')
@@ -155,6 +189,7 @@ TIDEMARK_OP(strided_slice_grad)
     .output("output", like("dy"))
     .shape(strided_slice_grad_rule)
     .on_host(0, 1, 2, 3)
+    .rows(strided_slice_grad_rows)
     .gradient(
         [](Grad& g) {
           g.dx(4) = call_with_masks(g, "strided_slice", {g.dy(), g.x(1), g.x(2), g.x(3)});
@@ -163,6 +198,8 @@ TIDEMARK_OP(strided_slice_grad)
 
 TIDEMARK_OP(tensor_strided_slice_update)
     .doc("`input` with `value` at the elements that the strided slice takes.")
+    .tensorflow("TensorStridedSliceUpdate", {},
+                "begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask")
     .input("input", kPlain)
     .input("begin", kIndex, 'I')
     .input("end", kIndex, 'I')

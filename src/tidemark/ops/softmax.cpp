@@ -3,6 +3,8 @@
 // The cross entropies give a second output, the logarithm of the sum of exp of each row. With it
 // the gradient is one pass over the logits, and nothing as large as them has to be kept.
 
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/gradients.h"
 
 namespace tidemark {
@@ -154,11 +156,15 @@ void cross_entropy_grad_gradient(Grad& g) {
 TIDEMARK_OP(softmax)
     .doc("exp divided by the sum of exp along an axis, the last unless given; without overflow.")
     .python("tf.nn.softmax", "tf.math.softmax")
+    .tensorflow("Softmax")
     .input("logits", kFloats)
     .optional_attr("axis", AttrKind::integer)
     .output("softmax", like("logits"))
     .shape(softmax_shape)
     .in_place(0)
+    .cheap()
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call("softmax_grad", {g.y(), g.dy()}, {{"axis", g.attr("axis")}});
@@ -173,16 +179,21 @@ TIDEMARK_OP(softmax_grad)
     .output("dx", like("softmax"))
     .shape(softmax_grad_shape)
     .in_place(1)
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .gradient(softmax_grad_gradient, keep_x(0, 1));
 
 TIDEMARK_OP(log_softmax)
     .doc("The logarithm of softmax along an axis, the last unless given.")
     .python("tf.nn.log_softmax", "tf.math.log_softmax")
+    .tensorflow("LogSoftmax")
     .input("logits", kFloats)
     .optional_attr("axis", AttrKind::integer)
     .output("logsoftmax", like("logits"))
     .shape(softmax_shape)
     .in_place(0)
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .gradient(
         [](Grad& g) {
           g.dx(0) = call("log_softmax_grad", {g.y(), g.dy()}, {{"axis", g.attr("axis")}});
@@ -197,17 +208,21 @@ TIDEMARK_OP(log_softmax_grad)
     .output("dx", like("logsoftmax"))
     .shape(softmax_grad_shape)
     .in_place(1)
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .gradient(log_softmax_grad_gradient, keep_x(0, 1));
 
 TIDEMARK_OP(sparse_softmax_cross_entropy)
     .doc(
         "The cross entropy of one right class a row and the softmax of the logits in the last "
         "dimension; also the logarithm of the sum of exp of each row.")
+    .tensorflow("SparseSoftmaxCrossEntropyWithLogits")
     .input("logits", kFloats)
     .input("labels", kIndex, 'L')
     .output("loss", like("logits"))
     .output("log_sum_exp", by_rule())
     .shape(cross_entropy_shape<true>)
+    .rows(rows::every_input_of_matrices)
     .gradient(cross_entropy_gradient<true>, keep_x(0, 1) | keep_y(1));
 
 TIDEMARK_OP(sparse_softmax_cross_entropy_grad)
@@ -219,17 +234,20 @@ TIDEMARK_OP(sparse_softmax_cross_entropy_grad)
     .output("dlogits", like("logits"))
     .in_place(0)
     .shape(cross_entropy_grad_shape<true>)
+    .rows(rows::every_input_of_matrices)
     .gradient(cross_entropy_grad_gradient<true>, keep_x(0, 1, 2, 3));
 
 TIDEMARK_OP(softmax_cross_entropy)
     .doc(
         "The cross entropy of a distribution of labels a row, whose sum is 1, and the softmax of "
         "the logits in the last dimension; also the logarithm of the sum of exp of each row.")
+    .tensorflow("SoftmaxCrossEntropyWithLogits")
     .input("logits", kFloats)
     .input("labels", kFloats)
     .output("loss", like("logits"))
     .output("log_sum_exp", by_rule())
     .shape(cross_entropy_shape<false>)
+    .rows(rows::every_input_of_matrices)
     .gradient(cross_entropy_gradient<false>, keep_x(0, 1) | keep_y(1));
 
 TIDEMARK_OP(softmax_cross_entropy_grad)
@@ -241,6 +259,7 @@ TIDEMARK_OP(softmax_cross_entropy_grad)
     .output("dlogits", like("logits"))
     .in_place(0)
     .shape(cross_entropy_grad_shape<false>)
+    .rows(rows::every_input_of_matrices)
     .gradient(cross_entropy_grad_gradient<false>, keep_x(0, 1, 2, 3));
 
 }  // namespace tidemark

@@ -1,4 +1,7 @@
 // Ops about order: sorting, the largest, distinct values, where a value belongs.
+
+#include <tidemark/rows.h>
+
 #include "tidemark/ops/movement.h"
 
 namespace tidemark {
@@ -169,6 +172,8 @@ TIDEMARK_OP(sort)
     .output("output", like("values"))
     .shape(sort_rule)
     .heavy()
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .gradient(sort_gradient, keep_x(0));
 
 TIDEMARK_OP(argsort)
@@ -181,10 +186,13 @@ TIDEMARK_OP(argsort)
     .output("output", always(DType::int32))
     .shape(argsort_rule)
     .heavy()
+    .along_axis(-1)
+    .rows(rows::along_axis)
     .no_gradient();
 
 TIDEMARK_OP(top_k)
     .doc("The k largest of each row and their positions, largest first; of equal ones the first.")
+    .tensorflow("TopKV2", {}, "sorted")
     .input("input", kReal)
     .input("k", kIndex, 'K')
     .attr("sorted", AttrKind::boolean, true)
@@ -194,6 +202,7 @@ TIDEMARK_OP(top_k)
     .shape(top_k_rule)
     .on_host(1)
     .heavy()
+    .rows(rows::first_input_of_matrices)
     .gradient(
         [](Grad& g) {
           if (!g.dy(0)) return;
@@ -205,11 +214,13 @@ TIDEMARK_OP(top_k)
 TIDEMARK_OP(in_top_k)
     .doc("Whether each target's prediction is among the k largest of its row; ties count as in.")
     .python("tf.math.in_top_k", "tf.nn.in_top_k")
+    .tensorflow("InTopKV2", "predictions targets k")
     .input("targets", kIndex, 'I')
     .input("predictions", dtype_set(DType::float32))
     .attr("k", AttrKind::integer)
     .output("output", always(DType::bool_))
     .shape(in_top_k_rule)
+    .rows(rows::every_input)
     .no_gradient();
 
 TIDEMARK_OP(unique)
@@ -217,6 +228,7 @@ TIDEMARK_OP(unique)
         "The distinct elements in order of their first appearance, and for each element its "
         "number among them.")
     .python("tf.unique")
+    .tensorflow("Unique", {}, "out_idx")
     .input("x", kAny)
     .attr("out_idx", AttrKind::dtype, DType::int32)
     .output("y", like("x"))
@@ -230,6 +242,7 @@ TIDEMARK_OP(unique_with_counts)
         "The distinct elements in order of their first appearance, for each element its number "
         "among them, and how often each comes up.")
     .python("tf.unique_with_counts")
+    .tensorflow("UniqueWithCounts", {}, "out_idx")
     .input("x", kAny)
     .attr("out_idx", AttrKind::dtype, DType::int32)
     .output("y", like("x"))
@@ -255,6 +268,7 @@ TIDEMARK_OP(searchsorted)
 TIDEMARK_OP(invert_permutation)
     .doc("y with y[x[i]] = i.")
     .python("tf.math.invert_permutation")
+    .tensorflow("InvertPermutation")
     .input("x", kIndex)
     .output("y", like("x"))
     .shape(invert_permutation_rule)

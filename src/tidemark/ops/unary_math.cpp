@@ -15,12 +15,13 @@ void flow(Grad& g, const Tensor& slope) { g.dx(0) = g.dy() * slope; }
 
 }  // namespace
 
-#define TIDEMARK_FUNCTION(op, dtypes, text, ...) \
-  TIDEMARK_OP(op)                                \
-      .doc(text)                                 \
-      .python(__VA_ARGS__)                       \
-      .input("x", dtypes)                        \
-      .output("y", like("x"))                    \
+#define TIDEMARK_FUNCTION(op, tensorflow_op, dtypes, text, ...) \
+  TIDEMARK_OP(op)                                               \
+      .doc(text)                                                \
+      .python(__VA_ARGS__)                                      \
+      .tensorflow(tensorflow_op)                                \
+      .input("x", dtypes)                                       \
+      .output("y", like("x"))                                   \
       .elementwise()
 #define TIDEMARK_TF(op) "tf." #op, "tf.math." #op
 #define TIDEMARK_TF_MATH(op) "tf.math." #op
@@ -39,79 +40,89 @@ void flow(Grad& g, const Tensor& slope) { g.dx(0) = g.dy() * slope; }
       },                                   \
       keep_y(0))
 
-TIDEMARK_FUNCTION(sqrt, kInexact, "The square root.", TIDEMARK_TF(sqrt))
+TIDEMARK_FUNCTION(sqrt, "Sqrt", kInexact, "The square root.", TIDEMARK_TF(sqrt))
 TIDEMARK_SLOPE_Y(scalar_like(0.5, y) / y);
-TIDEMARK_FUNCTION(rsqrt, kInexact, "1 / sqrt(x).", TIDEMARK_TF_MATH(rsqrt))
+TIDEMARK_FUNCTION(rsqrt, "Rsqrt", kInexact, "1 / sqrt(x).", TIDEMARK_TF_MATH(rsqrt))
 TIDEMARK_SLOPE_Y(scalar_like(-0.5, y) * (y * square(y)));
-TIDEMARK_FUNCTION(reciprocal, kInexact, "1 / x.", TIDEMARK_TF_MATH(reciprocal))
+TIDEMARK_FUNCTION(reciprocal, "Reciprocal", kInexact, "1 / x.", TIDEMARK_TF_MATH(reciprocal))
 TIDEMARK_SLOPE_Y(-square(y));
 
-TIDEMARK_FUNCTION(floor, kFloats, "x rounded down.", TIDEMARK_TF(floor)).no_gradient();
-TIDEMARK_FUNCTION(ceil, kFloats, "x rounded up.", TIDEMARK_TF_MATH(ceil)).no_gradient();
-TIDEMARK_FUNCTION(round, kReal, "x rounded to the nearest integer, halves to the even one.",
-                  TIDEMARK_TF(round))
+TIDEMARK_FUNCTION(floor, "Floor", kFloats, "x rounded down.", TIDEMARK_TF(floor)).no_gradient();
+TIDEMARK_FUNCTION(ceil, "Ceil", kFloats, "x rounded up.", TIDEMARK_TF_MATH(ceil)).no_gradient();
+TIDEMARK_FUNCTION(round, "Round", kReal,
+                  "x rounded to the nearest integer, halves to the even one.", TIDEMARK_TF(round))
     .no_gradient();
-TIDEMARK_FUNCTION(rint, kFloats, "x rounded to the nearest integer, halves to the even one.",
+TIDEMARK_FUNCTION(rint, "Rint", kFloats,
+                  "x rounded to the nearest integer, halves to the even one.",
                   TIDEMARK_TF_MATH(rint))
     .no_gradient();
 
-TIDEMARK_FUNCTION(exp, kInexact, "e to the power of x.", TIDEMARK_TF(exp))
+TIDEMARK_FUNCTION(exp, "Exp", kInexact, "e to the power of x.", TIDEMARK_TF(exp))
 TIDEMARK_SLOPE_Y(y);
-TIDEMARK_FUNCTION(expm1, kInexact, "e to the power of x, less 1; exact near 0.",
+TIDEMARK_FUNCTION(expm1, "Expm1", kInexact, "e to the power of x, less 1; exact near 0.",
                   TIDEMARK_TF_MATH(expm1))
 TIDEMARK_SLOPE_X(call("exp", {x}));
-TIDEMARK_FUNCTION(log, kInexact, "The natural logarithm.", TIDEMARK_TF_MATH(log))
+TIDEMARK_FUNCTION(log, "Log", kInexact, "The natural logarithm.", TIDEMARK_TF_MATH(log))
 TIDEMARK_SLOPE_X(call("reciprocal", {x}));
-TIDEMARK_FUNCTION(log1p, kInexact, "The natural logarithm of 1 + x; exact near 0.",
+TIDEMARK_FUNCTION(log1p, "Log1p", kInexact, "The natural logarithm of 1 + x; exact near 0.",
                   TIDEMARK_TF_MATH(log1p))
 TIDEMARK_SLOPE_X(call("reciprocal", {x + one_like(x)}));
 
-TIDEMARK_FUNCTION(sin, kInexact, "The sine of x in radians.", TIDEMARK_TF(sin))
+TIDEMARK_FUNCTION(sin, "Sin", kInexact, "The sine of x in radians.", TIDEMARK_TF(sin))
 TIDEMARK_SLOPE_X(call("cos", {x}));
-TIDEMARK_FUNCTION(cos, kInexact, "The cosine of x in radians.", TIDEMARK_TF(cos))
+TIDEMARK_FUNCTION(cos, "Cos", kInexact, "The cosine of x in radians.", TIDEMARK_TF(cos))
 TIDEMARK_SLOPE_X(-call("sin", {x}));
-TIDEMARK_FUNCTION(tan, kInexact, "The tangent of x in radians.", TIDEMARK_TF(tan))
+TIDEMARK_FUNCTION(tan, "Tan", kInexact, "The tangent of x in radians.", TIDEMARK_TF(tan))
 TIDEMARK_SLOPE_Y(one_like(y) + square(y));
-TIDEMARK_FUNCTION(asin, kInexact, "The angle in radians whose sine is x.", TIDEMARK_TF(asin))
+TIDEMARK_FUNCTION(asin, "Asin", kInexact, "The angle in radians whose sine is x.",
+                  TIDEMARK_TF(asin))
 TIDEMARK_SLOPE_X(call("rsqrt", {one_like(x) - square(x)}));
-TIDEMARK_FUNCTION(acos, kInexact, "The angle in radians whose cosine is x.", TIDEMARK_TF(acos))
+TIDEMARK_FUNCTION(acos, "Acos", kInexact, "The angle in radians whose cosine is x.",
+                  TIDEMARK_TF(acos))
 TIDEMARK_SLOPE_X(-call("rsqrt", {one_like(x) - square(x)}));
-TIDEMARK_FUNCTION(atan, kInexact, "The angle in radians whose tangent is x.", TIDEMARK_TF(atan))
+TIDEMARK_FUNCTION(atan, "Atan", kInexact, "The angle in radians whose tangent is x.",
+                  TIDEMARK_TF(atan))
 TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) + square(x)}));
 
-TIDEMARK_FUNCTION(sinh, kInexact, "The hyperbolic sine.", TIDEMARK_TF(sinh))
+TIDEMARK_FUNCTION(sinh, "Sinh", kInexact, "The hyperbolic sine.", TIDEMARK_TF(sinh))
 TIDEMARK_SLOPE_X(call("cosh", {x}));
-TIDEMARK_FUNCTION(cosh, kInexact, "The hyperbolic cosine.", TIDEMARK_TF(cosh))
+TIDEMARK_FUNCTION(cosh, "Cosh", kInexact, "The hyperbolic cosine.", TIDEMARK_TF(cosh))
 TIDEMARK_SLOPE_X(call("sinh", {x}));
-TIDEMARK_FUNCTION(tanh, kInexact, "The hyperbolic tangent.", TIDEMARK_TF(tanh), "tf.nn.tanh")
+TIDEMARK_FUNCTION(tanh, "Tanh", kInexact, "The hyperbolic tangent.", TIDEMARK_TF(tanh),
+                  "tf.nn.tanh")
 TIDEMARK_SLOPE_Y(one_like(y) - square(y));
-TIDEMARK_FUNCTION(asinh, kInexact, "The inverse of sinh.", TIDEMARK_TF(asinh))
+TIDEMARK_FUNCTION(asinh, "Asinh", kInexact, "The inverse of sinh.", TIDEMARK_TF(asinh))
 TIDEMARK_SLOPE_Y(call("reciprocal", {call("cosh", {y})}));
-TIDEMARK_FUNCTION(acosh, kInexact, "The inverse of cosh.", TIDEMARK_TF(acosh))
+TIDEMARK_FUNCTION(acosh, "Acosh", kInexact, "The inverse of cosh.", TIDEMARK_TF(acosh))
 TIDEMARK_SLOPE_Y(call("reciprocal", {call("sinh", {y})}));
-TIDEMARK_FUNCTION(atanh, kInexact, "The inverse of tanh.", TIDEMARK_TF(atanh))
+TIDEMARK_FUNCTION(atanh, "Atanh", kInexact, "The inverse of tanh.", TIDEMARK_TF(atanh))
 TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) - square(x)}));
 
-TIDEMARK_FUNCTION(sigmoid, kInexact, "1 / (1 + exp(-x)).", TIDEMARK_TF(sigmoid), "tf.nn.sigmoid")
+TIDEMARK_FUNCTION(sigmoid, "Sigmoid", kInexact, "1 / (1 + exp(-x)).", TIDEMARK_TF(sigmoid),
+                  "tf.nn.sigmoid")
 TIDEMARK_SLOPE_Y(y*(one_like(y) - y));
-TIDEMARK_FUNCTION(log_sigmoid, kFloats, "log(sigmoid(x)), without overflow.",
-                  TIDEMARK_TF_MATH(log_sigmoid))
-TIDEMARK_SLOPE_X(call("sigmoid", {-x}));
+TIDEMARK_OP(log_sigmoid)
+    .doc("log(sigmoid(x)), without overflow.")
+    .python(TIDEMARK_TF_MATH(log_sigmoid))
+    .input("x", kFloats)
+    .output("y", like("x"))
+    .elementwise() TIDEMARK_SLOPE_X(call("sigmoid", {-x}));
 
-TIDEMARK_FUNCTION(erf, kFloats, "The error function.", TIDEMARK_TF_MATH(erf))
+TIDEMARK_FUNCTION(erf, "Erf", kFloats, "The error function.", TIDEMARK_TF_MATH(erf))
 TIDEMARK_SLOPE_X(scalar_like(1.12837916709551257390, x) * call("exp", {-square(x)}));
-TIDEMARK_FUNCTION(erfc, kFloats, "1 - erf(x), exact where that is small.", TIDEMARK_TF_MATH(erfc))
+TIDEMARK_FUNCTION(erfc, "Erfc", kFloats, "1 - erf(x), exact where that is small.",
+                  TIDEMARK_TF_MATH(erfc))
 TIDEMARK_SLOPE_X(scalar_like(-1.12837916709551257390, x) * call("exp", {-square(x)}));
-TIDEMARK_FUNCTION(erfinv, kFloats, "The inverse of erf.", TIDEMARK_TF_MATH(erfinv))
+TIDEMARK_FUNCTION(erfinv, "Erfinv", kFloats, "The inverse of erf.", TIDEMARK_TF_MATH(erfinv))
 TIDEMARK_SLOPE_Y(scalar_like(0.88622692545275801365, y) * call("exp", {square(y)}));
-TIDEMARK_FUNCTION(ndtri, kFloats, "The quantile of the normal distribution.",
+TIDEMARK_FUNCTION(ndtri, "Ndtri", kFloats, "The quantile of the normal distribution.",
                   TIDEMARK_TF_MATH(ndtri))
 TIDEMARK_SLOPE_Y(scalar_like(2.50662827463100050242, y) *
                  call("exp", {square(y) * scalar_like(0.5, y)}));
-TIDEMARK_FUNCTION(lgamma, kFloats, "The logarithm of the magnitude of the gamma function.",
-                  TIDEMARK_TF_MATH(lgamma))
+TIDEMARK_FUNCTION(lgamma, "Lgamma", kFloats,
+                  "The logarithm of the magnitude of the gamma function.", TIDEMARK_TF_MATH(lgamma))
 TIDEMARK_SLOPE_X(call("digamma", {x}));
-TIDEMARK_FUNCTION(digamma, kFloats, "The derivative of lgamma; NaN at its poles.",
+TIDEMARK_FUNCTION(digamma, "Digamma", kFloats, "The derivative of lgamma; NaN at its poles.",
                   TIDEMARK_TF_MATH(digamma))
 TIDEMARK_SLOPE_X(call("trigamma", {x}));
 TIDEMARK_OP(trigamma)
@@ -120,16 +131,18 @@ TIDEMARK_OP(trigamma)
     .output("y", like("x"))
     .elementwise() TIDEMARK_SLOPE_X(call("polygamma", {scalar_like(2, x), x}));
 
-TIDEMARK_FUNCTION(bessel_i0e, kFloats, "exp(-|x|) I0(x), a modified Bessel function, scaled.",
-                  "tf.math.bessel_i0e", "tf.math.special.bessel_i0e")
+TIDEMARK_FUNCTION(bessel_i0e, "BesselI0e", kFloats,
+                  "exp(-|x|) I0(x), a modified Bessel function, scaled.", "tf.math.bessel_i0e",
+                  "tf.math.special.bessel_i0e")
     .gradient(
         [](Grad& g) {
           const Tensor sign = call("sign", {g.x(0)});
           flow(g, call("bessel_i1e", {g.x(0)}) - sign * g.y());
         },
         keep_x(0) | keep_y(0));
-TIDEMARK_FUNCTION(bessel_i1e, kFloats, "exp(-|x|) I1(x), a modified Bessel function, scaled.",
-                  "tf.math.bessel_i1e", "tf.math.special.bessel_i1e")
+TIDEMARK_FUNCTION(bessel_i1e, "BesselI1e", kFloats,
+                  "exp(-|x|) I1(x), a modified Bessel function, scaled.", "tf.math.bessel_i1e",
+                  "tf.math.special.bessel_i1e")
     .gradient(
         [](Grad& g) {
           // I1(x) / x has the limit 1/2 at 0, where I0 is 1.
