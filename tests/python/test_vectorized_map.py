@@ -101,3 +101,32 @@ def test_gradients_flow_through():
     wanted = tape.gradient(z, [x, W])
     np.testing.assert_allclose(dx, wanted[0], rtol=1e-4)
     np.testing.assert_allclose(dw, wanted[1], rtol=1e-4)
+
+
+def softmax_gradient(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.nn.softmax(x) * V)
+    return tape.gradient(y, x)
+
+
+# Ops of whose definitions alone vectorisation knows how they are done.
+BY_DEFINITION = {
+    "log_sigmoid": (tf.math.log_sigmoid, X),
+    "erfinv": (lambda x: tf.math.erfinv(tf.tanh(x)), X),
+    "bitwise": (lambda i: tf.bitwise.left_shift(i, tf.bitwise.invert(i) & 3), I),
+    "bessel_i0e": (tf.math.bessel_i0e, X),
+    "igamma": (lambda x: tf.math.igamma(tf.abs(x) + 0.1, 1.5), X),
+    "euclidean_norm": (lambda m: tf.math.reduce_euclidean_norm(m, axis=0), M),
+    "cumulative_logsumexp": (lambda m: tf.math.cumulative_logsumexp(m, axis=-1), M),
+    "sort": (lambda m: (tf.sort(m, axis=0), tf.argsort(m)), M),
+    "split": (lambda x: tf.split(x, 2), X),
+    "unstack": (lambda m: tf.unstack(m, axis=1), M),
+    "softmax_grad": (softmax_gradient, X),
+}
+
+
+@pytest.mark.parametrize("name", list(BY_DEFINITION))
+def test_ops_that_their_definitions_describe(name):
+    fn, elems = BY_DEFINITION[name]
+    check(vectorized(fn, elems), one_by_one(fn, elems))

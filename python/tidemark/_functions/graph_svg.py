@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import NamedTuple
 
+from tidemark import _tidemark
 from tidemark._functions import layout
 
 _PAD = 8.0
@@ -35,7 +36,6 @@ _STYLE = """
   .order { stroke-dasharray: 3 3; }
   .node:hover > rect { stroke-width: 2.5; }
 """
-_HEAVY = ("matmul", "convolution", "attention", "einsum")
 
 
 class _Box(NamedTuple):
@@ -136,7 +136,8 @@ def _style_of(node):
         return "variable"
     if node.has_effect:
         return "effect"
-    return "heavy" if any(part in node.kind for part in _HEAVY) else "op"
+    op = _tidemark.op_schema(node.kind.partition("+")[0])  # "matmul+fused" does what matmul does
+    return "heavy" if op is not None and op["heavy"] else "op"
 
 
 def _program_box(program):

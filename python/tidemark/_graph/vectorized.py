@@ -1,33 +1,19 @@
 """``tf.vectorized_map`` without a loop: the function is traced for one element, and every step is
 done for all elements at once.
 
-A value is *batched* if it depends on the element: it has one more dimension, the first. Each family
-of ops has a rule that says how; where one has none, ``NoRule`` is raised and the caller loops.
+A value is *batched* if it depends on the element: it has one more dimension, the first. Ops whose
+definition says that they work on elements, reduce axes or go along one follow from that; others
+have a rule here. Where there is none, ``NoRule`` is raised and the caller loops.
 """
 
 from __future__ import annotations
+
+import functools
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call, is_symbolic
-
-_ELEMENTWISE = frozenset((
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "cast", "ceil",
-    "clip_by_value", "conj", "cos", "cosh", "digamma", "divide_no_nan", "elu", "equal", "erf",
-    "erfc", "exp", "expm1", "floor", "floordiv", "floormod", "gelu", "greater", "greater_equal",
-    "identity", "is_finite", "is_inf", "is_nan", "leaky_relu", "less", "less_equal", "lgamma",
-    "log", "log1p", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum",
-    "minimum", "multiply", "multiply_no_nan", "negative", "not_equal", "ones_like", "pow",
-    "reciprocal", "relu", "relu6", "rint", "round", "rsqrt", "select",
-    "selu", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "square",
-    "squared_difference", "stop_gradient", "subtract", "swish", "tan", "tanh", "truediv",
-    "truncatediv", "truncatemod", "xdivy", "xlog1py", "xlogy", "zeros_like",
-))  # fmt: skip
-_REDUCTIONS = frozenset(
-    ("all", "any", "logsumexp", "max", "mean", "min", "prod", "std", "sum", "variance")
-)
-_ALONG_ONE_AXIS = frozenset(("argmax", "argmin", "cumprod", "cumsum", "log_softmax", "softmax"))
 
 
 class NoRule(Exception):
@@ -112,13 +98,7 @@ class _Batching:
         values = [self.value(t) for t in inputs]
         if kind == "constant":
             return values
-        rule = _RULES.get(kind)
-        if kind in _ELEMENTWISE:
-            rule = _elementwise
-        elif kind in _REDUCTIONS:
-            rule = _reduced
-        elif kind in _ALONG_ONE_AXIS:
-            rule = _along_one_axis
+        rule = _RULES.get(kind) or _rule_by_definition(kind)
         is_batched = any(value.is_batched for value in values)
         if rule is None and (is_batched or kind not in _SOURCES):
             raise NoRule(kind)
@@ -161,11 +141,25 @@ def _reduced(_, kind, values, attrs):
     return call(kind, (value.tensor,), {**attrs, "axis": [_shifted(a) for a in axes]})
 
 
-def _along_one_axis(_, kind, values, attrs):
+def _along_one_axis(batching, kind, values, attrs):
     axis = attrs.get("axis")
     if axis is None:
-        axis = -1 if "softmax" in kind else 0
-    return call(kind, (values[0].tensor,), {**attrs, "axis": _shifted(axis)})
+        axis = _tidemark.op_schema(kind)["axis_unless_given"]
+    tensors = tuple(batching.repeated(value) for value in values)
+    return call(kind, tensors, {**attrs, "axis": _shifted(axis)})
+
+
+@functools.cache
+def _rule_by_definition(kind):
+    """The rule that follows from what the op's definition says; None."""
+    schema = _tidemark.op_schema(kind)
+    if schema is None or any(p["kind"] == "input_list" for p in schema["params"]):
+        return None
+    if schema["works_on_elements"]:
+        return _elementwise
+    if schema["reduction"] is not None:
+        return _reduced
+    return None if schema["axis_unless_given"] is None else _along_one_axis
 
 
 def _matmul(_, kind, values, attrs):
@@ -259,6 +253,7 @@ def _last_axis(_, kind, values, attrs):
     return call(kind, tuple(_only_the_first(values, kind)), attrs)
 
 
+# op names: how each is done for all elements at once, where its definition does not say.
 _RULES = {
     "concat": _joined,
     "expand_dims": _expand_dims,
@@ -276,9 +271,10 @@ _RULES = {
     "transpose": _transpose,
 }
 _LISTS = ("concat", "stack")  # whose inputs are one list
-_SOURCES = frozenset(
-    ("broadcast_to", "fill", "linspace", "one_hot", "range", "size", *_RULES)
-)  # computed as they are where nothing depends on the element
+# Computed as they are where nothing depends on the element.
+# op names: what makes tensors out of sizes.
+_SIZED = ("broadcast_to", "fill", "linspace", "one_hot", "range", "size")
+_SOURCES = frozenset((*_SIZED, *_RULES))
 
 
 def vectorized(fn, elems):

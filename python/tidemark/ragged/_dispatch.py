@@ -11,37 +11,29 @@ import inspect
 import tidemark as tf
 from tidemark import dtypes
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.elementwise import tensors_of_elementwise
 from tidemark._tidemark import call, convert
 from tidemark.ragged._converting import places_of_values
 from tidemark.ragged._functions import check_same_rows, map_flat_values, stack
 from tidemark.ragged._indexing import _expanded, take
 from tidemark.ragged._row_partition import RowPartition
 from tidemark.ragged._tensor import RaggedTensor, _length, as_values, length_of
-from tidemark.sparse._tensor import ELEMENTWISE
 
-_OF_VALUES_NAMES = """
-    as_string join length lower regex_full_match regex_replace strip substr to_hash_bucket
-    to_hash_bucket_fast to_hash_bucket_strong to_number upper unicode_script unicode_transcode
-    decode_base64 encode_base64 clip_by_value dropout one_hot string_to_number check_numerics
-    nextafter
-"""
-_OF_VALUES = frozenset(_OF_VALUES_NAMES.split())
-_BINARY_NAMES = """
-    add subtract multiply truediv divide floordiv floormod mod pow maximum minimum equal
-    not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
-    bitwise_and bitwise_or bitwise_xor left_shift right_shift squared_difference atan2 xlogy
-    xdivy divide_no_nan multiply_no_nan truncatediv truncatemod
-"""
-_BINARY = frozenset(_BINARY_NAMES.split())
+# Functions that take more than elements but work on each of the first argument by itself.
+_OF_VALUES = frozenset(
+    ("check_numerics", "dropout", "join", "one_hot", "regex_full_match", "regex_replace",
+     "unicode_script", "unicode_transcode")
+)  # fmt: skip
 
 
 def answer(function, args, kwargs):
     """What a function makes of arguments with ragged tensors among them."""
     name = function.__name__
     kwargs = {k: v for k, v in kwargs.items() if k != "name"}
-    if name in _BINARY:
+    tensors = tensors_of_elementwise(function)
+    if tensors == 2:
         return binary(function, args, kwargs)
-    if name in ELEMENTWISE or name in _OF_VALUES:
+    if tensors or name in _OF_VALUES:
         return map_flat_values(function, *args, **kwargs)
     handler = _HANDLERS.get(name)
     if handler is None:

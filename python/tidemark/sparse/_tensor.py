@@ -11,6 +11,7 @@ import collections
 from tidemark import dtypes
 from tidemark._export import OPS, export
 from tidemark._tensor.creation import convert_to_tensor, get_static_value
+from tidemark._tensor.elementwise import tensors_of_elementwise
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
@@ -99,7 +100,7 @@ class SparseTensor(CompositeTensor):
         if not args or not isinstance(args[0], SparseTensor):
             return NotImplemented
         name = function.__name__
-        if name in ELEMENTWISE:
+        if tensors_of_elementwise(function) == 1:
             return args[0].with_values(function(args[0]._values, *args[1:], **kwargs))
         return _SIZES[name](*args, **kwargs) if name in _SIZES else NotImplemented
 
@@ -125,17 +126,6 @@ class SparseTensor(CompositeTensor):
         )
 
 
-# Functions of one argument that work on each element by itself.
-ELEMENTWISE_NAMES = """
-    abs acos acosh angle asin asinh atan atanh bessel_i0e bessel_i1e cast ceil conj cos cosh
-    digamma elu erf erfc erfinv exp expm1 floor gelu identity imag is_finite is_inf is_nan
-    leaky_relu lgamma log log1p log_sigmoid logical_not ndtri negative ones_like real reciprocal
-    reciprocal_no_nan relu relu6 rint round rsqrt saturate_cast selu sigmoid sign silu sin sinh
-    softplus softsign sqrt square tan tanh zeros_like
-"""
-ELEMENTWISE = frozenset(ELEMENTWISE_NAMES.split())
-
-
 def _shape(input, out_type=dtypes.int32, name=None):
     return OPS["tf.cast"](input.dense_shape, out_type)
 
@@ -148,6 +138,7 @@ def _rank(input, name=None):
     return call("size", (input.dense_shape,), {})
 
 
+# op names: what each tells of a sparse tensor.
 _SIZES = {"shape": _shape, "size": _size, "rank": _rank}
 
 
