@@ -14,7 +14,12 @@ namespace tidemark::compile {
 
 namespace {
 
-constexpr std::string_view kReductions[] = {"sum", "mean", "max", "min", "prod"};
+/// Reductions that transposes are moved behind.
+bool lets_transposes_pass(ReductionKind kind) {
+  return kind == ReductionKind::sum || kind == ReductionKind::mean ||
+         kind == ReductionKind::maximum || kind == ReductionKind::minimum ||
+         kind == ReductionKind::product;
+}
 
 /// Elements that transposes move.
 double moved(const graph::Graph& graph) {
@@ -45,9 +50,7 @@ class Mover {
     }
     if (const auto permutation = permutation_of(node)) return transpose(node, *permutation);
     if (node.op->is_elementwise()) return elementwise(node);
-    const bool reduces = std::find(std::begin(kReductions), std::end(kReductions),
-                                   node.op->name()) != std::end(kReductions);
-    return reduces ? reduction(node) : Tensor();
+    return lets_transposes_pass(node.op->reduction_kind()) ? reduction(node) : Tensor();
   }
 
   /// Made once.

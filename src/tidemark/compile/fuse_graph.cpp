@@ -14,10 +14,6 @@ namespace {
 constexpr int kMaxRank = 8;
 constexpr DTypeSet kCasts = kFloats | kBool | dtype_set(DType::int32, DType::int64);
 
-bool is_op(const graph::Node& node, std::string_view name) {
-  return node.op && node.op->name() == name;
-}
-
 bool is_known(const Shape& shape) { return shape.is_fully_known() && shape.rank() <= kMaxRank; }
 
 /// Which dimensions are reduced; none: not known.
@@ -31,6 +27,26 @@ std::vector<bool> reduced_dims(const graph::Node& node) {
     flags[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
   }
   return flags;
+}
+
+/// What fusion calls the reduction; none: it has no instruction for it.
+std::optional<fusion::Reduction> fused_reduction(const OpDef& op) {
+  switch (op.reduction_kind()) {
+    case ReductionKind::sum:
+      return fusion::Reduction::sum;
+    case ReductionKind::mean:
+      return fusion::Reduction::mean;
+    case ReductionKind::maximum:
+      return fusion::Reduction::max;
+    case ReductionKind::minimum:
+      return fusion::Reduction::min;
+    case ReductionKind::none:
+    case ReductionKind::product:
+    case ReductionKind::logical:
+    case ReductionKind::other:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 /// Shares the elements of its first input, or may: reading it later reads a variable.
@@ -112,15 +128,13 @@ bool FuseGraph::is_looked_through(int n) const {
   const auto i = static_cast<size_t>(n);
   if (is_output[i] || !after[i].empty()) return false;
   const graph::Node& node = *nodes[i].node;
-  return alias_of_[i] >= 0 || is_op(node, "broadcast_to") || is_op(node, "fill");
+  return alias_of_[i] >= 0 || (node.op && node.op->repeated_input() >= 0);
 }
 
 bool FuseGraph::is_reshaping(int n) const {
   const graph::Node& node = *nodes[static_cast<size_t>(n)].node;
-  const bool reshapes =
-      is_op(node, "reshape") || is_op(node, "expand_dims") || is_op(node, "squeeze");
-  return reshapes && node.before.empty() && is_known(node.inputs[0].shape()) &&
-         is_known(node.outputs[0].shape);
+  return node.op && node.op->is_reshaping() && node.before.empty() &&
+         is_known(node.inputs[0].shape()) && is_known(node.outputs[0].shape);
 }
 
 void FuseGraph::classify(FusableNode& n) const {
@@ -139,9 +153,9 @@ void FuseGraph::classify(FusableNode& n) const {
     if (kCasts.contains(in) && kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::cast;
   } else if (name == "select") {
     if (kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::select;
-  } else if (name == "sum" || name == "mean" || name == "max" || name == "min") {
+  } else if (node.op->reduction_kind() != ReductionKind::none) {
     classify_reduction(n);
-  } else if (name.starts_with("stateless_random_") || name.starts_with("stream_random_")) {
+  } else if (node.op->distribution() != Distribution::none) {
     classify_random(n);
   } else if (fusion::is_fusable(*node.op, in) && node.inputs.size() <= 3) {
     for (const Tensor& t : node.inputs) {
@@ -154,17 +168,11 @@ void FuseGraph::classify(FusableNode& n) const {
 
 void FuseGraph::classify_random(FusableNode& n) const {
   const graph::Node& node = *n.node;
-  const std::string& name = node.op->name();
   if (node.outputs[0].dtype != DType::float32) return;
-  if (name.ends_with("_random_uniform")) {
-    n.drawn = fusion::Drawn::uniform;
-  } else if (name.ends_with("_random_normal")) {
-    n.drawn = fusion::Drawn::normal;
-  } else if (name.ends_with("_random_truncated_normal")) {
-    n.drawn = fusion::Drawn::truncated_normal;
-  } else {
-    return;
-  }
+  const Distribution distribution = node.op->distribution();
+  n.drawn = distribution == Distribution::uniform  ? fusion::Drawn::uniform
+            : distribution == Distribution::normal ? fusion::Drawn::normal
+                                                   : fusion::Drawn::truncated_normal;
   n.kind = FusedKind::random;
   n.is_heavy = true;
 }
@@ -172,9 +180,10 @@ void FuseGraph::classify_random(FusableNode& n) const {
 void FuseGraph::classify_reduction(FusableNode& n) const {
   const graph::Node& node = *n.node;
   const DType dtype = node.inputs[0].dtype();
-  const std::string& name = node.op->name();
-  const bool fits =
-      is_floating(dtype) || (name != "mean" && (dtype == DType::int32 || dtype == DType::int64));
+  const std::optional<fusion::Reduction> reduction = fused_reduction(*node.op);
+  if (!reduction) return;
+  const bool fits = is_floating(dtype) || (*reduction != fusion::Reduction::mean &&
+                                           (dtype == DType::int32 || dtype == DType::int64));
   const std::vector<bool> reduced = reduced_dims(node);
   const auto first = std::find(reduced.begin(), reduced.end(), true);
   const auto after_first = std::find(first, reduced.end(), false);
@@ -187,10 +196,7 @@ void FuseGraph::classify_reduction(FusableNode& n) const {
   }
   n.kind = is_last ? FusedKind::reduce : FusedKind::collect;
   n.row_dims = static_cast<int>(reduced.end() - (is_last ? first : after_first));
-  n.reduction = name == "sum"    ? fusion::Reduction::sum
-                : name == "mean" ? fusion::Reduction::mean
-                : name == "max"  ? fusion::Reduction::max
-                                 : fusion::Reduction::min;
+  n.reduction = *reduction;
   n.kept_shape = node.inputs[0].shape();
   for (int d = 0; d < n.kept_shape.rank(); ++d) {
     if (reduced[static_cast<size_t>(d)]) n.kept_shape[d] = 1;
@@ -212,7 +218,7 @@ void FuseGraph::find_aliases() {
     if (!n.is_reduction() || !n.drops_dims || is_output[i] || users[i].empty()) continue;
     const bool all = std::all_of(users[i].begin(), users[i].end(), [&](int u) {
       const graph::Node& user = *nodes[static_cast<size_t>(u)].node;
-      return (is_op(user, "reshape") || is_op(user, "expand_dims")) && user.before.empty() &&
+      return user.op && user.op->is_reshaping() && user.before.empty() &&
              user.outputs[0].shape == n.kept_shape &&
              number_of(user.inputs[0]) == static_cast<int>(i);
     });
@@ -232,9 +238,9 @@ FusedOperand FuseGraph::resolve(const Tensor& t) const {
       operand.producer = alias_of_[p];
       return operand;
     }
-    const bool repeats = is_op(node, "broadcast_to"), fills = is_op(node, "fill");
-    if (!(repeats || fills) || !node.before.empty()) break;
-    const Tensor& source = node.inputs[fills ? 1 : 0];
+    const int repeated = node.op ? node.op->repeated_input() : -1;
+    if (repeated < 0 || !node.before.empty()) break;
+    const Tensor& source = node.inputs[static_cast<size_t>(repeated)];
     // Which may change between the two.
     if (const int from = number_of(source);
         from >= 0 && lies_in_variable_[static_cast<size_t>(from)]) {

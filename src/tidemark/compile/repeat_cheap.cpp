@@ -25,14 +25,7 @@ constexpr size_t kLongestChain = 4;
 
 /// Whose time is that of passing over their inputs and outputs, or little more.
 bool is_cheap(const graph::Node& node) {
-  if (!node.op || !node.before.empty() || node.op->is_stateful() || node.op->is_heavy()) {
-    return false;
-  }
-  if (node.op->is_elementwise()) return true;
-  static const std::set<std::string_view> others = {
-      "cast", "concat", "layer_norm", "pad", "rms_norm", "softmax", "stack", "tile", "transpose",
-  };
-  return others.contains(node.op->name());
+  return node.op && node.before.empty() && node.op->is_cheap();
 }
 
 /// One value that is made again just before `anchor`, the first that needs it late.

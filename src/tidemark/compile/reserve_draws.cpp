@@ -15,10 +15,8 @@ namespace {
 
 bool is_draw(const graph::Node& node) {
   if (!node.op || !node.before.empty() || !node.op->is_stateful()) return false;
-  const std::string& name = node.op->name();
-  return (name == "random_uniform" || name == "random_normal" ||
-          name == "random_truncated_normal") &&
-         node.outputs[0].dtype == DType::float32 && node.outputs[0].shape.is_fully_known();
+  return node.op->distribution() != Distribution::none && node.outputs[0].dtype == DType::float32 &&
+         node.outputs[0].shape.is_fully_known();
 }
 
 class Reserver {

@@ -35,24 +35,22 @@ class Simplifier {
     if (!node.op || node.op->is_stateful() || node.outputs.size() != 1 || !node.before.empty()) {
       return {};
     }
-    const std::string& name = node.op->name();
+    const OpDef& op = *node.op;
     const std::vector<Tensor> inputs = now_.at(node.inputs);
-    if (name == "identity" || name == "stop_gradient" || name == "ensure_shape" ||
-        name == "broadcast_to" || name == "reshape") {
+    if (op.passes_first_input() || op.is_reshaping() || op.repeated_input() == 0) {
       if (is_like(inputs[0], node.outputs[0])) return inputs[0];
     }
-    if (name == "multiply") return without_neutral(node, inputs, 1, true);
-    if (name == "truediv") return without_neutral(node, inputs, 1, false);
-    if (name == "subtract") return without_neutral(node, inputs, 0, false);
-    if (name == "reshape") return reshape_of_reshape(node, inputs);
+    if (op.neutral_operand()) return without_neutral(node, inputs, *op.neutral_operand());
+    if (op.name() == "reshape") return reshape_of_reshape(node, inputs);
     return {};
   }
 
   /// x * 1, x / 1, x - 0: bit for bit what x is. (x + 0 is not: it makes 0 of -0.)
   static Tensor without_neutral(const graph::Node& node, const std::vector<Tensor>& inputs,
-                                double neutral, bool commutes) {
-    if (is_all(inputs[1], neutral) && is_like(inputs[0], node.outputs[0])) return inputs[0];
-    if (commutes && is_all(inputs[0], neutral) && is_like(inputs[1], node.outputs[0])) {
+                                const NeutralOperand& neutral) {
+    if (is_all(inputs[1], neutral.number) && is_like(inputs[0], node.outputs[0])) return inputs[0];
+    if (neutral.on_either_side && is_all(inputs[0], neutral.number) &&
+        is_like(inputs[1], node.outputs[0])) {
       return inputs[1];
     }
     return {};

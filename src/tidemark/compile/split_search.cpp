@@ -8,6 +8,7 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/split_rows.h"
+#include "tidemark/kernels/fusion/product.h"
 #include "tidemark/plan/load.h"
 #include "tidemark/plan/order.h"
 
@@ -34,16 +35,18 @@ std::string describe(const graph::Node& node) {
 
 /// Whether fusion can make it part of a group.
 bool is_fusable(const graph::Node& node) {
-  static const std::set<std::string_view> others = {"sum", "mean", "max",          "min",
-                                                    "all", "any",  "broadcast_to", "fill"};
-  return node.op && (node.op->is_elementwise() || others.contains(node.op->name()));
+  if (!node.op) return false;
+  if (node.op->is_elementwise() || node.op->repeated_input() >= 0) return true;
+  const ReductionKind kind = node.op->reduction_kind();
+  return kind == ReductionKind::sum || kind == ReductionKind::mean ||
+         kind == ReductionKind::maximum || kind == ReductionKind::minimum ||
+         kind == ReductionKind::logical;
 }
 
 /// Or whether a group can run on its tiles.
 bool is_fusable_before(const graph::Node& node) {
   if (!node.op || is_fusable(node)) return node.op != nullptr;
-  const std::string& name = node.op->name();
-  return name == "matmul" || name == "convolution" || name == "convolution_input_grad";
+  return !node.outputs.empty() && fusion::takes_programs(*node.op, node.outputs[0].dtype);
 }
 
 /// What is alive when, by a guess at what fusion leaves to be written.

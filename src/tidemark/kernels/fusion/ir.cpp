@@ -239,11 +239,8 @@ bool is_fusable(const OpDef& op, DType dtype) {
   }
   const cpu::Loop* loop = cpu::loop_for(op.name(), dtype);
   if (!loop || !kFusable.contains(loop->out)) return false;
-  // Integer quotients and powers fail on some values.
-  constexpr std::string_view kMayFail[] = {"floordiv", "floormod", "truncatediv", "truncatemod",
-                                           "pow"};
-  return is_floating(dtype) ||
-         std::find(std::begin(kMayFail), std::end(kMayFail), op.name()) == std::end(kMayFail);
+  // A group has no way to say which of its ops failed.
+  return !op.may_fail(dtype);
 }
 
 Shape space_of(const Program& program, std::span<const Shape* const> inputs) {
