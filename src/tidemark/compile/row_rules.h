@@ -1,4 +1,5 @@
-// Which ops work row by row: said once an op, for all who want to run it on a part of the rows.
+// Which calls work row by row, by what their ops say (<tidemark/rows.h>), for all who want to run
+// them on a part of the rows.
 //
 //   if (auto rule = row_rule(call, output_shapes, 64)) {
 //     // 64 units of rows: the leading dimension of what `rule` calls rows is a multiple of 64, and
@@ -6,31 +7,9 @@
 //   }
 #pragma once
 
-#include <tidemark/op.h>
-
-#include <optional>
+#include <tidemark/rows.h>
 
 namespace tidemark::compile {
-
-enum class RowRole : uint8_t {
-  whole,  ///< every part needs all of it
-  rows,   ///< a part needs its own rows
-  sizes,  ///< the shape of the only output, as integers: a part has fewer rows
-};
-
-/// How an output of the whole comes out of those of the parts.
-enum class RowResult : uint8_t {
-  rows,     ///< one behind the other
-  sum,      ///< added up: equal to the whole but for rounding
-  mean,     ///< added up, each weighted by its rows
-  maximum,  ///< the greater of them, element by element
-  minimum,
-};
-
-struct RowRule {
-  std::vector<RowRole> inputs;
-  std::vector<RowResult> outputs;
-};
 
 /// None: the op needs all rows at once, or sizes are not known, or do not divide into `units`.
 TIDEMARK_API std::optional<RowRule> row_rule(const OpCall& call, std::span<const Shape> outputs,
