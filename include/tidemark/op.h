@@ -388,6 +388,8 @@ class TIDEMARK_API OpRegistry {
   /// Throws AlreadyExistsError for a name taken, InvalidArgumentError for a broken definition.
   OpDef& add(OpDef&& op);
   const OpDef* find(std::string_view name) const;
+  /// The op that does just what the op of that name in another vocabulary does; null: none.
+  const OpDef* find(Vocabulary vocabulary, std::string_view name) const;
   /// Throws NotFoundError.
   const OpDef& get(std::string_view name) const;
   OpDef& get_mutable(std::string_view name);

@@ -312,6 +312,15 @@ PyObject* op_schema(PyObject*, PyObject* name) {
   });
 }
 
+/// op_of_tensorflow(name)
+PyObject* op_of_tensorflow(PyObject*, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    if (!PyUnicode_Check(name)) raise(PyExc_TypeError, "a name is a string; %R was given", name);
+    const OpDef* op = OpRegistry::instance().find(Vocabulary::tensorflow, utf8(name));
+    return op ? schema_of(*op) : Py_NewRef(Py_None);
+  });
+}
+
 // --- call(op_name, inputs, attrs=None) ----------------------------------------------------------
 
 std::vector<Attr> attrs_from_dict(const OpDef& op, PyObject* given) {
@@ -430,6 +439,8 @@ PyMethodDef op_function_methods[] = {
      "What the operations of a function are called in graphs unless named."},
     {"list_ops", list_ops, METH_NOARGS, "The definitions of all ops as dicts."},
     {"op_schema", op_schema, METH_O, "The definition of one op as a dict; None: no such op."},
+    {"op_of_tensorflow", op_of_tensorflow, METH_O,
+     "The definition of the op that does what TensorFlow's of that name does; None: no such op."},
     {"extend_tensor", extend_tensor, METH_O, "Sets attributes of the Tensor type."},
     {nullptr, nullptr, 0, nullptr}};
 

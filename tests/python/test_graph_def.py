@@ -11,6 +11,9 @@ import graph_programs
 import numpy as np
 import pytest
 import tidemark.compat.v1 as tf
+from tidemark._v1.graph_def import op_defs, table
+
+from tidemark import _tidemark
 
 DATA = Path(__file__).parent / "data"
 MODELS = sorted(graph_exchange.MODELS)
@@ -396,3 +399,17 @@ def test_graphs_come_and_go_without_growing():
             tf.GraphDef.FromString(graph.as_graph_def().SerializeToString())
 
     flat.assert_flat(round_trip, rounds=120)
+
+
+def test_definitions_name_ops_as_tensorflow_has_them():
+    schemas = [schema for schema in _tidemark.list_ops() if schema["tensorflow"] is not None]
+    assert len(schemas) > 150
+    for schema in schemas:
+        rule = table.rule_of(schema["name"])
+        definition = op_defs.recorded().get(rule.theirs)
+        if definition is None:
+            continue  # of a library that another test loaded
+        assert table.rule_by_theirs(rule.theirs) is rule
+        assert len(rule.inputs) == len(definition.inputs), rule.ours
+        assert set(rule.attrs) <= set(definition.attrs), rule.ours
+    assert table.rule_of("gelu") is None and table.rule_by_theirs("Gelu") is None

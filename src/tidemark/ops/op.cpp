@@ -405,6 +405,7 @@ struct OpRegistry::State {
   mutable std::shared_mutex mutex;
   std::deque<OpDef> ops;  // addresses stay
   std::unordered_map<std::string_view, OpDef*> by_name;
+  std::array<std::unordered_map<std::string_view, OpDef*>, kVocabularies> by_foreign_name;
 };
 
 OpRegistry::OpRegistry() : state_(std::make_unique<State>()) {}
@@ -420,8 +421,18 @@ OpDef& OpRegistry::add(OpDef&& op) {
   if (state_->by_name.contains(op.name())) {
     fail<AlreadyExistsError>("an op named '", op.name(), "' is already defined");
   }
+  for (size_t v = 0; v < kVocabularies; ++v) {
+    if (!op.foreign_[v]) continue;
+    const auto other = state_->by_foreign_name[v].find(op.foreign_[v]->name);
+    if (other == state_->by_foreign_name[v].end()) continue;
+    fail<AlreadyExistsError>("op '", op.name(), "' cannot be ", op.foreign_[v]->name, ": op '",
+                             other->second->name(), "' is");
+  }
   OpDef& kept = state_->ops.emplace_back(std::move(op));
   state_->by_name.emplace(kept.name(), &kept);
+  for (size_t v = 0; v < kVocabularies; ++v) {
+    if (kept.foreign_[v]) state_->by_foreign_name[v].emplace(kept.foreign_[v]->name, &kept);
+  }
   return kept;
 }
 
@@ -429,6 +440,13 @@ const OpDef* OpRegistry::find(std::string_view name) const {
   std::shared_lock lock(state_->mutex);
   const auto it = state_->by_name.find(name);
   return it == state_->by_name.end() ? nullptr : it->second;
+}
+
+const OpDef* OpRegistry::find(Vocabulary vocabulary, std::string_view name) const {
+  std::shared_lock lock(state_->mutex);
+  const auto& by_name = state_->by_foreign_name[static_cast<size_t>(vocabulary)];
+  const auto it = by_name.find(name);
+  return it == by_name.end() ? nullptr : it->second;
 }
 
 const OpDef& OpRegistry::get(std::string_view name) const {

@@ -68,6 +68,16 @@ TEST(OpFacts, NamesOfTwoVocabularies) {
   EXPECT_EQ(both.foreign(Vocabulary::onnx)->label, "Others");
 }
 
+TEST(OpFacts, OpsAreFoundByNamesOfTensorFlow) {
+  OpRegistry& registry = OpRegistry::instance();
+  EXPECT_EQ(registry.find(Vocabulary::tensorflow, "AddV2"), &op("add"));
+  EXPECT_EQ(registry.find(Vocabulary::tensorflow, "add"), nullptr);
+  EXPECT_EQ(registry.find(Vocabulary::onnx, "AddV2"), nullptr);
+  EXPECT_THROW(registry.add(unary(OpDef("op_facts_test_taken")).tensorflow("AddV2")),
+               AlreadyExistsError);
+  EXPECT_EQ(registry.find("op_facts_test_taken"), nullptr);
+}
+
 TEST(OpFacts, FactsAboutWhatIsNotThereAreRefused) {
   OpRegistry& registry = OpRegistry::instance();
   EXPECT_THROW(registry.add(unary(OpDef("op_facts_test_axis")).along_axis()), InvalidArgumentError);

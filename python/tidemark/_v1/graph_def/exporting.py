@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from tidemark import _tidemark, dtypes
@@ -13,12 +11,6 @@ from tidemark._v1.graph_def import op_defs, special_ops, table
 from tidemark._v1.graph_def.values import python_value, set_attr, shape_message, tensor_message
 
 PRODUCER = 1987  # a version of GraphDef that TensorFlow 2 reads
-
-
-@functools.cache
-def schemas():
-    """Our ops by name."""
-    return {schema["name"]: schema for schema in _tidemark.list_ops()}
 
 
 class Writer:
@@ -106,7 +98,7 @@ class Writer:
         before = len(self.message.node)
         control = [self._names[(item.sequence, -1)] for item in node.before]
         kind = node.kind
-        rule = table.RULES.get(kind)
+        rule = table.rule_of(kind)
         if kind in special_ops.WRITERS:
             made = special_ops.WRITERS[kind](self, node, label)
         elif rule is not None and special_ops.rule_applies(node):
@@ -134,7 +126,7 @@ class Writer:
 
     def inputs_by_name(self, node):
         """Our parameters → tensors, lists of tensors for a list."""
-        schema, tensors = schemas()[node.kind], list(node.inputs)
+        schema, tensors = _tidemark.op_schema(node.kind), list(node.inputs)
         params = [p for p in schema["params"] if p["kind"] != "attr"]
         in_list = len(tensors) - (len(params) - 1)
         out = {}

@@ -79,7 +79,7 @@ class Reader:
         definition = op_defs.find(node.op)
         if node.op.startswith("Tidemark>"):
             make = _ours
-        elif definition is None or (node.op not in READERS and node.op not in table.BY_THEIRS):
+        elif definition is None or (node.op not in READERS and not table.rule_by_theirs(node.op)):
             if node.op in self.library:
                 return self.call_function(node, node.op, inputs)
             raise NotFoundError(
@@ -253,8 +253,8 @@ def _converted(value):
 
 
 def _by_rule(call):
-    """An op that is one line of the table."""
-    rule, given, attrs = table.BY_THEIRS[call.node.op], list(call.inputs), {}
+    """An op that is just one of ours."""
+    rule, given, attrs = table.rule_by_theirs(call.node.op), list(call.inputs), {}
     inputs, at = [], 0
     for argument, item in zip(call.definition.inputs, rule.inputs, strict=True):
         count = call.attr(argument.number) if argument.number else 1
@@ -273,24 +273,19 @@ def _by_rule(call):
         if ours == "seed" and not value:
             value = None
         attrs[ours] = value
-    for name, value in attrs.items():  # one axis where a list is taken, and the other way round
-        wants_list = rule.ours in ("sum", "mean", "prod", "min", "max", "any", "all",
-                                   "euclidean_norm", "reverse", "roll")  # fmt: skip
-        if name == "axis" and wants_list and not isinstance(value, list):
+    for name, value in attrs.items():  # one axis where a list is taken
+        if name == "axis" and name in rule.listed and isinstance(value, int):
             attrs[name] = [value]
-    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
-
-    order = [p["name"] for p in schemas()[rule.ours]["params"] if p["kind"] != "attr"]
+    schema = _tidemark.op_schema(rule.ours)
+    order = [p["name"] for p in schema["params"] if p["kind"] != "attr"]
     by_name = dict(zip([i.lstrip("*") for i in rule.inputs if i[0] != "@"], inputs, strict=True))
     return _tidemark.call(rule.ours, tuple(by_name[name] for name in order), attrs)
 
 
 def _ours(call):
     """An op of ours that TensorFlow does not have."""
-    from tidemark._v1.graph_def.exporting import schemas  # loaded on first use
-
     kind = call.node.op.partition(">")[2]
-    schema = schemas().get(kind)
+    schema = _tidemark.op_schema(kind)
     if schema is None:
         raise NotFoundError(None, None, f"Op type not registered '{call.node.op}': it is the op of "
                             f"node '{call.node.name}'")  # fmt: skip

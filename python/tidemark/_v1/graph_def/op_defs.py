@@ -6,8 +6,9 @@ import ast
 import functools
 import pathlib
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._proto.framework import DataType, OpDef
+from tidemark._v1.graph_def import table
 
 
 class Argument:
@@ -56,14 +57,57 @@ class Definition:
 
 
 @functools.cache
-def _all():
+def recorded():
+    """TensorFlow's definitions by name."""
     text = (pathlib.Path(__file__).parent / "op_defs.tsv").read_text()
     return {made.name: made for made in map(Definition, text.splitlines())}
 
 
 def find(name):
     """The definition of an operation; None."""
-    return _all().get(name)
+    return recorded().get(name) or _of_library(name)
+
+
+_KINDS = {"bool": "bool", "int": "int", "float": "float", "dtype": "type", "string": "string",
+          "ints": "list(int)"}  # fmt: skip
+
+
+def _of_library(name):
+    """What an operation that a library of ops knows by TensorFlow's name looks like; None."""
+    rule = table.rule_by_theirs(name)
+    if rule is None:
+        return None
+    schema = _tidemark.op_schema(rule.ours)
+    params = {param["name"]: param for param in schema["params"]}
+    theirs = {ours: name for name, ours in rule.attrs.items()}
+    inputs, types = [], []
+    for item in rule.inputs:
+        param = params[item.lstrip("@*")]
+        letter = "int32" if item[0] == "@" else param["type_var"]
+        inputs.append(f"{param['name']}:{'N*' if item[0] == '*' else ''}{letter}")
+        if item[0] != "@" and f"{letter}:type" not in types:
+            types.append(f"{letter}:type")
+    outputs = [f"{out['name']}:{_type_of(out, params, theirs)}" for out in schema["outputs"]]
+    attrs = [_attr_text(theirs[ours], params[ours]) for ours in theirs]
+    counts = ["N:int"] if any(item[0] == "*" for item in rule.inputs) else []
+    return Definition("\t".join((name, *map(" ".join, (inputs, outputs, attrs + types + counts)))))
+
+
+def _type_of(output, params, theirs):
+    """The letter of the input that an output is like, a dtype, or an attribute."""
+    if output["type"] in ("like", "real_of"):
+        return params[output["of"]]["type_var"]
+    if output["type"] == "from_attr":
+        return theirs.get(output["of"], output["of"])
+    return dtypes.as_dtype(output["dtype"]).name if output["type"] == "fixed" else "T"
+
+
+def _attr_text(name, param):
+    kind, default = _KINDS[param["type"]], param["default"]
+    if param["required"] or default is None or kind == "type":
+        return f"{name}:{kind}"
+    text = ",".join(map(str, default)) if kind == "list(int)" else repr(default)
+    return f"{name}:{kind}={text}" if " " not in text else f"{name}:{kind}"
 
 
 def _fill_argument(message, argument, definition):

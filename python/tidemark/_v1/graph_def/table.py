@@ -1,214 +1,16 @@
-"""Which op of TensorFlow an op of ours is: the one place where the two vocabularies meet.
+"""Which op of TensorFlow an op of ours is.
 
-A line: our op, TensorFlow's, our parameters in the order of TensorFlow's inputs, attributes as
-``theirs=ours``, and what operations are called unless named, where that is not TensorFlow's op.
-``@axis`` is an attribute of ours that TensorFlow takes as an input, a constant; ``*values`` a list.
-Attributes that tell the dtype or the number of inputs are not listed: they follow from the inputs.
+Where one is just the other the op's own definition says so (``.tensorflow(…)`` in C++), and
+libraries of ops loaded later bring theirs. Here stand the names of those that are more than that.
 """
 
 from __future__ import annotations
 
-_LINES = """
-relu | Relu | features
-relu_grad | ReluGrad | dy activations
-relu6 | Relu6 | features
-leaky_relu | LeakyRelu | features | alpha=alpha
-elu | Elu | features
-selu | Selu | features
-softplus | Softplus | features
-softsign | Softsign | features
-add | AddV2 | x y | | add
-subtract | Sub | x y | | sub
-multiply | Mul | x y | | mul
-truediv | RealDiv | x y | | truediv
-divide_no_nan | DivNoNan | x y | | div_no_nan
-multiply_no_nan | MulNoNan | x y | | multiply_no_nan
-xdivy | Xdivy | x y
-negative | Neg | x
-square | Square | x
-squared_difference | SquaredDifference | x y
-maximum | Maximum | x y
-minimum | Minimum | x y
-clip_by_value | ClipByValue | t clip_value_min clip_value_max | | clip_by_value
-abs | Abs | x
-sign | Sign | x
-add_n | AddN | *inputs
-atan2 | Atan2 | y x
-xlogy | Xlogy | x y
-xlog1py | Xlog1py | x y
-cast | Cast | x | DstT=dtype
-bitcast | Bitcast | input | type=type
-equal | Equal | x y
-not_equal | NotEqual | x y
-less | Less | x y
-less_equal | LessEqual | x y
-greater | Greater | x y
-greater_equal | GreaterEqual | x y
-logical_and | LogicalAnd | x y
-logical_or | LogicalOr | x y
-logical_not | LogicalNot | x
-is_nan | IsNan | x
-is_inf | IsInf | x
-is_finite | IsFinite | x
-bitwise_and | BitwiseAnd | x y
-bitwise_or | BitwiseOr | x y
-bitwise_xor | BitwiseXor | x y
-left_shift | LeftShift | x y
-right_shift | RightShift | x y
-invert | Invert | x
-complex | Complex | real imag
-real | Real | input
-imag | Imag | input
-conj | Conj | x
-angle | Angle | input
-floordiv | FloorDiv | x y | | floordiv
-floormod | FloorMod | x y | | mod
-truncatediv | TruncateDiv | x y
-truncatemod | TruncateMod | x y
-pow | Pow | x y | | pow
-nextafter | NextAfter | x1 x2
-qr | Qr | input | full_matrices=full_matrices
-eigh | SelfAdjointEigV2 | tensor | compute_v=compute_v
-cholesky | Cholesky | input
-triangular_solve | MatrixTriangularSolve | matrix rhs | lower=lower adjoint=adjoint
-matrix_solve | MatrixSolve | matrix rhs | adjoint=adjoint
-matrix_inverse | MatrixInverse | input | adjoint=adjoint
-matrix_determinant | MatrixDeterminant | input
-log_matrix_determinant | LogMatrixDeterminant | input
-expm | MatrixExponential | input
-sqrtm | MatrixSquareRoot | input
-fill | Fill | dims value
-zeros_like | ZerosLike | input | | zeros_like
-ones_like | OnesLike | input | | ones_like
-identity | Identity | input
-stop_gradient | StopGradient | input
-select | SelectV2 | condition x y
-gather | GatherV2 | params indices @axis | batch_dims=batch_dims
-gather_nd | GatherNd | params indices
-one_hot | OneHot | indices depth on_value off_value | axis=axis | one_hot
-nonzero | Where | condition
-concat | ConcatV2 | *values @axis | | concat
-stack | Pack | *values | axis=axis | stack
-unstack | Unpack | value | num=num axis=axis | unstack
-tile | Tile | input multiples
-range | Range | start limit delta | | range
-transpose | Transpose | a @perm | | transpose
-reverse | ReverseV2 | tensor @axis
-roll | Roll | input shift @axis
-reverse_sequence | ReverseSequence | input seq_lengths | seq_dim=seq_axis batch_dim=batch_axis
-sum | Sum | input_tensor @axis | keep_dims=keepdims
-mean | Mean | input_tensor @axis | keep_dims=keepdims
-prod | Prod | input_tensor @axis | keep_dims=keepdims
-min | Min | input_tensor @axis | keep_dims=keepdims
-max | Max | input_tensor @axis | keep_dims=keepdims
-any | Any | input_tensor @axis | keep_dims=keepdims
-all | All | input_tensor @axis | keep_dims=keepdims
-euclidean_norm | EuclideanNorm | input_tensor @axis | keep_dims=keepdims
-cumsum | Cumsum | x @axis | exclusive=exclusive reverse=reverse
-cumprod | Cumprod | x @axis | exclusive=exclusive reverse=reverse
-cumulative_logsumexp | CumulativeLogsumexp | x @axis | exclusive=exclusive reverse=reverse
-argmax | ArgMax | input @axis | output_type=output_type
-argmin | ArgMin | input @axis | output_type=output_type
-scatter_nd | ScatterNd | indices updates shape
-tensor_scatter_nd_update | TensorScatterUpdate | tensor indices updates
-tensor_scatter_nd_add | TensorScatterAdd | tensor indices updates
-tensor_scatter_nd_sub | TensorScatterSub | tensor indices updates
-tensor_scatter_nd_min | TensorScatterMin | tensor indices updates
-tensor_scatter_nd_max | TensorScatterMax | tensor indices updates
-unsorted_segment_sum | UnsortedSegmentSum | data segment_ids num_segments
-unsorted_segment_prod | UnsortedSegmentProd | data segment_ids num_segments
-unsorted_segment_max | UnsortedSegmentMax | data segment_ids num_segments
-unsorted_segment_min | UnsortedSegmentMin | data segment_ids num_segments
-segment_sum | SegmentSum | data segment_ids
-segment_mean | SegmentMean | data segment_ids
-segment_prod | SegmentProd | data segment_ids
-segment_max | SegmentMax | data segment_ids
-segment_min | SegmentMin | data segment_ids
-reshape | Reshape | tensor shape
-expand_dims | ExpandDims | input @axis
-squeeze | Squeeze | input | squeeze_dims=axis
-shape | Shape | input | out_type=out_type
-rank | Rank | input
-size | Size | input | out_type=out_type
-broadcast_to | BroadcastTo | input shape
-slice | Slice | input_ begin size
-strided_slice | StridedSlice | input_ begin end strides | begin_mask=begin_mask end_mask=end_mask \
-ellipsis_mask=ellipsis_mask new_axis_mask=new_axis_mask shrink_axis_mask=shrink_axis_mask \
-| strided_slice
-strided_slice_grad | StridedSliceGrad | shape begin end strides dy | begin_mask=begin_mask \
-end_mask=end_mask ellipsis_mask=ellipsis_mask new_axis_mask=new_axis_mask \
-shrink_axis_mask=shrink_axis_mask
-tensor_strided_slice_update | TensorStridedSliceUpdate | input begin end strides value \
-| begin_mask=begin_mask end_mask=end_mask ellipsis_mask=ellipsis_mask \
-new_axis_mask=new_axis_mask shrink_axis_mask=shrink_axis_mask
-softmax | Softmax | logits
-log_softmax | LogSoftmax | logits
-sparse_softmax_cross_entropy | SparseSoftmaxCrossEntropyWithLogits | logits labels
-softmax_cross_entropy | SoftmaxCrossEntropyWithLogits | logits labels
-top_k | TopKV2 | input k | sorted=sorted
-in_top_k | InTopKV2 | predictions targets @k
-unique | Unique | x | out_idx=out_idx
-unique_with_counts | UniqueWithCounts | x | out_idx=out_idx
-invert_permutation | InvertPermutation | x
-band_part | MatrixBandPart | input num_lower num_upper
-igamma | Igamma | a x
-igammac | Igammac | a x
-zeta | Zeta | x q
-polygamma | Polygamma | a x
-betainc | Betainc | a b x
-sqrt | Sqrt | x
-rsqrt | Rsqrt | x
-reciprocal | Reciprocal | x
-floor | Floor | x
-ceil | Ceil | x
-round | Round | x
-rint | Rint | x
-exp | Exp | x
-expm1 | Expm1 | x
-log | Log | x
-log1p | Log1p | x
-sin | Sin | x
-cos | Cos | x
-tan | Tan | x
-asin | Asin | x
-acos | Acos | x
-atan | Atan | x
-sinh | Sinh | x
-cosh | Cosh | x
-tanh | Tanh | x
-asinh | Asinh | x
-acosh | Acosh | x
-atanh | Atanh | x
-sigmoid | Sigmoid | x
-erf | Erf | x
-erfc | Erfc | x
-erfinv | Erfinv | x
-ndtri | Ndtri | x
-lgamma | Lgamma | x
-digamma | Digamma | x
-bessel_i0e | BesselI0e | x
-bessel_i1e | BesselI1e | x
-string_length | StringLength | input | unit=unit
-string_join | StringJoin | *inputs | separator=separator
-string_lower | StringLower | input | encoding=encoding
-string_upper | StringUpper | input | encoding=encoding
-string_strip | StringStrip | input
-string_to_number | StringToNumber | input | out_type=out_type
-string_to_hash_bucket_fast | StringToHashBucketFast | input | num_buckets=num_buckets
-string_substr | Substr | input pos len | unit=unit
-regex_full_match | RegexFullMatch | input pattern
-regex_replace | RegexReplace | input pattern rewrite | replace_global=replace_global
-as_string | AsString | input | precision=precision scientific=scientific shortest=shortest \
-width=width fill=fill
-decode_raw | DecodeRaw | input_bytes | out_type=out_type little_endian=little_endian
-encode_base64 | EncodeBase64 | input | pad=pad
-decode_base64 | DecodeBase64 | input
-read_file | ReadFile | filename
-random_shuffle | RandomShuffle | value | seed=seed
-"""
+from tidemark import _tidemark
 
 # Whose operation of TensorFlow's depends on ranks or attributes: exporting.py knows how. Here is
 # what they are called unless named.
+# op names: those whose definition cannot say it.
 _NAMES = {
     "matmul": "MatMul",
     "convolution": "Conv2D",
@@ -251,30 +53,57 @@ FUNCTION_NAMES = {
 
 
 class Rule:
-    """One line of the table."""
+    """How one op of TensorFlow takes what one of ours does.
 
-    __slots__ = ("ours", "theirs", "inputs", "attrs", "name")
+    ``inputs``: our parameters in the order of TensorFlow's inputs. ``@axis`` is an attribute of
+    ours that TensorFlow takes as an input, a constant; ``*values`` a list. ``attrs``: theirs →
+    ours; those that tell the dtype or the number of inputs follow from the inputs.
+    """
 
-    def __init__(self, line):
-        cells = [cell.strip() for cell in line.split("|")] + [""] * 3
-        self.ours, self.theirs = cells[0], cells[1]
-        self.inputs = cells[2].split()
-        self.attrs = dict(item.split("=") for item in cells[3].split())
-        self.name = cells[4] or self.theirs
+    __slots__ = ("ours", "theirs", "inputs", "attrs", "name", "listed")
+
+    def __init__(self, schema):
+        foreign, params = schema["tensorflow"], {p["name"]: p for p in schema["params"]}
+        signs = {"attr": "@", "input_list": "*", "input": ""}
+        self.ours, self.theirs, self.name = schema["name"], foreign["op"], foreign["label"]
+        self.inputs = [signs[params[name]["kind"]] + name for name in foreign["inputs"]]
+        self.attrs = foreign["attrs"]
+        #: attributes of ours that are lists
+        self.listed = {p["name"] for p in schema["params"] if p.get("type") == "ints"}
 
 
-RULES = {rule.ours: rule for rule in map(Rule, _LINES.strip().splitlines())}
-BY_THEIRS = {rule.theirs: rule for rule in RULES.values()}
+_rules, _rules_by_theirs = {}, {}  # what was asked for and found; definitions do not change
+
+
+def _rule(schema):
+    if schema is None or schema["tensorflow"] is None:
+        return None
+    return _rules.setdefault(schema["name"], Rule(schema))
+
+
+def rule_of(ours):
+    """The rule of an op of ours, or None."""
+    return _rules.get(ours) or _rule(_tidemark.op_schema(ours))
+
+
+def rule_by_theirs(theirs):
+    """The rule of an op of TensorFlow's, or None."""
+    rule = _rules_by_theirs.get(theirs) or _rule(_tidemark.op_of_tensorflow(theirs))
+    if rule is not None:
+        _rules_by_theirs[theirs] = rule
+    return rule
 
 
 def default_names():
     """What operations are called unless named: our kind → name."""
-    return {**{rule.ours: rule.name for rule in RULES.values()}, **_NAMES}
+    rules = filter(None, map(_rule, _tidemark.list_ops()))
+    return {**{rule.ours: rule.name for rule in rules}, **_NAMES}
 
 
 _UPDATES = {"assign": "AssignVariableOp", "add": "AssignAddVariableOp",
             "subtract": "AssignSubVariableOp", "read": "ReadVariableOp",
             "is_initialized": "VarIsInitializedOp"}  # fmt: skip
+# op names: as above, where the type is another word than the name.
 _TYPES = {
     "convolution": "Conv2D", "split": "Split", "pad": "Pad", "linspace": "LinSpace",
     "random_normal": "RandomStandardNormal", "random_uniform": "RandomUniform",
@@ -286,7 +115,7 @@ _TYPES = {
 
 def type_of_kind(kind):
     """TensorFlow's name for what nodes of a kind do; ``Tidemark>…`` where it has none."""
-    rule = RULES.get(kind)
+    rule = rule_of(kind)
     if rule is not None:
         return rule.theirs
     return _TYPES.get(kind) or _NAMES.get(kind) or f"Tidemark>{kind}"
