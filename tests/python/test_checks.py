@@ -14,6 +14,7 @@ import formatting  # noqa: E402
 import isa_symbols  # noqa: E402
 import layers  # noqa: E402
 import lengths  # noqa: E402
+import op_names  # noqa: E402
 import step_questions  # noqa: E402
 
 
@@ -156,6 +157,60 @@ def test_others_may_ask_for_classes(project):
     project("src/tidemark/exec/a.cpp", "dynamic_cast<const A*>(&x);\n")
     project("src/tidemark/plan/a.cpp", "effects_of(node);  // no dynamic_cast\n")
     assert step_questions.check(project.root) == []
+
+
+# --- op names ------------------------------------------------------------------------------------
+
+OPS = """
+TIDEMARK_OP(add).elementwise();
+TIDEMARK_FAMILY(sub, kFloats).elementwise();
+TIDEMARK_FAMILY(multiply, kFloats)
+    .elementwise();
+static const OpRegistrar tidemark_op_shape = shaped(OpDef("shape"));
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("src/tidemark/compile/a.cpp", 'const char* a[] = {"add", "sub", "multiply"};\n', 1),
+        ("src/tidemark/exec/a.h", '// ops\nA a = {{"add", 1}, {"sub", 2}, {"shape", 3}};\n', 2),
+        (
+            "src/tidemark/trace/a.cpp",
+            'return n == "add" || n == "sub" ||\n       n == "multiply";\n',
+            1,
+        ),
+        ("python/tidemark/a.py", 'A = frozenset(("add", "sub", "multiply", "other"))\n', 1),
+        ("python/tidemark/x/a.py", 'A = {"add": 1, "sub": 2, "multiply": 3}\n', 1),
+        ("python/tidemark/a.py", 'A = """\n  add sub\n  multiply\n""".split()\n', 1),
+    ],
+)
+def test_lists_of_op_names_are_found(project, file, text, line):
+    project("src/tidemark/ops/a.cpp", OPS)
+    project(file, text)
+    (problem,) = op_names.check(project.root)
+    assert problem.startswith(f"{file}:{line}: ") and "op_facts.h" in problem
+
+
+def test_tables_about_ops_and_other_words_are_no_lists_of_op_names(project):
+    project("src/tidemark/ops/a.cpp", OPS)
+    project(
+        "src/tidemark/compile/a.cpp",
+        "// op names: what each is written as.\n"
+        'const char* a[] = {"add", "sub", "multiply"};\n'
+        'void f() {\n  g("add");\n  g("sub");\n  g("multiply");\n}\n'
+        'bool h() { return n == "add" || n == "sub"; }\n',
+    )
+    project("src/tidemark/compile/a_test.cpp", 'const char* a[] = {"add", "sub", "multiply"};\n')
+    project("src/tidemark/kernels/a.cpp", 'const char* a[] = {"add", "sub", "multiply"};\n')
+    project(
+        "python/tidemark/a.py",
+        "# op names: what moved.\n"
+        'A = ("add", "sub", "multiply")\n'
+        'B = ("add", "sub", "multiply", "x", "y", "z")\n'
+        'C = ("add", "sub")\n',
+    )
+    assert op_names.check(project.root) == []
 
 
 # --- formatting ----------------------------------------------------------------------------------

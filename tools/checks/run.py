@@ -5,12 +5,14 @@ import sys
 import formatting
 import layers
 import lengths
+import op_names
 import step_questions
 from sources import ROOT
 
 CHECKS = {
     "layers": layers.check,
     "lengths": lengths.check,
+    "op names": op_names.check,
     "step questions": step_questions.check,
     "formatting": formatting.check,
 }

@@ -11,6 +11,7 @@ import importlib
 MOVED = {
     **{
         name: f"math.{name}"
+        # op names: functions that TensorFlow moved.
         for name in (
             "angle", "betainc", "bincount", "ceil", "conj", "count_nonzero", "digamma", "erf",
             "erfc", "igamma", "igammac", "imag", "invert_permutation", "is_finite", "is_inf",

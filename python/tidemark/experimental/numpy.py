@@ -20,7 +20,7 @@ float16, float32, float64 = _np.float16, _np.float32, _np.float64
 complex64, complex128 = _np.complex64, _np.complex128
 int_, float_, complex_, inexact = _np.int64, _np.float64, _np.complex128, _np.inexact
 
-# Ops that do under TensorFlow's name what NumPy's function of the same, or the given, name does.
+# op names: NumPy's functions, and what does the same under TensorFlow's names.
 _SAME = {
     "abs": "abs", "absolute": "abs", "add": "add", "angle": "math.angle", "arccos": "acos",
     "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",

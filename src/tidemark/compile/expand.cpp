@@ -106,6 +106,7 @@ struct Expansion {
                                const std::vector<Tensor>& inputs);
   int last_rows;  // the inputs up to this one have the rows
 };
+// op names: what each is written as.
 constexpr Expansion kExpansions[] = {
     {"softmax", softmax, 0},           {"log_softmax", log_softmax, 0},
     {"softmax_grad", softmax_grad, 1}, {"log_softmax_grad", log_softmax_grad, 1},

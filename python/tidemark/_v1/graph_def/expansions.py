@@ -113,7 +113,7 @@ def _cast_like(make):
     return made
 
 
-# Op → function of its inputs and attributes.
+# op names: what TensorFlow has no op for, as a function of inputs and attributes.
 EXPANSIONS = {
     "gelu": _gelu,
     "swish": lambda x, beta: x * tf.sigmoid(x * beta),

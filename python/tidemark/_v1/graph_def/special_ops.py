@@ -334,6 +334,7 @@ def _linspace(writer, node, label):
     return writer.outputs(node, label)
 
 
+# op names: what TensorFlow calls the draws that ours scale and shift.
 _DRAWS = {"random_normal": "RandomStandardNormal", "random_truncated_normal": "TruncatedNormal",
           "random_uniform": "RandomUniform"}  # fmt: skip
 
