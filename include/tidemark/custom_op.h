@@ -21,8 +21,10 @@
 #pragma once
 
 #include <tidemark/call.h>
+#include <tidemark/elementwise.h>
 #include <tidemark/kernel.h>
 #include <tidemark/op.h>
+#include <tidemark/rows.h>
 
 #include <string>
 #include <vector>

@@ -22,7 +22,7 @@ PUBLIC_HEADERS = {
     "tensor": "tensor.h variable.h",
     "graph": "attr.h",
     "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
-    "kernels": "kernel.h",
+    "kernels": "elementwise.h kernel.h",
     "exec": "create.h custom_op.h ops.h",
     "autodiff": "gradient.h",
     "trace": "control_flow.h function.h plan.h",

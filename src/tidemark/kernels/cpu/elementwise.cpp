@@ -1,6 +1,9 @@
 // Registers every elementwise loop as a kernel.
 
 #include <array>
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -31,7 +34,7 @@ TIDEMARK_PLAIN_FAMILIES(X)
 
 namespace {
 
-constexpr int kMaxOps = 160;
+constexpr int kMaxOps = 256;
 
 /// A kernel is a plain function, so each op gets a numbered one that finds its loops here.
 struct Slot {
@@ -39,7 +42,8 @@ struct Slot {
   const Loop* by_dtype[kDTypeSlots] = {};
 };
 constinit std::array<Slot, kMaxOps> slots{};
-constinit int slots_used = 0;
+/// A slot is complete before it counts: libraries are opened while others look for loops.
+constinit std::atomic<int> slots_used = 0;
 constinit const BlockTable* blocks_in_use = nullptr;
 constinit const CastTable* casts_in_use = nullptr;
 
@@ -54,13 +58,27 @@ constexpr std::array<KernelRun, sizeof...(I)> numbered_kernels(std::index_sequen
 }
 constexpr auto kKernels = numbered_kernels(std::make_index_sequence<kMaxOps>());
 
-int slot_of(std::string_view op) {
-  for (int i = 0; i < slots_used; ++i) {
+/// -1: none.
+int find_slot(std::string_view op) {
+  const int used = slots_used.load(std::memory_order_acquire);
+  for (int i = 0; i < used; ++i) {
     if (slots[static_cast<size_t>(i)].op == op) return i;
   }
-  if (slots_used == kMaxOps) fail<InternalError>("more than ", kMaxOps, " elementwise ops");
-  slots[static_cast<size_t>(slots_used)].op = op;
-  return slots_used++;
+  return -1;
+}
+
+void add_slot(const Slot& slot) {
+  const int used = slots_used.load(std::memory_order_relaxed);
+  if (used == kMaxOps) fail("no room for '", slot.op, "': there are ", kMaxOps, " elementwise ops");
+  slots[static_cast<size_t>(used)] = slot;
+  slots_used.store(used + 1, std::memory_order_release);
+}
+
+int slot_of(std::string_view op) {
+  const int known = find_slot(op);
+  if (known >= 0) return known;
+  add_slot({op, {}});
+  return slots_used.load(std::memory_order_relaxed) - 1;
 }
 
 /// A loop over float32 serves the half types too.
@@ -91,29 +109,53 @@ void run_cast(KernelContext& k) {
 }
 TIDEMARK_KERNEL(cast, kPlain, run_cast);
 
+void register_slot(int i) {
+  const Slot& slot = slots[static_cast<size_t>(i)];
+  DTypeSet dtypes;
+  for (int d = 0; d < kDTypeSlots; ++d) {
+    if (slot.by_dtype[d]) dtypes.bits |= 1u << d;
+  }
+  register_kernel(slot.op, KernelKind::cpu, dtypes, {kKernels[static_cast<size_t>(i)], nullptr});
+}
+
 const bool registered = [] {
   use_loops_of(best_level());
-  for (int i = 0; i < slots_used; ++i) {
-    const Slot& slot = slots[static_cast<size_t>(i)];
-    DTypeSet dtypes;
-    for (int d = 0; d < kDTypeSlots; ++d) {
-      if (slot.by_dtype[d]) dtypes.bits |= 1u << d;
-    }
-    register_kernel(slot.op, KernelKind::cpu, dtypes, {kKernels[static_cast<size_t>(i)], nullptr});
-  }
+  for (int i = 0; i < slots_used; ++i) register_slot(i);
   return true;
 }();
+
+/// What loops of a library can do nothing with.
+void check_loops(const OpDef& op, std::span<const detail::ElementLoop> loops) {
+  if (!op.is_elementwise()) fail("op '", op.name(), "' is not elementwise: define its kernel");
+  if (kernels_of(op)) fail("op '", op.name(), "' has kernels already");
+  const std::vector<OutputSpec>& outputs = op.outputs();
+  if (outputs.size() != 1 || outputs[0].type.kind != OutputType::Kind::like_input ||
+      !op.has_one_type_var()) {
+    fail("op '", op.name(), "' has other dtypes than that of its elements: define its kernel");
+  }
+  if (op.attrs().size() > std::size(LoopParams().values)) {
+    fail("op '", op.name(), "' has more than two attributes: define its kernel");
+  }
+  for (const int attr : op.attrs()) {
+    const AttrKind kind = op.params()[static_cast<size_t>(attr)].attr_kind;
+    if (kind != AttrKind::real && kind != AttrKind::integer && kind != AttrKind::boolean) {
+      fail("op '", op.name(), "' has an attribute that is no number: define its kernel");
+    }
+  }
+  for (const detail::ElementLoop& loop : loops) {
+    if (op.has_input_list() || static_cast<size_t>(loop.arity) != op.inputs().size()) {
+      fail("op '", op.name(), "' takes ", op.inputs().size(), " tensors, its loop ", loop.arity);
+    }
+  }
+}
 
 }  // namespace
 
 const BlockTable& blocks() { return *blocks_in_use; }
 
 const Loop* loop_for(std::string_view op, DType dtype) {
-  for (int i = 0; i < slots_used; ++i) {
-    const Slot& slot = slots[static_cast<size_t>(i)];
-    if (slot.op == op) return slot.by_dtype[static_cast<int>(dtype)];
-  }
-  return nullptr;
+  const int slot = find_slot(op);
+  return slot < 0 ? nullptr : slots[static_cast<size_t>(slot)].by_dtype[static_cast<int>(dtype)];
 }
 
 LoopFn cast_loop(DType from, DType to) {
@@ -132,3 +174,28 @@ void use_loops_of(Level level) {
 }
 
 }  // namespace tidemark::cpu
+
+namespace tidemark::detail {
+
+void register_element_loops(std::string_view op, std::span<const ElementLoop> loops) {
+  static std::mutex mutex;
+  static std::deque<cpu::Loop> kept;  // libraries stay as long as the process
+  std::lock_guard lock(mutex);
+  const OpDef& definition = OpRegistry::instance().get(op);
+  cpu::check_loops(definition, loops);
+  cpu::Slot slot{definition.name(), {}};
+  for (const ElementLoop& given : loops) {
+    cpu::Loop& loop = kept.emplace_back();
+    loop.op = definition.name().c_str();
+    loop.run = given.run;
+    loop.in = loop.out = given.dtype;
+    loop.arity = static_cast<uint8_t>(given.arity);
+    // Whoever compiled it may have made other code for the last elements of a run.
+    loop.whole_vectors = true;
+    cpu::place(slot, loop);
+  }
+  cpu::add_slot(slot);
+  cpu::register_slot(cpu::find_slot(op));
+}
+
+}  // namespace tidemark::detail

@@ -5,20 +5,9 @@
 // float16 and bfloat16 block by block, and writes large results past the caches.
 #pragma once
 
-#include <tidemark/kernel.h>
+#include <tidemark/elementwise.h>
 
 namespace tidemark::cpu {
-
-/// Attributes of the call, as numbers, in the op's order.
-struct LoopParams {
-  double values[2] = {0, 0};
-};
-
-enum class LoopStatus : int { ok = 0, division_by_zero, negative_power };
-
-/// `out` may be the same memory as an input with elements of the same size, and only exactly so.
-using LoopFn = LoopStatus (*)(void* out, const void* const* in, int64_t n,
-                              const LoopParams& params);
 
 struct Loop {
   const char* op = nullptr;
