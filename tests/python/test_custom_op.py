@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tidemark.compat.v1 as v1
+from environments import needs_plans
+from tidemark._graph.vectorized import vectorized
 
 import tidemark as tf
 
@@ -84,7 +87,9 @@ def test_definitions_that_are_refused(tmp_path):
             tf.load_op_library(built)
         for part in ("named 'add' is already", "'broken_no_output' has no output",
                      "'broken_no_rule' has no shape rule", "no input 'z'", "no attribute 'n'",
-                     "[add] has a kernel for float32", "'broken_among'"):  # fmt: skip
+                     "[add] has a kernel for float32", "'broken_among'",
+                     "'broken_axis' has no attribute 'axis'", "'broken_relu' cannot be Relu",
+                     "'broken_test' has other dtypes", "'add' has kernels already"):  # fmt: skip
             assert part in caught.value.message
     assert (tf.constant([1.0]) + 1).numpy() == [2]
 
@@ -118,3 +123,85 @@ def test_kernels_and_rules_that_misbehave(tmp_path):
     assert ops.broken_size(x, n=2).numpy().sum() == 6
     after = tf.memory.stats()
     assert (after.live, after.live_buffers) == (before.live, before.live_buffers)
+    plan = tf.function(lambda x: ops.broken_row_rule(x * 2.0) @ x, memory_budget="1KB").plan
+    with pytest.raises(tf.errors.InternalError, match="its rule about rows tells of 0 and 1"):
+        plan(tf.ones([64, 64]))
+
+
+# --- ops whose definitions say what is known of them ---------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory):
+    built = tmp_path_factory.mktemp("described") / "libdescribed.so"
+    return tf.load_op_library(compiled(ROOT / "tests/python/data/described_ops.cpp", built))
+
+
+def soft_threshold(x, by):
+    return np.sign(x) * np.maximum(np.abs(x) - by, 0)
+
+
+def centre(x, axis):
+    return x - (x.max(axis, keepdims=True) + x.min(axis, keepdims=True)) / 2
+
+
+def normal(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_an_elementwise_op_is_said_for_one_element(described, dtype):
+    for shape in ((), (3,), (1000, 17), (0, 4)):
+        x = tf.cast(normal(*shape), dtype)
+        y = described.soft_threshold(x, by=0.25)
+        assert y.dtype == x.dtype and y.shape == x.shape
+        wide = tf.cast(x, tf.float64).numpy()
+        np.testing.assert_allclose(tf.cast(y, tf.float64), soft_threshold(wide, 0.25), atol=2e-2)
+
+
+@needs_plans
+def test_it_is_fused(described):
+    @tf.function
+    def f(x):
+        return tf.exp(described.soft_threshold(x * 2.0, by=0.25)) + 1.0
+
+    x = normal(64, 100)
+    for _ in range(3):  # the first call runs step by step
+        np.testing.assert_allclose(f(x), np.exp(soft_threshold(x * 2, 0.25)) + 1, rtol=1e-5)
+    assert [step.op for step in f.plan(x).steps] == ["fused"]
+
+
+@needs_plans
+def test_it_runs_on_a_part_of_the_rows(described):
+    def f(x, w):
+        return tf.reduce_max(described.centre(tf.matmul(x, w)), axis=-1)
+
+    x, w = normal(512, 32), normal(32, 1024)
+    whole = tf.function(f, memory_budget="1TB").plan(x, w).peak
+    split = tf.function(f, memory_budget=whole // 4)
+    assert split.plan(x, w).splits
+    np.testing.assert_allclose(split(x, w), centre(x @ w, -1).max(-1), rtol=1e-4)
+
+
+def test_it_is_done_for_all_elements_at_once(described):
+    x = normal(5, 4, 3)
+    y = vectorized(lambda m: described.centre(described.soft_threshold(m, by=0.1), axis=0), x)
+    np.testing.assert_allclose(y, centre(soft_threshold(x, 0.1), 1), rtol=1e-5, atol=1e-6)
+    y = vectorized(described.centre, x)
+    np.testing.assert_allclose(y, centre(x, -1), rtol=1e-5, atol=1e-6)
+
+
+def test_it_travels_under_the_name_of_tensorflow(described):
+    x = normal(4, 3)
+    with v1.Graph().as_default() as graph:
+        given = v1.placeholder(tf.float32, [4, 3], name="x")
+        thin = described.soft_threshold(given, by=0.25, name="thin")
+        tf.identity(described.centre(thin, axis=0), name="y")
+        written = graph.as_graph_def()
+    by_name = {node.name: node for node in written.node}
+    assert by_name["thin"].op == "SoftThreshold" and by_name["thin"].attr["lambda"].f == 0.25
+    assert "Centre" in {node.op for node in written.node}
+    with v1.Graph().as_default(), v1.Session() as session:
+        (y,) = v1.import_graph_def(written, name="", return_elements=["y:0"])
+        found = session.run(y, {"x:0": x})
+    np.testing.assert_allclose(found, centre(soft_threshold(x, 0.25), 0), rtol=1e-5, atol=1e-6)

@@ -15,6 +15,20 @@ TIDEMARK_OP(broken_count).input("x", kFloats).output_list("y", like("x"), "n").e
 TIDEMARK_OP(broken_among).among(kFloats).input("x", kFloats).output("y", like("x")).elementwise();
 TIDEMARK_KERNEL(add, dtype_set(DType::float32), [](KernelContext&) {});  // there is one already
 
+TIDEMARK_OP(broken_axis).input("x", kFloats).output("y", like("x")).elementwise().along_axis();
+TIDEMARK_OP(broken_relu)
+    .tensorflow("Relu")
+    .input("x", kFloats)
+    .output("y", like("x"))
+    .elementwise();
+TIDEMARK_OP(broken_test).input("x", kFloats).output("y", always(DType::bool_)).elementwise();
+template <class T>
+struct Same {
+  static T of(T x, const cpu::LoopParams&) { return x; }
+};
+const ElementwiseKernels<Same, float> broken_test_kernels("broken_test");
+const ElementwiseKernels<Same, float> add_kernels("add");
+
 #else  // definitions that are sound, rules and kernels that are not
 
 #define BROKEN_OP(name, rule)          \
@@ -40,6 +54,11 @@ TIDEMARK_KERNEL(broken_size, dtype_set(DType::float32), [](KernelContext& k) {
 BROKEN_OP(broken_rows, SAME_SHAPE);
 TIDEMARK_KERNEL(broken_rows, dtype_set(DType::float32),
                 [](KernelContext& k) { k.set_rows(0, k.attr("n").as_int()); });
+
+BROKEN_OP(broken_row_rule, SAME_SHAPE).rows([](const RowQuestion&) {
+  return std::optional<RowRule>(RowRule{{}, {RowResult::rows}});
+});
+TIDEMARK_KERNEL(broken_row_rule, dtype_set(DType::float32), [](KernelContext&) {});
 
 BROKEN_OP(broken_workspace, SAME_SHAPE);
 TIDEMARK_KERNEL(
