@@ -2,12 +2,18 @@
 
 import sys
 
+import decisions
 import formatting
 import layers
 import lengths
 from sources import ROOT
 
-CHECKS = {"layers": layers.check, "lengths": lengths.check, "formatting": formatting.check}
+CHECKS = {
+    "layers": layers.check,
+    "lengths": lengths.check,
+    "decisions": decisions.check,
+    "formatting": formatting.check,
+}
 
 
 def main() -> int:
