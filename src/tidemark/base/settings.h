@@ -70,6 +70,10 @@ inline constexpr Setting kFusion{
     "TIDEMARK_FUSION", Kind::text, "on",
     "How chains of ops run in a compiled function. on: as one pass over memory, as machine code. "
     "interpret: as one pass, by the ops' own loops. off: op by op."};
+inline constexpr Setting kIdleCode{
+    "TIDEMARK_IDLE_CODE", Kind::text, "unmap",
+    "What becomes of the libraries' code that only compiling needs. unmap: its pages leave "
+    "resident memory after a compilation; the system maps those that run again. keep: they stay."};
 inline constexpr Setting kNumThreads{
     "TIDEMARK_NUM_THREADS", Kind::integer, "0",
     "Threads that compute. 0: as many as the process may use processors."};
@@ -94,8 +98,8 @@ inline constexpr Setting kPeerServe{
 inline constexpr const Setting* kTable[] = {
     &kMemoryLimit,    &kRetainedLimit, &kPoison,     &kFailAllocation, &kNumThreads,
     &kTraceCache,     &kPlan,          &kPlanBudget, &kPlanRepeat,     &kPlanTime,
-    &kWholeGradients, &kDump,          &kFusion,     &kBenchPython,    &kPeerTensorFlow,
-    &kPeerTorch,      &kPeerJax,       &kPeerServe,
+    &kWholeGradients, &kDump,          &kFusion,     &kIdleCode,       &kBenchPython,
+    &kPeerTensorFlow, &kPeerTorch,     &kPeerJax,    &kPeerServe,
 };
 
 /// All settings, for documentation.
