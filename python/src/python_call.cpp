@@ -1,5 +1,7 @@
 #include "python_call.h"
 
+#include "tidemark/trace/python_steps.h"
+
 #include "convert.h"
 #include "errors.h"
 #include "op_call.h"
@@ -9,10 +11,13 @@ namespace tidemark::python {
 
 namespace {
 
-class PythonCall final : public graph::Special {
+class PythonCall final : public graph::Special, public trace::PythonStep {
  public:
-  PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect)
-      : function_(Py_NewRef(function)), dtypes_(std::move(dtypes)), has_effect_(has_effect) {}
+  PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect, std::string stands_for)
+      : function_(Py_NewRef(function)),
+        dtypes_(std::move(dtypes)),
+        has_effect_(has_effect),
+        stands_for_(std::move(stands_for)) {}
   ~PythonCall() override {
     const Locked locked;
     Py_DECREF(function_);
@@ -20,6 +25,10 @@ class PythonCall final : public graph::Special {
 
   std::string_view name() const override { return "py_function"; }
   bool has_effect() const override { return has_effect_; }
+  const std::string& stands_for() const override { return stands_for_; }
+  std::string describe() const override {
+    return stands_for_.empty() ? std::string(name()) : message("py_function ", stands_for_);
+  }
   bool is_same(const Special& other) const override {
     const auto* call = dynamic_cast<const PythonCall*>(&other);
     return call && call->function_ == function_ && call->dtypes_ == dtypes_ &&
@@ -55,16 +64,18 @@ class PythonCall final : public graph::Special {
   PyObject* function_;
   std::vector<DType> dtypes_;
   bool has_effect_;
+  std::string stands_for_;
 };
 
 }  // namespace
 
 std::shared_ptr<const graph::Special> python_call(PyObject* function,
                                                   const std::vector<graph::OutputInfo>& infos,
-                                                  bool has_effect) {
+                                                  bool has_effect, std::string stands_for) {
   std::vector<DType> dtypes;
   for (const graph::OutputInfo& info : infos) dtypes.push_back(info.dtype);
-  return std::make_shared<PythonCall>(function, std::move(dtypes), has_effect);
+  return std::make_shared<PythonCall>(function, std::move(dtypes), has_effect,
+                                      std::move(stands_for));
 }
 
 std::function<void()> python_callback(PyObject* function) {

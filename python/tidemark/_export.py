@@ -8,18 +8,10 @@ exported under it.
 from __future__ import annotations
 
 import functools
-import types
 
 from tidemark import _tidemark
 
 OPS = _tidemark.op_functions()  # "tf.math.add" → the function
-# Modules whose functions look at sizes: in graphs that do not know them yet they become one step.
-_SIZED = tuple(
-    f"tidemark.{name}"
-    for name in ("_banded", "_conv", "_ctc", "_decomp", "_eigen", "_embedding", "_fft", "_image",
-                 "_linalg", "_nn_", "_pool", "_projective", "_signal",
-                 "_space", "_sparse", "_windows")
-)  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}
 
 
@@ -36,10 +28,6 @@ def export(*names):
     """Gives a function its public names; the first is the canonical one."""
 
     def decorate(function):
-        if function.__module__.startswith(_SIZED) and isinstance(function, types.FunctionType):
-            from tidemark._at_run import sized_when_run
-
-            function = sized_when_run(function)
         function.__tf_names__ = names
         for name in names:
             _place(name, function)

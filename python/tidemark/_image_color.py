@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math as _math
+
 from tidemark import dtypes
 from tidemark._array_ops import ensure_shape
 from tidemark._creation import cast, convert_to_tensor, saturate_cast
 from tidemark._export import export
 from tidemark._image_ops import flip_left_right, flip_up_down
+from tidemark._static import larger, must_differ, sizes_of
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
@@ -16,13 +19,18 @@ def _floating(images, name, channels=3):
     images = convert_to_tensor(images)
     if not images.dtype.is_floating:
         images = cast(images, dtypes.float32)
-    if channels and images.shape.rank and images.shape[-1] is None:
-        return ensure_shape(images, [*images.shape.as_list()[:-1], channels])
-    if channels and (images.ndim < 1 or images._shape_tuple()[-1] != channels):
+    if channels and (images.ndim == 0 or must_differ(images.shape[-1], channels)):
         raise InvalidArgumentError(
             None, None, f"[{name}] input must have {channels} channels but got {images.shape}"
         )
-    return images
+    return with_channels(images, channels) if channels else images
+
+
+def with_channels(images, channels):
+    """The images, of which the run checks that they have so many channels if nobody knows yet."""
+    if images.shape.rank is None or images.shape[-1] is not None:
+        return images
+    return ensure_shape(images, [*images.shape.as_list()[:-1], channels])
 
 
 def _like(value, tensor):
@@ -63,30 +71,30 @@ def _like_dtype(value, dtype):
 def rgb_to_grayscale(images, name=None):
     """Brightness as the eye sees it."""
     original = convert_to_tensor(images)
-    flt = convert_image_dtype(original, dtypes.float32)
-    if original.ndim < 1 or original._shape_tuple()[-1] != 3:
+    if original.ndim < 1 or must_differ(original.shape[-1], 3):
         raise InvalidArgumentError(
             None, None, f"[rgb_to_grayscale] last dimension must be 3, got {original.shape}"
         )
+    flt = convert_image_dtype(with_channels(original, 3), dtypes.float32)
     weights = convert_to_tensor([[0.2989], [0.587], [0.114]])
     return convert_image_dtype(_mixed(flt, weights), original.dtype)
 
 
 def _mixed(images, matrix):
     """Every pixel times a matrix."""
-    shape = images._shape_tuple()
+    shape = sizes_of(images)
     rows = call("reshape", (images, (-1, shape[-1])), {})
     mixed = call("matmul", (rows, cast(matrix, images.dtype)), {})
-    return call("reshape", (mixed, (*shape[:-1], matrix._shape_tuple()[1])), {})
+    return call("reshape", (mixed, (*shape[:-1], matrix.shape[1])), {})
 
 
 @export("tf.image.grayscale_to_rgb")
 def grayscale_to_rgb(images, name=None):
     """Three equal channels from one."""
     images = convert_to_tensor(images)
-    if images.ndim < 1 or images._shape_tuple()[-1] != 1:
+    if images.ndim < 1 or must_differ(images.shape[-1], 1):
         raise ValueError(f"the last dimension must have size 1, got {images.shape}")
-    return call("tile", (images, [1] * (images.ndim - 1) + [3]), {})
+    return call("tile", (with_channels(images, 1), [1] * (images.ndim - 1) + [3]), {})
 
 
 _YUV = [[0.299, -0.14714119, 0.61497538],
@@ -240,11 +248,10 @@ def per_image_standardization(image):
     image = convert_to_tensor(image)
     image = image if image.dtype.is_floating else cast(image, dtypes.float32)
     axes = {"axis": [-1, -2, -3], "keepdims": True}
-    count = 1
-    for d in image._shape_tuple()[-3:]:
-        count *= d
+    count = _math.prod(sizes_of(image)[-3:])
     deviation = call("std", (image,), axes)
-    least = _like(1.0 / max(count, 1) ** 0.5, image)
+    wide = image.dtype if image.dtype.size > 2 else dtypes.float32  # counts overflow half types
+    least = cast(call("rsqrt", (cast(larger(count, 1), wide),), {}), image.dtype)
     return (image - call("mean", (image,), axes)) / call("maximum", (deviation, least), {})
 
 
@@ -252,7 +259,7 @@ def per_image_standardization(image):
 
 
 def _sum_of_steps(images, axis):
-    size = images._shape_tuple()[axis]
+    size = sizes_of(images)[axis]
     begin, end = [0] * images.ndim, [-1] * images.ndim
     shifted = begin.copy()
     shifted[axis], end[axis] = 1, size - 1
@@ -291,7 +298,7 @@ def image_gradients(image):
         raise ValueError(f"image_gradients expects a 4D tensor [b, h, w, d], not {image.shape}")
 
     def step(axis):
-        size = image._shape_tuple()[axis]
+        size = sizes_of(image)[axis]
         begin, length = [0] * 4, [-1] * 4
         shifted = begin.copy()
         shifted[axis], length[axis] = 1, size - 1
@@ -357,10 +364,10 @@ def random_saturation(image, lower, upper, seed=None):
 def _flip_some(image, flip, seed):
     image = convert_to_tensor(image)
     if image.ndim == 3:
-        return flip(image) if float(_draw(0.0, 1.0, seed)) < 0.5 else image
+        return _where(call("less", (_draw(0.0, 1.0, seed), 0.5), {}), flip(image), image)
     from tidemark import random
 
-    chosen = random.uniform([image._shape_tuple()[0], 1, 1, 1], seed=seed)
+    chosen = random.uniform([sizes_of(image)[0], 1, 1, 1], seed=seed)
     return _where(call("less", (chosen, 0.5), {}), flip(image), image)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._creation import convert_to_tensor
+from tidemark._creation import cast, convert_to_tensor, get_static_value
 from tidemark._export import export
 from tidemark._image_color import (
     adjust_brightness,
@@ -14,6 +14,7 @@ from tidemark._image_color import (
 from tidemark._image_files import adjust_jpeg_quality
 from tidemark._image_ops import flip_left_right, flip_up_down
 from tidemark._random.functions import stateless_uniform, uniform
+from tidemark._static import is_number, sizes_of, static_ints
 from tidemark._tidemark import call
 
 
@@ -62,7 +63,7 @@ def _flipped(image, seed, flip):
         return call("select", (stateless_uniform([], seed) < 0.5, flip(image), image), {})
     if image.ndim != 4:
         raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
-    draws = stateless_uniform([image.shape[0]], seed) < 0.5
+    draws = stateless_uniform([sizes_of(image)[0]], seed) < 0.5
     draws = call("reshape", (draws, [-1, 1, 1, 1]), {})
     return call("select", (draws, flip(image), image), {})
 
@@ -81,10 +82,14 @@ def stateless_random_flip_up_down(image, seed):
 
 def _cropped(value, size, draw):
     value, size = convert_to_tensor(value), convert_to_tensor(size)
-    wanted = [int(n) for n in size.numpy()]
+    if get_static_value(size) is None:
+        room = call("shape", (value,), {}) - cast(size, dtypes.int32)
+        begin = draw(value.shape.rank) % (room + 1)
+        return call("slice", (value, begin, size), {})
+    wanted = static_ints(size, "size")
     limits = []
-    for have, want in zip(value.shape, wanted, strict=True):
-        if have < want:
+    for have, want in zip(sizes_of(value), wanted, strict=True):
+        if is_number(have) and have < want:
             from tidemark.errors import InvalidArgumentError
 
             raise InvalidArgumentError(

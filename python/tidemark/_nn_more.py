@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import dispatching, export
+from tidemark._static import known_size, sizes_of
 from tidemark._tidemark import call, convert
 
 # --- normalisation -------------------------------------------------------------------------------
@@ -13,7 +15,7 @@ from tidemark._tidemark import call, convert
 def layer_norm(x, scale=None, offset=None, epsilon=1e-5, name=None):
     """Normalises the last axis to mean 0 and variance 1 in one op; times scale plus offset."""
     x = convert_to_tensor(x)
-    width = (x._shape_tuple()[-1],) if x.ndim else (1,)
+    width = (sizes_of(x)[-1],) if x.ndim else (1,)
     scale = _filled(1, width, x) if scale is None else scale
     offset = _filled(0, width, x) if offset is None else offset
     return call("layer_norm", (x, scale, offset), {"epsilon": float(epsilon)})[0]
@@ -23,7 +25,7 @@ def layer_norm(x, scale=None, offset=None, epsilon=1e-5, name=None):
 def rms_norm(x, scale=None, epsilon=1e-6, name=None):
     """Divides by the root of the mean square over the last axis in one op; times scale."""
     x = convert_to_tensor(x)
-    width = (x._shape_tuple()[-1],) if x.ndim else (1,)
+    width = (sizes_of(x)[-1],) if x.ndim else (1,)
     scale = _filled(1, width, x) if scale is None else scale
     return call("rms_norm", (x, scale), {"epsilon": float(epsilon)})[0]
 
@@ -86,7 +88,7 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
     zero = [0] * (x.ndim - 1)
     total = None
     for shift in range(2 * radius + 1):
-        part = call("slice", (padded, [*zero, shift], list(x._shape_tuple())), {})
+        part = call("slice", (padded, [*zero, shift], list(sizes_of(x))), {})
         total = part if total is None else total + part
     return x / call("pow", (total * float(alpha) + float(bias), cast(float(beta), x.dtype)), {})
 
@@ -101,12 +103,12 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     axes = sorted({int(a) % x.ndim for a in axes})
     count = 1
     for axis in axes:
-        count *= x._shape_tuple()[axis]
+        count = count * sizes_of(x)[axis]
     moved = x if shift is None else x - shift
     square = call("square", (moved,), {})
     attrs = {"axis": axes, "keepdims": bool(keepdims)}
     sums = call("sum", (moved,), attrs), call("sum", (square,), attrs)
-    return convert(count, x._dtype_enum), *sums, None if shift is None else convert_to_tensor(shift)
+    return cast(count, x.dtype), *sums, None if shift is None else convert_to_tensor(shift)
 
 
 @export("tf.nn.normalize_moments")
@@ -143,7 +145,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     """The sigmoid cross entropy in which the positive labels count ``pos_weight`` times."""
     logits = convert_to_tensor(logits)
     labels = cast(labels, logits.dtype)
-    if logits.shape != labels.shape:
+    if not logits.shape.is_compatible_with(labels.shape):
         raise ValueError(
             f"`logits` and `labels` must have the same shape, received ({logits.shape} vs "
             f"{labels.shape})."
@@ -158,7 +160,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """exp(log_input) - targets * log_input, plus Stirling's term for the targets where asked."""
     log_input = convert_to_tensor(log_input)
     targets = cast(targets, log_input.dtype)
-    if log_input.shape != targets.shape:
+    if not log_input.shape.is_compatible_with(targets.shape):
         raise ValueError(
             "`log_input` and `targets` must have the same shape, received "
             f"({log_input.shape} vs {targets.shape})."
@@ -197,7 +199,7 @@ def _lookup_in_parts(parts, ids):
     count = len(parts)
     starts = [0]
     for part in parts:
-        starts.append(starts[-1] + part._shape_tuple()[0])
+        starts.append(starts[-1] + sizes_of(part)[0])
     table = call("concat", tuple(parts), {"axis": 0})
     of_part = cast(convert_to_tensor(starts[:-1]), ids.dtype)
     part, row = call("floormod", (ids, count), {}), call("floordiv", (ids, count), {})
@@ -238,7 +240,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
         )
     if isinstance(rate, (int, float)) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in [0, 1). Received: {rate}")
-    shape = x._shape_tuple() if noise_shape is None else noise_shape
+    shape = sizes_of(x) if noise_shape is None else noise_shape
     rate = cast(rate, x.dtype)
     keep = uniform_sampler(shape, x.dtype) >= rate
     return call("select", (keep, x / (1 - rate), convert(0, x._dtype_enum)), {})
@@ -248,6 +250,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
 
 
 @export("tf.nn.experimental.scaled_dot_product_attention")
+@sized_when_run
 def scaled_dot_product_attention(
     query, key, value, mask=None, is_causal=False, scale=None, name=None
 ):
@@ -258,11 +261,11 @@ def scaled_dot_product_attention(
     """
     query = convert_to_tensor(query)
     if scale is None:
-        scale = max(1, query._shape_tuple()[-1]) ** -0.5
+        scale = max(1, known_size(query, -1)) ** -0.5
     mask = convert_to_tensor(True) if mask is None else convert_to_tensor(mask)
     if 0 < mask.ndim < query.ndim:
         lead = [1] * (query.ndim - mask.ndim)
-        mask = call("reshape", (mask, [*lead, *mask._shape_tuple()]), {})
+        mask = call("reshape", (mask, [*lead, *sizes_of(mask)]), {})
     inputs = [convert_to_tensor(t) for t in (query, key, value)]
     if mask.dtype.name == "bool":
         attrs = {"scale": float(scale), "causal": bool(is_causal)}
@@ -276,7 +279,7 @@ def _with_added_mask(query, key, value, mask, is_causal, scale):
     scores = call("matmul", (query * float(scale), key), {"transpose_b": True})
     scores = scores + cast(mask, scores.dtype)
     if is_causal:
-        ones = call("fill", (list(scores._shape_tuple()[-2:]), convert_to_tensor(True)), {})
+        ones = call("fill", (list(sizes_of(scores)[-2:]), convert_to_tensor(True)), {})
         seen = call("band_part", (ones, -1, 0), {})
         lowest = convert(float("-inf"), scores._dtype_enum)
         scores = call("select", (seen, scores, lowest), {})

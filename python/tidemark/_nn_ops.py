@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
+from tidemark._static import must_differ, sizes_of
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.errors import InvalidArgumentError
 
@@ -35,7 +36,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     square = call("squared_difference", (wide, mean), {})
     variance = call("mean", (square,), {"axis": axes, "keepdims": bool(keepdims)})
     if not keepdims:
-        mean = call("reshape", (mean, variance._shape_tuple()), {})
+        mean = call("reshape", (mean, sizes_of(variance)), {})
     return cast(mean, x.dtype), cast(variance, x.dtype)
 
 
@@ -61,7 +62,7 @@ def bias_add(value, bias, data_format=None, name=None):
         )
     first = data_format is not None and data_format.startswith("NC") and value.ndim > 2
     channels = value._shape_tuple()[1 if first else -1] if value.ndim > 1 else None
-    if bias.ndim != 1 or channels != bias._shape_tuple()[0]:
+    if value.ndim < 2 or bias.ndim != 1 or must_differ(channels, bias.shape[0]):
         raise InvalidArgumentError(
             None,
             None,
@@ -86,9 +87,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
         )
     if not isinstance(rate, Tensor) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in [0, 1). Received: {rate}")
-    shape = x._shape_tuple() if noise_shape is None else noise_shape
-    if noise_shape is None and not x.shape.is_fully_defined():
-        shape = call("shape", (x,))
+    shape = noise_shape
+    if noise_shape is None:
+        shape = x._shape_tuple() if x.shape.is_fully_defined() else call("shape", (x,))
     keep = uniform(shape, seed=seed, dtype=x.dtype) >= cast(rate, x.dtype)
     zero = convert(0, x._dtype_enum)
     return call("select", (keep, x / (1 - cast(rate, x.dtype)), zero), {})
@@ -109,7 +110,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     if labels is None or logits is None:
         raise ValueError("Both `labels` and `logits` must be provided.")
     logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-    if logits.shape != labels.shape:
+    if not logits.shape.is_compatible_with(labels.shape):
         raise ValueError(
             "`logits` and `labels` must have the same shape, received "
             f"({logits.shape} vs {labels.shape})."
@@ -136,7 +137,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """The cross entropy of one right class each and the softmax of the logits."""
     labels, logits = convert_to_tensor(labels), _floating(logits)
-    if labels.ndim != logits.ndim - 1 or labels._shape_tuple() != logits._shape_tuple()[:-1]:
+    if labels.ndim != logits.ndim - 1 or not labels.shape.is_compatible_with(logits.shape[:-1]):
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={labels.shape} and logits.shape={logits.shape}"

@@ -12,6 +12,7 @@ from tidemark import dtypes
 from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
+from tidemark._static import known_size, sizes_of
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -26,7 +27,7 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None):
     if (ksizes[0], ksizes[4], strides[0], strides[4]) != (1, 1, 1, 1):
         raise ValueError("extract_volume_patches: ksizes and strides begin and end with 1")
     kernel, step = ksizes[1:4], strides[1:4]
-    size = [int(n) for n in x.shape[1:4]]
+    size = [known_size(x, axis) for axis in (1, 2, 3)]
     if padding == "SAME":
         pads = [[0, 0]]
         for n, k, s in zip(size, kernel, step, strict=True):
@@ -59,7 +60,7 @@ def extract_glimpse(
     size = convert_to_tensor(size, dtype=dtypes.int32)
     at = _glimpse_places(x, size, offsets, bool(centered), bool(normalized))
     inside = call("greater_equal", (at, convert_to_tensor(0)), {})
-    flat = call("reshape", (x, [-1, x.shape[3]]), {})
+    flat = call("reshape", (x, [-1, sizes_of(x)[3]]), {})
     pixels = call("gather", (flat, call("maximum", (at, convert_to_tensor(0)), {})), {})
     if noise == "zero":
         rest = call("zeros_like", (pixels,), {})
@@ -76,7 +77,7 @@ def extract_glimpse(
 @sized_when_run
 def _glimpse_places(x, size, offsets, centered, normalized):
     """The number of the pixel at each place of each window; -1: outside."""
-    batch, height, width, _ = (int(n) for n in x.shape)
+    batch, height, width = (known_size(x, axis) for axis in (0, 1, 2))
     tall, wide = (int(n) for n in size.numpy())
     if tall <= 0 or wide <= 0:
         raise InvalidArgumentError(None, None, f"[extract_glimpse] size must be positive; given "
@@ -126,7 +127,7 @@ def _cuts(length, out, pseudo_random, draw):
 @sized_when_run
 def _sequences(x, ratios, pseudo_random, draws):
     """The cuts of rows and columns."""
-    sizes = [int(n) for n in x.shape[1:3]]
+    sizes = [known_size(x, axis) for axis in (1, 2)]
     numbers = np.asarray(draws.numpy(), np.float64)
     result = []
     for i, (n, ratio) in enumerate(zip(sizes, ratios, strict=True)):

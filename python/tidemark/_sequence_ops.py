@@ -9,6 +9,7 @@ from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
 from tidemark._custom_gradient import custom_gradient
 from tidemark._export import export
+from tidemark._static import sizes_of
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -123,7 +124,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     @custom_gradient
     def fit(x):
         signed = x if decreasing else -x
-        rows = call("reshape", (signed, [-1, x.shape[-1]]), {})
+        rows = call("reshape", (signed, [-1, sizes_of(x)[-1]]), {})
         blocks = _blocks(rows)
         whole = call("reshape", (blocks, call("shape", (x,), {})), {})
         firsts = call("slice", (whole, [0] * rank, [-1] * (rank - 1) + [1]), {})

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import cast, convert_to_tensor
 from tidemark._export import export
 from tidemark._fft_ops import dct, irfft, rfft
+from tidemark._static import is_number, known_size, larger, sizes_of
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 
@@ -87,10 +89,6 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
 # --- frames ---------------------------------------------------------------------------------------
 
 
-def _maximum(a, b):
-    return call("maximum", (a, b), {})
-
-
 @export("tf.signal.frame")
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
     """Pieces of ``frame_length`` along an axis, one every ``frame_step``, as a new axis."""
@@ -102,17 +100,14 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         raise ValueError(f"frame_length must not be negative, got {length}")
     axis = int(axis)
     axis = axis + signal.ndim if axis < 0 else axis
-    size = signal._shape_tuple()[axis]
-    at_most = max
-    if size is None:  # known when the graph runs
-        size, at_most = call("shape", (signal,), {})[axis], _maximum
+    size = sizes_of(signal)[axis]
     if pad_end:
         count = -(-size // step)
-        missing = at_most(0, length + step * (count - 1) - size)
+        missing = larger(0, length + step * (count - 1) - size)
         pads = [[0, missing if a == axis else 0] for a in range(signal.ndim)]
         signal = call("pad", (signal, pads, convert_to_tensor(pad_value, dtype=signal.dtype)), {})
     else:
-        count = at_most(0, 1 + (size - length) // step)
+        count = larger(0, 1 + (size - length) // step)
     starts = call("range", (0, count * step, step), {})
     inside = call("range", (0, length, 1), {})
     positions = call("expand_dims", (starts,), {"axis": 1}) + inside
@@ -128,15 +123,16 @@ def overlap_and_add(signal, frame_step, name=None):
     step = int(frame_step)
     if step < 1:
         raise ValueError(f"frame_step must be positive, got {step}")
-    *outer, frames, length = signal._shape_tuple()
-    total = length + step * (frames - 1) if frames else 0
+    *outer, frames, length = sizes_of(signal)
+    is_empty = is_number(frames) and frames == 0
+    total = 0 if is_empty else larger(length + step * (frames - 1), 0)
     # Position of every sample, then a sum of those that share one.
     starts = call("range", (0, frames * step, step), {})
     positions = call("expand_dims", (starts,), {"axis": 1}) + call("range", (0, length, 1), {})
-    rows = call("reshape", (signal, (-1, frames * length) if frames * length else (0, 0)), {})
+    rows = call("reshape", (signal, (_math.prod(outer), frames * length)), {})
     flat = call("transpose", (rows,), {"perm": [1, 0]})
     ids = call("reshape", (positions, (-1,)), {})
-    sums = call("unsorted_segment_sum", (flat, ids, max(total, 0)), {})
+    sums = call("unsorted_segment_sum", (flat, ids, total), {})
     return call("reshape", (call("transpose", (sums,), {"perm": [1, 0]}), (*outer, total)), {})
 
 
@@ -187,6 +183,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
 
 
 @export("tf.signal.inverse_stft")
+@sized_when_run
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None
 ):
@@ -194,7 +191,7 @@ def inverse_stft(
     frame_length = int(frame_length)
     fft_length = _enclosing_power_of_two(frame_length) if fft_length is None else int(fft_length)
     frames = irfft(stfts, [fft_length])[..., :frame_length]
-    missing = frame_length - frames._shape_tuple()[-1]
+    missing = frame_length - known_size(frames, -1)
     if missing > 0:
         pads = [[0, missing if a == frames.ndim - 1 else 0] for a in range(frames.ndim)]
         frames = call("pad", (frames, pads, convert_to_tensor(0, dtype=frames.dtype)), {})
@@ -240,10 +237,11 @@ def linear_to_mel_weight_matrix(
 
 
 @export("tf.signal.mfccs_from_log_mel_spectrograms")
+@sized_when_run
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients."""
     x = convert_to_tensor(log_mel_spectrograms)
-    bands = x._shape_tuple()[-1]
+    bands = known_size(x, -1)
     if bands == 0:
         raise ValueError("num_mel_bins must be positive. Got: 0")
     return dct(x, type=2) * (1.0 / _math.sqrt(2.0 * bands))

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import tidemark
+from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
 from tidemark._export import export
-from tidemark._static import static_array, static_ints
+from tidemark._static import is_number, known_size, larger, sizes_of, static_array, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
 
 def _fail(op, message):
     raise InvalidArgumentError(None, None, f"[{op}] {message}")
-
-
-def _dims(x):
-    """Sizes of the dimensions: numbers where they are known, else scalar tensors."""
-    known = x._shape_tuple()
-    if None not in known:
-        return list(known)
-    asked = tidemark.shape(x)
-    return [asked[i] if d is None else d for i, d in enumerate(known)]
 
 
 def _reshaped(x, dims):
@@ -35,7 +27,7 @@ def _pictures(op, x, block_size, data_format):
         _fail(op, f"takes tensors of four dimensions, got shape {x.shape}")
     if block_size < 2:
         _fail(op, f"block_size must be 2 or more, got {block_size}")
-    return x, _dims(x)
+    return x, sizes_of(x)
 
 
 def _divided(op, size, by, what):
@@ -98,6 +90,7 @@ def _block_numbers(op, x, block_shape, edges, what):
 
 
 @export("tf.space_to_batch", "tf.nn.space_to_batch", "tf.space_to_batch_nd")
+@sized_when_run
 def space_to_batch(input, block_shape, paddings, name=None):
     """Pixels that lie a block apart become pictures of their own, along the batch."""
     op, x = "space_to_batch", convert_to_tensor(input)
@@ -105,7 +98,7 @@ def space_to_batch(input, block_shape, paddings, name=None):
     count = len(blocks)
     edges = [[0, 0], *paddings, *[[0, 0]] * (x.ndim - 1 - count)]
     x = call("pad", (x, convert(edges), convert(0, x._dtype_enum)), {})
-    n, *space = _dims(x)
+    n, *space = sizes_of(x)
     sizes = [_divided(op, d, b, "a padded size") for d, b in zip(space, blocks, strict=False)]
     pairs = [size for pair in zip(sizes, blocks, strict=True) for size in pair]
     x = _reshaped(x, [n, *pairs, *space[count:]])
@@ -120,11 +113,12 @@ space_to_batch_nd = space_to_batch
 
 
 @export("tf.batch_to_space")
+@sized_when_run
 def batch_to_space(input, block_shape, crops, name=None):
     """What ``tf.space_to_batch`` did, undone, and the edges cut off."""
     op, x = "batch_to_space", convert_to_tensor(input)
     blocks, crops = _block_numbers(op, x, block_shape, crops, "crops")
-    count, (n, *space) = len(blocks), _dims(x)
+    count, (n, *space) = len(blocks), sizes_of(x)
     for b in blocks:
         n = _divided(op, n, b, "the batch size")
     x = _reshaped(x, [*blocks, n, *space])
@@ -161,11 +155,12 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 
 def _same_padding(size, reach, step):
     """Pixels to add before and after, so that every step-th pixel is the middle of a window."""
-    total = max((-(-size // step) - 1) * step + reach - size, 0)
+    total = larger((-(-size // step) - 1) * step + reach - size, 0)
     return [total // 2, total - total // 2]
 
 
 @export("tf.nn.dilation2d")
+@sized_when_run
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
     """The largest sum of a window's pixels and the filter's elements, channel by channel."""
     x, filters = convert_to_tensor(input), convert_to_tensor(filters)
@@ -173,18 +168,18 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format}")
     if x.ndim != 4 or filters.ndim != 3:
         _fail("dilation2d", f"takes [N, H, W, C] and [h, w, C], got {x.shape} and {filters.shape}")
-    size, (high, wide, _) = _dims(x)[1:3], filters._shape_tuple()
+    size, high, wide = sizes_of(x)[1:3], known_size(filters, 0), known_size(filters, 1)
     step, rate = list(strides)[1:3], list(dilations)[1:3]
     reach = [(high - 1) * rate[0] + 1, (wide - 1) * rate[1] + 1]
     if padding == "SAME":
         edges = [_same_padding(d, r, s) for d, r, s in zip(size, reach, step, strict=True)]
         lowest = convert(x.dtype.min, x._dtype_enum)
         x = call("pad", (x, convert([[0, 0], *edges, [0, 0]]), lowest), {})
-        size = _dims(x)[1:3]
+        size = sizes_of(x)[1:3]
     elif padding != "VALID":
         raise ValueError(f"padding must be 'SAME' or 'VALID', got {padding!r}")
     last = [d - r + 1 for d, r in zip(size, reach, strict=True)]
-    if min(last) < 1:
+    if any(is_number(n) and n < 1 for n in last):
         _fail("dilation2d", f"the filter reaches over {reach}, more than the picture's {size}")
     best = None
     for i in range(high):

@@ -205,6 +205,25 @@ def functions_in_a_loop(run):
         )  # fmt: skip
 
 
+def python_steps(run):
+    """A function of the library runs in Python inside of a compiled function."""
+    reported = set()
+    for note in run.notes.traces:
+        for step, place in note.python_steps:
+            if step == "py_function" or (step, place) in reported:  # which the user asked for
+                continue
+            reported.add((step, place))
+            file, line = _place(place)
+            yield _raw(
+                "python-step", f"Python step in a compiled function: {step} in {note.function}()",
+                file, line, f"{step} in {note.function}()",
+                "@tf.function(input_signature=[…])   # with the sizes it needs, or\n"
+                "x = tf.ensure_shape(x, […])          # before the call",
+                evidence=f"{step} needs a size or a value that tracing did not know: every call "
+                "waits for Python there, and no other thread runs Python meanwhile",
+            )  # fmt: skip
+
+
 def changed_state(run):
     """A Python value that a trace has baked in has changed since."""
     seen = set()
@@ -367,5 +386,5 @@ def once_each(rule_functions):
 
 ALL = [
     once_each([growing, sessions_left_open, threads, dataset_buffers, kept_for_nothing]),
-    retracing, functions_in_a_loop, changed_state, graph_growth, big_constants, peak,
+    retracing, functions_in_a_loop, python_steps, changed_state, graph_growth, big_constants, peak,
 ]  # fmt: skip

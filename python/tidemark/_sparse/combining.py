@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._at_run import sized_when_run
 from tidemark._creation import convert_to_tensor
+from tidemark._debugging_ops import _require
 from tidemark._export import export
 from tidemark._indexed_slices import IndexedSlices
 from tidemark._sparse.layout import as_sparse, flat_places, places_at, retain
@@ -17,11 +19,16 @@ _SPARSE = (SparseTensor, SparseTensorValue)
 
 
 def _same_shape(a, b, what):
-    first, second = a.dense_shape.numpy().tolist(), b.dense_shape.numpy().tolist()
-    if first != second:
+    def explain(first, second):
+        shapes = f"{first.numpy().tolist()} and {second.numpy().tolist()}"
+        return f"[sparse.{what}] operands' shapes do not match: {shapes}"
+
+    if not a.dense_shape.shape.is_compatible_with(b.dense_shape.shape):
         raise InvalidArgumentError(
-            None, None, f"[sparse.{what}] operands' shapes do not match: {first} and {second}"
+            None, None, f"[sparse.{what}] operands' shapes do not match: {a.shape} and {b.shape}"
         )
+    same = call("equal", (a.dense_shape, b.dense_shape), {})
+    _require(same, explain, a.dense_shape, b.dense_shape)
 
 
 def _merged(parts, reduce):
@@ -81,6 +88,7 @@ def minimum(sp_a, sp_b, name=None):
 
 
 @export("tf.sparse.map_values")
+@sized_when_run
 def map_values(op, *args, **kwargs):
     """Calls a function with the values of the sparse tensors among its arguments."""
     found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]

@@ -9,6 +9,7 @@ from tidemark._creation import cast
 from tidemark._sparse.combining import _merged
 from tidemark._sparse.layout import flat_places, in_order
 from tidemark._sparse.tensor import SparseTensor
+from tidemark._static import known_rank
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
@@ -73,7 +74,7 @@ def _position(ordered, wanted, side):
 def _turned(matrix, transposed, adjoint):
     if not transposed and not adjoint:
         return matrix
-    rank = matrix.shape.rank
+    rank = known_rank(matrix)
     order = [*range(rank - 2), rank - 1, rank - 2]
     indices = call("gather", (matrix.indices, order), {"axis": 1})
     values = matrix.values

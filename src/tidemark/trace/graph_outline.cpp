@@ -7,6 +7,7 @@
 #include "tidemark/graph/specials.h"
 #include "tidemark/kernels/fusion/group.h"
 #include "tidemark/kernels/fusion/product_update.h"
+#include "tidemark/trace/python_steps.h"
 #include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
@@ -146,6 +147,8 @@ class Outliner {
       out.detail = read->variable().name();
     } else if (const auto* update = dynamic_cast<const graph::UpdateVariable*>(&special)) {
       out.detail = message(update->variable().name(), " by ", update->op());
+    } else if (const auto* step = dynamic_cast<const PythonStep*>(&special)) {
+      out.detail = step->stands_for();
     } else if (const auto* branch = dynamic_cast<const Branch*>(&special)) {
       const bool is_choice = branch->bodies().size() == 2;
       for (size_t i = 0; i < branch->bodies().size(); ++i) {
