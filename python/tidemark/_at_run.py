@@ -27,9 +27,14 @@ _IMPOSSIBLE = (OpError, ValueUnknownError, ValueError, ArithmeticError, LookupEr
 _WORLDS = ((4, 1), (6, 3), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
 
 
-def sized_when_run(function):
+def sized_when_run(function=None, *, part_of=None):
     """A function that computes eagerly, as one step of the graph, where it cannot be traced: it
-    looks at sizes or values that are not there yet. Any other error is raised as it is."""
+    looks at sizes or values that are not there yet. Any other error is raised as it is.
+
+    ``part_of``: what the user calls, where this is a part of it.
+    """
+    if function is None:
+        return functools.partial(sized_when_run, part_of=part_of)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -41,7 +46,7 @@ def sized_when_run(function):
             whole = _Whole(function, args, kwargs)
             if not whole.find_specs():
                 raise
-        return whole.staged(_public_name(call))
+        return whole.staged(part_of or _public_name(call))
 
     return call
 

@@ -74,7 +74,7 @@ def extract_glimpse(
     return call("select", (condition, pixels, rest), {})
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.image.extract_glimpse")
 def _glimpse_places(x, size, offsets, centered, normalized):
     """The number of the pixel at each place of each window; -1: outside."""
     batch, height, width = (known_size(x, axis) for axis in (0, 1, 2))
@@ -124,7 +124,7 @@ def _cuts(length, out, pseudo_random, draw):
     return np.concatenate([[0], np.cumsum(steps)])
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.nn.fractional_*_pool")
 def _sequences(x, ratios, pseudo_random, draws):
     """The cuts of rows and columns."""
     sizes = [known_size(x, axis) for axis in (1, 2)]
@@ -171,7 +171,7 @@ def _windows(cuts, overlapping):
     return np.minimum(places, last[:, None]), places <= last[:, None]
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.nn.fractional_*_pool")
 def _regions(kind, x, rows, columns, overlapping):
     down, down_good = _windows(rows, overlapping)
     across, across_good = _windows(columns, overlapping)

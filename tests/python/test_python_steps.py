@@ -137,6 +137,10 @@ def test_code_of_the_user_is_shown_as_such():
     assert steps_of(f) == ["py_function"]
 
 
+def test_a_part_of_a_function_is_shown_as_the_function():
+    assert steps_of(traced(tf.nn.isotonic_regression, [4])) == ["tf.nn.isotonic_regression"]
+
+
 def test_known_sizes_need_no_step():
     f = traced(lambda x: tf.signal.dct(x), [8])
     assert steps_of(f) == [] and f.plan(np.ones(8, np.float32)).python_steps == []
