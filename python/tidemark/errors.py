@@ -185,8 +185,10 @@ class _ImaginedSizesRefused(_BadArgumentInTrace, ValueUnknownError):
 
 _ImaginedSizesRefused.__name__ = _ImaginedSizesRefused.__qualname__ = "InvalidArgumentError"
 
-# For the library's own functions, where a size or an argument has to be known.
-SizeUnknownError = _unknown_as("ValueUnknownError", TypeError, ValueError)
+
+class SizeUnknownError(TypeError, ValueError, ValueUnknownError):
+    """A function of the library needs a size or an argument that only a run can tell."""
+
 
 _tidemark.set_error_classes(
     {
