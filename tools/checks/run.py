@@ -2,6 +2,7 @@
 
 import sys
 
+import decisions
 import formatting
 import layers
 import lengths
@@ -12,6 +13,7 @@ CHECKS = {
     "layers": layers.check,
     "lengths": lengths.check,
     "step questions": step_questions.check,
+    "decisions": decisions.check,
     "formatting": formatting.check,
 }
 
