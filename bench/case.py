@@ -24,6 +24,10 @@ from dataclasses import dataclass, field
 
 Values = dict[str, float]
 
+# Tidemark without unmapping the code that only compiling needs. Every figure of resident memory is
+# given with this as well, so that it can be seen how much of it is due to the unmapping.
+CODE_KEPT = (("TIDEMARK_IDLE_CODE", "keep"),)
+
 
 @dataclass(frozen=True)
 class Options:
@@ -43,6 +47,7 @@ class InPython:
     measure: Callable[[Options], Values]
     environment: str = ""
     rounds: int | None = None
+    variables: tuple[tuple[str, str], ...] = ()  # of the process's environment, beside the usual
 
     @property
     def where(self) -> str:
@@ -57,6 +62,7 @@ class Script:
     source: str
     environment: str = ""
     rounds: int | None = None
+    variables: tuple[tuple[str, str], ...] = ()
 
     @property
     def where(self) -> str:
@@ -70,6 +76,7 @@ class InCpp:
     name: str
     benchmark: str
     rounds: int | None = None
+    variables: tuple[tuple[str, str], ...] = ()
     where: str = field(default="cpp", init=False)
 
 

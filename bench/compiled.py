@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 
-from case import Case, InPython, Options, Row
+from case import CODE_KEPT, Case, InPython, Options, Row
 from timing import best_ns, resident_bytes, resident_peak_bytes, start_resident_peak
 
 PEERS = ("tf", "tf jit", "torch", "torch compile", "jax")
+KEPT = "tidemark, code kept"
 
 
 def tidemark_step(name):
@@ -61,8 +62,8 @@ STEPS = {
 
 
 def subject(label: str, name: str) -> InPython:
-    """The step of the model ``name`` in the library ``label``."""
-    environment, prepare = STEPS[label]
+    """The step of the model ``name`` in the library ``label``; ``KEPT``: code is not unmapped."""
+    environment, prepare = STEPS["tidemark" if label == KEPT else label]
 
     def run(options: Options):
         import numpy
@@ -82,7 +83,8 @@ def subject(label: str, name: str) -> InPython:
             "memory_mib": (resident_peak_bytes() - before) / 2**20,
         }
 
-    return InPython(subject_name(label, name), run, environment=environment)
+    variables = CODE_KEPT if label == KEPT else ()
+    return InPython(subject_name(label, name), run, environment=environment, variables=variables)
 
 
 def subject_name(label: str, name: str) -> str:
@@ -92,10 +94,10 @@ def subject_name(label: str, name: str) -> str:
 def training_case(name: str) -> Case:
     """Time and memory of the step against the best and the smallest of the peers."""
 
-    def row(what, figure, bar, unit, peers, label=""):
+    def row(what, figure, bar, unit, peers, label="", ours="tidemark"):
         return Row(
             what,
-            f"{subject_name('tidemark', name)}.{figure}",
+            f"{subject_name(ours, name)}.{figure}",
             tuple(f"{subject_name(peer, name)}.{figure}" for peer in peers),
             at_most_ratio=bar,
             unit=unit,
@@ -106,11 +108,12 @@ def training_case(name: str) -> Case:
     memories = [row(f"… of {p}", "memory_mib", None, "MiB", [p], p.split()[0]) for p in PEERS]
     return Case(
         about=f"a training step of the {name} as one function, against all peers",
-        subjects=[subject(label, name) for label in STEPS],
+        subjects=[subject(label, name) for label in (*STEPS, KEPT)],
         rows=[
             row(f"{name} as one function", "step_ns", 1.0, "ns", PEERS),
             *each,
             row(f"{name}, memory", "memory_mib", 0.5, "MiB", PEERS),
+            row("… code kept", "memory_mib", None, "MiB", PEERS, ours=KEPT),
             *memories,
         ],
     )

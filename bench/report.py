@@ -71,8 +71,8 @@ def judge_row(case_name: str, row: Row, measured: Measured) -> Verdict:
 
 def reasons(row: Row, measured: Measured) -> str:
     subjects = dict.fromkeys(name.split(".")[0] for name in (row.value, *row.peers))
-    told = [f"{s}: {measured.failures[s]}" for s in subjects if s in measured.failures]
-    return "; ".join(told) or "the subject did not report it"
+    failures = [f"{s}: {measured.failures[s]}" for s in subjects if s in measured.failures]
+    return "; ".join(failures) or "the subject did not report it"
 
 
 def figure(value: float | None, unit: str) -> str:

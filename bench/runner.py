@@ -93,7 +93,7 @@ class Runner:
 
     def _measure_once(self, name: str, case: Case, subject: Subject, measured: Measured) -> None:
         try:
-            values = self._run(self._command(name, subject))
+            values = self._run(self._command(name, subject), dict(subject.variables))
         except (SubjectFailed, peers.Unavailable) as failure:
             measured.failures[subject.name] = str(failure)
             return
@@ -111,10 +111,10 @@ class Runner:
             return [python, "-c", subject.source]
         return [python, str(BENCH / "worker.py"), case_name, subject.name, *flags]
 
-    def _run(self, command: list[str]) -> dict[str, float]:
+    def _run(self, command: list[str], variables: dict[str, str]) -> dict[str, float]:
         # TensorFlow says much at its start; from "/" no script finds modules of ours by accident.
         environment = {k: v for k, v in os.environ.items() if not k.startswith(OWN_VARIABLES)}
-        environment["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", **variables}
         try:
             done = subprocess.run(
                 command,

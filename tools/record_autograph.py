@@ -49,7 +49,7 @@ def main():
     for function, calls in PROGRAMS:
         run = tf.function(function)
         recorded[function.__name__] = [outcome(tf, run, call) for call in calls]
-    lines = [f"{json.dumps(name)}: {json.dumps(told)}" for name, told in recorded.items()]
+    lines = [f"{json.dumps(name)}: {json.dumps(results)}" for name, results in recorded.items()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     if arguments.write:
         DATA.write_text(text)

@@ -41,14 +41,14 @@ def main():
     import function_programs_more  # noqa: F401
     import function_programs_rules  # noqa: F401
 
-    told = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
+    results = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
     for name in sys.argv[1:] or function_programs.PROGRAMS:
         try:
-            told[name] = plain(function_programs.PROGRAMS[name]())
+            results[name] = plain(function_programs.PROGRAMS[name]())
         except Exception as error:
             print(f"{name}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
-            told.pop(name, None)
-    RECORDED.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")
+            results.pop(name, None)
+    RECORDED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What `import tidemark` adds to a process that has numpy: resident memory and time."""
 
-from case import Case, Row, Script
+from case import CODE_KEPT, Case, Row, Script
 
 # What numpy imports itself is there before the clock starts; nothing of the harness is loaded.
 SOURCE = """
@@ -22,13 +22,15 @@ def importing(module: str) -> str:
 
 
 MODULES = {"tf": "tensorflow", "torch": "torch", "jax": "jax, jax.numpy"}
+KEPT = Script("code kept", importing("tidemark"), environment="tidemark", variables=CODE_KEPT)
 PEERS = [Script(name, importing(module), rounds=3) for name, module in MODULES.items()]
 
 CASE = Case(
     about="resident memory and time of the import, over `import numpy`",
-    subjects=[Script("tidemark", importing("tidemark")), *PEERS],
+    subjects=[Script("tidemark", importing("tidemark")), KEPT, *PEERS],
     rows=[
         Row("import, memory", "tidemark.resident_mib", at_most=12, unit="MiB"),
+        Row("  … code kept", "code kept.resident_mib", at_most=12, unit="MiB"),
         *[
             Row(f"  of {p.name}", "tidemark.resident_mib", f"{p.name}.resident_mib", unit="MiB")
             for p in PEERS

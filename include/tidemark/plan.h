@@ -56,6 +56,12 @@ struct PlannedRepeat {
   std::string why;
 };
 
+/// A step that is code in Python and runs there whenever the function runs.
+struct PlannedPythonStep {
+  std::string function;  // the library's function that could not be traced, or "py_function"
+  std::string line;
+};
+
 struct TIDEMARK_API PlanReport {
   std::string name;
   int64_t peak = 0;         // arena and results
@@ -80,7 +86,8 @@ struct TIDEMARK_API PlanReport {
   std::vector<PlannedRepeat> repeats;  // done without a budget, as they are cheap
   double repeat_time = 0;              // that those cost, estimated, as a part of the whole
   std::vector<PlannedDonation> donations;
-  std::vector<std::string> refusals;  // why values have buffers of their own
+  std::vector<std::string> refusals;            // why values have buffers of their own
+  std::vector<PlannedPythonStep> python_steps;  // those in branches and loops, too
 
   /// peak / lower_bound - 1
   double gap() const;

@@ -89,31 +89,33 @@ DType dtype_of_dl(DlType type) {
 
 /// What a consumer holds: the tensor, and the sizes the structure points to.
 template <class M>
-struct Lent {
+struct ExportedTensor {
   M managed{};
   Tensor tensor;
   std::vector<int64_t> sizes;
 };
 
 template <class M>
-Lent<M>* lend(const Tensor& own) {
+ExportedTensor<M>* export_tensor(const Tensor& own) {
   const Tensor t = own.device().is_cpu() ? own : own.to(Device());
-  auto lent = std::make_unique<Lent<M>>();
+  auto exported = std::make_unique<ExportedTensor<M>>();
   const int rank = t.rank();
-  lent->tensor = t;
-  lent->sizes.resize(static_cast<size_t>(2 * rank) + 1);
+  exported->tensor = t;
+  exported->sizes.resize(static_cast<size_t>(2 * rank) + 1);
   int64_t stride = 1;
   for (int i = rank - 1; i >= 0; --i) {
-    lent->sizes[static_cast<size_t>(i)] = t.dim(i);
-    lent->sizes[static_cast<size_t>(rank + i)] = stride;
+    exported->sizes[static_cast<size_t>(i)] = t.dim(i);
+    exported->sizes[static_cast<size_t>(rank + i)] = stride;
     stride *= t.dim(i);
   }
-  lent->managed.array = {
-      const_cast<void*>(t.raw_data()), {kCpu, 0}, rank, dl_type(t.dtype()), lent->sizes.data(),
-      lent->sizes.data() + rank,       0};
-  lent->managed.context = lent.get();
-  lent->managed.deleter = [](M* managed) { delete static_cast<Lent<M>*>(managed->context); };
-  return lent.release();
+  exported->managed.array = {
+      const_cast<void*>(t.raw_data()), {kCpu, 0}, rank, dl_type(t.dtype()), exported->sizes.data(),
+      exported->sizes.data() + rank,   0};
+  exported->managed.context = exported.get();
+  exported->managed.deleter = [](M* managed) {
+    delete static_cast<ExportedTensor<M>*>(managed->context);
+  };
+  return exported.release();
 }
 
 /// For capsules nobody took.
@@ -125,9 +127,10 @@ void drop_capsule(PyObject* capsule, const char* name) {
 }
 
 template <class M>
-PyObject* capsule_of(Lent<M>* lent, const char* name, PyCapsule_Destructor destructor) {
-  PyObject* capsule = PyCapsule_New(&lent->managed, name, destructor);
-  if (!capsule) delete lent;
+PyObject* capsule_of(ExportedTensor<M>* exported, const char* name,
+                     PyCapsule_Destructor destructor) {
+  PyObject* capsule = PyCapsule_New(&exported->managed, name, destructor);
+  if (!capsule) delete exported;
   return capsule;
 }
 
@@ -160,13 +163,13 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
       if (from.nbytes() > 0) std::memcpy(t.mutable_raw_data(), from.raw_data(), from.nbytes());
     }
     if (!wants_versioned(max_version)) {
-      return capsule_of(lend<ManagedOld>(t), kOldName,
+      return capsule_of(export_tensor<ManagedOld>(t), kOldName,
                         [](PyObject* c) { drop_capsule<ManagedOld>(c, kOldName); });
     }
-    Lent<Managed>* lent = lend<Managed>(t);
-    lent->managed.version = {1, 0};
-    lent->managed.flags = is_copy ? kIsCopied : kReadOnly;
-    return capsule_of(lent, kName, [](PyObject* c) { drop_capsule<Managed>(c, kName); });
+    ExportedTensor<Managed>* exported = export_tensor<Managed>(t);
+    exported->managed.version = {1, 0};
+    exported->managed.flags = is_copy ? kIsCopied : kReadOnly;
+    return capsule_of(exported, kName, [](PyObject* c) { drop_capsule<Managed>(c, kName); });
   });
 }
 
@@ -255,10 +258,10 @@ Tensor adopt(M* managed, bool copy) {
     return borrowed_tensor(
         dtype, shape, data, true,
         [](void* raw) {
-          auto* lent = static_cast<M*>(raw);
-          if (!lent->deleter || !Py_IsInitialized()) return;
+          auto* managed = static_cast<M*>(raw);
+          if (!managed->deleter || !Py_IsInitialized()) return;
           const PyGILState_STATE gil = PyGILState_Ensure();
-          lent->deleter(lent);
+          managed->deleter(managed);
           PyGILState_Release(gil);
         },
         managed);

@@ -25,12 +25,12 @@ void Donating::check_given_once(PyObject* object, std::span<PyObject* const> arg
        "Give tf.identity(...) of it instead");
 }
 
-void Donating::take(PyObject* object, Tensor& input, Tensor& told) {
+void Donating::take(PyObject* object, Tensor& input, Tensor& stand_in) {
   if (!is_tensor(object) || is_symbolic(tensor_of(object))) return;
   const memory::Site* site = memory::thread_context.site;
-  if (!told || !graph::was_donated_at(told, site) || told.dtype() != input.dtype() ||
-      !(told.shape() == input.shape())) {
-    told = graph::donated_tensor(input, function_, memory::thread_context.site);
+  if (!stand_in || !graph::was_donated_at(stand_in, site) || stand_in.dtype() != input.dtype() ||
+      !(stand_in.shape() == input.shape())) {
+    stand_in = graph::donated_tensor(input, function_, memory::thread_context.site);
   }
   const Taken taken{object, &input};
   if (count_ < kInline) {
@@ -38,7 +38,7 @@ void Donating::take(PyObject* object, Tensor& input, Tensor& told) {
   } else {
     more_.push_back(taken);
   }
-  value_in(object) = told;
+  value_in(object) = stand_in;
 }
 
 Donating::~Donating() {

@@ -22,9 +22,9 @@ class Donating {
   static bool is_possible();
   /// Throws InvalidArgumentError where an object that is given up is an argument twice.
   void check_given_once(PyObject* object, std::span<PyObject* const> args) const;
-  /// `input` becomes the only handle of `object`, which it was copied from. `told`: what stands in
-  /// its place, kept from call to call.
-  void take(PyObject* object, Tensor& input, Tensor& told);
+  /// `input` becomes the only handle of `object`, which it was copied from. `stand_in`: what stands
+  /// in its place, kept from call to call.
+  void take(PyObject* object, Tensor& input, Tensor& stand_in);
 
  private:
   struct Taken {

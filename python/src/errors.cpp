@@ -6,8 +6,10 @@
 #include <string>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/graph/node.h"
 #include "tidemark/ops/missing_gradient.h"
 #include "tidemark/trace/builder.h"
+#include "tidemark/trace/infer.h"
 
 namespace tidemark::python {
 
@@ -17,7 +19,15 @@ namespace {
 constexpr int kBadArgumentInTrace = 17;
 constexpr int kOperatorNotAllowed = 18;
 constexpr int kMissingGradient = 19;
-constexpr int kCodes = 20;
+/// A size or a value that only a run can tell; the last three are also what TensorFlow raises for
+/// the way in which it was asked for.
+constexpr int kValueUnknown = 20;
+constexpr int kUnknownAttribute = 21;
+constexpr int kUnknownNotImplemented = 22;
+constexpr int kUnknownType = 23;
+/// An op refused sizes that were imagined for unknown ones.
+constexpr int kImaginedSizes = 24;
+constexpr int kCodes = 25;
 PyObject* error_classes[kCodes] = {};  // strong, null until registered
 
 void set_numbered_error(int number, const char* text) noexcept {
@@ -51,6 +61,10 @@ void set_error_from_exception() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const MissingGradientError& e) {
     set_numbered_error(kMissingGradient, e.what());
+  } catch (const trace::ImaginedSizesError& e) {
+    set_numbered_error(kImaginedSizes, e.what());
+  } catch (const ValueUnknownError& e) {
+    set_numbered_error(kValueUnknown, e.what());
   } catch (const Error& e) {
     set_error(e.code(), e.what());
   } catch (const graph::FinalizedError& e) {
@@ -69,6 +83,14 @@ PyObject* operator_not_allowed() noexcept {
   return type ? type : PyExc_TypeError;
 }
 
+PyObject* value_unknown(PyObject* kind) noexcept {
+  const int number = kind == PyExc_AttributeError        ? kUnknownAttribute
+                     : kind == PyExc_NotImplementedError ? kUnknownNotImplemented
+                                                         : kUnknownType;
+  PyObject* type = error_classes[number];
+  return type ? type : kind;
+}
+
 PyObject* set_error_classes(PyObject*, PyObject* classes) {
   if (!PyDict_Check(classes)) {
     PyErr_SetString(PyExc_TypeError, "set_error_classes takes a dict {code: class}");
@@ -79,7 +101,8 @@ PyObject* set_error_classes(PyObject*, PyObject* classes) {
     const long code = PyLong_AsLong(key);
     if (code == -1 && PyErr_Occurred()) return nullptr;
     if (code <= 0 || code >= kCodes || !PyCallable_Check(value)) {
-      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to 19", code);
+      PyErr_Format(PyExc_ValueError, "no error class for code %ld: codes are 1 to %d", code,
+                   kCodes - 1);
       return nullptr;
     }
     PyObject* old = std::exchange(error_classes[code], Py_NewRef(value));

@@ -27,8 +27,13 @@ auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
 /// The class for Python uses of a tensor that has no value yet. Borrowed.
 PyObject* operator_not_allowed() noexcept;
 
-/// set_error_classes({code: class}): classes are called with (node_def, op, message). Two classes
-/// have codes of their own: kBadArgumentInTrace and kOperatorNotAllowed.
+/// The class for a value that only a run can tell which is also a `kind`: AttributeError,
+/// NotImplementedError or TypeError, as TensorFlow raises. Borrowed.
+PyObject* value_unknown(PyObject* kind) noexcept;
+
+/// set_error_classes({code: class}): classes are called with (node_def, op, message), but for those
+/// that operator_not_allowed and value_unknown give, which take a message alone. Beside
+/// TensorFlow's codes there are those named in errors.cpp.
 PyObject* set_error_classes(PyObject* module, PyObject* classes);
 
 }  // namespace tidemark::python

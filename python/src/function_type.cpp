@@ -41,7 +41,7 @@ struct Entry {
   std::vector<QuickArg> args;
   struct Donated {
     size_t arg, input;
-    Tensor told;  // what stands in the argument's place afterwards, kept for the next call
+    Tensor stand_in;  // what stands in the argument's place afterwards, kept for the next call
   };
   std::vector<Donated> donated;
   Ref pack;               // null: the only output is the result
@@ -183,7 +183,7 @@ void donate(Entry& entry, PyObject* const* args, std::span<Tensor> inputs, Donat
   for (const Entry::Donated& d : entry.donated) {
     donating.check_given_once(args[d.arg], {args, entry.args.size()});
   }
-  for (Entry::Donated& d : entry.donated) donating.take(args[d.arg], inputs[d.input], d.told);
+  for (Entry::Donated& d : entry.donated) donating.take(args[d.arg], inputs[d.input], d.stand_in);
 }
 
 PyObject* run(Entry& entry, PyObject* const* args) {
@@ -290,9 +290,9 @@ class ResultTensors {
 
 /// The former results while a run may write into them: nobody else has them, and what is left of
 /// them comes back when the run fails.
-class Former {
+class ReusedResults {
  public:
-  Former(Entry& entry, const ResultTensors& results, std::span<Tensor> outputs)
+  ReusedResults(Entry& entry, const ResultTensors& results, std::span<Tensor> outputs)
       : results_(results), outputs_(outputs) {
     if (!entry.nothing) entry.nothing = Tensor::uninitialized(DType::float32, {0});
     for (size_t i = 0; i < results.size(); ++i) {
@@ -301,12 +301,12 @@ class Former {
       outputs[i] = std::move(before);
     }
   }
-  ~Former() {
+  ~ReusedResults() {
     for (size_t i = 0; i < results_.size(); ++i) {
       if (outputs_[i]) std::swap(results_[i], outputs_[i]);
     }
   }
-  Former(const Former&) = delete;
+  ReusedResults(const ReusedResults&) = delete;
 
  private:
   const ResultTensors& results_;
@@ -320,7 +320,7 @@ void run_into(Entry& entry, PyObject* const* args, const ResultTensors& results)
   results.check_count(entry.program->num_outputs());
   CallRoom room(entry);
   fill_inputs(entry, args, room.inputs);
-  const Former former(entry, results, room.outputs);
+  const ReusedResults reused(entry, results, room.outputs);
   Donating donating(entry.name);
   donate(entry, args, room.inputs, donating);
   entry.program->run(room.inputs, room.outputs);

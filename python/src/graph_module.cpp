@@ -16,6 +16,7 @@
 #include "tidemark/trace/graph_outline.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/plan_report.h"
+#include "tidemark/trace/python_steps.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/specials.h"
 #include "tidemark/trace/thread_place.h"
@@ -91,8 +92,8 @@ void donate(const exec::Program& program, nb::handle inputs, std::span<Tensor> g
                                            static_cast<size_t>(PyTuple_GET_SIZE(all.get())));
   for (const uint32_t input : program.donated()) donating.check_given_once(objects[input], objects);
   for (const uint32_t input : program.donated()) {
-    Tensor told;
-    donating.take(objects[input], given[input], told);
+    Tensor stand_in;
+    donating.take(objects[input], given[input], stand_in);
   }
 }
 
@@ -128,6 +129,12 @@ std::vector<graph::OutputInfo> infos_of(nb::handle specs) {
   for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
     out.push_back({dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1]))});
   }
+  return out;
+}
+
+nb::list python_steps_of(const std::vector<PlannedPythonStep>& steps) {
+  nb::list out;
+  for (const PlannedPythonStep& s : steps) out.append(nb::make_tuple(s.function, s.line));
   return out;
 }
 
@@ -169,6 +176,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
     repeats.append(nb::make_tuple(r.op, r.line, r.bytes, r.why));
   }
   for (const std::string& r : report.refusals) refusals.append(r);
+  out["python_steps"] = python_steps_of(report.python_steps);
   for (const std::string& s : report.splits) splits.append(s);
   out["splits"] = splits;
   out["steps"] = steps;
@@ -229,14 +237,16 @@ nb::list loop(nb::handle values, nb::handle most, const Building& condition,
   return list_of(outputs);
 }
 
-/// python_call(function, inputs, specs of the outputs, has effect)
-nb::list call_python(nb::handle function, nb::handle values, nb::handle specs, bool has_effect) {
+/// python_call(function, inputs, specs of the outputs, has effect, what it stands for)
+nb::list call_python(nb::handle function, nb::handle values, nb::handle specs, bool has_effect,
+                     std::string stands_for) {
   const GilHeld held;
   const SourceLine line;
   std::vector<Tensor> inputs = tensors(values);
   const std::vector<graph::OutputInfo> infos = infos_of(specs);
   std::vector<Tensor> outputs(infos.size());
-  graph::call_special(python_call(function.ptr(), infos, has_effect), infos, inputs, outputs);
+  graph::call_special(python_call(function.ptr(), infos, has_effect, std::move(stands_for)), infos,
+                      inputs, outputs);
   return list_of(outputs);
 }
 
@@ -483,6 +493,49 @@ void name_result(PyObject* result, PyObject* name) {
   Ref::checked(PyObject_CallMethod(module.get(), "keep_named", "O", result));
 }
 
+static void add_finished_graph(nb::module_& m) {
+  nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
+      .def("run", run)
+      .def("plan", plan)
+      .def("nodes", nodes_of)
+      .def(
+          "set_name",
+          [](FinishedGraph& self, const std::string& name) {
+            self.name = memory::intern_name(name + "()");
+          },
+          nb::arg("name"), "What its runs are called in reports of memory.")
+      .def("is_same",
+           [](const FinishedGraph& self, const FinishedGraph& other) {
+             return std::ranges::equal(self.program->donated(), other.program->donated()) &&
+                    graph::are_same(*self.graph, *other.graph);
+           })
+      .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
+      .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
+      .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
+      .def_prop_ro("python_steps",
+                   [](const FinishedGraph& self) {
+                     return python_steps_of(trace::python_steps(*self.graph));
+                   })
+      .def_prop_ro("num_inputs",
+                   [](const FinishedGraph& self) { return self.graph->inputs().size(); })
+      .def_prop_ro("num_effects",
+                   [](const FinishedGraph& self) { return self.graph->effects().size(); })
+      .def_prop_ro("variable_ids", [](const FinishedGraph& self) { return ids_of(self.variables); })
+      .def_prop_ro("inputs",
+                   [](const FinishedGraph& self) {
+                     std::vector<Tensor> all = self.graph->inputs();
+                     return list_of(all);
+                   })
+      .def_prop_ro("outputs",
+                   [](const FinishedGraph& self) {
+                     std::vector<Tensor> all = self.graph->outputs();
+                     return list_of(all);
+                   })
+      .def_prop_ro("nbytes", [](const FinishedGraph& self) {
+        return self.graph->bytes() + self.program->bytes();
+      });
+}
+
 void add_graph_functions(nb::module_& m) {
   m.def(
       "live_nodes", [] { return graph::live_nodes.load(std::memory_order_relaxed); },
@@ -506,42 +559,7 @@ void add_graph_functions(nb::module_& m) {
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
       .def_prop_ro("variable_ids",
                    [](const Building& self) { return ids_of(self.builder.variables()); });
-  nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
-      .def("run", run)
-      .def("plan", plan)
-      .def("nodes", nodes_of)
-      .def(
-          "set_name",
-          [](FinishedGraph& self, const std::string& name) {
-            self.name = memory::intern_name(name + "()");
-          },
-          nb::arg("name"), "What its runs are called in reports of memory.")
-      .def("is_same",
-           [](const FinishedGraph& self, const FinishedGraph& other) {
-             return std::ranges::equal(self.program->donated(), other.program->donated()) &&
-                    graph::are_same(*self.graph, *other.graph);
-           })
-      .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
-      .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
-      .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
-      .def_prop_ro("num_inputs",
-                   [](const FinishedGraph& self) { return self.graph->inputs().size(); })
-      .def_prop_ro("num_effects",
-                   [](const FinishedGraph& self) { return self.graph->effects().size(); })
-      .def_prop_ro("variable_ids", [](const FinishedGraph& self) { return ids_of(self.variables); })
-      .def_prop_ro("inputs",
-                   [](const FinishedGraph& self) {
-                     std::vector<Tensor> all = self.graph->inputs();
-                     return list_of(all);
-                   })
-      .def_prop_ro("outputs",
-                   [](const FinishedGraph& self) {
-                     std::vector<Tensor> all = self.graph->outputs();
-                     return list_of(all);
-                   })
-      .def_prop_ro("nbytes", [](const FinishedGraph& self) {
-        return self.graph->bytes() + self.program->bytes();
-      });
+  add_finished_graph(m);
   nb::class_<Lifted>(m, "EagerScope")
       .def(nb::init<>())
       .def("enter", &Lifted::enter)
@@ -559,7 +577,8 @@ void add_graph_functions(nb::module_& m) {
   m.def("trace_cache_limit", trace::trace_cache_limit);
   m.def("branch", branch);
   m.def("loop", loop);
-  m.def("python_call", call_python);
+  m.def("python_call", call_python, nb::arg("function"), nb::arg("inputs"), nb::arg("specs"),
+        nb::arg("has_effect"), nb::arg("stands_for") = "");
   m.def("with_gradient", with_gradient);
   m.def("is_symbolic", is_symbolic_object, nb::arg().none());
   nb::class_<OnOtherThread>(m, "ThreadPlace")

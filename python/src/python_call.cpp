@@ -1,5 +1,7 @@
 #include "python_call.h"
 
+#include "tidemark/trace/python_steps.h"
+
 #include "convert.h"
 #include "errors.h"
 #include "op_call.h"
@@ -9,16 +11,23 @@ namespace tidemark::python {
 
 namespace {
 
-class PythonCall final : public graph::Special {
+class PythonCall final : public graph::Special, public trace::PythonStep {
  public:
-  PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect)
-      : function_(Py_NewRef(function)), dtypes_(std::move(dtypes)), has_effect_(has_effect) {}
+  PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect, std::string stands_for)
+      : function_(Py_NewRef(function)),
+        dtypes_(std::move(dtypes)),
+        has_effect_(has_effect),
+        stands_for_(std::move(stands_for)) {}
   ~PythonCall() override {
     const Locked locked;
     Py_DECREF(function_);
   }
 
   std::string_view name() const override { return "py_function"; }
+  const std::string& stands_for() const override { return stands_for_; }
+  std::string describe() const override {
+    return stands_for_.empty() ? std::string(name()) : message("py_function ", stands_for_);
+  }
   graph::Effects effects() const override { return {.is_barrier = true, .must_run = has_effect_}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
@@ -56,16 +65,18 @@ class PythonCall final : public graph::Special {
   PyObject* function_;
   std::vector<DType> dtypes_;
   bool has_effect_;
+  std::string stands_for_;
 };
 
 }  // namespace
 
 std::shared_ptr<const graph::Special> python_call(PyObject* function,
                                                   const std::vector<graph::OutputInfo>& infos,
-                                                  bool has_effect) {
+                                                  bool has_effect, std::string stands_for) {
   std::vector<DType> dtypes;
   for (const graph::OutputInfo& info : infos) dtypes.push_back(info.dtype);
-  return std::make_shared<PythonCall>(function, std::move(dtypes), has_effect);
+  return std::make_shared<PythonCall>(function, std::move(dtypes), has_effect,
+                                      std::move(stands_for));
 }
 
 std::function<void()> python_callback(PyObject* function) {

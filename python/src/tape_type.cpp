@@ -19,7 +19,7 @@ namespace {
 
 using PyTape = PyHandler<autodiff::Tape>;
 using PyForward = PyHandler<autodiff::ForwardAccumulator>;
-using PyCurtain = PyHandler<autodiff::Curtain>;
+using PyRecordingPause = PyHandler<autodiff::RecordingPause>;
 
 template <class Handler>
 void dealloc(PyObject* object) {
@@ -264,9 +264,9 @@ PyMethodDef forward_methods[] = {
     {"_tangent", tangent_of, METH_O, "How a tensor moves; None: not at all."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyMethodDef curtain_methods[] = {
-    {"__enter__", enter<autodiff::Curtain>, METH_NOARGS, nullptr},
-    {"__exit__", with_keywords(leave<autodiff::Curtain>), METH_FASTCALL, nullptr},
+PyMethodDef recording_pause_methods[] = {
+    {"__enter__", enter<autodiff::RecordingPause>, METH_NOARGS, nullptr},
+    {"__exit__", with_keywords(leave<autodiff::RecordingPause>), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 /// record_custom(inputs, outputs, function)
@@ -320,11 +320,11 @@ void initialize_tape_types(PyObject* module) {
             {Py_tp_dealloc, address(dealloc<autodiff::ForwardAccumulator>)},
             {Py_tp_traverse, address(traverse_plain)},
             {Py_tp_methods, forward_methods}});
-  add_type(module, "Curtain", sizeof(PyCurtain),
-           {{Py_tp_new, address(make_plain<autodiff::Curtain>)},
-            {Py_tp_dealloc, address(dealloc<autodiff::Curtain>)},
+  add_type(module, "RecordingPause", sizeof(PyRecordingPause),
+           {{Py_tp_new, address(make_plain<autodiff::RecordingPause>)},
+            {Py_tp_dealloc, address(dealloc<autodiff::RecordingPause>)},
             {Py_tp_traverse, address(traverse_plain)},
-            {Py_tp_methods, curtain_methods}});
+            {Py_tp_methods, recording_pause_methods}});
 }
 
 }  // namespace tidemark::python

@@ -225,7 +225,7 @@ void check_has_value(const Tensor& t, const char* what, PyObject* error) {
   if (graph::is_donated(t)) {
     fail<FailedPreconditionError>("[", what, "] ", graph::describe_donated(t));
   }
-  raise(error,
+  raise(value_unknown(error),
         "%s needs a value, and a tensor of a graph that is being built has none yet: run the graph "
         "first, or use TensorFlow operations instead",
         what);

@@ -33,7 +33,8 @@ PyObject* wrap(Tensor&& value) noexcept;
 /// One tensor as itself, several as a list. New reference; throws PythonError.
 PyObject* wrap_list(std::span<Tensor> values);
 
-/// Throws PythonError with TensorFlow's error when the tensor has no value yet.
+/// Throws PythonError with TensorFlow's error, as one that is also a ValueUnknownError, when the
+/// tensor has no value yet.
 void check_has_value(const Tensor& t, const char* what,
                      PyObject* error = PyExc_NotImplementedError);
 

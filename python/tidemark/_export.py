@@ -8,26 +8,10 @@ exported under it.
 from __future__ import annotations
 
 import functools
-import types
 
 from tidemark import _tidemark
 
 OPS = _tidemark.op_functions()  # "tf.math.add" → the function
-# Modules whose functions look at sizes: in graphs that do not know them yet they become one step.
-_SIZED = tuple(
-    f"tidemark.{name}"
-    for name in (
-        "image._boxes", "image._color", "image._files", "image._geometry", "image._quality",
-        "image._random",
-        "linalg._banded", "linalg._decompositions", "linalg._eigen", "linalg._matrices",
-        "nn._activations", "nn._attention", "nn._convolution", "nn._ctc", "nn._dropout",
-        "nn._embedding", "nn._losses", "nn._morphology", "nn._normalization", "nn._pooling",
-        "nn._space_to_batch",
-        "signal._cosine", "signal._fft", "signal._frames", "signal._spectral", "signal._windows",
-        "sparse._combining", "sparse._layout", "sparse._matmul", "sparse._products",
-        "sparse._reducing", "sparse._tensor",
-    )
-)  # fmt: skip
 _NAMESPACES: dict[str, dict[str, object]] = {}
 
 
@@ -44,10 +28,6 @@ def export(*names):
     """Gives a function its public names; the first is the canonical one."""
 
     def decorate(function):
-        if function.__module__.startswith(_SIZED) and isinstance(function, types.FunctionType):
-            from tidemark._graph.at_run import sized_when_run  # it imports this module
-
-            function = sized_when_run(function)
         function.__tf_names__ = names
         for name in names:
             _place(name, function)

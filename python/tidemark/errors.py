@@ -53,7 +53,15 @@ class OpError(Exception):
         return self._message
 
 
-class OperatorNotAllowedInGraphError(TypeError):
+class ValueUnknownError(Exception):
+    """A size or a value was asked for that only a run of the graph can tell.
+
+    What is raised is also what TensorFlow raises there: an AttributeError by ``numpy()``, a
+    TypeError by ``int()``, a ValueError where an argument has to be known.
+    """
+
+
+class OperatorNotAllowedInGraphError(TypeError, ValueUnknownError):
     """A tensor of a graph was used as a Python value: as a bool, or to iterate over."""
 
 
@@ -152,11 +160,46 @@ class _MissingGradientError(LookupError, UnimplementedError):
 
 
 _MissingGradientError.__name__ = _MissingGradientError.__qualname__ = "UnimplementedError"
+
+
+class _UnknownInOp(FailedPreconditionError, ValueUnknownError):
+    """An op asked for it, in C++."""
+
+    def __init__(self, node_def, op, message, *args):
+        FailedPreconditionError.__init__(self, node_def, op, message, *args)
+
+    __str__ = OpError.__str__
+    __reduce__ = FailedPreconditionError.__reduce__
+
+
+_UnknownInOp.__name__ = _UnknownInOp.__qualname__ = "FailedPreconditionError"
+
+
+def _unknown_as(name, *kinds):
+    return type(name, (*kinds, ValueUnknownError), {"__module__": __name__})
+
+
+class _ImaginedSizesRefused(_BadArgumentInTrace, ValueUnknownError):
+    """An op refused the sizes imagined for unknown ones; those of a run may do."""
+
+
+_ImaginedSizesRefused.__name__ = _ImaginedSizesRefused.__qualname__ = "InvalidArgumentError"
+
+
+class SizeUnknownError(TypeError, ValueError, ValueUnknownError):
+    """A function of the library needs a size or an argument that only a run can tell."""
+
+
 _tidemark.set_error_classes(
     {
         **_BY_CODE,
         17: _BadArgumentInTrace,
         18: OperatorNotAllowedInGraphError,
         19: _MissingGradientError,
+        20: _UnknownInOp,
+        21: _unknown_as("AttributeError", AttributeError),
+        22: _unknown_as("NotImplementedError", NotImplementedError),
+        23: _unknown_as("TypeError", TypeError),
+        24: _ImaginedSizesRefused,
     }
 )

@@ -11,10 +11,6 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("repeatable")
 
-# Tests of what a call costs see the watch as a handler of calls, so they run without it.
-UNWATCHED = ("bind", "memory", "bench", "failed", "foreign", "threads", "dev", "checks", "function",
-             "autograph")  # fmt: skip
-
 
 def pytest_sessionstart(session):
     value_checks.install()
@@ -22,7 +18,7 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    if any(word in item.module.__name__ for word in UNWATCHED):
+    if item.get_closest_marker("unwatched"):
         yield
         return
     value_checks.begin()

@@ -15,6 +15,8 @@ from tidemark.autograph._impl import converted
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 t = tf.constant
 
 

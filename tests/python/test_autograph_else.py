@@ -5,6 +5,8 @@ import pytest
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 
 def both(function, *calls):
     """The function's results as Python and in a graph, for each set of arguments."""

@@ -16,6 +16,8 @@ import textwrap
 import pytest
 from tidemark.autograph._impl import converted
 
+pytestmark = pytest.mark.unwatched
+
 
 def wrapped_text():
     return textwrap.fill("the quick brown fox jumps over the lazy dog " * 5, 30)

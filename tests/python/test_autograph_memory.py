@@ -10,11 +10,14 @@ import threading
 import weakref
 from pathlib import Path
 
+import pytest
 from flat import resident_bytes
 from staged import run, staged
 from tidemark.autograph._impl import converted
 
 import tidemark as tf
+
+pytestmark = pytest.mark.unwatched
 
 t = tf.constant
 

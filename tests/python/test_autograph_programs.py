@@ -16,6 +16,8 @@ from tidemark.autograph._impl import converted
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 HERE = Path(__file__).resolve().parent
 RECORDED = json.loads((HERE / "data" / "tf_autograph.json").read_text())
 

@@ -8,6 +8,8 @@ from tidemark.autograph._impl import converted
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 NAMES = ("a", "b", "c")
 
 

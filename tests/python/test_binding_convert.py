@@ -9,6 +9,8 @@ import pytest
 
 from tidemark import _tidemark as tm
 
+pytestmark = pytest.mark.unwatched
+
 FLOAT32, FLOAT64, INT32, UINT8, STRING, COMPLEX64, INT64, BOOL = 1, 2, 3, 4, 7, 8, 9, 10
 BFLOAT16, COMPLEX128, FLOAT16, UINT64 = 14, 18, 19, 23
 

@@ -8,6 +8,8 @@ import pytest
 import tidemark as tf
 from tidemark import _tidemark as tm
 
+pytestmark = pytest.mark.unwatched
+
 
 def floats(count):
     return tm.convert(np.ones(count, dtype=np.float32))

@@ -13,6 +13,8 @@ import pytest
 
 from tidemark import _tidemark as tm
 
+pytestmark = pytest.mark.unwatched
+
 OPS = tm.op_functions()
 ADD = OPS["tf.add"]
 

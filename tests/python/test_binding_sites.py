@@ -5,8 +5,11 @@ import sys
 import threading
 
 import numpy as np
+import pytest
 
 from tidemark import _tidemark as tm
+
+pytestmark = pytest.mark.unwatched
 
 
 def line():

@@ -9,9 +9,12 @@ import pytest
 from tidemark import _tidemark as tm
 
 N = 50_000
-pytestmark = pytest.mark.skipif(
-    not (3, 11) <= sys.version_info < (3, 14), reason="temporaries are known by their frames"
-)
+pytestmark = [
+    pytest.mark.unwatched,
+    pytest.mark.skipif(
+        not (3, 11) <= sys.version_info < (3, 14), reason="temporaries are known by their frames"
+    ),
+]
 
 
 def tensor(value=1.0):

@@ -10,6 +10,8 @@ import pytest
 
 from tidemark import _tidemark as tm
 
+pytestmark = pytest.mark.unwatched
+
 FLOAT32, FLOAT64, INT32, UINT8, STRING, INT64, BOOL, BFLOAT16 = 1, 2, 3, 4, 7, 9, 10, 14
 
 

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "checks"))
 
 import cpp_functions  # noqa: E402
+import decisions  # noqa: E402
 import formatting  # noqa: E402
 import isa_symbols  # noqa: E402
 import layers  # noqa: E402
@@ -243,3 +244,15 @@ def test_weak_function_outside_its_level_is_found():
         "tidemark::half_to_float(unsigned short)",
         "void tidemark::kernels::v3::loop<float>(float*)",
     ]
+
+
+# --- decisions -----------------------------------------------------------------------------------
+
+
+def test_decisions_have_at_most_300_words(project):
+    project("docs/decisions/0001-short.md", "word " * 300)
+    project("docs/planning.md", "word " * 1000)
+    assert decisions.check(project.root) == []
+    project("docs/decisions/0002-long.md", "word " * 301)
+    (problem,) = decisions.check(project.root)
+    assert problem.startswith("docs/decisions/0002-long.md: 301 words")

@@ -9,6 +9,8 @@ import pytest
 import tidemark as tf
 from tidemark import _tidemark
 
+pytestmark = pytest.mark.unwatched
+
 
 def let_idle_memory_go():
     """Idle arenas of functions elsewhere in the process go before an allocation is refused."""

@@ -1,11 +1,15 @@
 """Thousands of rounds of each family leave resident memory where it was."""
 
+import itertools
+import mmap
+
 import programs
 import pytest
-from flat import assert_flat, slope
+from flat import assert_flat, growth, slope
 
 import tidemark as tf
 
+MIB = 1 << 20
 ROUNDS = {"constants": 3000, "order": 3000, "products": 2000, "randoms": 3000}
 
 
@@ -40,8 +44,46 @@ def test_printing_and_errors_under_a_limit():
     assert_flat(step, 500)
 
 
-def test_the_measure_notices_growth():
+def test_the_measure_notices_tensors_that_stay():
     kept = []
-    with pytest.raises(AssertionError, match="still alive|grows"):
+    with pytest.raises(AssertionError, match="still alive"):
         assert_flat(lambda: kept.append(tf.ones([1000])), 800)
     assert slope([0, 10, 20, 30]) == 10 and slope([5, 5, 5]) == 0
+
+
+def resident_block(size):
+    """Memory beside the heap, which may have as much left from before."""
+    block = mmap.mmap(-1, size)
+    for page in range(0, size, 4096):
+        block[page] = 1
+    return block
+
+
+def test_the_measure_notices_a_steady_climb():
+    kept = []
+    with pytest.raises(AssertionError, match="resident memory grows"):
+        assert_flat(lambda: kept.append(resident_block(4096)), 800)
+
+
+@pytest.mark.parametrize("at", [30, 120, 210])
+def test_the_measure_notices_one_jump(at):
+    kept, calls = [], itertools.count()
+
+    def jumps_once():
+        if next(calls) == at:
+            kept.append(resident_block(8 * MIB))
+
+    with pytest.raises(AssertionError, match="resident memory grows"):
+        assert_flat(jumps_once, 200, allowed=MIB, warm_up=20)
+
+
+@pytest.mark.parametrize("size", [2 * MIB, 8 * MIB, 1024 * MIB])
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_jump_counts_wherever_it_is(size, at):
+    assert growth([0] * at + [size] * (9 - at)) > MIB / 2
+
+
+def test_code_that_comes_back_does_not_count():
+    page, late = 4096, [60, 60, 60, 61, 60, 60]
+    assert growth([0, 0, 0, *(pages * page for pages in late)]) < MIB / 16
+    assert growth([0, *range(16 * page, 16 * page * 9, 16 * page)]) > MIB / 4  # no single step

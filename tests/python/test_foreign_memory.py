@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 
 class Array(ctypes.Structure):
     _fields_ = [

@@ -8,6 +8,8 @@ import pytest
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 
 def test_traces_once_for_a_signature():
     made = []

@@ -11,6 +11,8 @@ from flat import resident_bytes as resident
 import tidemark as tf
 from tidemark import _tidemark
 
+pytestmark = pytest.mark.unwatched
+
 _MIB = 1 << 20
 
 

@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import record_tensorflow  # noqa: E402
 
+pytestmark = pytest.mark.unwatched
+
 DATA = Path(__file__).parent / "data"
 
 

@@ -10,6 +10,8 @@ import function_programs_rules  # noqa: F401
 import pytest
 from function_programs import PROGRAMS
 
+pytestmark = pytest.mark.unwatched
+
 HERE = Path(__file__).resolve().parent
 RECORDED = json.loads((HERE / "data" / "tf_functions.json").read_text())
 

@@ -10,6 +10,8 @@ import pytest
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 X = tf.constant(1.0)
 RATE = 2.0
 SETTINGS = types.ModuleType("settings_of_the_test")

@@ -3,9 +3,12 @@
 import gc
 
 import numpy as np
+import pytest
 from flat import assert_flat
 
 import tidemark as tf
+
+pytestmark = pytest.mark.unwatched
 
 
 def live():

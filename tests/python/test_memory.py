@@ -12,6 +12,8 @@ import pytest
 
 import tidemark as tf
 
+pytestmark = pytest.mark.unwatched
+
 MIB = 1 << 20
 HERE = os.path.basename(__file__)
 

@@ -6,8 +6,11 @@ import time
 
 import numpy as np
 import programs
+import pytest
 
 import tidemark as tf
+
+pytestmark = pytest.mark.unwatched
 
 
 def run(functions):

@@ -2,6 +2,7 @@
 
 import sys
 
+import decisions
 import formatting
 import layers
 import lengths
@@ -14,6 +15,7 @@ CHECKS = {
     "lengths": lengths.check,
     "op names": op_names.check,
     "step questions": step_questions.check,
+    "decisions": decisions.check,
     "formatting": formatting.check,
 }
 

@@ -139,7 +139,7 @@ class Run:
     status: dict
     path: str
     stats: dict
-    told_constants: set = field(default_factory=set)
+    reported_constants: set = field(default_factory=set)
 
 
 class Watched:

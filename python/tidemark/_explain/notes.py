@@ -24,6 +24,7 @@ class TraceNote:
     reason: str
     kinds: tuple
     nbytes: int
+    python_steps: tuple  # (library function, place of the call) of those that could not be traced
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Notes:
         if len(self.traces) < _MOST:
             self.traces.append(
                 TraceNote(trace.name, number, defined, trace.line, trace.reason, kinds,
-                          trace.nbytes)
+                          trace.nbytes, tuple(trace.graph.python_steps))
             )  # fmt: skip
 
     def add_changed_state(self, function, found):

@@ -47,7 +47,7 @@ def _summary(analysis, verdict):
     steps = analysis["steps"]
     kind = verdict.verdict.split()[0]
     grows = f" by {bytes_text(verdict.bytes_per_step)} a step" if verdict.is_growing else ""
-    told = (
+    seen_steps = (
         f"{steps['count']:,} steps, {escape(steps['how'])}" if steps["count"] else "no steps seen"
     )
     where = f" at {escape(steps['place'])}" if steps["place"] else ""
@@ -55,7 +55,7 @@ def _summary(analysis, verdict):
     lost = f" {analysis['lost']:,} events were lost." if analysis["lost"] else ""
     return (
         f'<p>Memory is <span class="verdict {kind}">{escape(verdict.verdict)}{grows}</span> · '
-        f"{told}{where}.{cut}{lost}</p>"
+        f"{seen_steps}{where}.{cut}{lost}</p>"
     )
 
 

@@ -98,7 +98,7 @@ def growing(run):
         if topic not in _GROWTH or rate < _LEAST.get(topic, 64):
             continue
         if topic == "constant":
-            run.told_constants.update(h.words for *_, h in members if h is not None)
+            run.reported_constants.update(h.words for *_, h in members if h is not None)
         rule, title, fix = _GROWTH[topic]
         live = sum(_live_at_end(run, key) for key, *_ in members)
         highest = max(live, sum(_highest(run, key) for key, *_ in members))
@@ -205,6 +205,25 @@ def functions_in_a_loop(run):
         )  # fmt: skip
 
 
+def python_steps(run):
+    """A function of the library runs in Python inside of a compiled function."""
+    reported = set()
+    for note in run.notes.traces:
+        for step, place in note.python_steps:
+            if step == "py_function" or (step, place) in reported:  # which the user asked for
+                continue
+            reported.add((step, place))
+            file, line = _place(place)
+            yield _raw(
+                "python-step", f"Python step in a compiled function: {step} in {note.function}()",
+                file, line, f"{step} in {note.function}()",
+                "@tf.function(input_signature=[…])   # with the sizes it needs, or\n"
+                "x = tf.ensure_shape(x, […])          # before the call",
+                evidence=f"{step} needs a size or a value that tracing did not know: every call "
+                "waits for Python there, and no other thread runs Python meanwhile",
+            )  # fmt: skip
+
+
 def changed_state(run):
     """A Python value that a trace has baked in has changed since."""
     seen = set()
@@ -247,8 +266,10 @@ def graph_growth(run):
 def big_constants(run):
     """Large data baked into the trace of a function."""
     for holder in run.seen.by_words.values():
-        is_told = holder.words in run.told_constants  # as growth
-        if holder.kind != "constant" or holder.bytes < _BIG_CONSTANT or not holder.line or is_told:
+        is_reported = holder.words in run.reported_constants  # as growth
+        if holder.kind != "constant" or not holder.line or is_reported:
+            continue
+        if holder.bytes < _BIG_CONSTANT:
             continue
         yield _raw(
             "big-constant", f"{bytes_text(holder.bytes)} of data are baked into {holder.name}()",
@@ -350,14 +371,14 @@ def once_each(rule_functions):
     """The same rule about the same line is told once: the growing one first."""
 
     def merged(run):
-        told = set()
+        reported = set()
         for rule in rule_functions:
             for raw in rule(run):
                 key = (raw["rule"], raw["line"])
-                same_rule = any(k[0] == raw["rule"] for k in told)
-                if key in told or (raw["verdict"] != growth.GROWING and same_rule):
+                same_rule = any(k[0] == raw["rule"] for k in reported)
+                if key in reported or (raw["verdict"] != growth.GROWING and same_rule):
                     continue
-                told.add(key)
+                reported.add(key)
                 yield raw
 
     return merged
@@ -365,5 +386,5 @@ def once_each(rule_functions):
 
 ALL = [
     once_each([growing, sessions_left_open, threads, dataset_buffers, kept_for_nothing]),
-    retracing, functions_in_a_loop, changed_state, graph_growth, big_constants, peak,
+    retracing, functions_in_a_loop, python_steps, changed_state, graph_growth, big_constants, peak,
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from tidemark._functions.budgets import budget_of
 from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
 from tidemark._functions.donation import Donated
 from tidemark._functions.numbers import TracedNumber, wide_dtype
-from tidemark._functions.plan import Plan
+from tidemark._functions.plan import Plan, PlannedPythonStep
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
@@ -350,7 +350,7 @@ class Function(_tidemark.FunctionBase):
     # --- looking at it -----------------------------------------------------------------------
 
     def traces(self):
-        """A description of each trace kept: signature, reason, line, bytes, calls."""
+        """A description of each trace kept: signature, reason, line, bytes, calls, Python steps."""
         return [
             TraceInfo(
                 f"{self._name}({', '.join(map(repr, trace.args))})",
@@ -358,6 +358,7 @@ class Function(_tidemark.FunctionBase):
                 trace.line,
                 trace.nbytes,
                 max(trace.calls, self._entry_calls(trace)),
+                trace.graph.python_steps,
             )  # fmt: skip
             for trace in self._traces
         ]
@@ -565,16 +566,18 @@ class Creating:
 class TraceInfo:
     """What ``traces()`` tells of a trace."""
 
-    __slots__ = ("signature", "reason", "line", "nbytes", "calls")
+    __slots__ = ("signature", "reason", "line", "nbytes", "calls", "python_steps")
 
-    def __init__(self, signature, reason, line, nbytes, calls):
+    def __init__(self, signature, reason, line, nbytes, calls, python_steps):
         self.signature, self.reason, self.line = signature, reason, line
         self.nbytes, self.calls = nbytes, calls
+        self.python_steps = [PlannedPythonStep(*step) for step in python_steps]
 
     def __repr__(self):
+        steps = ", ".join(f"{step.function} at {step.line}" for step in self.python_steps)
         return (
             f"{self.signature}: {self.reason}, at {self.line}; {self.nbytes:,} bytes, "
-            f"{self.calls} calls"
+            f"{self.calls} calls" + (f"; in Python: {steps}" if steps else "")
         )
 
 

@@ -56,6 +56,14 @@ class PlannedRepeat(NamedTuple):
     why: str
 
 
+class PlannedPythonStep(NamedTuple):
+    """A step in Python, which a call waits for: the library's function that could not be traced,
+    or ``py_function``."""
+
+    function: str
+    line: str
+
+
 @export("tf.memory.Plan")
 class Plan:
     """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
@@ -68,6 +76,7 @@ class Plan:
         self.reuses = [PlannedReuse(*reuse) for reuse in said["reuses"]]
         self.donations = [PlannedDonation(*one) for one in said.get("donations", ())]
         self.repeats = [PlannedRepeat(*repeat) for repeat in said["repeats"]]
+        self.python_steps = [PlannedPythonStep(*step) for step in said["python_steps"]]
 
     def __getattr__(self, name):
         try:
@@ -101,6 +110,7 @@ class Plan:
         out["reuses"] = [reuse._asdict() for reuse in self.reuses]
         out["donations"] = [one._asdict() for one in self.donations]
         out["repeats"] = [repeat._asdict() for repeat in self.repeats]
+        out["python_steps"] = [step._asdict() for step in self.python_steps]
         return out
 
     def to_json(self, indent=None):

@@ -1,4 +1,14 @@
-"""Functions written in Python over sizes and values that a graph knows only when it runs."""
+"""Functions written in Python over sizes and values that a graph knows only when it runs.
+
+    @export("tf.linalg.lstsq")
+    @sized_when_run
+    def lstsq(matrix, rhs, …):
+        rows, columns = sizes_of(matrix)[-2:]
+        if rows < columns: …             # raises ValueUnknownError where they are not known yet
+
+Such a call becomes one step of the graph, which runs the function in Python; plans,
+``f.traces()`` and the doctor name it.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +18,43 @@ import math
 from tidemark import _tidemark, nest
 from tidemark._graph.tracing import Structure, is_symbolic, is_tracing, lifted, tensor_or_none
 from tidemark._tidemark import Tensor
-from tidemark.errors import InvalidArgumentError
+from tidemark.errors import OpError, ValueUnknownError
 
+# What a function raises where imagined sizes are impossible for it; other errors are mistakes.
+_IMPOSSIBLE = (OpError, ValueUnknownError, ValueError, ArithmeticError, LookupError)
 # For what is unknown: (sizes, how many different elements). What comes out of the first two tells
 # what is known; the others are tried where those are impossible.
 _WORLDS = ((4, 1), (6, 3), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
 
 
-def sized_when_run(function):
+def sized_when_run(function=None, *, part_of=None):
     """A function that computes eagerly, as one step of the graph, where it cannot be traced: it
-    looks at sizes or values that are not there yet."""
+    looks at sizes or values that are not there yet. Any other error is raised as it is.
+
+    ``part_of``: what the user calls, where this is a part of it.
+    """
+    if function is None:
+        return functools.partial(sized_when_run, part_of=part_of)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError, AttributeError, NotImplementedError, InvalidArgumentError):
+        except ValueUnknownError:
             if not is_tracing():
                 raise
             whole = _Whole(function, args, kwargs)
             if not whole.find_specs():
                 raise
-        return whole.staged()
+        return whole.staged(part_of or _public_name(call))
 
     return call
+
+
+def _public_name(function):
+    """What users call it: the name it is exported under, or that of the function itself."""
+    names = getattr(function, "__tf_names__", None)
+    return names[0] if names else f"{function.__module__}.{function.__qualname__}"
 
 
 class _Whole:
@@ -59,7 +82,7 @@ class _Whole:
                 with lifted():
                     values = [_imagined(t, size, kinds) for t in self._tensors]
                     found.append(self._compute(values))
-            except Exception:
+            except _IMPOSSIBLE:
                 continue
         if not found:
             return False
@@ -82,18 +105,18 @@ class _Whole:
         try:
             with lifted():
                 self._result, self._constants = self._compute(self._tensors)
-        except Exception:
+        except _IMPOSSIBLE:
             return False
         return True
 
-    def staged(self):
+    def staged(self, name):
         if self._constants is not None:
             return self._result.pack([_tidemark.traced_constant(t) for t in self._constants])
 
         def run(*values):
             return self._compute(list(values))[1]
 
-        results = _tidemark.python_call(run, self._tensors, self._specs, False)
+        results = _tidemark.python_call(run, self._tensors, self._specs, False, name)
         return self._result.pack(results)
 
 

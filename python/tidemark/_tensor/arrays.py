@@ -8,7 +8,7 @@ from tidemark import _tidemark, dtypes
 from tidemark._export import dispatching, export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value, shape_tensor
-from tidemark._tensor.static import static_array, static_ints
+from tidemark._tensor.static import sizes_of, static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
@@ -208,7 +208,6 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 
 @export("tf.meshgrid")
-@sized_when_run
 def meshgrid(*args, **kwargs):
     """Coordinate matrices of coordinate vectors; ``indexing="xy"`` swaps the first two axes."""
     indexing = kwargs.pop("indexing", "xy")
@@ -220,7 +219,7 @@ def meshgrid(*args, **kwargs):
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
     vectors = [call("reshape", (v, (-1,)), {}) for v in map(convert_to_tensor, args)]
-    sizes = [v._shape_tuple()[0] for v in vectors]
+    sizes = [sizes_of(v)[0] for v in vectors]
     order = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         order[:2] = [1, 0]
@@ -257,7 +256,6 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 
 
 @export("tf.sequence_mask")
-@sized_when_run
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """Rows that are true at the first ``lengths[i]`` places."""
     lengths = convert_to_tensor(lengths)

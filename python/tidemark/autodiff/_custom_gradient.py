@@ -57,7 +57,7 @@ def _takes_variables(function):
 def _call_with_gradient(f, args, kwargs):
     flat_args = nest.flatten(args)
     values = [convert_to_tensor(value) for value in flat_args]
-    with _tidemark.Curtain(), GradientTape(_only_variables=True) as watcher:
+    with _tidemark.RecordingPause(), GradientTape(_only_variables=True) as watcher:
         result, grad_fn = f(*nest.pack_sequence_as(args, values), **kwargs)
         # Results of their own, told apart from arguments that f returns as they are.
         flat_result = [_identity(value) for value in nest.flatten(result)]

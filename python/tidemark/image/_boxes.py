@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.arrays import ensure_shape
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import known_size, sizes_of
 from tidemark._tidemark import call
 
 
 def _suppressed(boxes, scores, most, iou, least, sigma=0.0, overlaps=False):
     boxes = convert_to_tensor(boxes, dtype=dtypes.float32)
     scores = convert_to_tensor(scores, dtype=dtypes.float32)
+    if not overlaps and boxes.ndim == 2 and boxes.shape[1] is None:
+        boxes = ensure_shape(boxes, [None, 4])
     attrs = {
         "iou_threshold": float(iou),
         "score_threshold": float(least),
@@ -65,11 +70,12 @@ def non_max_suppression_overlaps(
 
 
 def _padded(chosen, most):
-    count = chosen.shape[0]
+    count = sizes_of(chosen)[0]
     return call("pad", (chosen, [[0, most - count]], convert_to_tensor(0, chosen.dtype)), {})
 
 
 @export("tf.image.non_max_suppression_padded")
+@sized_when_run
 def non_max_suppression_padded(
     boxes,
     scores,
@@ -88,21 +94,22 @@ def non_max_suppression_padded(
     most = int(max_output_size)
     if boxes.ndim == 2:
         chosen = _suppressed(boxes, scores, most, iou_threshold, score_threshold)[0]
-        count = convert_to_tensor(chosen.shape[0], dtype=dtypes.int32)
+        count = convert_to_tensor(sizes_of(chosen)[0], dtype=dtypes.int32)
         return (_padded(chosen, most) if pad_to_max_output_size else chosen), count
-    lead = [int(n) for n in boxes.shape[:-2]]
-    flat_boxes = call("reshape", (boxes, [-1, *(int(n) for n in boxes.shape[-2:])]), {})
-    flat_scores = call("reshape", (scores, [-1, int(scores.shape[-1])]), {})
+    lead = list(sizes_of(boxes)[:-2])
+    flat_boxes = call("reshape", (boxes, [-1, *sizes_of(boxes)[-2:]]), {})
+    flat_scores = call("reshape", (scores, [-1, sizes_of(scores)[-1]]), {})
     rows = [
         _suppressed(flat_boxes[i], flat_scores[i], most, iou_threshold, score_threshold)[0]
-        for i in range(flat_boxes.shape[0])
+        for i in range(known_size(flat_boxes, 0))
     ]
-    counts = convert_to_tensor([row.shape[0] for row in rows], dtype=dtypes.int32)
+    counts = convert_to_tensor([sizes_of(row)[0] for row in rows], dtype=dtypes.int32)
     chosen = call("stack", tuple(_padded(row, most) for row in rows), {"axis": 0})
     return call("reshape", (chosen, [*lead, most]), {}), call("reshape", (counts, lead), {})
 
 
 @export("tf.image.combined_non_max_suppression")
+@sized_when_run
 def combined_non_max_suppression(
     boxes,
     scores,

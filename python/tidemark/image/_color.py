@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math as _math
+
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.arrays import ensure_shape
 from tidemark._tensor.creation import cast, convert_to_tensor, saturate_cast
+from tidemark._tensor.static import larger, must_differ, sizes_of
 from tidemark._tidemark import call
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
@@ -15,13 +18,18 @@ def _floating(images, name, channels=3):
     images = convert_to_tensor(images)
     if not images.dtype.is_floating:
         images = cast(images, dtypes.float32)
-    if channels and images.shape.rank and images.shape[-1] is None:
-        return ensure_shape(images, [*images.shape.as_list()[:-1], channels])
-    if channels and (images.ndim < 1 or images._shape_tuple()[-1] != channels):
+    if channels and (images.ndim == 0 or must_differ(images.shape[-1], channels)):
         raise InvalidArgumentError(
             None, None, f"[{name}] input must have {channels} channels but got {images.shape}"
         )
-    return images
+    return with_channels(images, channels) if channels else images
+
+
+def with_channels(images, channels):
+    """The images, of which the run checks that they have so many channels if nobody knows yet."""
+    if images.shape.rank is None or images.shape[-1] is not None:
+        return images
+    return ensure_shape(images, [*images.shape.as_list()[:-1], channels])
 
 
 def _like(value, tensor):
@@ -62,30 +70,30 @@ def _like_dtype(value, dtype):
 def rgb_to_grayscale(images, name=None):
     """Brightness as the eye sees it."""
     original = convert_to_tensor(images)
-    flt = convert_image_dtype(original, dtypes.float32)
-    if original.ndim < 1 or original._shape_tuple()[-1] != 3:
+    if original.ndim < 1 or must_differ(original.shape[-1], 3):
         raise InvalidArgumentError(
             None, None, f"[rgb_to_grayscale] last dimension must be 3, got {original.shape}"
         )
+    flt = convert_image_dtype(with_channels(original, 3), dtypes.float32)
     weights = convert_to_tensor([[0.2989], [0.587], [0.114]])
     return convert_image_dtype(_mixed(flt, weights), original.dtype)
 
 
 def _mixed(images, matrix):
     """Every pixel times a matrix."""
-    shape = images._shape_tuple()
+    shape = sizes_of(images)
     rows = call("reshape", (images, (-1, shape[-1])), {})
     mixed = call("matmul", (rows, cast(matrix, images.dtype)), {})
-    return call("reshape", (mixed, (*shape[:-1], matrix._shape_tuple()[1])), {})
+    return call("reshape", (mixed, (*shape[:-1], matrix.shape[1])), {})
 
 
 @export("tf.image.grayscale_to_rgb")
 def grayscale_to_rgb(images, name=None):
     """Three equal channels from one."""
     images = convert_to_tensor(images)
-    if images.ndim < 1 or images._shape_tuple()[-1] != 1:
+    if images.ndim < 1 or must_differ(images.shape[-1], 1):
         raise ValueError(f"the last dimension must have size 1, got {images.shape}")
-    return call("tile", (images, [1] * (images.ndim - 1) + [3]), {})
+    return call("tile", (with_channels(images, 1), [1] * (images.ndim - 1) + [3]), {})
 
 
 _MATRICES = {
@@ -114,11 +122,11 @@ _MATRICES = {
 
 def _converted(images, name):
     images = convert_to_tensor(images)
-    if images.ndim < 1 or images.shape[-1] != 3:
+    if images.ndim < 1 or must_differ(images.shape[-1], 3):
         raise ValueError(f"[{name}] images must have 3 channels, got shape {images.shape}")
     matrix = convert_to_tensor(_MATRICES[name], dtype=images.dtype)
     flat = call("reshape", (images, [-1, 3]), {})
-    return call("reshape", (flat @ matrix, [int(n) for n in images.shape]), {})
+    return call("reshape", (flat @ matrix, [*sizes_of(images)[:-1], 3]), {})
 
 
 @export("tf.image.rgb_to_yiq")
@@ -268,9 +276,8 @@ def per_image_standardization(image):
     image = convert_to_tensor(image)
     image = image if image.dtype.is_floating else cast(image, dtypes.float32)
     axes = {"axis": [-1, -2, -3], "keepdims": True}
-    count = 1
-    for d in image._shape_tuple()[-3:]:
-        count *= d
+    count = _math.prod(sizes_of(image)[-3:])
     deviation = call("std", (image,), axes)
-    least = _like(1.0 / max(count, 1) ** 0.5, image)
+    wide = image.dtype if image.dtype.size > 2 else dtypes.float32  # counts overflow half types
+    least = cast(call("rsqrt", (cast(larger(count, 1), wide),), {}), image.dtype)
     return (image - call("mean", (image,), axes)) / call("maximum", (deviation, least), {})

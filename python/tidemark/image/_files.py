@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._graph.control_flow import cond
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
@@ -111,6 +112,7 @@ def is_jpeg(contents, name=None):
 
 
 @export("tf.image.adjust_jpeg_quality")
+@sized_when_run
 def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
     """An image as it is after being stored as a JPEG file of that quality."""
     image = convert_to_tensor(image)
@@ -119,5 +121,5 @@ def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
     original = image.dtype
     pixels = convert_image_dtype(image, dtypes.uint8, saturate=True)
     contents = call("encode_jpeg", (pixels,), {"quality": int(jpeg_quality)})
-    again = decode_jpeg(contents, channels=image.shape[-1], dct_method=dct_method)
+    again = decode_jpeg(contents, channels=image.shape[-1] or 0, dct_method=dct_method)
     return convert_image_dtype(again, original, saturate=True)

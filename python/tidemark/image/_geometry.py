@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import math as _math
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._export import export
-from tidemark._tensor.creation import cast, convert_to_tensor
-from tidemark._tensor.static import static_ints
-from tidemark._tidemark import call
+from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value
+from tidemark._tensor.static import (
+    is_number,
+    known_size,
+    larger,
+    must_differ,
+    sizes_of,
+    smaller,
+    static_ints,
+)
+from tidemark._tidemark import Tensor, call
+from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 
 
@@ -46,24 +56,34 @@ def _unbatched(images, was_batch):
 def _nearest(images, height, width):
     """Every new pixel a copy of the old one whose place its center falls in."""
     for axis, size in ((1, height), (2, width)):
-        old = images._shape_tuple()[axis]
-        if old == size:
+        old = sizes_of(images)[axis]
+        if is_number(old) and is_number(size) and old == size:
             continue
-        scale = convert_to_tensor(old / max(size, 1), dtype=dtypes.float32)
+        scale = cast(old / larger(size, 1), dtypes.float32)
         centers = (cast(call("range", (0, size, 1), {}), dtypes.float32) + 0.5) * scale
         places = cast(call("floor", (centers,), {}), dtypes.int32)
-        places = call("minimum", (places, max(old - 1, 0)), {})
+        places = call("minimum", (places, larger(old - 1, 0)), {})
         images = call("gather", (images, places), {"axis": axis})
     return images
 
 
+def _wanted_size(size):
+    """The elements of a size: numbers, or scalars of the graph where they are not known yet."""
+    if not isinstance(size, Tensor) or get_static_value(size) is not None:
+        if not isinstance(size, (list, tuple)) or not any(map(_tidemark.is_symbolic, size)):
+            return static_ints(size, "size")
+        return list(size)
+    return [size[i] for i in range(known_size(size, 0))]
+
+
 @export("tf.image.resize")
+@sized_when_run
 def resize(
     images, size, method="bilinear", preserve_aspect_ratio=False, antialias=False, name=None
 ):
     """Images of another size."""
     images, was_batch = _batched(images, "resize")
-    wanted = static_ints(size, "size")
+    wanted = _wanted_size(size)
     if len(wanted) != 2:
         raise ValueError(
             f"'size' must be a 1-D Tensor of 2 elements: new_height, new_width: {size}"
@@ -71,9 +91,10 @@ def resize(
     height, width = wanted
     _, old_height, old_width, _ = images._shape_tuple()
     if preserve_aspect_ratio:
+        old_height, old_width = sizes_of(images)[1:3]
         scale = min(height / old_height, width / old_width)
         height, width = round(scale * old_height), round(scale * old_width)
-    if (height, width) == (old_height, old_width):
+    if all(is_number(n) for n in wanted) and (height, width) == (old_height, old_width):
         same = images if method == "nearest" else cast(images, dtypes.float32)
         return _unbatched(same, was_batch)
     if method == "nearest":
@@ -87,6 +108,16 @@ def resize(
     return _unbatched(resized, was_batch)
 
 
+def _whole(number):
+    """As an integer, or as it is where it is a scalar of the graph; ops check it when they run."""
+    return number if _tidemark.is_symbolic(number) else int(number)
+
+
+def _is_below(size, least):
+    """Whether a size (None: unknown) is known to be too small."""
+    return size is not None and is_number(size) and is_number(least) and size < least
+
+
 # --- cutting and filling up -----------------------------------------------------------------------
 
 
@@ -95,18 +126,18 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     """The part of images at an offset, of the given size."""
     images, was_batch = _batched(image, "crop_to_bounding_box")
     _, height, width, _ = images._shape_tuple()
-    top, left, rows, columns = (
-        int(v) for v in (offset_height, offset_width, target_height, target_width)
+    top, left, rows, columns = map(
+        _whole, (offset_height, offset_width, target_height, target_width)
     )
     for value, name in ((left, "offset_width"), (top, "offset_height")):
-        if value < 0:
+        if is_number(value) and value < 0:
             raise ValueError(f"{name} must be >= 0.")
     for value, name in ((columns, "target_width"), (rows, "target_height")):
-        if value <= 0:
+        if is_number(value) and value <= 0:
             raise ValueError(f"{name} must be > 0.")
-    if width < left + columns:
+    if _is_below(width, left + columns):
         raise ValueError("width must be >= target + offset.")
-    if height < top + rows:
+    if _is_below(height, top + rows):
         raise ValueError("height must be >= target + offset.")
     return _unbatched(
         call("slice", (images, [0, top, left, 0], [-1, rows, columns, -1]), {}), was_batch
@@ -117,21 +148,35 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """Images in a larger field of zeros, at an offset."""
     images, was_batch = _batched(image, "pad_to_bounding_box")
-    _, height, width, _ = images._shape_tuple()
-    top, left = int(offset_height), int(offset_width)
-    bottom = int(target_height) - top - height
-    right = int(target_width) - left - width
-    if top < 0:
+    _, height, width, _ = sizes_of(images)
+    top, left = _whole(offset_height), _whole(offset_width)
+    bottom = _whole(target_height) - top - height
+    right = _whole(target_width) - left - width
+    if _is_below(top, 0):
         raise ValueError("offset_height must be >= 0")
-    if left < 0:
+    if _is_below(left, 0):
         raise ValueError("offset_width must be >= 0")
-    if right < 0:
+    if _is_below(right, 0):
         raise ValueError("width must be <= target - offset")
-    if bottom < 0:
+    if _is_below(bottom, 0):
         raise ValueError("height must be <= target - offset")
-    pads = [[0, 0], [top, bottom], [left, right], [0, 0]]
-    zero = convert_to_tensor(0, dtype=images.dtype)
-    return _unbatched(call("pad", (images, pads, zero), {}), was_batch)
+    for missing, name in ((right, "width"), (bottom, "height")):
+        if not is_number(missing):
+            _require(missing >= 0, lambda name=name: f"{name} must be <= target - offset")
+    pads = [[0, 0], [top, larger(bottom, 0)], [left, larger(right, 0)], [0, 0]]
+    padded = call("pad", (images, pads, convert_to_tensor(0, dtype=images.dtype)), {})
+    if not padded.shape.is_fully_defined():
+        rows, columns = (n if is_number(n) else None for n in (target_height, target_width))
+        padded.set_shape([images.shape[0], rows, columns, images.shape[3]])
+    return _unbatched(padded, was_batch)
+
+
+def _edge(size, fraction):
+    """Pixels to leave out at either end so that the fraction of them stays."""
+    if is_number(size):
+        return int((size - size * fraction) / 2)
+    size = cast(size, dtypes.float64)
+    return cast((size - size * fraction) / 2, dtypes.int32)
 
 
 @export("tf.image.central_crop")
@@ -143,8 +188,8 @@ def central_crop(image, central_fraction):
     images, was_batch = _batched(image, "central_crop")
     if fraction == 1.0:
         return _unbatched(images, was_batch)
-    _, height, width, _ = images._shape_tuple()
-    top, left = int((height - height * fraction) / 2), int((width - width * fraction) / 2)
+    _, height, width, _ = sizes_of(images)
+    top, left = _edge(height, fraction), _edge(width, fraction)
     size = [-1, height - 2 * top, width - 2 * left, -1]
     return _unbatched(call("slice", (images, [0, top, left, 0], size), {}), was_batch)
 
@@ -153,21 +198,20 @@ def central_crop(image, central_fraction):
 def resize_with_crop_or_pad(image, target_height, target_width):
     """Images cut or filled up with zeros, evenly on both sides."""
     images, was_batch = _batched(image, "resize_with_crop_or_pad")
-    wanted = [int(target_height), int(target_width)]
-    if wanted[1] <= 0:
+    wanted = [_whole(target_height), _whole(target_width)]
+    if _is_below(wanted[1], 1):
         raise ValueError("target_width must be > 0.")
-    if wanted[0] <= 0:
+    if _is_below(wanted[0], 1):
         raise ValueError("target_height must be > 0.")
-    size = images._shape_tuple()[1:3]
-    cut = [max(s - w, 0) // 2 for s, w in zip(size, wanted, strict=False)]
-    fill = [max(w - s, 0) // 2 for s, w in zip(size, wanted, strict=False)]
-    images = crop_to_bounding_box(
-        images, *cut, *(min(s, w) for s, w in zip(size, wanted, strict=False))
-    )
+    both = list(zip(sizes_of(images)[1:3], wanted, strict=True))
+    cut = [larger(s - w, 0) // 2 for s, w in both]
+    fill = [larger(w - s, 0) // 2 for s, w in both]
+    images = crop_to_bounding_box(images, *cut, *(smaller(s, w) for s, w in both))
     return _unbatched(pad_to_bounding_box(images, *fill, *wanted), was_batch)
 
 
 @export("tf.image.resize_with_pad")
+@sized_when_run
 def resize_with_pad(image, target_height, target_width, method="bilinear", antialias=False):
     """Images of the given size, their proportions kept, with zeros around."""
     images, was_batch = _batched(image, "resize_with_pad")
@@ -175,7 +219,7 @@ def resize_with_pad(image, target_height, target_width, method="bilinear", antia
     for value, name in ((wanted[1], "target_width"), (wanted[0], "target_height")):
         if value <= 0:
             raise ValueError(f"{name} must be > 0.")
-    size = images._shape_tuple()[1:3]
+    size = [known_size(images, axis) for axis in (1, 2)]
     ratio = max(s / w for s, w in zip(size, wanted, strict=False))
     new = [_math.floor(s / ratio) for s in size]
     resized = resize(images, new, method=method, antialias=antialias)
@@ -227,6 +271,7 @@ def rot90(image, k=1, name=None):
 
 
 @export("tf.image.crop_and_resize")
+@sized_when_run
 def crop_and_resize(
     image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
 ):
@@ -234,7 +279,7 @@ def crop_and_resize(
     image = cast(convert_to_tensor(image), dtypes.float32)
     boxes = cast(convert_to_tensor(boxes), dtypes.float32)
     box_indices = convert_to_tensor(box_indices)
-    if image.ndim != 4 or boxes.ndim != 2 or boxes._shape_tuple()[1] != 4:
+    if image.ndim != 4 or boxes.ndim != 2 or must_differ(boxes.shape[1], 4):
         raise InvalidArgumentError(
             None, None, f"[crop_and_resize] takes images [b, h, w, c] and boxes [n, 4], got "
             f"{image.shape} and {boxes.shape}"
@@ -242,7 +287,7 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"method must be 'bilinear' or 'nearest', got {method!r}")
     rows, columns = static_ints(crop_size, "crop_size")
-    _, height, width, _ = image._shape_tuple()
+    _, height, width, _ = sizes_of(image)
     y = _sample_places(boxes[:, 0], boxes[:, 2], rows, height)
     x = _sample_places(boxes[:, 1], boxes[:, 3], columns, width)
     picked = call("gather", (image, box_indices), {"axis": 0})
@@ -254,9 +299,13 @@ def crop_and_resize(
     return call("select", (inside, picked, float(extrapolation_value)), {})
 
 
+def _last_place(size):
+    return float(size - 1) if is_number(size) else cast(size - 1, dtypes.float32)
+
+
 def _sample_places(low, high, count, size):
     """[boxes, count] coordinates in pixels; the middle of the box when there is one."""
-    last = float(size - 1)
+    last = _last_place(size)
     if count == 1:
         return call("expand_dims", (0.5 * (low + high) * last,), {"axis": 1})
     step = call("expand_dims", ((high - low) * (last / (count - 1)),), {"axis": 1})
@@ -266,7 +315,7 @@ def _sample_places(low, high, count, size):
 
 def _sampled(images, places, axis, size, method):
     """Pixels at the places along an axis, and which places lie inside of the image."""
-    last = float(size - 1)
+    last = _last_place(size)
     below_last = call("less_equal", (places, last), {})
     inside = call("logical_and", (call("greater_equal", (places, 0.0), {}), below_last), {})
     bounded = call("clip_by_value", (places, 0.0, last), {})

@@ -11,6 +11,7 @@ from tidemark import dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import is_number, known_size, larger, sizes_of
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -19,11 +20,11 @@ def _windows(size, window, stride, rate, padding):
     """Positions [number of windows, window] along one axis, and zeros needed before and after."""
     reach = (window - 1) * rate + 1
     if padding == "VALID":
-        count = max(0, (size - reach) // stride + 1)
+        count = larger(0, (size - reach) // stride + 1)
         before = after = 0
     else:
         count = -(-size // stride)
-        total = max(0, (count - 1) * stride + reach - size)
+        total = larger(0, (count - 1) * stride + reach - size)
         before, after = total // 2, total - total // 2
     starts = call("range", (0, count * stride, stride), {})
     inside = call("range", (0, window * rate, rate), {})
@@ -31,7 +32,6 @@ def _windows(size, window, stride, rate, padding):
 
 
 @export("tf.image.extract_patches")
-@sized_when_run
 def extract_patches(images, sizes, strides, rates, padding, name=None):
     """Patches of images, each laid out in the last axis."""
     images = convert_to_tensor(images)
@@ -42,10 +42,10 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
     for values, what in ((sizes, "sizes"), (strides, "strides"), (rates, "rates")):
         if len(values) != 4 or values[0] != 1 or values[3] != 1 or min(values) < 1:
             raise ValueError(f"{what} must look like [1, rows, columns, 1], got {list(values)}")
-    batch, height, width, channels = images._shape_tuple()
+    batch, height, width, channels = sizes_of(images)
     rows, row_at, row_pad = _windows(height, sizes[1], strides[1], rates[1], padding)
     columns, column_at, column_pad = _windows(width, sizes[2], strides[2], rates[2], padding)
-    if any(row_pad + column_pad):
+    if not all(is_number(pad) and pad == 0 for pad in row_pad + column_pad):
         zero = convert_to_tensor(0, dtype=images.dtype)
         images = call("pad", (images, [[0, 0], row_pad, column_pad, [0, 0]], zero), {})
     taken = call("gather", (images, row_at), {"axis": 1})  # b, R, r, w, c
@@ -64,7 +64,7 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None):
     if (ksizes[0], ksizes[4], strides[0], strides[4]) != (1, 1, 1, 1):
         raise ValueError("extract_volume_patches: ksizes and strides begin and end with 1")
     kernel, step = ksizes[1:4], strides[1:4]
-    size = [int(n) for n in x.shape[1:4]]
+    size = [known_size(x, axis) for axis in (1, 2, 3)]
     if padding == "SAME":
         pads = [[0, 0]]
         for n, k, s in zip(size, kernel, step, strict=True):
@@ -97,7 +97,7 @@ def extract_glimpse(
     size = convert_to_tensor(size, dtype=dtypes.int32)
     at = _glimpse_places(x, size, offsets, bool(centered), bool(normalized))
     inside = call("greater_equal", (at, convert_to_tensor(0)), {})
-    flat = call("reshape", (x, [-1, x.shape[3]]), {})
+    flat = call("reshape", (x, [-1, sizes_of(x)[3]]), {})
     pixels = call("gather", (flat, call("maximum", (at, convert_to_tensor(0)), {})), {})
     if noise == "zero":
         rest = call("zeros_like", (pixels,), {})
@@ -111,10 +111,10 @@ def extract_glimpse(
     return call("select", (condition, pixels, rest), {})
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.image.extract_glimpse")
 def _glimpse_places(x, size, offsets, centered, normalized):
     """The number of the pixel at each place of each window; -1: outside."""
-    batch, height, width, _ = (int(n) for n in x.shape)
+    batch, height, width = (known_size(x, axis) for axis in (0, 1, 2))
     tall, wide = (int(n) for n in size.numpy())
     if tall <= 0 or wide <= 0:
         raise InvalidArgumentError(None, None, f"[extract_glimpse] size must be positive; given "

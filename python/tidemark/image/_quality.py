@@ -6,6 +6,7 @@ import tidemark
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import is_number, sizes_of
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 from tidemark.image._color import _like, convert_image_dtype
@@ -25,12 +26,11 @@ def _gaussian(size, sigma):
 
 def _filtered(images, kernel):
     """Each channel convolved with the kernel, without padding."""
-    channels = images.shape[-1]
+    *lead, height, width, channels = sizes_of(images)
     kernel = call("tile", (kernel, [1, 1, channels, 1]), {})
-    lead = [int(n) for n in images.shape[:-3]]
-    flat = call("reshape", (images, [-1, *(int(n) for n in images.shape[-3:])]), {})
+    flat = call("reshape", (images, [-1, height, width, channels]), {})
     out = tidemark.nn.depthwise_conv2d(flat, kernel, strides=[1, 1, 1, 1], padding="VALID")
-    return call("reshape", (out, [*lead, *(int(n) for n in out.shape[1:])]), {})
+    return call("reshape", (out, [*lead, *sizes_of(out)[1:]]), {})
 
 
 def _mirrored(images, paddings, mode):
@@ -60,9 +60,9 @@ def _compared(img1, img2, max_val, size, name):
     img1, img2 = convert_to_tensor(img1), convert_to_tensor(img2)
     if img1.ndim < 3 or img2.ndim < 3:
         raise ValueError(f"[{name}] images must have at least 3 dimensions, got {img1.shape}")
-    if tuple(img1.shape[-3:]) != tuple(img2.shape[-3:]):
+    if not img1.shape[-3:].is_compatible_with(img2.shape[-3:]):
         raise ValueError(f"[{name}] images differ in shape: {img1.shape} and {img2.shape}")
-    if min(img1.shape[-3], img1.shape[-2]) < size:
+    if any(n is not None and n < size for n in img1.shape[-3:-1]):
         raise InvalidArgumentError(
             None,
             None,
@@ -94,13 +94,13 @@ def ssim(
 
 def _halved(images):
     """Images of half the size, odd ones with their last row or column twice."""
-    lead = [int(n) for n in images.shape[:-3]]
-    flat = call("reshape", (images, [-1, *(int(n) for n in images.shape[-3:])]), {})
-    odd = [int(n) % 2 for n in flat.shape[1:3]]
-    if any(odd):
+    *lead, height, width, channels = sizes_of(images)
+    flat = call("reshape", (images, [-1, height, width, channels]), {})
+    odd = [height % 2, width % 2]
+    if not all(is_number(n) and n == 0 for n in odd):
         flat = _mirrored(flat, [[0, 0], [0, odd[0]], [0, odd[1]], [0, 0]], "SYMMETRIC")
     out = tidemark.nn.avg_pool2d(flat, ksize=2, strides=2, padding="VALID")
-    return call("reshape", (out, [*lead, *(int(n) for n in out.shape[1:])]), {})
+    return call("reshape", (out, [*lead, *sizes_of(out)[1:]]), {})
 
 
 @export("tf.image.ssim_multiscale")
@@ -138,17 +138,17 @@ def sobel_edges(image):
     right = [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]
     kernels = [[[[float(down[y][x]), float(right[y][x])]] for x in range(3)] for y in range(3)]
     kernel = convert_to_tensor(kernels, dtype=image.dtype)
-    kernel = call("tile", (kernel, [1, 1, image.shape[-1], 1]), {})
+    kernel = call("tile", (kernel, [1, 1, sizes_of(image)[-1], 1]), {})
     padded = _mirrored(image, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
     edges = tidemark.nn.depthwise_conv2d(padded, kernel, strides=[1, 1, 1, 1], padding="VALID")
-    return call("reshape", (edges, [*(int(n) for n in image.shape), 2]), {})
+    return call("reshape", (edges, [*sizes_of(image), 2]), {})
 
 
-# --- colour spaces: three channels times a matrix -------------------------------------------------
+# --- differences between neighbouring pixels, and between images ----------------------------------
 
 
 def _sum_of_steps(images, axis):
-    size = images._shape_tuple()[axis]
+    size = sizes_of(images)[axis]
     begin, end = [0] * images.ndim, [-1] * images.ndim
     shifted = begin.copy()
     shifted[axis], end[axis] = 1, size - 1
@@ -187,7 +187,7 @@ def image_gradients(image):
         raise ValueError(f"image_gradients expects a 4D tensor [b, h, w, d], not {image.shape}")
 
     def step(axis):
-        size = image._shape_tuple()[axis]
+        size = sizes_of(image)[axis]
         begin, length = [0] * 4, [-1] * 4
         shifted = begin.copy()
         shifted[axis], length[axis] = 1, size - 1

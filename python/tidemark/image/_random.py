@@ -5,7 +5,8 @@ from __future__ import annotations
 import tidemark
 from tidemark import dtypes
 from tidemark._export import export
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value
+from tidemark._tensor.static import is_number, sizes_of, static_ints
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 from tidemark.image._color import (
@@ -68,8 +69,8 @@ def random_saturation(image, lower, upper, seed=None):
 def _flip_some(image, flip, seed):
     image = convert_to_tensor(image)
     if image.ndim == 3:
-        return flip(image) if float(_draw(0.0, 1.0, seed)) < 0.5 else image
-    chosen = tidemark.random.uniform([image._shape_tuple()[0], 1, 1, 1], seed=seed)
+        return _where(call("less", (_draw(0.0, 1.0, seed), 0.5), {}), flip(image), image)
+    chosen = tidemark.random.uniform([sizes_of(image)[0], 1, 1, 1], seed=seed)
     return _where(call("less", (chosen, 0.5), {}), flip(image), image)
 
 
@@ -130,7 +131,7 @@ def _flipped(image, seed, flip):
         return call("select", (stateless_uniform([], seed) < 0.5, flip(image), image), {})
     if image.ndim != 4:
         raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
-    draws = stateless_uniform([image.shape[0]], seed) < 0.5
+    draws = stateless_uniform([sizes_of(image)[0]], seed) < 0.5
     draws = call("reshape", (draws, [-1, 1, 1, 1]), {})
     return call("select", (draws, flip(image), image), {})
 
@@ -149,10 +150,14 @@ def stateless_random_flip_up_down(image, seed):
 
 def _cropped(value, size, draw):
     value, size = convert_to_tensor(value), convert_to_tensor(size)
-    wanted = [int(n) for n in size.numpy()]
+    if get_static_value(size) is None:
+        room = call("shape", (value,), {}) - cast(size, dtypes.int32)
+        begin = draw(value.shape.rank) % (room + 1)
+        return call("slice", (value, begin, size), {})
+    wanted = static_ints(size, "size")
     limits = []
-    for have, want in zip(value.shape, wanted, strict=True):
-        if have < want:
+    for have, want in zip(sizes_of(value), wanted, strict=True):
+        if is_number(have) and have < want:
             raise InvalidArgumentError(
                 None, None, f"Need value.shape >= size, got {list(value.shape)} and {wanted}"
             )

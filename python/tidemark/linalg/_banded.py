@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import must_differ, sizes_of
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.linalg._matrices import diag, diag_part, matrix_transpose
@@ -15,14 +17,14 @@ _BY_ROWS = "LEFT_RIGHT"
 def _whole_row(diagonal, size, *, below):
     """A diagonal beside the main one as a row as long as that, with a 0 where it has nothing."""
     diagonal = convert_to_tensor(diagonal)
-    given = diagonal._shape_tuple()[-1]
+    given = sizes_of(diagonal)[-1]
     if given == size:
         return diagonal
     if given != size - 1:
         raise ValueError(
             f"Beside a main diagonal of {size} elements lie {size - 1} or {size}, got {given}"
         )
-    one = [*diagonal._shape_tuple()[:-1], 1]
+    one = [*sizes_of(diagonal)[:-1], 1]
     edge = call("fill", (one, convert(0, diagonal._dtype_enum)), {})
     parts = (edge, diagonal) if below else (diagonal, edge)
     return call("concat", parts, {"axis": diagonal.ndim - 1})
@@ -37,17 +39,17 @@ def _compact(diagonals, diagonals_format):
             raise ValueError("Expected diagonals to be a sequence of length 3.")
         above, main, below = diagonals
         main = convert_to_tensor(main)
-        size = main._shape_tuple()[-1]
+        size = sizes_of(main)[-1]
         above = _whole_row(above, size, below=False)
         below = _whole_row(below, size, below=True)
         return call("stack", (above, main, below), {"axis": main.ndim - 1})
     if diagonals_format == "matrix":
         matrix = convert_to_tensor(diagonals)
-        if matrix.ndim < 2 or matrix._shape_tuple()[-1] != matrix._shape_tuple()[-2]:
+        if matrix.ndim < 2 or sizes_of(matrix)[-1] != sizes_of(matrix)[-2]:
             raise ValueError(
                 f"Expected last two dimensions of diagonals to be same, got {matrix.shape}"
             )
-        if matrix._shape_tuple()[-1] == 1:
+        if sizes_of(matrix)[-1] == 1:
             edges = [[0, 0]] * (matrix.ndim - 2) + [[1, 1], [0, 0]]
             return call("pad", (matrix, convert(edges), convert(0, matrix._dtype_enum)), {})
         return diag_part(matrix, k=(-1, 1), align=_BY_ROWS)
@@ -58,6 +60,7 @@ def _compact(diagonals, diagonals_format):
 
 
 @export("tf.linalg.tridiagonal_solve")
+@sized_when_run
 def tridiagonal_solve(
     diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
     partial_pivoting=True, perturb_singular=False,
@@ -82,11 +85,17 @@ def tridiagonal_solve(
 
 
 @export("tf.linalg.tridiagonal_matmul")
+@sized_when_run
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     """Products of matrices that have three diagonals with full ones."""
     compact, rhs = _compact(diagonals, diagonals_format), convert_to_tensor(rhs)
     shape, given = compact._shape_tuple(), rhs._shape_tuple()
-    if compact.ndim < 2 or shape[-2] != 3 or rhs.ndim < 2 or given[-2] != shape[-1]:
+    if (
+        compact.ndim < 2
+        or rhs.ndim < 2
+        or must_differ(shape[-2], 3)
+        or must_differ(given[-2], shape[-1])
+    ):
         raise InvalidArgumentError(
             None,
             None,
@@ -107,6 +116,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
 
 
 @export("tf.linalg.banded_triangular_solve")
+@sized_when_run
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
     """Solves systems whose matrices are triangular and have a few diagonals."""
     bands = convert_to_tensor(bands)
@@ -114,7 +124,7 @@ def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
         raise InvalidArgumentError(
             None, None, f"[banded_triangular_solve] bands must be [..., K, M], got {bands.shape}"
         )
-    count, size = bands._shape_tuple()[-2:]
+    count, size = sizes_of(bands)[-2:]
     if not 1 <= count <= max(size, 1):
         raise InvalidArgumentError(
             None,

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from tidemark import dtypes
 from tidemark._export import export
-from tidemark._tensor.creation import convert_to_tensor, eye
+from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.creation import cast, convert_to_tensor, eye
+from tidemark._tensor.static import larger, sizes_of
 from tidemark._tidemark import Tensor, call
 from tidemark.errors import UnimplementedError
 
@@ -84,12 +86,13 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     """The inverse of the matrix whose decomposition is given."""
     lower_upper = convert_to_tensor(lower_upper)
-    *batch, rows, _ = lower_upper._shape_tuple()
+    *batch, rows, _ = sizes_of(lower_upper)
     unit = eye(rows, batch_shape=batch, dtype=lower_upper.dtype)
     return lu_solve(lower_upper, perm, unit)
 
 
 @export("tf.linalg.cholesky_solve")
+@sized_when_run
 def cholesky_solve(chol, rhs, name=None):
     """Solves ``A x = rhs`` with the Cholesky decomposition of ``A``."""
     half = call("triangular_solve", (chol, rhs), {"lower": True})
@@ -97,6 +100,7 @@ def cholesky_solve(chol, rhs, name=None):
 
 
 @export("tf.linalg.lstsq")
+@sized_when_run
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """The ``x`` with the least ``|matrix x - rhs|² + l2_regularizer |x|²``."""
     matrix, rhs = convert_to_tensor(matrix), convert_to_tensor(rhs)
@@ -106,7 +110,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
                 None, None, "[lstsq] with l2_regularizer needs fast=True; it was False"
             )
         return call("matmul", (pinv(matrix), rhs), {})
-    *batch, rows, columns = matrix._shape_tuple()
+    *batch, rows, columns = sizes_of(matrix)
     wide = rows < columns
     gram = call("matmul", (matrix, matrix), {"adjoint_b": True} if wide else {"adjoint_a": True})
     if l2_regularizer:
@@ -122,15 +126,20 @@ def _epsilon(dtype):
     return 2.0**-23 if dtype.size == (8 if dtype.is_complex else 4) else 2.0**-52
 
 
+def _largest_size(matrix, dtype):
+    """The larger of the numbers of rows and columns, as a scalar."""
+    rows, columns = sizes_of(matrix)[-2:]
+    return cast(larger(rows, columns), dtype)
+
+
 @export("tf.linalg.matrix_rank")
 def matrix_rank(a, tol=None, validate_args=False, name=None):
     """The number of singular values above a tolerance."""
     a = convert_to_tensor(a)
-    shape = a._shape_tuple()[-2:]
     values = svd(a, compute_uv=False)
     if tol is None:
         largest = call("max", (values,), {"axis": [-1], "keepdims": True})
-        limit = largest * convert_to_tensor(_epsilon(a.dtype) * max(shape), dtype=values.dtype)
+        limit = largest * (_largest_size(a, values.dtype) * _epsilon(a.dtype))
     else:
         limit = convert_to_tensor(tol, dtype=values.dtype)
         limit = call("expand_dims", (limit,), {"axis": -1}) if limit.ndim else limit
@@ -142,10 +151,9 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 def pinv(a, rcond=None, validate_args=False, name=None):
     """The pseudo-inverse: small singular values count as zero."""
     a = convert_to_tensor(a)
-    shape = a._shape_tuple()[-2:]
     s, u, v = svd(a)
     if rcond is None:
-        rcond = 10.0 * max(shape) * _epsilon(a.dtype)
+        rcond = _largest_size(a, s.dtype) * (10.0 * _epsilon(a.dtype))
     largest = call("max", (s,), {"axis": [-1], "keepdims": True})
     rcond = convert_to_tensor(rcond, dtype=s.dtype)
     limit = largest * (call("expand_dims", (rcond,), {"axis": -1}) if rcond.ndim else rcond)

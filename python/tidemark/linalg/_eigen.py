@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import Tensor, call
 from tidemark.errors import InvalidArgumentError
 from tidemark.linalg._matrices import diag
@@ -50,29 +52,30 @@ def eigvals(tensor, name=None):
 
 def _chosen(values, select, select_range):
     """The positions of the eigenvalues that ``select`` asks for."""
-    array = values.numpy()
     if select == "a":
         return None
     if select_range is None or len(select_range) != 2 or select_range[0] > select_range[1]:
         raise ValueError(f"select_range must be two numbers in order, got {select_range}")
     low, high = select_range
     if select == "i":
-        if low < 0 or high >= len(array):
-            raise ValueError(f"select_range must lie in [0, {len(array) - 1}], got {select_range}")
+        count = sizes_of(values)[0]
+        if low < 0 or high >= count:
+            raise ValueError(f"select_range must lie in [0, {count - 1}], got {select_range}")
         return list(range(low, high + 1))
     if select == "v":
-        return [i for i, value in enumerate(array.tolist()) if low < value <= high]
+        return [i for i, value in enumerate(values.numpy().tolist()) if low < value <= high]
     raise ValueError(f"'select' must be 'a', 'i' or 'v', got {select!r}")
 
 
 @export("tf.linalg.eigh_tridiagonal")
+@sized_when_run
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
 ):
     """Eigenvalues (and vectors) of the self-adjoint matrix with these two diagonals."""
     alpha = convert_to_tensor(alpha)
     beta = convert_to_tensor(beta, dtype=alpha.dtype)
-    if alpha.ndim != 1 or beta.ndim != 1 or beta._shape_tuple()[0] != alpha._shape_tuple()[0] - 1:
+    if alpha.ndim != 1 or beta.ndim != 1 or sizes_of(beta)[0] != sizes_of(alpha)[0] - 1:
         raise InvalidArgumentError(
             None,
             None,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math as _math
+
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
-from tidemark._tensor.static import static_ints
+from tidemark._tensor.static import larger, must_differ, sizes_of, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.math._products import norm
@@ -60,7 +63,7 @@ def _matrix_sizes(length, band, num_rows, num_cols):
     low, high = band
     rows, columns = length - min(high, 0), length + max(low, 0)
     if num_rows == num_cols == -1:
-        return max(rows, columns), max(rows, columns)
+        return larger(rows, columns), larger(rows, columns)
     given = _size_of(num_rows, rows), _size_of(num_cols, columns)
     if given[0] < rows or given[1] < columns or (given[0] != rows and given[1] != columns):
         raise InvalidArgumentError(
@@ -73,6 +76,7 @@ def _matrix_sizes(length, band, num_rows, num_cols):
 
 
 @export("tf.linalg.diag")
+@sized_when_run
 def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
     """Matrices with the given values on diagonal ``k``, or on those from ``k[0]`` to ``k[1]``."""
     low, high = _band(k)
@@ -85,7 +89,7 @@ def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, 
         )
     if low == high:
         diagonal = call("expand_dims", (diagonal,), {"axis": -2})
-    *batch, _, length = diagonal._shape_tuple()
+    *batch, _, length = sizes_of(diagonal)
     rows, columns = _matrix_sizes(length, (low, high), num_rows, num_cols)
     padding = _padding(padding_value, diagonal)
     filled = call("fill", ([*batch, rows, columns], padding), {})
@@ -126,7 +130,7 @@ def tensor_diag(diagonal, name=None):
     """A tensor of twice the rank with the values where both halves of the index agree."""
     diagonal = convert_to_tensor(diagonal)
     flat = diag(call("reshape", (diagonal, (-1,)), {}))
-    shape = diagonal._shape_tuple()
+    shape = sizes_of(diagonal)
     return call("reshape", (flat, (*shape, *shape)), {}) if shape else diagonal
 
 
@@ -135,14 +139,12 @@ def tensor_diag_part(input, name=None):
     """The values of a tensor where both halves of the index agree."""
     input = convert_to_tensor(input)
     half, odd = divmod(input.ndim, 2)
-    shape = input._shape_tuple()
-    if odd or not half or shape[:half] != shape[half:]:
+    if odd or not half or not input.shape[:half].is_compatible_with(input.shape[half:]):
         raise InvalidArgumentError(
             None, None, f"[tensor_diag_part] takes shapes such as [2,3,2,3], got {input.shape}"
         )
-    size = 1
-    for d in shape[:half]:
-        size *= d
+    shape = sizes_of(input)
+    size = _math.prod(shape[:half])
     values = diag_part(call("reshape", (input, (size, size)), {}))
     return call("reshape", (values, shape[:half]), {})
 
@@ -151,7 +153,7 @@ def tensor_diag_part(input, name=None):
 def cross(a, b, name=None):
     """The cross product of vectors of three elements."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
-    if a.shape != b.shape or not a.ndim or a._shape_tuple()[-1] != 3:
+    if not a.shape.is_compatible_with(b.shape) or not a.ndim or must_differ(a.shape[-1], 3):
         raise InvalidArgumentError(
             None,
             None,

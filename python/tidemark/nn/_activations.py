@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import must_differ
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -25,7 +26,7 @@ def bias_add(value, bias, data_format=None, name=None):
         )
     first = data_format is not None and data_format.startswith("NC") and value.ndim > 2
     channels = value._shape_tuple()[1 if first else -1] if value.ndim > 1 else None
-    if bias.ndim != 1 or channels != bias._shape_tuple()[0]:
+    if value.ndim < 2 or bias.ndim != 1 or must_differ(channels, bias.shape[0]):
         raise InvalidArgumentError(
             None,
             None,

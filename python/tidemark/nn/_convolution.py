@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import must_differ, sizes_of
 from tidemark._tidemark import Tensor, call, is_symbolic, narrow_shape
 from tidemark.nn import _windows
 
@@ -85,7 +86,8 @@ def _with_sizes_that_follow(x, filters, sizes, attrs):
         spatial = [-(-size // stride) for size, stride in steps]
         x = call("identity", (x,), {})
         narrow_shape(x, [sizes[0], *spatial, x.shape[-1]])
-    if is_symbolic(filters) and filters.shape.rank == len(sizes):
+    grouped = filters.shape.rank and must_differ(filters.shape[-2], sizes[-1])
+    if is_symbolic(filters) and filters.shape.rank == len(sizes) and not grouped:
         filters = call("identity", (filters,), {})
         narrow_shape(filters, [*filters.shape.as_list()[:-2], sizes[-1], filters.shape[-1]])
     return x, filters
@@ -158,11 +160,7 @@ def _grouped(filters):
             "A depthwise filter has shape [height, width, in_channels, channel_multiplier]. "
             f"Received: {filters.shape}"
         )
-    sizes = filters._shape_tuple()
-    if None in sizes:  # known when the graph runs
-        whole = call("shape", (filters,), {})
-        sizes = [whole[i] if size is None else size for i, size in enumerate(sizes)]
-    height, width, channels, multiplier = sizes
+    height, width, channels, multiplier = sizes_of(filters)
     return call("reshape", (filters, [height, width, 1, channels * multiplier]), {})
 
 

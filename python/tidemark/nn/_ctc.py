@@ -5,7 +5,9 @@ from __future__ import annotations
 import tidemark
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import known_size, sizes_of
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
@@ -35,6 +37,7 @@ def _dense_labels(labels):
 
 
 @export("tf.nn.ctc_loss")
+@sized_when_run
 def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True, unique=None,
              blank_index=None, name=None):  # fmt: skip
     """The loss of label sequences whose alignment to the frames of logits is unknown.
@@ -122,15 +125,16 @@ def collapse_repeated(labels, seq_length, name=None):
 
 
 @export("tf.nn.ctc_unique_labels")
+@sized_when_run
 def ctc_unique_labels(labels, name=None):
     """The different labels of each row, filled up with 0, and which of them each label is."""
     labels = convert_to_tensor(labels)
-    rows, columns = labels._shape_tuple()
+    rows, columns = known_size(labels, 0), sizes_of(labels)[1]
     pairs = [tidemark.unique(labels[row]) for row in range(rows)]
     if not pairs:
         return labels, cast(labels, dtypes.int32)
     unique = [
-        call("pad", (y, [[0, columns - y._shape_tuple()[0]]], convert(0, y.dtype._enum)), {})
+        call("pad", (y, [[0, columns - sizes_of(y)[0]]], convert(0, y.dtype._enum)), {})
         for y, _ in pairs
     ]
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tidemark
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.random._functions import uniform
 
@@ -20,9 +21,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
         )
     if not isinstance(rate, Tensor) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in [0, 1). Received: {rate}")
-    shape = x._shape_tuple() if noise_shape is None else noise_shape
-    if noise_shape is None and not x.shape.is_fully_defined():
-        shape = call("shape", (x,))
+    shape = noise_shape
+    if noise_shape is None:
+        shape = x._shape_tuple() if x.shape.is_fully_defined() else call("shape", (x,))
     keep = uniform(shape, seed=seed, dtype=x.dtype) >= cast(rate, x.dtype)
     zero = convert(0, x._dtype_enum)
     return call("select", (keep, x / (1 - cast(rate, x.dtype)), zero), {})
@@ -49,7 +50,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
         )
     if isinstance(rate, (int, float)) and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in [0, 1). Received: {rate}")
-    shape = x._shape_tuple() if noise_shape is None else noise_shape
+    shape = sizes_of(x) if noise_shape is None else noise_shape
     rate = cast(rate, x.dtype)
     keep = uniform_sampler(shape, x.dtype) >= rate
     return call("select", (keep, x / (1 - rate), convert(0, x._dtype_enum)), {})

@@ -6,6 +6,7 @@ import tidemark
 from tidemark import dtypes
 from tidemark._export import dispatching, export
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import call, convert
 
 
@@ -29,7 +30,7 @@ def _lookup_in_parts(parts, ids):
     count = len(parts)
     starts = [0]
     for part in parts:
-        starts.append(starts[-1] + part._shape_tuple()[0])
+        starts.append(starts[-1] + sizes_of(part)[0])
     table = call("concat", tuple(parts), {"axis": 0})
     of_part = cast(convert_to_tensor(starts[:-1]), ids.dtype)
     part, row = call("floormod", (ids, count), {}), call("floordiv", (ids, count), {})

@@ -10,6 +10,7 @@ import tidemark
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import known_size
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -39,10 +40,10 @@ def _cuts(length, out, pseudo_random, draw):
     return np.concatenate([[0], np.cumsum(steps)])
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.nn.fractional_*_pool")
 def _sequences(x, ratios, pseudo_random, draws):
     """The cuts of rows and columns."""
-    sizes = [int(n) for n in x.shape[1:3]]
+    sizes = [known_size(x, axis) for axis in (1, 2)]
     numbers = np.asarray(draws.numpy(), np.float64)
     result = []
     for i, (n, ratio) in enumerate(zip(sizes, ratios, strict=True)):
@@ -86,7 +87,7 @@ def _windows(cuts, overlapping):
     return np.minimum(places, last[:, None]), places <= last[:, None]
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.nn.fractional_*_pool")
 def _regions(kind, x, rows, columns, overlapping):
     down, down_good = _windows(rows, overlapping)
     across, across_good = _windows(columns, overlapping)

@@ -8,6 +8,7 @@ from tidemark import dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import call
 from tidemark.autodiff._custom_gradient import custom_gradient
 
@@ -26,7 +27,7 @@ def _pooled(row):
     return values, numbers
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.nn.isotonic_regression")
 def _blocks(rows):
     """For each row of a matrix, the number of each element's block, counted through all rows."""
     array = np.asarray(rows.numpy()).astype(np.float64)
@@ -66,7 +67,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     @custom_gradient
     def fit(x):
         signed = x if decreasing else -x
-        rows = call("reshape", (signed, [-1, x.shape[-1]]), {})
+        rows = call("reshape", (signed, [-1, sizes_of(x)[-1]]), {})
         blocks = _blocks(rows)
         whole = call("reshape", (blocks, call("shape", (x,), {})), {})
         firsts = call("slice", (whole, [0] * rank, [-1] * (rank - 1) + [1]), {})

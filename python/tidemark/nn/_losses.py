@@ -21,7 +21,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     if labels is None or logits is None:
         raise ValueError("Both `labels` and `logits` must be provided.")
     logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-    if logits.shape != labels.shape:
+    if not logits.shape.is_compatible_with(labels.shape):
         raise ValueError(
             "`logits` and `labels` must have the same shape, received "
             f"({logits.shape} vs {labels.shape})."
@@ -48,7 +48,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """The cross entropy of one right class each and the softmax of the logits."""
     labels, logits = convert_to_tensor(labels), _floating(logits)
-    if labels.ndim != logits.ndim - 1 or labels._shape_tuple() != logits._shape_tuple()[:-1]:
+    if labels.ndim != logits.ndim - 1 or not labels.shape.is_compatible_with(logits.shape[:-1]):
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={labels.shape} and logits.shape={logits.shape}"
@@ -63,7 +63,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     """The sigmoid cross entropy in which the positive labels count ``pos_weight`` times."""
     logits = convert_to_tensor(logits)
     labels = cast(labels, logits.dtype)
-    if logits.shape != labels.shape:
+    if not logits.shape.is_compatible_with(labels.shape):
         raise ValueError(
             f"`logits` and `labels` must have the same shape, received ({logits.shape} vs "
             f"{labels.shape})."
@@ -78,7 +78,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """exp(log_input) - targets * log_input, plus Stirling's term for the targets where asked."""
     log_input = convert_to_tensor(log_input)
     targets = cast(targets, log_input.dtype)
-    if log_input.shape != targets.shape:
+    if not log_input.shape.is_compatible_with(targets.shape):
         raise ValueError(
             "`log_input` and `targets` must have the same shape, received "
             f"({log_input.shape} vs {targets.shape})."

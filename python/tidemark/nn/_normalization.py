@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import call, convert
 
 
@@ -21,7 +22,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     square = call("squared_difference", (wide, mean), {})
     variance = call("mean", (square,), {"axis": axes, "keepdims": bool(keepdims)})
     if not keepdims:
-        mean = call("reshape", (mean, variance._shape_tuple()), {})
+        mean = call("reshape", (mean, sizes_of(variance)), {})
     return cast(mean, x.dtype), cast(variance, x.dtype)
 
 
@@ -41,7 +42,7 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
 def layer_norm(x, scale=None, offset=None, epsilon=1e-5, name=None):
     """Normalises the last axis to mean 0 and variance 1 in one op; times scale plus offset."""
     x = convert_to_tensor(x)
-    width = (x._shape_tuple()[-1],) if x.ndim else (1,)
+    width = (sizes_of(x)[-1],) if x.ndim else (1,)
     scale = _filled(1, width, x) if scale is None else scale
     offset = _filled(0, width, x) if offset is None else offset
     return call("layer_norm", (x, scale, offset), {"epsilon": float(epsilon)})[0]
@@ -51,7 +52,7 @@ def layer_norm(x, scale=None, offset=None, epsilon=1e-5, name=None):
 def rms_norm(x, scale=None, epsilon=1e-6, name=None):
     """Divides by the root of the mean square over the last axis in one op; times scale."""
     x = convert_to_tensor(x)
-    width = (x._shape_tuple()[-1],) if x.ndim else (1,)
+    width = (sizes_of(x)[-1],) if x.ndim else (1,)
     scale = _filled(1, width, x) if scale is None else scale
     return call("rms_norm", (x, scale), {"epsilon": float(epsilon)})[0]
 
@@ -114,7 +115,7 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
     zero = [0] * (x.ndim - 1)
     total = None
     for shift in range(2 * radius + 1):
-        part = call("slice", (padded, [*zero, shift], list(x._shape_tuple())), {})
+        part = call("slice", (padded, [*zero, shift], list(sizes_of(x))), {})
         total = part if total is None else total + part
     return x / call("pow", (total * float(alpha) + float(bias), cast(float(beta), x.dtype)), {})
 
@@ -126,12 +127,12 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     axes = sorted({int(a) % x.ndim for a in axes})
     count = 1
     for axis in axes:
-        count *= x._shape_tuple()[axis]
+        count = count * sizes_of(x)[axis]
     moved = x if shift is None else x - shift
     square = call("square", (moved,), {})
     attrs = {"axis": axes, "keepdims": bool(keepdims)}
     sums = call("sum", (moved,), attrs), call("sum", (square,), attrs)
-    return convert(count, x._dtype_enum), *sums, None if shift is None else convert_to_tensor(shift)
+    return cast(count, x.dtype), *sums, None if shift is None else convert_to_tensor(shift)
 
 
 @export("tf.nn.normalize_moments")

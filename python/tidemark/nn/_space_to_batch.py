@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import tidemark
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import convert_to_tensor
-from tidemark._tensor.static import static_array, static_ints
+from tidemark._tensor.static import sizes_of, static_array, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 
 
 def _fail(op, message):
     raise InvalidArgumentError(None, None, f"[{op}] {message}")
-
-
-def _dims(x):
-    """Sizes of the dimensions: numbers where they are known, else scalar tensors."""
-    known = x._shape_tuple()
-    if None not in known:
-        return list(known)
-    asked = tidemark.shape(x)
-    return [asked[i] if d is None else d for i, d in enumerate(known)]
 
 
 def _reshaped(x, dims):
@@ -35,7 +27,7 @@ def _pictures(op, x, block_size, data_format):
         _fail(op, f"takes tensors of four dimensions, got shape {x.shape}")
     if block_size < 2:
         _fail(op, f"block_size must be 2 or more, got {block_size}")
-    return x, _dims(x)
+    return x, sizes_of(x)
 
 
 def _divided(op, size, by, what):
@@ -98,6 +90,7 @@ def _block_numbers(op, x, block_shape, edges, what):
 
 
 @export("tf.space_to_batch", "tf.nn.space_to_batch", "tf.space_to_batch_nd")
+@sized_when_run
 def space_to_batch(input, block_shape, paddings, name=None):
     """Pixels that lie a block apart become pictures of their own, along the batch."""
     op, x = "space_to_batch", convert_to_tensor(input)
@@ -105,7 +98,7 @@ def space_to_batch(input, block_shape, paddings, name=None):
     count = len(blocks)
     edges = [[0, 0], *paddings, *[[0, 0]] * (x.ndim - 1 - count)]
     x = call("pad", (x, convert(edges), convert(0, x._dtype_enum)), {})
-    n, *space = _dims(x)
+    n, *space = sizes_of(x)
     sizes = [_divided(op, d, b, "a padded size") for d, b in zip(space, blocks, strict=False)]
     pairs = [size for pair in zip(sizes, blocks, strict=True) for size in pair]
     x = _reshaped(x, [n, *pairs, *space[count:]])
@@ -120,11 +113,12 @@ space_to_batch_nd = space_to_batch
 
 
 @export("tf.batch_to_space")
+@sized_when_run
 def batch_to_space(input, block_shape, crops, name=None):
     """What ``tf.space_to_batch`` did, undone, and the edges cut off."""
     op, x = "batch_to_space", convert_to_tensor(input)
     blocks, crops = _block_numbers(op, x, block_shape, crops, "crops")
-    count, (n, *space) = len(blocks), _dims(x)
+    count, (n, *space) = len(blocks), sizes_of(x)
     for b in blocks:
         n = _divided(op, n, b, "the batch size")
     x = _reshaped(x, [*blocks, n, *space])

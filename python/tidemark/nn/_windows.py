@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import sizes_of
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
@@ -86,6 +87,6 @@ def with_one_batch(x, spatial, run):
     extra = x.ndim - spatial - 2
     if extra <= 0:
         return run(x)
-    lead = list(x._shape_tuple()[: extra + 1])
-    y = run(call("reshape", (x, [-1, *x._shape_tuple()[extra + 1 :]]), {}))
-    return call("reshape", (y, [*lead, *y._shape_tuple()[1:]]), {})
+    sizes = sizes_of(x)
+    y = run(call("reshape", (x, [-1, *sizes[extra + 1 :]]), {}))
+    return call("reshape", (y, [*sizes[: extra + 1], *sizes_of(y)[1:]]), {})

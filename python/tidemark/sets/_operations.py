@@ -61,7 +61,7 @@ _OPERATIONS = {
 }
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.sets")
 def _of_rows(indices_a, values_a, shape_a, indices_b, values_b, shape_b, operation):
     """Indices, values and shape of the sets of each row."""
     if values_a.dtype != values_b.dtype:

@@ -6,7 +6,9 @@ import math as _math
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import known_size
 from tidemark._tidemark import call, convert
 from tidemark.signal._fft import _real, _sized
 from tidemark.signal._frames import frame, overlap_and_add
@@ -33,6 +35,7 @@ def _cosines(rows, columns, dtype, angle):
 
 
 @export("tf.signal.dct")
+@sized_when_run
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform of type 1 to 4, as SciPy defines them."""
     _check_dct(type, axis, norm)
@@ -41,7 +44,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
         if int(n) < 1:
             raise ValueError(f"n should be a positive integer or None, got {n}")
         x = _sized(x, [x.ndim - 1], [int(n)])
-    size = x._shape_tuple()[-1]
+    size = known_size(x, -1)
     if type == 1 and size < 2:
         raise ValueError(f"Dimension must be at least 2 for a Type-I DCT, got {size}")
     if type == 1:
@@ -124,10 +127,11 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 
 @export("tf.signal.inverse_mdct")
+@sized_when_run
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
     """The signals whose modified cosine transforms are given."""
     mdcts = convert_to_tensor(mdcts)
-    half = mdcts._shape_tuple()[-1]
+    half = known_size(mdcts, -1)
     folded = dct(mdcts, type=4, norm=norm)
     if norm is None:
         folded = folded * convert(0.5 / half, folded._dtype_enum)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor
-from tidemark._tensor.static import static_ints
+from tidemark._tensor.static import is_number, known_size, larger, sizes_of, static_ints
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError
 
 
 def _sized(x, axes, lengths):
     """Cuts, or fills up with zeros, the given axes to the given lengths."""
-    shape = x._shape_tuple()
+    shape = sizes_of(x)
     begin, size, pads = [0] * x.ndim, [-1] * x.ndim, [[0, 0] for _ in shape]
+    is_cut = is_padded = False
     for axis, length in zip(axes, lengths, strict=False):
-        if shape[axis] > length:
-            size[axis] = length
-        elif shape[axis] < length:
-            pads[axis][1] = length - shape[axis]
-    if any(s >= 0 for s in size):
-        x = call("slice", (x, begin, size), {})
-    if any(p[1] for p in pads):
+        unknown = not is_number(shape[axis])
+        if unknown or shape[axis] < length:
+            pads[axis][1], is_padded = larger(length - shape[axis], 0), True
+        if unknown or shape[axis] > length:
+            size[axis], is_cut = length, True
+    if is_padded:
         x = call("pad", (x, pads, convert_to_tensor(0, dtype=x.dtype)), {})
-    return x
+    return call("slice", (x, begin, size), {}) if is_cut else x
 
 
 def _complex(x):
@@ -82,7 +83,7 @@ def _real_transform(name, rank):
     public = name
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The Fourier transform of real numbers over the last {rank} axes."
-    return export(f"tf.signal.{name}")(function)
+    return export(f"tf.signal.{name}")(sized_when_run(function))
 
 
 def _inverse_real_transform(name, rank):
@@ -90,7 +91,7 @@ def _inverse_real_transform(name, rank):
         x = _complex(input_tensor)
         axes = _last(x, rank, public)
         if fft_length is None:
-            length = max(1, 2 * (x._shape_tuple()[-1] - 1))
+            length = max(1, 2 * (known_size(x, -1) - 1))
         else:
             *outer, length = _lengths(fft_length, rank, public)
             x = _sized(x, axes, [*outer, length // 2 + 1])
@@ -101,7 +102,7 @@ def _inverse_real_transform(name, rank):
     public = name
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The real numbers whose transform (last {rank} axes) is given."
-    return export(f"tf.signal.{name}")(function)
+    return export(f"tf.signal.{name}")(sized_when_run(function))
 
 
 rfft, irfft = _real_transform("rfft", 1), _inverse_real_transform("irfft", 1)
@@ -115,7 +116,7 @@ def _shifted(x, axes, sign):
         axes = list(range(x.ndim))
     elif isinstance(axes, int):
         axes = [axes]
-    shape = x._shape_tuple()
+    shape = sizes_of(x)
     shifts = [shape[a] // 2 if sign > 0 else -(shape[a] // 2) for a in axes]
     return call("roll", (x, shifts), {"axis": [int(a) for a in axes]}) if axes else x
 

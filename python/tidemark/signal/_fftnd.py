@@ -5,7 +5,8 @@ from __future__ import annotations
 import math as _math
 
 from tidemark._export import export
-from tidemark._tensor.static import static_ints
+from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.static import sizes_of, static_ints
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.signal._fft import _complex, _lengths, _real, _sized
@@ -26,40 +27,44 @@ def _normalised(y, norm, sizes, *, inverse):
     """The forward transform is not divided, the inverse one is, unless ``norm`` says otherwise."""
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f"norm must be None, 'backward', 'ortho' or 'forward', got {norm!r}")
-    total = _math.prod(sizes)
+    if norm in (None, "backward"):
+        return y
+    total = int(_math.prod(sizes))
     if norm == "ortho":
         factor = total**0.5 if inverse else total**-0.5
-    elif norm == "forward":
-        factor = float(total) if inverse else 1.0 / total
     else:
-        return y
+        factor = float(total) if inverse else 1.0 / total
     return y * convert(factor, y._dtype_enum)
 
 
 def _prepared(x, fft_length, axes, name):
     axes = _axes(x, axes, name)
     if fft_length is None:
-        lengths = [x._shape_tuple()[axis] for axis in axes]
+        lengths = [sizes_of(x)[axis] for axis in axes]
     else:
         lengths = _lengths(fft_length, len(axes), name)
     return axes, lengths
 
 
 @export("tf.signal.fftnd")
+@sized_when_run
 def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform over the given axes."""
     x = _complex(input_tensor)
     axes, lengths = _prepared(x, fft_length, axes, "fftnd")
-    y = call("fft", (_sized(x, axes, lengths),), {"axes": axes})
+    x = x if fft_length is None else _sized(x, axes, lengths)
+    y = call("fft", (x,), {"axes": axes})
     return _normalised(y, norm, lengths, inverse=False)
 
 
 @export("tf.signal.ifftnd")
+@sized_when_run
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse Fourier transform over the given axes."""
     x = _complex(input_tensor)
     axes, lengths = _prepared(x, fft_length, axes, "ifftnd")
-    y = call("fft", (_sized(x, axes, lengths),), {"axes": axes, "inverse": True})
+    x = x if fft_length is None else _sized(x, axes, lengths)
+    y = call("fft", (x,), {"axes": axes, "inverse": True})
     return _normalised(y, norm, lengths, inverse=True)
 
 
@@ -73,11 +78,12 @@ def _exchanged(x, axis):
 
 
 @export("tf.signal.rfftnd")
+@sized_when_run
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform of real numbers over the given axes; half of the last of them."""
     x = _real(input_tensor)
     axes, lengths = _prepared(x, fft_length, axes, "rfftnd")
-    x = _exchanged(_sized(x, axes, lengths), axes[-1])
+    x = _exchanged(x if fft_length is None else _sized(x, axes, lengths), axes[-1])
     y = _exchanged(call("rfft", (x,), {}), axes[-1])
     if len(axes) > 1:
         y = call("fft", (y,), {"axes": axes[:-1]})
@@ -85,6 +91,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 
 @export("tf.signal.irfftnd")
+@sized_when_run
 def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The real numbers whose transform over the given axes is given."""
     x = _complex(input_tensor)

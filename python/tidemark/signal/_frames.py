@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math as _math
+
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.static import is_number, larger, sizes_of
 from tidemark._tidemark import call
-
-
-def _maximum(a, b):
-    return call("maximum", (a, b), {})
 
 
 @export("tf.signal.frame")
@@ -22,17 +21,14 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         raise ValueError(f"frame_length must not be negative, got {length}")
     axis = int(axis)
     axis = axis + signal.ndim if axis < 0 else axis
-    size = signal._shape_tuple()[axis]
-    at_most = max
-    if size is None:  # known when the graph runs
-        size, at_most = call("shape", (signal,), {})[axis], _maximum
+    size = sizes_of(signal)[axis]
     if pad_end:
         count = -(-size // step)
-        missing = at_most(0, length + step * (count - 1) - size)
+        missing = larger(0, length + step * (count - 1) - size)
         pads = [[0, missing if a == axis else 0] for a in range(signal.ndim)]
         signal = call("pad", (signal, pads, convert_to_tensor(pad_value, dtype=signal.dtype)), {})
     else:
-        count = at_most(0, 1 + (size - length) // step)
+        count = larger(0, 1 + (size - length) // step)
     starts = call("range", (0, count * step, step), {})
     inside = call("range", (0, length, 1), {})
     positions = call("expand_dims", (starts,), {"axis": 1}) + inside
@@ -48,13 +44,14 @@ def overlap_and_add(signal, frame_step, name=None):
     step = int(frame_step)
     if step < 1:
         raise ValueError(f"frame_step must be positive, got {step}")
-    *outer, frames, length = signal._shape_tuple()
-    total = length + step * (frames - 1) if frames else 0
+    *outer, frames, length = sizes_of(signal)
+    is_empty = is_number(frames) and frames == 0
+    total = 0 if is_empty else larger(length + step * (frames - 1), 0)
     # Position of every sample, then a sum of those that share one.
     starts = call("range", (0, frames * step, step), {})
     positions = call("expand_dims", (starts,), {"axis": 1}) + call("range", (0, length, 1), {})
-    rows = call("reshape", (signal, (-1, frames * length) if frames * length else (0, 0)), {})
+    rows = call("reshape", (signal, (_math.prod(outer), frames * length)), {})
     flat = call("transpose", (rows,), {"perm": [1, 0]})
     ids = call("reshape", (positions, (-1,)), {})
-    sums = call("unsorted_segment_sum", (flat, ids, max(total, 0)), {})
+    sums = call("unsorted_segment_sum", (flat, ids, total), {})
     return call("reshape", (call("transpose", (sums,), {"perm": [1, 0]}), (*outer, total)), {})

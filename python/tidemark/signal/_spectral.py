@@ -6,7 +6,9 @@ import math as _math
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import known_size
 from tidemark._tidemark import call
 from tidemark.signal._cosine import dct
 from tidemark.signal._fft import irfft, rfft
@@ -58,6 +60,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
 
 
 @export("tf.signal.inverse_stft")
+@sized_when_run
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None
 ):
@@ -65,7 +68,7 @@ def inverse_stft(
     frame_length = int(frame_length)
     fft_length = _enclosing_power_of_two(frame_length) if fft_length is None else int(fft_length)
     frames = irfft(stfts, [fft_length])[..., :frame_length]
-    missing = frame_length - frames._shape_tuple()[-1]
+    missing = frame_length - known_size(frames, -1)
     if missing > 0:
         pads = [[0, missing if a == frames.ndim - 1 else 0] for a in range(frames.ndim)]
         frames = call("pad", (frames, pads, convert_to_tensor(0, dtype=frames.dtype)), {})
@@ -111,10 +114,11 @@ def linear_to_mel_weight_matrix(
 
 
 @export("tf.signal.mfccs_from_log_mel_spectrograms")
+@sized_when_run
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients."""
     x = convert_to_tensor(log_mel_spectrograms)
-    bands = x._shape_tuple()[-1]
+    bands = known_size(x, -1)
     if bands == 0:
         raise ValueError("num_mel_bins must be positive. Got: 0")
     return dct(x, type=2) * (1.0 / _math.sqrt(2.0 * bands))

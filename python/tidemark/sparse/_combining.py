@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._graph.staged import python_call
 from tidemark._graph.tracing import Structure, is_symbolic
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor, call, convert, fingerprint
+from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._layout import as_sparse, flat_places, places_at, retain
 from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
@@ -17,11 +19,16 @@ _SPARSE = (SparseTensor, SparseTensorValue)
 
 
 def _same_shape(a, b, what):
-    first, second = a.dense_shape.numpy().tolist(), b.dense_shape.numpy().tolist()
-    if first != second:
+    def explain(first, second):
+        shapes = f"{first.numpy().tolist()} and {second.numpy().tolist()}"
+        return f"[sparse.{what}] operands' shapes do not match: {shapes}"
+
+    if not a.dense_shape.shape.is_compatible_with(b.dense_shape.shape):
         raise InvalidArgumentError(
-            None, None, f"[sparse.{what}] operands' shapes do not match: {first} and {second}"
+            None, None, f"[sparse.{what}] operands' shapes do not match: {a.shape} and {b.shape}"
         )
+    same = call("equal", (a.dense_shape, b.dense_shape), {})
+    _require(same, explain, a.dense_shape, b.dense_shape)
 
 
 def _merged(parts, reduce):
@@ -81,6 +88,7 @@ def minimum(sp_a, sp_b, name=None):
 
 
 @export("tf.sparse.map_values")
+@sized_when_run
 def map_values(op, *args, **kwargs):
     """Calls a function with the values of the sparse tensors among its arguments."""
     found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]

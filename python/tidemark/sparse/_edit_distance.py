@@ -45,7 +45,7 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
                       truth.indices, truth.values, truth.dense_shape, bool(normalize))  # fmt: skip
 
 
-@sized_when_run
+@sized_when_run(part_of="tf.edit_distance")
 def _distances(*parts):
     *parts, normalize = parts
     at_a, a, shape_a, at_b, b, shape_b = (np.asarray(p.numpy()) for p in parts)

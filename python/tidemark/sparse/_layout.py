@@ -6,7 +6,9 @@ import operator
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor, fill
+from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert
 from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
@@ -122,6 +124,7 @@ def reorder(sp_input, name=None):
 
 
 @export("tf.sparse.reshape")
+@sized_when_run
 def reshape(sp_input, shape, name=None):
     """The same elements under another shape; one size may be -1."""
     sparse = as_sparse(sp_input)
@@ -151,10 +154,11 @@ def _complete(sizes, total):
 
 
 @export("tf.sparse.transpose")
+@sized_when_run
 def transpose(sp_input, perm=None, name=None):
     """Dimensions in another order; all of them reversed unless one is given."""
     sparse = as_sparse(sp_input)
-    rank = sparse.shape.rank
+    rank = known_rank(sparse)
     order = list(range(rank))[::-1] if perm is None else [int(axis) for axis in perm]
     indices = call("gather", (sparse.indices, order), {"axis": 1})
     dense_shape = call("gather", (sparse.dense_shape, order), {"axis": 0})
@@ -162,10 +166,11 @@ def transpose(sp_input, perm=None, name=None):
 
 
 @export("tf.sparse.expand_dims")
+@sized_when_run
 def expand_dims(sp_input, axis=None, name=None):
     """With a new dimension of size one."""
     sparse = as_sparse(sp_input)
-    rank = sparse.shape.rank
+    rank = known_rank(sparse)
     axis = -1 if axis is None else operator.index(axis)
     if not -rank - 1 <= axis <= rank:
         raise ValueError(f"axis {axis} out of range [{-rank - 1}, {rank}]")
@@ -202,12 +207,13 @@ def slice(sp_input, start, size, name=None):
 
 
 @export("tf.sparse.split")
+@sized_when_run
 def split(sp_input=None, num_split=None, axis=None, name=None):
     """Cut into pieces along an axis; the first ones are larger if they cannot be equal."""
     if num_split is None or sp_input is None or axis is None:
         raise ValueError("num_split, sp_input and axis are required")
     sparse = as_sparse(sp_input)
-    rank, axis = sparse.shape.rank, operator.index(axis)
+    rank, axis = known_rank(sparse), operator.index(axis)
     axis = axis + rank if axis < 0 else axis
     sizes = sparse.dense_shape.numpy().tolist()
     if not 0 <= axis < rank:
@@ -227,12 +233,13 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
 
 
 @export("tf.sparse.concat")
+@sized_when_run
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     """Joined along an axis; other sizes must agree, or the largest ones are taken."""
     inputs = [as_sparse(sp) for sp in sp_inputs]
     if len(inputs) == 1:
         return inputs[0]
-    rank = inputs[0].shape.rank
+    rank = known_rank(inputs[0])
     axis = axis + rank if axis < 0 else axis
     shapes = [sp.dense_shape.numpy().tolist() for sp in inputs]
     sizes = [max(shape[d] for shape in shapes) for d in range(rank)]
@@ -254,6 +261,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 
 @export("tf.sparse.reset_shape")
+@sized_when_run
 def reset_shape(sp_input, new_shape=None):
     """With another shape of the same rank; the tightest one unless it is given."""
     sparse = as_sparse(sp_input)
@@ -273,6 +281,7 @@ def reset_shape(sp_input, new_shape=None):
 
 
 @export("tf.sparse.eye")
+@sized_when_run
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
     """Ones on the diagonal."""
     columns = num_rows if num_columns is None else num_columns
@@ -299,6 +308,7 @@ def to_indicator(sp_input, vocab_size, name=None):
 
 
 @export("tf.sparse.fill_empty_rows")
+@sized_when_run
 def fill_empty_rows(sp_input, default_value, name=None):
     """Rows without an element get one at their start; also which rows those were."""
     sparse = as_sparse(sp_input)
@@ -308,7 +318,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
     there = call("tensor_scatter_nd_update", (there, sparse.indices[:, :1], true), {})
     empty = call("logical_not", (there,), {})
     which = call("nonzero", (empty,), {})
-    zeros = call("pad", (which, [[0, 0], [0, sparse.shape.rank - 1]], 0), {})
+    zeros = call("pad", (which, [[0, 0], [0, known_rank(sparse) - 1]], 0), {})
     indices = call("concat", ([sparse.indices, zeros],), {"axis": 0})
     added = fill(call("shape", (which,), {})[:1], default)
     values = call("concat", ([sparse.values, added],), {"axis": 0})

@@ -6,6 +6,7 @@ import collections
 
 from tidemark import dtypes
 from tidemark._tensor.creation import cast
+from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._combining import _merged
@@ -73,7 +74,7 @@ def _position(ordered, wanted, side):
 def _turned(matrix, transposed, adjoint):
     if not transposed and not adjoint:
         return matrix
-    rank = matrix.shape.rank
+    rank = known_rank(matrix)
     order = [*range(rank - 2), rank - 1, rank - 2]
     indices = call("gather", (matrix.indices, order), {"axis": 1})
     values = matrix.values

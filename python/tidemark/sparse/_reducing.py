@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor, fill
+from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert, is_symbolic
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import check_that
@@ -17,7 +19,7 @@ _INT64 = dtypes.int64._enum
 
 def _reduced(sp_input, axis, keepdims, output_is_sparse, reduce):
     sparse = as_sparse(sp_input)
-    rank = sparse.shape.rank
+    rank = known_rank(sparse)
     gone = _axes(axis, rank)
     kept = [d for d in range(rank) if d not in gone]
     places = call("gather", (sparse.indices, convert(kept, _INT64)), {"axis": 1})
@@ -64,12 +66,14 @@ def _with_ones(places, sizes, kept, rank):
 
 
 @export("tf.sparse.reduce_sum")
+@sized_when_run
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """Sums along axes."""
     return _reduced(sp_input, axis, keepdims, output_is_sparse, "sum")
 
 
 @export("tf.sparse.reduce_max")
+@sized_when_run
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """The largest of the elements that are there along axes; zero where there are none."""
     return _reduced(sp_input, axis, keepdims, output_is_sparse, "max")
@@ -90,6 +94,7 @@ def softmax(sp_input, name=None):
 
 
 @export("tf.sparse.bincount")
+@sized_when_run
 def bincount(
     values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None
 ):

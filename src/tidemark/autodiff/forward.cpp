@@ -70,7 +70,7 @@ bool ForwardAccumulator::is_moving(std::span<const Tensor> inputs) const {
 }
 
 void ForwardAccumulator::handle(const OpCall& call, std::span<Tensor> outputs) {
-  if (is_behind_curtain() || !call.op.is_differentiable() || !is_moving(call.inputs)) {
+  if (is_recording_paused() || !call.op.is_differentiable() || !is_moving(call.inputs)) {
     return next(call, outputs);
   }
   const std::vector<Tensor> tangents = tangents_of(call.inputs);
@@ -120,7 +120,7 @@ void ForwardAccumulator::push_forward(const Tape::Entry& entry, std::span<const 
 void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                    const std::shared_ptr<CustomBackward>& backward) {
   for (CallHandler* h = top_handler(); h; h = handler_below(*h)) {
-    if (h->is_last() || dynamic_cast<Curtain*>(h)) return;
+    if (h->is_last() || dynamic_cast<RecordingPause*>(h)) return;
     if (auto* tape = dynamic_cast<Tape*>(h)) tape->record(inputs, outputs, backward);
     if (auto* forward = dynamic_cast<ForwardAccumulator*>(h)) {
       forward->record(inputs, outputs, backward);

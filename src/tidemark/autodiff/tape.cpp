@@ -8,19 +8,19 @@ namespace tidemark::autodiff {
 
 namespace {
 
-thread_local constinit int curtains __attribute__((tls_model("initial-exec"))) = 0;
+thread_local constinit int pauses __attribute__((tls_model("initial-exec"))) = 0;
 
 bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
 
 }  // namespace
 
-bool is_behind_curtain() noexcept { return curtains > 0; }
+bool is_recording_paused() noexcept { return pauses > 0; }
 
-void Curtain::handle(const OpCall& call, std::span<Tensor> outputs) {
-  struct Closed {
-    Closed() { ++curtains; }
-    ~Closed() { --curtains; }
-  } closed;
+void RecordingPause::handle(const OpCall& call, std::span<Tensor> outputs) {
+  struct Paused {
+    Paused() { ++pauses; }
+    ~Paused() { --pauses; }
+  } paused;
   next(call, outputs);
 }
 
@@ -109,7 +109,7 @@ void Tape::end_entry(Entry&& entry, std::span<const Tensor> outputs) {
 }
 
 void Tape::handle(const OpCall& call, std::span<Tensor> outputs) {
-  if (!recording_ || curtains > 0) return next(call, outputs);
+  if (!recording_ || pauses > 0) return next(call, outputs);
   Entry entry;
   // Before the call: an input that is kept must not be written over, though it was donated.
   const bool is_watched = begin_entry(call, outputs.size(), entry);

@@ -143,13 +143,13 @@ using Deferrer = std::vector<Adjoint> (*)(const Question& question);
 TIDEMARK_API void set_deferrer(Deferrer deferrer) noexcept;
 
 /// While on the stack, the tapes and accumulators below it see nothing.
-class TIDEMARK_API Curtain final : public CallHandler {
+class TIDEMARK_API RecordingPause final : public CallHandler {
  public:
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
 };
 
 /// Whether recorders on this thread may record just now.
-bool is_behind_curtain() noexcept;
+bool is_recording_paused() noexcept;
 
 /// Records a custom step on every tape of this thread.
 TIDEMARK_API void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,

@@ -164,14 +164,14 @@ TEST(Tape, IsNotDeepenedByLongChains) {
   EXPECT_EQ(tape.gradient(y, x).item<float>(), 200001.f);
 }
 
-TEST(Curtain, HidesCallsFromTapesBelow) {
+TEST(RecordingPause, HidesCallsFromTapesBelow) {
   const Tensor x = Tensor::of({2.f});
   GradientTape tape;
   tape.watch(x);
-  autodiff::Curtain curtain;
+  autodiff::RecordingPause pause;
   Tensor hidden;
   {
-    CallScope scope(curtain);
+    CallScope scope(pause);
     hidden = x * x;
   }
   EXPECT_EQ(tape.gradient(hidden + x * x, x).item<float>(), 4.f);

@@ -70,6 +70,10 @@ inline constexpr Setting kFusion{
     "TIDEMARK_FUSION", Kind::text, "on",
     "How chains of ops run in a compiled function. on: as one pass over memory, as machine code. "
     "interpret: as one pass, by the ops' own loops. off: op by op."};
+inline constexpr Setting kIdleCode{
+    "TIDEMARK_IDLE_CODE", Kind::text, "unmap",
+    "What becomes of the libraries' code that only compiling needs. unmap: its pages leave "
+    "resident memory after a compilation; the system maps those that run again. keep: they stay."};
 inline constexpr Setting kIsa{
     "TIDEMARK_ISA", Kind::text, "",
     "The highest instruction set that is used: v2 (SSE4.2), v3 (AVX2 and FMA) or v4 (AVX-512). "
@@ -110,29 +114,12 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,
-    &kRetainedLimit,
-    &kPoison,
-    &kFailAllocation,
-    &kNumThreads,
-    &kTraceCache,
-    &kPlan,
-    &kPlanBudget,
-    &kPlanRepeat,
-    &kPlanTime,
-    &kWholeGradients,
-    &kDump,
-    &kFusion,
-    &kBenchPython,
-    &kPeerTensorFlow,
-    &kPeerTorch,
-    &kPeerJax,
-    &kPeerServe,
-    &kIsa,
-    &kDevice,
-    &kEmulatedDevices,
-    &kEmulatedMemory,
-    &kEmulatedDelay,
+    &kMemoryLimit,     &kRetainedLimit,   &kPoison,         &kFailAllocation,
+    &kNumThreads,      &kTraceCache,      &kPlan,           &kPlanBudget,
+    &kPlanRepeat,      &kPlanTime,        &kWholeGradients, &kDump,
+    &kFusion,          &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
+    &kPeerTorch,       &kPeerJax,         &kPeerServe,      &kIsa,
+    &kDevice,          &kEmulatedDevices, &kEmulatedMemory, &kEmulatedDelay,
     &kEmulatedWithout,
 };
 

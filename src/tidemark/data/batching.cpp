@@ -156,13 +156,13 @@ class Batches final : public Dataset {
     return drop_ ? count / size_ : (count + size_ - 1) / size_;
   }
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(*this, of_->iterate());
+    return std::make_unique<BatchIterator>(*this, of_->iterate());
   }
 
  private:
-  class It final : public Iterator {
+  class BatchIterator final : public Iterator {
    public:
-    It(const Batches& of, std::unique_ptr<Iterator> from)
+    BatchIterator(const Batches& of, std::unique_ptr<Iterator> from)
         : size_(of.size_),
           drop_(of.drop_),
           blocks_(of.blocks_),
@@ -210,9 +210,9 @@ class Unbatched final : public Dataset {
   explicit Unbatched(DatasetRef of) : Dataset("unbatch"), of_(std::move(of)) {}
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class UnbatchedIterator final : public Iterator {
      public:
-      explicit It(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
+      explicit UnbatchedIterator(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
       bool take_next(Element& out) override {
         while (!rows_ || !rows_->next(out)) {
           rows_.reset();
@@ -241,7 +241,7 @@ class Unbatched final : public Dataset {
       std::unique_ptr<Iterator> from_, rows_;
       Element whole_;
     };
-    return std::make_unique<It>(of_->iterate());
+    return std::make_unique<UnbatchedIterator>(of_->iterate());
   }
 
  private:

@@ -14,12 +14,13 @@ class Counted final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), count_);
+    return std::make_unique<CountedIterator>(of_->iterate(), count_);
   }
 
-  class It final : public Iterator {
+  class CountedIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, int64_t count) : from_(std::move(from)), count_(count) {}
+    CountedIterator(std::unique_ptr<Iterator> from, int64_t count)
+        : from_(std::move(from)), count_(count) {}
 
    private:
     bool take_next(Element& out) override {

@@ -19,9 +19,9 @@ class Concatenated final : public Dataset {
     return a < 0 || b < 0 ? kUnknown : a + b;
   }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class ConcatenatedIterator final : public Iterator {
      public:
-      It(std::unique_ptr<Iterator> first, DatasetRef second)
+      ConcatenatedIterator(std::unique_ptr<Iterator> first, DatasetRef second)
           : now_(std::move(first)), then_(std::move(second)) {}
       bool take_next(Element& out) override {
         if (now_->next(out)) return true;
@@ -43,7 +43,7 @@ class Concatenated final : public Dataset {
       std::unique_ptr<Iterator> now_;
       DatasetRef then_;
     };
-    return std::make_unique<It>(first_->iterate(), second_);
+    return std::make_unique<ConcatenatedIterator>(first_->iterate(), second_);
   }
 
  private:
@@ -65,7 +65,7 @@ class Zipped final : public Dataset {
     return least;
   }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class ZippedIterator final : public Iterator {
      public:
       bool take_next(Element& out) override {
         Element joined, one;
@@ -86,7 +86,7 @@ class Zipped final : public Dataset {
       }
       std::vector<std::unique_ptr<Iterator>> all;
     };
-    auto it = std::make_unique<It>();
+    auto it = std::make_unique<ZippedIterator>();
     for (const DatasetRef& d : all_) it->all.push_back(d->iterate());
     return it;
   }
@@ -108,12 +108,15 @@ class Cached final : public Dataset {
   explicit Cached(DatasetRef of)
       : Dataset("cache"), of_(std::move(of)), kept_(std::make_shared<Kept>()) {}
   int64_t cardinality() const override { return of_->cardinality(); }
-  std::unique_ptr<Iterator> start() const override { return std::make_unique<It>(of_, kept_); }
+  std::unique_ptr<Iterator> start() const override {
+    return std::make_unique<CachedIterator>(of_, kept_);
+  }
 
  private:
-  class It final : public Iterator {
+  class CachedIterator final : public Iterator {
    public:
-    It(const DatasetRef& of, std::shared_ptr<Kept> kept) : source_(of), kept_(std::move(kept)) {
+    CachedIterator(const DatasetRef& of, std::shared_ptr<Kept> kept)
+        : source_(of), kept_(std::move(kept)) {
       const std::lock_guard hold(kept_->mutex);
       reads_ = kept_->is_whole;
       if (!reads_) from_ = of->iterate();

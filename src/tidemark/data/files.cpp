@@ -247,11 +247,14 @@ class CachedInFile final : public Dataset {
   int64_t cardinality() const override { return of_->cardinality(); }
 
  private:
-  std::unique_ptr<Iterator> start() const override { return std::make_unique<It>(of_, file_); }
+  std::unique_ptr<Iterator> start() const override {
+    return std::make_unique<CachedInFileIterator>(of_, file_);
+  }
 
-  class It final : public Iterator {
+  class CachedInFileIterator final : public Iterator {
    public:
-    It(DatasetRef of, std::string file) : of_(std::move(of)), file_(std::move(file)) {
+    CachedInFileIterator(DatasetRef of, std::string file)
+        : of_(std::move(of)), file_(std::move(file)) {
       if (is_there(file_)) {
         read();
       } else {

@@ -30,12 +30,12 @@ class Windows final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), sizes_, leaves_);
+    return std::make_unique<WindowIterator>(of_->iterate(), sizes_, leaves_);
   }
 
-  class It final : public Iterator {
+  class WindowIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, WindowSizes sizes, std::vector<int64_t> leaves)
+    WindowIterator(std::unique_ptr<Iterator> from, WindowSizes sizes, std::vector<int64_t> leaves)
         : from_(std::move(from)), sizes_(sizes), leaves_(std::move(leaves)) {}
 
    private:
@@ -108,12 +108,12 @@ class Scanned final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), initial_, function_);
+    return std::make_unique<ScannedIterator>(of_->iterate(), initial_, function_);
   }
 
-  class It final : public Iterator {
+  class ScannedIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, Element state, Function function)
+    ScannedIterator(std::unique_ptr<Iterator> from, Element state, Function function)
         : from_(std::move(from)), state_(std::move(state)), function_(std::move(function)) {}
 
    private:
@@ -157,11 +157,13 @@ class Unique final : public Dataset {
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
 
  private:
-  std::unique_ptr<Iterator> start() const override { return std::make_unique<It>(of_->iterate()); }
+  std::unique_ptr<Iterator> start() const override {
+    return std::make_unique<UniqueIterator>(of_->iterate());
+  }
 
-  class It final : public Iterator {
+  class UniqueIterator final : public Iterator {
    public:
-    explicit It(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
+    explicit UniqueIterator(std::unique_ptr<Iterator> from) : from_(std::move(from)) {}
 
    private:
     bool take_next(Element& out) override {
@@ -226,12 +228,12 @@ class Grouped final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), functions_);
+    return std::make_unique<GroupedIterator>(of_->iterate(), functions_);
   }
 
-  class It final : public Iterator {
+  class GroupedIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, GroupFunctions functions)
+    GroupedIterator(std::unique_ptr<Iterator> from, GroupFunctions functions)
         : from_(std::move(from)), functions_(std::move(functions)) {}
 
    private:

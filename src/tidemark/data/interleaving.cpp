@@ -26,12 +26,12 @@ class Interleaved final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(*this, of_->iterate());
+    return std::make_unique<InterleavedIterator>(*this, of_->iterate());
   }
 
-  class It final : public Iterator {
+  class InterleavedIterator final : public Iterator {
    public:
-    It(const Interleaved& of, std::unique_ptr<Iterator> from)
+    InterleavedIterator(const Interleaved& of, std::unique_ptr<Iterator> from)
         : function_(of.function_),
           block_(of.block_),
           parallel_(of.parallel_),
@@ -203,12 +203,13 @@ class Chosen final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(selector_(), from_, stops_);
+    return std::make_unique<ChosenIterator>(selector_(), from_, stops_);
   }
 
-  class It final : public Iterator {
+  class ChosenIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Selector> selector, const std::vector<DatasetRef>& from, bool stops)
+    ChosenIterator(std::unique_ptr<Selector> selector, const std::vector<DatasetRef>& from,
+                   bool stops)
         : selector_(std::move(selector)), stops_(stops) {
       for (const DatasetRef& d : from) open_.push_back(d->iterate());
     }

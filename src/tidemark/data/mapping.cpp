@@ -30,12 +30,12 @@ class Mapped final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), function_);
+    return std::make_unique<MappedIterator>(of_->iterate(), function_);
   }
 
-  class It final : public Iterator {
+  class MappedIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, Function function)
+    MappedIterator(std::unique_ptr<Iterator> from, Function function)
         : from_(std::move(from)), function_(std::move(function)) {}
 
    private:
@@ -211,12 +211,12 @@ class Filtered final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), predicate_, stops_);
+    return std::make_unique<FilteredIterator>(of_->iterate(), predicate_, stops_);
   }
 
-  class It final : public Iterator {
+  class FilteredIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, Function predicate, bool stops)
+    FilteredIterator(std::unique_ptr<Iterator> from, Function predicate, bool stops)
         : from_(std::move(from)), predicate_(std::move(predicate)), stops_(stops) {}
 
    private:
@@ -243,20 +243,21 @@ class Filtered final : public Dataset {
 };
 
 /// What computes to an error is left out.
-class Undaunted final : public Dataset {
+class ErrorIgnoring final : public Dataset {
  public:
-  Undaunted(DatasetRef of, std::function<void(const std::exception_ptr&)> note)
+  ErrorIgnoring(DatasetRef of, std::function<void(const std::exception_ptr&)> note)
       : Dataset("ignore_errors"), of_(std::move(of)), note_(std::move(note)) {}
   int64_t cardinality() const override { return of_->cardinality() == 0 ? 0 : kUnknown; }
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(of_->iterate(), note_);
+    return std::make_unique<ErrorIgnoringIterator>(of_->iterate(), note_);
   }
 
-  class It final : public Iterator {
+  class ErrorIgnoringIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, std::function<void(const std::exception_ptr&)> note)
+    ErrorIgnoringIterator(std::unique_ptr<Iterator> from,
+                          std::function<void(const std::exception_ptr&)> note)
         : from_(std::move(from)), note_(std::move(note)) {}
 
    private:
@@ -293,7 +294,7 @@ DatasetRef take_while(DatasetRef of, Function predicate) {
   return std::make_shared<Filtered>(std::move(of), std::move(predicate), true);
 }
 DatasetRef ignore_errors(DatasetRef of, std::function<void(const std::exception_ptr&)> note) {
-  return std::make_shared<Undaunted>(std::move(of), std::move(note));
+  return std::make_shared<ErrorIgnoring>(std::move(of), std::move(note));
 }
 
 }  // namespace tidemark::data

@@ -47,12 +47,13 @@ class Listed final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(std::static_pointer_cast<const Listed>(shared_from_this()));
+    return std::make_unique<ListedIterator>(
+        std::static_pointer_cast<const Listed>(shared_from_this()));
   }
 
-  class It final : public Iterator {
+  class ListedIterator final : public Iterator {
    public:
-    explicit It(std::shared_ptr<const Listed> of) : all_(std::move(of)) {}
+    explicit ListedIterator(std::shared_ptr<const Listed> of) : all_(std::move(of)) {}
 
    private:
     bool take_next(Element& out) override {

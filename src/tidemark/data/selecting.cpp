@@ -42,12 +42,13 @@ class Shuffled final : public Dataset {
   std::unique_ptr<Iterator> start() const override {
     const Seeds seeds = seeds_->next(again_);
     const auto most = buffer_ == kUnknown ? ~size_t{0} : static_cast<size_t>(buffer_);
-    return std::make_unique<It>(of_->iterate(), most, seeds, seeds_);
+    return std::make_unique<ShuffledIterator>(of_->iterate(), most, seeds, seeds_);
   }
 
-  class It final : public Iterator {
+  class ShuffledIterator final : public Iterator {
    public:
-    It(std::unique_ptr<Iterator> from, size_t most, Seeds seeds, std::shared_ptr<Shared> shared)
+    ShuffledIterator(std::unique_ptr<Iterator> from, size_t most, Seeds seeds,
+                     std::shared_ptr<Shared> shared)
         : from_(std::move(from)), most_(most), draws_(seeds), shared_(std::move(shared)) {}
 
    private:
@@ -111,9 +112,9 @@ class Repeated final : public Dataset {
     return each < 0 ? each : each * count_;
   }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class RepeatedIterator final : public Iterator {
      public:
-      It(DatasetRef of, int64_t count) : of_(std::move(of)), left_(count) {}
+      RepeatedIterator(DatasetRef of, int64_t count) : of_(std::move(of)), left_(count) {}
       bool take_next(Element& out) override {
         while (true) {
           if (!now_ && !begin()) return false;
@@ -151,7 +152,7 @@ class Repeated final : public Dataset {
       std::unique_ptr<Iterator> now_;
       bool gave_ = false;
     };
-    return std::make_unique<It>(of_, count_);
+    return std::make_unique<RepeatedIterator>(of_, count_);
   }
 
  private:
@@ -168,9 +169,10 @@ class Taken final : public Dataset {
     return all == kInfinite ? count_ : std::min(all, count_);
   }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class TakenIterator final : public Iterator {
      public:
-      It(std::unique_ptr<Iterator> from, int64_t count) : from_(std::move(from)), left_(count) {}
+      TakenIterator(std::unique_ptr<Iterator> from, int64_t count)
+          : from_(std::move(from)), left_(count) {}
       bool take_next(Element& out) override {
         if (left_ == 0 || !from_ || !from_->next(out)) {
           from_.reset();
@@ -198,7 +200,7 @@ class Taken final : public Dataset {
       std::unique_ptr<Iterator> from_;
       int64_t left_;
     };
-    return std::make_unique<It>(of_->iterate(), count_);
+    return std::make_unique<TakenIterator>(of_->iterate(), count_);
   }
 
  private:
@@ -217,9 +219,10 @@ class Skipped final : public Dataset {
   std::unique_ptr<Iterator> start() const override {
     auto from = of_->iterate();
     if (count_ < 0) return taken_none(std::move(from));
-    class It final : public Iterator {
+    class SkippedIterator final : public Iterator {
      public:
-      It(std::unique_ptr<Iterator> from, int64_t count) : from_(std::move(from)), count_(count) {}
+      SkippedIterator(std::unique_ptr<Iterator> from, int64_t count)
+          : from_(std::move(from)), count_(count) {}
       bool take_next(Element& out) override {
         if (count_ > 0) from_->skip(std::exchange(count_, 0));
         return from_->next(out);
@@ -241,17 +244,17 @@ class Skipped final : public Dataset {
       std::unique_ptr<Iterator> from_;
       int64_t count_;
     };
-    return std::make_unique<It>(std::move(from), count_);
+    return std::make_unique<SkippedIterator>(std::move(from), count_);
   }
 
  private:
   static std::unique_ptr<Iterator> taken_none(std::unique_ptr<Iterator>) {
-    class None final : public Iterator {
+    class EmptyIterator final : public Iterator {
       bool take_next(Element&) override { return false; }
       void save_state(StateWriter&) override {}
       void restore_state(StateReader&) override {}
     };
-    return std::make_unique<None>();
+    return std::make_unique<EmptyIterator>();
   }
   DatasetRef of_;
   int64_t count_;
@@ -270,9 +273,9 @@ class Sharded final : public Dataset {
     return all < 0 ? all : std::max<int64_t>(0, (all - index_ + every_ - 1) / every_);
   }
   std::unique_ptr<Iterator> start() const override {
-    class It final : public Iterator {
+    class ShardedIterator final : public Iterator {
      public:
-      It(std::unique_ptr<Iterator> from, int64_t every, int64_t index)
+      ShardedIterator(std::unique_ptr<Iterator> from, int64_t every, int64_t index)
           : from_(std::move(from)), every_(every), ahead_(index) {}
       bool take_next(Element& out) override {
         from_->skip(std::exchange(ahead_, every_ - 1));
@@ -291,7 +294,7 @@ class Sharded final : public Dataset {
       std::unique_ptr<Iterator> from_;
       int64_t every_, ahead_;
     };
-    return std::make_unique<It>(of_->iterate(), every_, index_);
+    return std::make_unique<ShardedIterator>(of_->iterate(), every_, index_);
   }
 
  private:

@@ -30,12 +30,12 @@ class Single final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(with_values(element_));
+    return std::make_unique<SingleIterator>(with_values(element_));
   }
 
-  class It final : public Iterator {
+  class SingleIterator final : public Iterator {
    public:
-    explicit It(Element element) : element_(std::move(element)) {}
+    explicit SingleIterator(Element element) : element_(std::move(element)) {}
 
    private:
     bool take_next(Element& out) override {
@@ -76,12 +76,12 @@ class Slices final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(with_values(tensors_));
+    return std::make_unique<SliceIterator>(with_values(tensors_));
   }
 
-  class It final : public Iterator {
+  class SliceIterator final : public Iterator {
    public:
-    explicit It(Element tensors) : tensors_(std::move(tensors)) {}
+    explicit SliceIterator(Element tensors) : tensors_(std::move(tensors)) {}
 
    private:
     int64_t rows() const { return tensors_[0].dim(0); }
@@ -130,12 +130,12 @@ class Range final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<It>(start_, step_, cardinality(), dtype_);
+    return std::make_unique<RangeIterator>(start_, step_, cardinality(), dtype_);
   }
 
-  class It final : public Iterator {
+  class RangeIterator final : public Iterator {
    public:
-    It(int64_t start, int64_t step, int64_t count, DType dtype)
+    RangeIterator(int64_t start, int64_t step, int64_t count, DType dtype)
         : start_(start), step_(step), count_(count), dtype_(dtype) {}
 
    private:
@@ -175,12 +175,12 @@ class RandomNumbers final : public Dataset {
       seeds.first = draws_.next();
       seeds.second = draws_.next();
     }
-    return std::make_unique<It>(seeds);
+    return std::make_unique<RandomNumberIterator>(seeds);
   }
 
-  class It final : public Iterator {
+  class RandomNumberIterator final : public Iterator {
    public:
-    explicit It(Seeds seeds) : draws_(seeds) {}
+    explicit RandomNumberIterator(Seeds seeds) : draws_(seeds) {}
 
    private:
     bool take_next(Element& out) override {

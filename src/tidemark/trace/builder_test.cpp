@@ -6,6 +6,7 @@
 #include <tidemark/ops.h>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
@@ -59,6 +60,21 @@ TEST(GraphBuilder, RunsWhatWasTraced) {
   const Tensor expected = sum(tanh(in) * in, Ints{1});
   const std::vector<Tensor> got = run(graph, {in});
   EXPECT_EQ(got[0].to_string(), expected.to_string());
+}
+
+TEST(GraphBuilder, TellsRefusedSizesFromRefusedImaginedOnes) {
+  GraphBuilder builder("refused");
+  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 1});
+  const Tensor known = builder.add_input(DType::float32, {2, 1});
+  const Tensor right = builder.add_input(DType::float32, {1, 1});
+  TraceScope scope(builder);
+  EXPECT_THROW(call("tridiagonal_solve", {open, right}), ImaginedSizesError);
+  try {
+    call("tridiagonal_solve", {known, right});
+    FAIL() << "there have to be three diagonals";
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_EQ(dynamic_cast<const ImaginedSizesError*>(&error), nullptr);
+  }
 }
 
 TEST(GraphBuilder, KnowsSizesThatFollowFromUnknownOnes) {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "tidemark/exec/versions.h"
+#include "tidemark/trace/python_steps.h"
 
 namespace tidemark::trace {
 
@@ -67,6 +68,8 @@ class Outliner {
     } else if (!effects.writes.empty()) {
       out.detail =
           message(special.heavy_work() ? "into " : "over ", effects.writes.size(), " variables");
+    } else if (const auto* step = dynamic_cast<const PythonStep*>(&special)) {
+      out.detail = step->stands_for();
     }
     const std::vector<graph::InnerGraph> inner = special.inner_graphs();
     for (size_t i = 0; i < inner.size(); ++i) {

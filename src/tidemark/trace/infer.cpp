@@ -430,13 +430,16 @@ std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
         worlds[w] = enter(call, w, num_outputs);
       } catch (const ValueUnknownError&) {
         throw;
-      } catch (const Error&) {
+      } catch (const Error& error) {
         if (w == 2) continue;
         std::vector<Output> found;
         // Large sizes first: where those will do, a size that others have is no better than any.
         if (!found_when_large(call, num_outputs, found)) {
           found.clear();
-          if (!Repair(call, num_outputs).find(found)) throw;
+          if (!Repair(call, num_outputs).find(found)) {
+            if (error.code() != Code::invalid_argument) throw;
+            throw ImaginedSizesError(error.what());
+          }
         }
         return from_outputs(std::move(found));
       }

@@ -7,6 +7,12 @@
 
 namespace tidemark::trace {
 
+/// An op refuses the sizes imagined for unknown ones: whether it takes those of a run, that tells.
+class TIDEMARK_API ImaginedSizesError : public InvalidArgumentError {
+ public:
+  using InvalidArgumentError::InvalidArgumentError;
+};
+
 struct Inferred {
   DType dtype = DType::invalid;
   Shape shape;

@@ -8,6 +8,7 @@
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/graph_plan.h"
 #include "tidemark/trace/plan_reasons.h"
+#include "tidemark/trace/python_steps.h"
 
 namespace tidemark::trace {
 
@@ -172,6 +173,7 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
                            message("needed again by ", step.kept_for)});
   }
   Reporter(*planned.graph, planned.plan, out).fill();
+  out.python_steps = python_steps(*planned.graph);
   return out;
 }
 

@@ -192,6 +192,21 @@ void add_donations(std::string& out, const PlanReport& plan) {
   }
 }
 
+void add_python_steps(std::string& out, const PlanReport& plan) {
+  if (plan.python_steps.empty()) return;
+  out += message(plan.python_steps.size(), " steps in Python, which a call waits for:\n");
+  for (size_t i = 0; i < std::min(plan.python_steps.size(), kMostShown); ++i) {
+    const PlannedPythonStep& step = plan.python_steps[i];
+    out +=
+        "  - " +
+        cut(step.line.empty() ? step.function : step.function + " at " + step.line, kColumns - 4) +
+        "\n";
+  }
+  if (plan.python_steps.size() > kMostShown) {
+    out += message("    ", plan.python_steps.size() - kMostShown, " others\n");
+  }
+}
+
 }  // namespace
 
 double PlanReport::gap() const {
@@ -234,6 +249,7 @@ std::string PlanReport::to_string() const {
   add_donations(out, *this);
   add_repeats(out, *this);
   add_reuses(out, *this);
+  add_python_steps(out, *this);
   return out;
 }
 
