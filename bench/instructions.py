@@ -3,9 +3,9 @@
     python bench/instructions.py -o before.json          # counts, printed and written
     python bench/instructions.py --against before.json   # and compared: at most 1.02 of before
 
-Needs valgrind. Each path runs under callgrind twice, with few rounds and with many, on one thread;
-the difference over the rounds between is what one round costs. Valgrind has no AVX-512, so kernels
-are those of AVX2.
+Needs valgrind and its headers. Paths of Python run under callgrind on one thread, counted once they
+are warm; the server runs twice, with few requests and with many, and the difference is counted.
+Valgrind has no AVX-512, so kernels are those of AVX2.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pathlib import Path
 from tidemark.cli.serve import program
 
 HERE = Path(__file__).resolve().parent
-# What is repeated, and how often: (set-up, round, few rounds, many).
+# What is repeated, and how often: (set-up, round, rounds to warm up, rounds counted).
 PATHS = {
-    "a + b": ("a = tf.constant(1.0); b = tf.constant(2.0)", "a + b", 2_000, 32_000),
+    "a + b": ("a = tf.constant(1.0); b = tf.constant(2.0)", "a + b", 1_000, 5_000),
     "function of one op": (
-        "f = tf.function(lambda x: x + 1.0); a = tf.constant(1.0)", "f(a)", 2_000, 32_000,
+        "f = tf.function(lambda x: x + 1.0); a = tf.constant(1.0)", "f(a)", 1_000, 5_000,
     ),
-    "eager MLP step": ("step = models.training_step(tf, 'mlp')", "step()", 2, 6),
-    "compiled GPT step": ("step = models.compiled_step(tf, 'gpt_small')", "step()", 10, 60),
+    "eager MLP step": ("step = models.training_step(tf, 'mlp')", "step()", 2, 2),
+    "compiled GPT step": ("step = models.compiled_step(tf, 'gpt_small')", "step()", 10, 20),
 }  # fmt: skip
 MOST = 1.02
 # One thread, and no search that goes on for a time.
@@ -39,12 +39,12 @@ STEADY = {"TIDEMARK_NUM_THREADS": "1", "TIDEMARK_PLAN_MILLISECONDS": "0", "PYTHO
 REQUEST = json.dumps({"instances": [[0.5] * 8]})
 
 
-def counted(command, work=None):
+def counted(command, *options, work=None):
     """Instructions of a command; ``work(process)`` is done while it runs, and ends it."""
     environment = {**os.environ, **STEADY}
     callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     process = subprocess.Popen(
-        [*callgrind, *command], cwd=HERE, env=environment, text=True,
+        [*callgrind, *options, *command], cwd=HERE, env=environment, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     said = work(process) if work else ""
@@ -55,15 +55,29 @@ def counted(command, work=None):
     return int(found[1])
 
 
-def of_python(setup, repeated, few, many):
-    def count(rounds):
-        code = (
-            f"import tidemark as tf, models\n{setup}\n"
-            f"for _ in range({rounds}):\n    {repeated}\n"
-        )  # fmt: skip
-        return counted([sys.executable, "-c", code])
+def counting_switch(folder):
+    """A library whose functions switch the counting on and off."""
+    source = Path(folder) / "switch.c"
+    source.write_text(
+        "#include <valgrind/callgrind.h>\n"
+        "void on(void) { CALLGRIND_TOGGLE_COLLECT; }\n"
+        "void off(void) { CALLGRIND_TOGGLE_COLLECT; }\n"
+    )
+    library = source.with_suffix(".so")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
 
-    return (count(many) - count(few)) / (many - few)
+
+def of_python(setup, repeated, warm, rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        code = (
+            f"import ctypes, gc, tidemark as tf, models\n"
+            f"switch = ctypes.CDLL({str(counting_switch(folder))!r})\n{setup}\n"
+            f"def run(rounds):\n    for _ in range(rounds):\n        {repeated}\n"
+            f"run({warm}); gc.collect(); gc.disable()\n"
+            f"switch.on(); run({rounds}); switch.off()\n"
+        )
+        return counted([sys.executable, "-c", code], "--collect-atstart=no") / rounds
 
 
 def of_request(few=100, many=600):
@@ -99,7 +113,7 @@ def of_request(few=100, many=600):
         )
         subprocess.run([sys.executable, "-c", code], check=True)
         serve = [str(program()), "--models", folder, "--port", "0", "--poll", "60"]
-        return (counted(serve, asking(many)) - counted(serve, asking(few))) / (many - few)
+        return (counted(serve, work=asking(many)) - counted(serve, work=asking(few))) / (many - few)
 
 
 def main():

@@ -55,6 +55,8 @@ void add_runtime_functions(nb::module_& m) {
     return text::farm_fingerprint({text.c_str(), text.size()});
   });
   m.def("processor_level", processor_level, "The processor's level as far as kernels use it.");
+  m.def(
+      "compiler", [] { return __VERSION__; }, "The compiler that made the library.");
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");

@@ -141,6 +141,25 @@ def test_ten_thousand_steps_are_flat_on_both_sides():
     assert tf.memory.stats("emulated:0").committed == device.committed
 
 
+def test_a_forked_process_is_told():
+    x = _tidemark.copied_to(tf.ones((4,)), "emulated:0")
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            x.numpy()
+            os.write(write, b"no error")
+        except tf.errors.FailedPreconditionError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(write)
+    assert "before this process was forked" in os.read(read, 1000).decode()
+    os.close(read)
+    assert x.numpy().tolist() == [1.0] * 4
+
+
 PROGRAM = """
 import tidemark as tf
 x = tf.random.stateless_normal((16, 8), (1, 2))

@@ -94,6 +94,7 @@ def results(tmp_path_factory):
     return of
 
 
+@pytest.mark.skipif(not _tidemark.compiler().startswith("12."), reason="bits of g++ 12")
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [level for level in LEVELS if level < OWN])
 def test_the_bits_of_every_op(level, results):

@@ -1,5 +1,8 @@
 #include "tidemark/kernels/emulated/stream.h"
 
+#include <tidemark/error.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -17,9 +20,17 @@ void keep_nothing(void*) {}
 }  // namespace
 
 EmulatedStream::EmulatedStream(std::ptrdiff_t delta, int64_t delay_microseconds)
-    : delta_(delta), delay_(delay_microseconds) {}
+    : delta_(delta), delay_(delay_microseconds), process_(getpid()) {}
+
+void EmulatedStream::check_process() const {
+  if (getpid() == process_) return;
+  fail<FailedPreconditionError>(
+      "an emulated device was opened before this process was forked, and its queue stayed behind: "
+      "start the process with \"spawn\", or use the device after the fork only");
+}
 
 void EmulatedStream::enqueue(std::function<void()> task) {
+  check_process();
   std::lock_guard hold(mutex_);
   tasks_.push_back(std::move(task));
   ++enqueued_;
@@ -98,6 +109,7 @@ bool EmulatedStream::is_past(Moment moment) {
 }
 
 void EmulatedStream::wait(Moment moment) {
+  check_process();
   std::unique_lock hold(mutex_);
   has_advanced_.wait(hold, [&] { return done_ >= moment.number; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

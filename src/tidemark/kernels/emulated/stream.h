@@ -26,6 +26,7 @@ class EmulatedStream final : public Stream {
   void wait(Moment moment) override;
 
  private:
+  void check_process() const;
   void enqueue(std::function<void()> task);
   void work();
   char* alias(const void* device) const {
@@ -34,6 +35,7 @@ class EmulatedStream final : public Stream {
 
   const std::ptrdiff_t delta_;
   const int64_t delay_;
+  const int process_;  // whose thread works
   std::mutex mutex_;
   std::condition_variable has_work_, has_advanced_;
   std::deque<std::function<void()>> tasks_;
