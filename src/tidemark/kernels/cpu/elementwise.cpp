@@ -2,8 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -58,8 +56,7 @@ constexpr std::array<KernelRun, sizeof...(I)> numbered_kernels(std::index_sequen
 }
 constexpr auto kKernels = numbered_kernels(std::make_index_sequence<kMaxOps>());
 
-/// -1: none.
-int find_slot(std::string_view op) {
+int find_slot(std::string_view op) {  // -1: none
   const int used = slots_used.load(std::memory_order_acquire);
   for (int i = 0; i < used; ++i) {
     if (slots[static_cast<size_t>(i)].op == op) return i;
@@ -67,18 +64,17 @@ int find_slot(std::string_view op) {
   return -1;
 }
 
-void add_slot(const Slot& slot) {
+int add_slot(const Slot& slot) {
   const int used = slots_used.load(std::memory_order_relaxed);
   if (used == kMaxOps) fail("no room for '", slot.op, "': there are ", kMaxOps, " elementwise ops");
   slots[static_cast<size_t>(used)] = slot;
   slots_used.store(used + 1, std::memory_order_release);
+  return used;
 }
 
 int slot_of(std::string_view op) {
   const int known = find_slot(op);
-  if (known >= 0) return known;
-  add_slot({op, {}});
-  return slots_used.load(std::memory_order_relaxed) - 1;
+  return known >= 0 ? known : add_slot({op, {}});
 }
 
 /// A loop over float32 serves the half types too.
@@ -124,31 +120,6 @@ const bool registered = [] {
   return true;
 }();
 
-/// What loops of a library can do nothing with.
-void check_loops(const OpDef& op, std::span<const detail::ElementLoop> loops) {
-  if (!op.is_elementwise()) fail("op '", op.name(), "' is not elementwise: define its kernel");
-  if (kernels_of(op)) fail("op '", op.name(), "' has kernels already");
-  const std::vector<OutputSpec>& outputs = op.outputs();
-  if (outputs.size() != 1 || outputs[0].type.kind != OutputType::Kind::like_input ||
-      !op.has_one_type_var()) {
-    fail("op '", op.name(), "' has other dtypes than that of its elements: define its kernel");
-  }
-  if (op.attrs().size() > std::size(LoopParams().values)) {
-    fail("op '", op.name(), "' has more than two attributes: define its kernel");
-  }
-  for (const int attr : op.attrs()) {
-    const AttrKind kind = op.params()[static_cast<size_t>(attr)].attr_kind;
-    if (kind != AttrKind::real && kind != AttrKind::integer && kind != AttrKind::boolean) {
-      fail("op '", op.name(), "' has an attribute that is no number: define its kernel");
-    }
-  }
-  for (const detail::ElementLoop& loop : loops) {
-    if (op.has_input_list() || static_cast<size_t>(loop.arity) != op.inputs().size()) {
-      fail("op '", op.name(), "' takes ", op.inputs().size(), " tensors, its loop ", loop.arity);
-    }
-  }
-}
-
 }  // namespace
 
 const BlockTable& blocks() { return *blocks_in_use; }
@@ -156,6 +127,12 @@ const BlockTable& blocks() { return *blocks_in_use; }
 const Loop* loop_for(std::string_view op, DType dtype) {
   const int slot = find_slot(op);
   return slot < 0 ? nullptr : slots[static_cast<size_t>(slot)].by_dtype[static_cast<int>(dtype)];
+}
+
+void add_loops(std::string_view op, std::span<const Loop* const> loops) {
+  Slot slot{op, {}};
+  for (const Loop* loop : loops) place(slot, *loop);
+  register_slot(add_slot(slot));
 }
 
 LoopFn cast_loop(DType from, DType to) {
@@ -174,28 +151,3 @@ void use_loops_of(Level level) {
 }
 
 }  // namespace tidemark::cpu
-
-namespace tidemark::detail {
-
-void register_element_loops(std::string_view op, std::span<const ElementLoop> loops) {
-  static std::mutex mutex;
-  static std::deque<cpu::Loop> kept;  // libraries stay as long as the process
-  std::lock_guard lock(mutex);
-  const OpDef& definition = OpRegistry::instance().get(op);
-  cpu::check_loops(definition, loops);
-  cpu::Slot slot{definition.name(), {}};
-  for (const ElementLoop& given : loops) {
-    cpu::Loop& loop = kept.emplace_back();
-    loop.op = definition.name().c_str();
-    loop.run = given.run;
-    loop.in = loop.out = given.dtype;
-    loop.arity = static_cast<uint8_t>(given.arity);
-    // Whoever compiled it may have made other code for the last elements of a run.
-    loop.whole_vectors = true;
-    cpu::place(slot, loop);
-  }
-  cpu::add_slot(slot);
-  cpu::register_slot(cpu::find_slot(op));
-}
-
-}  // namespace tidemark::detail
