@@ -3,8 +3,12 @@
 ``python level_results.py FILE`` computes them at the level of this process (TIDEMARK_ISA) and
 writes ``{(op, dtype): [(largest magnitude of inputs and outputs, outputs), …]}``. The same calls
 are drawn every time.
+
+``python level_results.py --compare OWN OTHER LEVEL ALLOWED`` compares two such files, the second
+made at LEVEL; ALLOWED is ``{op: [the level from which on bits are equal, units]}``.
 """
 
+import json
 import pickle
 import sys
 
@@ -14,7 +18,8 @@ from hypothesis import strategies as st
 from op_cases import CASES, Draw, dtypes_of
 from test_op_properties import ALL, OPS, run
 
-FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+EPSILON = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52,
+           "complex64": 2**-23, "complex128": 2**-52}  # fmt: skip
 
 
 def largest(arrays):
@@ -49,16 +54,65 @@ def results_of(op, dtype):
     return made
 
 
+def parts(array):
+    return array.view(array.real.dtype) if array.dtype.kind == "c" else array
+
+
+def units_apart(a, b, dtype, scale):
+    """How far apart at most, in roundings of the largest magnitude; infinite: not comparable."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.inf
+    if a.dtype == object or a.dtype.kind in "iub":
+        return 0 if a.tolist() == b.tolist() else np.inf
+    a, b = (parts(np.ascontiguousarray(x)).astype(np.float64) for x in (a, b))
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if not np.all(np.isfinite(a[~same]) & np.isfinite(b[~same])):
+        return np.inf
+    return float(np.max(np.abs(a - b)[~same], initial=0)) / (EPSILON[dtype] * (scale or 1))
+
+
+def bits(outputs):
+    return [o.tolist() if o.dtype == object else o.tobytes() for o in outputs]
+
+
+def differences(own, other, level, allowed):
+    """A line for each call whose results differ more than is allowed."""
+    assert own.keys() == other.keys()
+    for (op, dtype), calls in own.items():
+        since, units = allowed.get(op, ("v2", 0))
+        for (scale, a), (_, b) in zip(calls, other[op, dtype], strict=True):
+            if bits(a) == bits(b):
+                continue
+            apart = max(units_apart(x, y, dtype, scale) for x, y in zip(a, b, strict=True))
+            if since != "never" and level >= since:
+                yield f"{op} of {dtype}: other bits, {apart:.1f} units apart"
+            elif apart > units:
+                yield f"{op} of {dtype}: {apart:.1f} units apart, listed {units}"
+
+
+def compare(own, other, level, allowed):
+    results = []
+    for path in (own, other):
+        with open(path, "rb") as file:
+            results.append(pickle.load(file))
+    with np.errstate(all="ignore"):
+        wrong = list(differences(*results, level, json.loads(allowed)))
+    sys.exit("\n".join(wrong) if wrong else 0)
+
+
 def main(path):
     with np.errstate(all="ignore"), open(path, "wb") as file:
         results = {
             (op, str(dtype)): results_of(op, dtype)
             for op in ALL
             for dtype in dtypes_of(OPS[op])
-            if str(dtype) in FLOATS
+            if str(dtype) in EPSILON
         }
         pickle.dump(results, file)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--compare":
+        compare(*sys.argv[2:])
+    else:
+        main(sys.argv[1])
