@@ -97,7 +97,7 @@ struct ExportedTensor {
 
 template <class M>
 ExportedTensor<M>* export_tensor(const Tensor& own) {
-  const Tensor t = own.device().is_cpu() ? own : own.to(Device());
+  const Tensor t = own.to(Device());
   auto exported = std::make_unique<ExportedTensor<M>>();
   const int rank = t.rank();
   exported->tensor = t;

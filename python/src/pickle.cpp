@@ -28,8 +28,7 @@ Ref strings_as_list(const Tensor& t) {
 }
 
 Ref elements_of(PyObject* self, long protocol) {
-  const Tensor& own = tensor_of(self);
-  const Tensor t = own.device().is_cpu() ? own : own.to(Device());
+  const Tensor t = tensor_of(self).to(Device());
   if (t.dtype() == DType::string) return strings_as_list(t);
   constexpr long kOutOfBand = 5;
   if (protocol >= kOutOfBand && t.dtype() != DType::bfloat16) {

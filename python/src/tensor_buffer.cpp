@@ -74,9 +74,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   const int status = guarded([&]() -> int {
-    const Tensor& own = tensor_of(self);
     // What lies elsewhere is exported as a copy: the export keeps it.
-    const Tensor t = own.device().is_cpu() ? own : own.to(Device());
+    const Tensor t = tensor_of(self).to(Device());
     if (graph::is_donated(t)) {
       raise(PyExc_BufferError, "%s", graph::describe_donated(t).c_str());
     }

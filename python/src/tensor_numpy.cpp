@@ -135,8 +135,7 @@ DType dtype_of_numpy(PyObject* np_dtype) {
 }
 
 PyObject* array_of_tensor(PyObject* self) {
-  const Tensor& own = tensor_of(self);
-  const Tensor t = own.device().is_cpu() ? own : own.to(Device());
+  const Tensor t = tensor_of(self).to(Device());
   if (t.dtype() == DType::string) return array_of_strings(t);
   PyObject* dtype = numpy_dtype(t.dtype());
   const Ref shape = Ref::checked(shape_tuple(t.shape()));

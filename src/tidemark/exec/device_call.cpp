@@ -107,7 +107,6 @@ class DeviceCall {
     queued.op = &call_.op;
     queued.kernel = kernel;
     queued.attrs.assign(call_.attrs.begin(), call_.attrs.end());
-    std::vector<Tensor> moved;  // copies made for this call live until it is enqueued
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (!call_.op.reads_on_host(i)) inputs_[i] = inputs_[i].to(device_);
       queued.inputs.push_back(operand(inputs_[i]));

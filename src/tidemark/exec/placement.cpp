@@ -2,6 +2,7 @@
 
 #include <tidemark/error.h>
 
+#include <atomic>
 #include <cstdio>
 #include <utility>
 

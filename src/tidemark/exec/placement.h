@@ -7,8 +7,6 @@
 
 #include <tidemark/device.h>
 
-#include <atomic>
-
 namespace tidemark::exec {
 
 /// The device of the innermost scope of this thread.

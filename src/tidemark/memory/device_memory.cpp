@@ -62,18 +62,14 @@ DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) co
 /// device, and nothing has changed.
 bool DeviceMemory::make_present(const AddressRanges::Range& range) {
   const auto [first, count] = pages_of(range);
-  int64_t missing = 0;
-  for (size_t p = first; p < first + count; ++p) {
-    if (!is_present_[p]) missing += static_cast<int64_t>(page_);
-  }
-  if (missing > limit_ - present_) {
-    // Pages of this range that wait there count as kept, so that they are not given back now.
-    give_back(std::max<int64_t>(0, present_ - occupied_ - (missing - (limit_ - present_))));
-    missing = 0;
-    for (size_t p = first; p < first + count; ++p) {
-      if (!is_present_[p]) missing += static_cast<int64_t>(page_);
-    }
-    if (missing > limit_ - present_) return false;
+  const auto lacks = [&, first = first, count = count] {
+    const auto begin = is_present_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto absent = std::count(begin, begin + static_cast<std::ptrdiff_t>(count), false);
+    return absent * static_cast<int64_t>(page_) - (limit_ - present_);
+  };
+  if (const int64_t over = lacks(); over > 0) {
+    give_back(std::max<int64_t>(0, present_ - occupied_ - over));
+    if (lacks() > 0) return false;  // pages of this very range may have gone, too
   }
   std::vector<size_t> made;
   for (size_t p = first; p < first + count; ++p) {
@@ -192,12 +188,6 @@ int64_t DeviceMemory::set_limit(int64_t bytes) {
   return std::exchange(limit_, std::min(bytes, capacity));
 }
 
-int64_t DeviceMemory::set_retained_limit(int64_t bytes) {
-  std::lock_guard own(mutex_);
-  give_back(bytes);
-  return std::exchange(retained_limit_, bytes);
-}
-
 int64_t DeviceMemory::release_retained() {
   std::lock_guard own(mutex_);
   return give_back(0);
@@ -206,11 +196,6 @@ int64_t DeviceMemory::release_retained() {
 int64_t DeviceMemory::committed() {
   std::lock_guard own(mutex_);
   return present_;
-}
-
-int64_t DeviceMemory::retained() {
-  std::lock_guard own(mutex_);
-  return present_ - occupied_;
 }
 
 }  // namespace tidemark::memory

@@ -27,13 +27,10 @@ class DeviceMemory {
   int64_t limit() const { return limit_; }
   /// Throws InvalidArgumentError below what is in use. Returns the old one.
   int64_t set_limit(int64_t bytes);
-  /// How many bytes of free pages may stay; returns the old value.
-  int64_t set_retained_limit(int64_t bytes);
   /// Gives free pages back; returns how many bytes that was.
   int64_t release_retained();
-  /// Pages present, and those of them without a live byte.
+  /// Bytes of the pages that are present.
   int64_t committed();
-  int64_t retained();
 
  private:
   struct Pages {
@@ -56,7 +53,7 @@ class DeviceMemory {
   int64_t present_ = 0;   // bytes of pages
   int64_t occupied_ = 0;  // bytes of pages with live bytes
   int64_t limit_;
-  int64_t retained_limit_;
+  const int64_t retained_limit_;  // free pages that may stay
   Ledger ledger_;
 };
 

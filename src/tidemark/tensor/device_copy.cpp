@@ -12,8 +12,8 @@
 namespace tidemark {
 
 Tensor Tensor::to(Device device) const {
-  if (impl_->is_symbolic) detail::fail_symbolic(*impl_);
   if (impl_->device == device) return *this;
+  if (impl_->is_symbolic) detail::fail_symbolic(*impl_);
   const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (dtype() == DType::string) {
     fail<InvalidArgumentError>("Strings stay on the CPU; a tensor of shape ", shape(),
