@@ -5,9 +5,9 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/base/interrupt.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
-#include "tidemark/exec/placement.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/graph/donated.h"

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "tidemark/base/placement.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
-#include "tidemark/exec/placement.h"
 #include "tidemark/kernels/cpu/primitive_cache.h"
 #include "tidemark/tensor/variable_wait.h"
 
