@@ -31,7 +31,8 @@ class LineOf {
 Rewriter::Rewriter(const graph::Graph& from) : from_(from), to_(graph::Graph::create(from.name())) {
   for (const Tensor& t : from.inputs()) {
     const LineOf line(graph::node_of(t));
-    tensors_[{&graph::node_of(t), 0}] = to_->add_input(t.dtype(), t.shape(), imagined_of(t));
+    tensors_[{&graph::node_of(t), 0}] =
+        to_->add_input(t.dtype(), t.shape(), imagined_of(t), t.device());
   }
 }
 
@@ -60,7 +61,9 @@ void Rewriter::set(const graph::Node& old, uint32_t output, const Tensor& now) {
 
 graph::NodeRef Rewriter::new_node(const graph::Node& like) {
   const LineOf line(like);
-  return to_->new_node();
+  graph::NodeRef node = to_->new_node();
+  node->wish = like.wish;
+  return node;
 }
 
 /// What runs where the old node ran: itself, or what its first output became.

@@ -222,7 +222,7 @@ void destroy_borrowed(Buffer* buffer) noexcept {
 
 namespace {
 
-constinit std::atomic<bool (*)()> idle_reclaimer{nullptr};
+constinit std::atomic<bool (*)(Device)> idle_reclaimer{nullptr};
 
 inline Buffer* allocate_now(const Request& request) {
   if (!request.device.is_cpu()) [[unlikely]]
@@ -249,14 +249,14 @@ inline Buffer* allocate_now(const Request& request) {
   return buffer;
 }
 
-[[gnu::cold]] bool reclaim_idle() {
-  bool (*reclaim)() = idle_reclaimer.load(std::memory_order_acquire);
-  return reclaim && reclaim();
+[[gnu::cold]] bool reclaim_idle(Device device) {
+  bool (*reclaim)(Device) = idle_reclaimer.load(std::memory_order_acquire);
+  return reclaim && reclaim(device);
 }
 
 }  // namespace
 
-void set_idle_reclaimer(bool (*reclaim)()) noexcept {
+void set_idle_reclaimer(bool (*reclaim)(Device device)) noexcept {
   idle_reclaimer.store(reclaim, std::memory_order_release);
 }
 
@@ -264,7 +264,7 @@ Buffer* allocate(const Request& request) {
   try {
     return allocate_now(request);
   } catch (const ResourceExhaustedError&) {
-    if (!reclaim_idle()) throw;
+    if (!reclaim_idle(request.device)) throw;
   }
   return allocate_now(request);
 }

@@ -13,7 +13,7 @@ std::shared_ptr<graph::Graph> replay(const exec::Program& program, std::span<con
   std::vector<Tensor> symbolic;
   for (const Tensor& t : inputs) {
     // An input that nobody looks at may be missing.
-    symbolic.push_back(t ? builder.add_input(t.dtype(), t.shape())
+    symbolic.push_back(t ? builder.add_input(t.dtype(), t.shape(), t.device())
                          : builder.add_input(DType::bool_, {}));
   }
   std::vector<Tensor> outputs(program.num_outputs());
