@@ -6,9 +6,9 @@
 
 #include <chrono>
 
-#include "tidemark/plan/check.h"
-#include "tidemark/plan/csv.h"
-#include "tidemark/plan/offsets.h"
+#include "tidemark/plan/pack/check.h"
+#include "tidemark/plan/pack/csv.h"
+#include "tidemark/plan/pack/offsets.h"
 
 namespace nb = nanobind;
 

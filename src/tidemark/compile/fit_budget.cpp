@@ -6,8 +6,8 @@
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/compile/step_cost.h"
 #include "tidemark/plan/lowering.h"
-#include "tidemark/plan/order.h"
-#include "tidemark/plan/recompute.h"
+#include "tidemark/plan/order/order.h"
+#include "tidemark/plan/order/recompute.h"
 
 namespace tidemark::compile {
 

@@ -9,8 +9,8 @@
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/split_rows.h"
 #include "tidemark/kernels/fusion/product.h"
-#include "tidemark/plan/load.h"
-#include "tidemark/plan/order.h"
+#include "tidemark/plan/order/load.h"
+#include "tidemark/plan/order/order.h"
 
 namespace tidemark::compile {
 

@@ -5,14 +5,14 @@
 
 #include "tidemark/base/settings.h"
 #include "tidemark/memory/buffer.h"
-#include "tidemark/plan/check.h"
-#include "tidemark/plan/check_reads.h"
 #include "tidemark/plan/donations.h"
-#include "tidemark/plan/lifetimes.h"
-#include "tidemark/plan/load.h"
 #include "tidemark/plan/lowering.h"
-#include "tidemark/plan/offsets.h"
-#include "tidemark/plan/order.h"
+#include "tidemark/plan/order/check_reads.h"
+#include "tidemark/plan/order/lifetimes.h"
+#include "tidemark/plan/order/load.h"
+#include "tidemark/plan/order/order.h"
+#include "tidemark/plan/pack/check.h"
+#include "tidemark/plan/pack/offsets.h"
 
 namespace tidemark::plan {
 

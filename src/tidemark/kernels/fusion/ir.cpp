@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 

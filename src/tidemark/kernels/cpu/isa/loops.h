@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
