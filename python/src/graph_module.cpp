@@ -232,8 +232,9 @@ nb::list loop(nb::handle values, nb::handle most, const Building& condition,
   trace::Body second = body_of(body, body_graph, inputs);
   const std::vector<graph::OutputInfo> infos = infos_of(specs);
   std::vector<Tensor> outputs(infos.size());
-  graph::call_special(std::make_shared<trace::Loop>(std::move(first), std::move(second), count),
-                      infos, inputs, outputs);
+  graph::call_special(
+      std::make_shared<trace::WhileLoop>(std::move(first), std::move(second), count), infos, inputs,
+      outputs);
   return list_of(outputs);
 }
 

@@ -61,11 +61,11 @@ class Memory {
 
 class Run {
  public:
-  Run(const Program& program, const Placement& placement)
-      : program_(program), placement_(placement) {
-    for (size_t i = 0; i < program.values.size(); ++i) {
+  Run(const Problem& problem, const Placement& placement)
+      : problem_(problem), placement_(placement) {
+    for (size_t i = 0; i < problem.values.size(); ++i) {
       int origin = static_cast<int>(i);
-      while (program.values[origin].view_of != kNone) origin = program.values[origin].view_of;
+      while (problem.values[origin].view_of != kNone) origin = problem.values[origin].view_of;
       origin_.push_back(origin);
     }
   }
@@ -75,8 +75,8 @@ class Run {
     for (const int op : order) {
       if (auto fault = run_op(op)) return fault;
     }
-    for (size_t i = 0; i < program_.values.size(); ++i) {
-      if (program_.values[i].kept && !intact(static_cast<int>(i))) {
+    for (size_t i = 0; i < problem_.values.size(); ++i) {
+      if (problem_.values[i].kept && !intact(static_cast<int>(i))) {
         return message("the value ", i, " is to be kept, but is written over at the end");
       }
     }
@@ -85,26 +85,26 @@ class Run {
 
  private:
   bool is_external(int value) const {
-    return program_.values[value].external || program_.values[origin_[value]].external;
+    return problem_.values[value].external || problem_.values[origin_[value]].external;
   }
   Bytes bytes(int value) const {
     const int64_t begin = placement_.value_offsets[value];
-    return {begin, begin + program_.values[value].bytes};
+    return {begin, begin + problem_.values[value].bytes};
   }
   bool intact(int value) const {
     return is_external(value) || memory_.holds(bytes(value), origin_[value]);
   }
 
   void write_what_is_there() {
-    std::vector<char> written(program_.values.size(), 0);
-    std::vector<char> used(program_.values.size(), 0);
-    for (const Op& op : program_.ops) {
+    std::vector<char> written(problem_.values.size(), 0);
+    std::vector<char> used(problem_.values.size(), 0);
+    for (const Op& op : problem_.ops) {
       for (const int value : op.outputs) written[value] = 1;
       for (const int value : op.inputs) used[origin_[value]] = 1;
       for (const int value : op.outputs) used[origin_[value]] = 1;
     }
     for (size_t i = 0; i < written.size(); ++i) {
-      const bool needed = used[i] || program_.values[i].kept;
+      const bool needed = used[i] || problem_.values[i].kept;
       const int value = static_cast<int>(i);
       if (origin_[i] != value || written[i] || !needed || is_external(value)) continue;
       memory_.write(bytes(value), value);
@@ -112,7 +112,7 @@ class Run {
   }
 
   std::optional<std::string> run_op(int index) {
-    const Op& op = program_.ops[index];
+    const Op& op = problem_.ops[index];
     for (const int input : op.inputs) {
       if (!intact(input)) return message("op ", index, " reads the value ", input, ", overwritten");
     }
@@ -143,7 +143,7 @@ class Run {
   }
 
   std::optional<std::string> output_fault(int index, int output) const {
-    const Op& op = program_.ops[index];
+    const Op& op = problem_.ops[index];
     for (const int input : op.inputs) {
       if (is_external(input) || !bytes(output).overlaps(bytes(input))) continue;
       const bool may = std::any_of(op.in_place.begin(), op.in_place.end(), [&](const auto& pair) {
@@ -156,7 +156,7 @@ class Run {
     return std::nullopt;
   }
 
-  const Program& program_;
+  const Problem& problem_;
   const Placement& placement_;
   std::vector<int> origin_;
   Memory memory_;
@@ -164,9 +164,9 @@ class Run {
 
 }  // namespace
 
-std::optional<std::string> find_stale_read(const Program& program, std::span<const int> order,
+std::optional<std::string> find_stale_read(const Problem& problem, std::span<const int> order,
                                            const Placement& placement) {
-  return Run(program, placement).run(order);
+  return Run(problem, placement).run(order);
 }
 
 }  // namespace tidemark::plan

@@ -15,8 +15,8 @@ constexpr int64_t kUnreachable = std::numeric_limits<int64_t>::max();
 /// heuristics.
 class AllOrders {
  public:
-  explicit AllOrders(const Program& program)
-      : program_(program), storages_(find_storages(program)), count_(program.ops.size()) {
+  explicit AllOrders(const Problem& problem)
+      : problem_(problem), storages_(find_storages(problem)), count_(problem.ops.size()) {
     if (count_ > 20) fail("trying all orders is for up to 20 ops; there are ", count_);
   }
 
@@ -53,7 +53,7 @@ class AllOrders {
     return bytes;
   }
   int64_t alive_during(Set done, size_t op) const {
-    int64_t bytes = alive_between(done) + program_.ops[op].workspace;
+    int64_t bytes = alive_between(done) + problem_.ops[op].workspace;
     for (const int s : storages_.of_op[op].creates) bytes += storages_.all[s].bytes;
     std::vector<int> used;
     const auto is_used = [&](int s) {
@@ -68,13 +68,13 @@ class AllOrders {
     return bytes;
   }
 
-  const Program& program_;
+  const Problem& problem_;
   const Storages storages_;
   const size_t count_;
 };
 
 }  // namespace
 
-int64_t lowest_order_peak(const Program& program) { return AllOrders(program).lowest_peak(); }
+int64_t lowest_order_peak(const Problem& problem) { return AllOrders(problem).lowest_peak(); }
 
 }  // namespace tidemark::plan

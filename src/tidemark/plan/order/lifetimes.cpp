@@ -35,7 +35,7 @@ struct Sharing {
   std::vector<int64_t> last;
 };
 
-Sharing share(const Program& program, const Storages& storages, const std::vector<Range>& ranges,
+Sharing share(const Problem& problem, const Storages& storages, const std::vector<Range>& ranges,
               const std::vector<int>& order, std::vector<Lifetimes::Takeover>& takeovers) {
   Sharing sharing;
   for (size_t s = 0; s < storages.all.size(); ++s) {
@@ -47,7 +47,7 @@ Sharing share(const Program& program, const Storages& storages, const std::vecto
     const int op = order[step];
     const auto& allowed = storages.of_op[op].takeovers;
     std::vector<int> given;
-    for (const auto& [output, input] : program.ops[op].in_place) {
+    for (const auto& [output, input] : problem.ops[op].in_place) {
       const int to = storages.of_value[output];
       const int from = storages.of_value[input];
       if (std::find(allowed.begin(), allowed.end(), std::pair(to, from)) == allowed.end()) continue;
@@ -66,30 +66,30 @@ Sharing share(const Program& program, const Storages& storages, const std::vecto
 
 }  // namespace
 
-Lifetimes find_lifetimes(const Program& program, const std::vector<int>& order, int64_t alignment) {
-  const Storages storages = find_storages(program);
+Lifetimes find_lifetimes(const Problem& problem, const std::vector<int>& order, int64_t alignment) {
+  const Storages storages = find_storages(problem);
   if (!is_order(storages, order)) {
     fail("the order of the ops cannot be run: every op must come once, after what it waits for");
   }
   const std::vector<Range> ranges = ranges_of(storages, order);
   Lifetimes out;
-  const auto [bytes_of, last] = share(program, storages, ranges, order, out.takeovers);
-  std::vector<int> buffer_of(storages.all.size(), kNone);
+  const auto [bytes_of, last] = share(problem, storages, ranges, order, out.takeovers);
+  std::vector<int> range_of(storages.all.size(), kNone);
   for (size_t s = 0; s < storages.all.size(); ++s) {
     const Storage& storage = storages.all[s];
     const bool needed = storage.creator != kNone || storage.kept || !storage.users.empty();
     if (storage.bytes == 0 || !needed || bytes_of[s] != static_cast<int>(s)) continue;
-    buffer_of[s] = static_cast<int>(out.buffers.size());
-    out.buffers.push_back({ranges[s].first, last[s] + 1, storage.bytes, alignment});
+    range_of[s] = static_cast<int>(out.ranges.size());
+    out.ranges.push_back({ranges[s].first, last[s] + 1, storage.bytes, alignment});
   }
-  for (const int storage : storages.of_value) out.of_value.push_back(buffer_of[bytes_of[storage]]);
+  for (const int storage : storages.of_value) out.of_value.push_back(range_of[bytes_of[storage]]);
   out.workspace_of_op.assign(order.size(), kNone);
   for (size_t step = 0; step < order.size(); ++step) {
-    const int64_t bytes = program.ops[order[step]].workspace;
+    const int64_t bytes = problem.ops[order[step]].workspace;
     if (bytes == 0) continue;
-    out.workspace_of_op[order[step]] = static_cast<int>(out.buffers.size());
+    out.workspace_of_op[order[step]] = static_cast<int>(out.ranges.size());
     const auto begin = static_cast<int64_t>(step);
-    out.buffers.push_back({begin, begin + 1, bytes, alignment});
+    out.ranges.push_back({begin, begin + 1, bytes, alignment});
   }
   return out;
 }

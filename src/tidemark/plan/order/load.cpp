@@ -15,8 +15,8 @@ uint64_t hash_of(int op) {
 
 }  // namespace
 
-LoadState::LoadState(const Program& program, const Storages& storages)
-    : program_(&program), storages_(&storages) {
+LoadState::LoadState(const Problem& problem, const Storages& storages)
+    : problem_(&problem), storages_(&storages) {
   for (const Storage& storage : storages.all) {
     users_left_.push_back(static_cast<int>(storage.users.size()));
     const bool needed = storage.kept || !storage.users.empty();
@@ -40,7 +40,7 @@ LoadState::Effect LoadState::effect(int op) const {
   for (const int s : use.reads) {
     if (users_left_[s] == 1 && !storages_->all[s].kept) freed += storages_->all[s].bytes;
   }
-  const int64_t during = live_ + created - taken_over(use) + program_->ops[op].workspace;
+  const int64_t during = live_ + created - taken_over(use) + problem_->ops[op].workspace;
   return {during, live_ + created - freed};
 }
 
@@ -73,8 +73,8 @@ LoadState::Effect LoadState::run(int op) {
   return effect;
 }
 
-Loads loads_of(const Program& program, const Storages& storages, const std::vector<int>& order) {
-  LoadState state(program, storages);
+Loads loads_of(const Problem& problem, const Storages& storages, const std::vector<int>& order) {
+  LoadState state(problem, storages);
   Loads loads;
   loads.peak = state.live();
   for (const int op : order) {

@@ -1,14 +1,14 @@
 // What is alive after which ops have run, kept up to date op by op.
 #pragma once
 
-#include "tidemark/plan/order/program.h"
+#include "tidemark/plan/order/problem.h"
 
 namespace tidemark::plan {
 
 /// All it says follows from the set of ops that have run, not from their order.
 class LoadState {
  public:
-  explicit LoadState(const Program& program, const Storages& storages);
+  explicit LoadState(const Problem& problem, const Storages& storages);
 
   struct Effect {
     int64_t during;  ///< bytes alive while the op runs: inputs, outputs, workspace, all others
@@ -30,7 +30,7 @@ class LoadState {
  private:
   int64_t taken_over(const Storages::Use& use) const;
 
-  const Program* program_;
+  const Problem* problem_;
   const Storages* storages_;
   std::vector<int> waits_for_;
   std::vector<int> users_left_;
@@ -44,7 +44,7 @@ struct Loads {
   std::vector<int64_t> steps;
   int64_t peak = 0;
 };
-Loads loads_of(const Program& program, const Storages& storages, const std::vector<int>& order);
+Loads loads_of(const Problem& problem, const Storages& storages, const std::vector<int>& order);
 
 /// True iff every op comes once, after all it waits for.
 bool is_order(const Storages& storages, const std::vector<int>& order);

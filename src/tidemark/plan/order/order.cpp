@@ -24,7 +24,7 @@ class OrderSearch {
  public:
   OrderSearch(const OrderProblem& problem, OrderEffort effort)
       : problem_(problem), effort_(effort) {
-    best_.order.resize(problem.program.ops.size());
+    best_.order.resize(problem.problem.ops.size());
     std::iota(best_.order.begin(), best_.order.end(), 0);
     best_.peak = peak_of(best_.order);
   }
@@ -53,7 +53,7 @@ class OrderSearch {
 
   OrderResult result() {
     OrderResult out;
-    out.loads = loads_of(problem_.program, problem_.storages, best_.order).steps;
+    out.loads = loads_of(problem_.problem, problem_.storages, best_.order).steps;
     out.order = std::move(best_.order);
     out.peak = best_.peak;
     out.lower_bound = problem_.lower_bound;
@@ -64,12 +64,12 @@ class OrderSearch {
  private:
   /// Bytes of what the beam keeps for one set of ops.
   size_t trail_size() const {
-    return 64 + sizeof(int) * (3 * problem_.program.ops.size() + problem_.storages.all.size());
+    return 64 + sizeof(int) * (3 * problem_.problem.ops.size() + problem_.storages.all.size());
   }
   bool done() const { return is_optimal_ || best_.peak <= problem_.lower_bound; }
 
   int64_t peak_of(const std::vector<int>& order) const {
-    return loads_of(problem_.program, problem_.storages, order).peak;
+    return loads_of(problem_.problem, problem_.storages, order).peak;
   }
 
   void take(std::vector<int> order) {
@@ -85,12 +85,12 @@ class OrderSearch {
 
 }  // namespace
 
-OrderResult find_order(const Program& program, const OrderOptions& options) {
+OrderResult find_order(const Problem& problem, const OrderOptions& options) {
   const OrderEffort effort = effort_of(options);
-  const Storages storages = find_storages(program);
-  const int64_t start = LoadState(program, storages).live();
-  const int64_t bound = std::max(start, order_lower_bound(program, storages));
-  OrderSearch search({program, storages, bound}, effort);
+  const Storages storages = find_storages(problem);
+  const int64_t start = LoadState(problem, storages).live();
+  const int64_t bound = std::max(start, order_lower_bound(problem, storages));
+  OrderSearch search({problem, storages, bound}, effort);
   const int64_t given_peak = search.peak();
   search.run();
   OrderResult result = search.result();

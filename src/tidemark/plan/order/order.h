@@ -1,6 +1,6 @@
 // The order of ops that needs the least memory at once.
 //
-//   plan::OrderResult best = plan::find_order(program);
+//   plan::OrderResult best = plan::find_order(problem);
 //   best.order;        // the ops as they should run
 //   best.peak;         // never more than the given order's
 //   best.lower_bound;  // no order can need less
@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "tidemark/plan/order/program.h"
+#include "tidemark/plan/order/problem.h"
 
 namespace tidemark::plan {
 
@@ -23,18 +23,18 @@ struct OrderResult {
   std::vector<int> order;
   std::vector<int64_t> loads;  ///< bytes alive during each step, workspaces included
   int64_t peak = 0;            ///< the largest load
-  int64_t given_peak = 0;      ///< of the order the program came in
+  int64_t given_peak = 0;      ///< of the order the problem came in
   int64_t lower_bound = 0;     ///< what the dependences alone make alive at once
   bool is_optimal = false;     ///< proven, by the bound or by having tried all
 };
 
 /// Throws InvalidArgumentError as find_storages does.
-TIDEMARK_API OrderResult find_order(const Program& program, const OrderOptions& options = {});
+TIDEMARK_API OrderResult find_order(const Problem& problem, const OrderOptions& options = {});
 
 /// No order has a lower peak than this: the largest, over all ops, of what must be alive with it.
-TIDEMARK_API int64_t order_lower_bound(const Program& program, const Storages& storages);
+TIDEMARK_API int64_t order_lower_bound(const Problem& problem, const Storages& storages);
 
 /// The lowest peak there is, by trying every set of ops that can have run. For up to 20 ops.
-TIDEMARK_API int64_t lowest_order_peak(const Program& program);
+TIDEMARK_API int64_t lowest_order_peak(const Problem& problem);
 
 }  // namespace tidemark::plan

@@ -31,7 +31,7 @@ class Beam {
       : problem_(problem), width_(width), limit_(limit), effort_(effort) {}
 
   std::optional<OrderCandidate> run(bool& tried_all) {
-    Trail start{LoadState(problem_.program, problem_.storages), {}, problem_.lower_bound};
+    Trail start{LoadState(problem_.problem, problem_.storages), {}, problem_.lower_bound};
     add(std::move(start));
     while (!trails_.empty() && !effort_.spent()) step();
     tried_all = !dropped_ && trails_.empty();
@@ -42,7 +42,7 @@ class Beam {
   /// Goes on with the harmless ops; keeps the trail unless its set of ops has been seen.
   void add(Trail trail) {
     run_harmless_ops(trail.state, std::max(trail.peak, problem_.lower_bound), trail.order);
-    if (trail.order.size() == problem_.program.ops.size()) {
+    if (trail.order.size() == problem_.problem.ops.size()) {
       if (trail.peak < limit_) {
         limit_ = trail.peak;
         best_ = OrderCandidate{std::move(trail.order), trail.peak};

@@ -26,9 +26,9 @@ class OpSets {
   std::vector<uint64_t> bits_;
 };
 
-int64_t own_need(const Program& program, const Storages& storages, size_t op) {
+int64_t own_need(const Problem& problem, const Storages& storages, size_t op) {
   const Storages::Use& use = storages.of_op[op];
-  int64_t bytes = program.ops[op].workspace;
+  int64_t bytes = problem.ops[op].workspace;
   for (const int s : use.reads) bytes += storages.all[s].bytes;
   for (const int s : use.creates) bytes += storages.all[s].bytes;
   return bytes;
@@ -48,11 +48,11 @@ int64_t possible_savings(const Storages& storages, size_t op) {
 
 }  // namespace
 
-int64_t order_lower_bound(const Program& program, const Storages& storages) {
-  const size_t count = program.ops.size();
+int64_t order_lower_bound(const Problem& problem, const Storages& storages) {
+  const size_t count = problem.ops.size();
   std::vector<int64_t> need(count, 0);
   if (count > kReachLimit) {
-    for (size_t op = 0; op < count; ++op) need[op] = own_need(program, storages, op);
+    for (size_t op = 0; op < count; ++op) need[op] = own_need(problem, storages, op);
   } else {
     // Ops come after those they wait for, so one sweep each way closes the sets.
     OpSets earlier(count);  // each with the op itself
@@ -85,7 +85,7 @@ int64_t order_lower_bound(const Program& program, const Storages& storages) {
         }
       }
     }
-    for (size_t op = 0; op < count; ++op) need[op] += program.ops[op].workspace;
+    for (size_t op = 0; op < count; ++op) need[op] += problem.ops[op].workspace;
   }
   int64_t bound = 0;
   for (size_t op = 0; op < count; ++op) {

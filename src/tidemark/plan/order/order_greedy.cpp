@@ -49,7 +49,7 @@ int64_t latest(const std::vector<int>& ops, const std::vector<int64_t>& position
 class BackwardState {
  public:
   explicit BackwardState(const OrderProblem& problem)
-      : program_(problem.program), storages_(problem.storages) {
+      : problem_(problem.problem), storages_(problem.storages) {
     for (const Storage& storage : storages_.all) {
       is_live_.push_back(storage.kept);
       if (storage.kept) live_ += storage.bytes;
@@ -64,7 +64,7 @@ class BackwardState {
 
   /// `after` is what is alive before the op, which is where a walk backward goes to.
   LoadState::Effect effect(int op) const {
-    int64_t during = live_ + program_.ops[op].workspace;
+    int64_t during = live_ + problem_.ops[op].workspace;
     int64_t created = 0;
     for (const int s : storages_.of_op[op].creates) {
       created += storages_.all[s].bytes;
@@ -73,7 +73,7 @@ class BackwardState {
     for (const int s : storages_.of_op[op].reads) {
       if (!is_live_[s]) during += storages_.all[s].bytes;
     }
-    return {during, during - program_.ops[op].workspace - created};
+    return {during, during - problem_.ops[op].workspace - created};
   }
 
   void take(int op) {
@@ -87,7 +87,7 @@ class BackwardState {
   }
 
  private:
-  const Program& program_;
+  const Problem& problem_;
   const Storages& storages_;
   std::vector<char> is_live_;
   std::vector<int> waits_for_;
@@ -98,9 +98,9 @@ class BackwardState {
 }  // namespace
 
 std::vector<int> greedy_order(const OrderProblem& problem, Preference preference) {
-  LoadState state(problem.program, problem.storages);
+  LoadState state(problem.problem, problem.storages);
   std::vector<int> order;
-  std::vector<int64_t> position(problem.program.ops.size(), -1);
+  std::vector<int64_t> position(problem.problem.ops.size(), -1);
   size_t noted = 0;
   int64_t peak = problem.lower_bound;
   while (true) {
@@ -121,7 +121,7 @@ std::vector<int> greedy_order(const OrderProblem& problem, Preference preference
 std::vector<int> backward_greedy_order(const OrderProblem& problem, Preference preference) {
   BackwardState state(problem);
   std::vector<int> order;
-  std::vector<int64_t> position(problem.program.ops.size(), -1);
+  std::vector<int64_t> position(problem.problem.ops.size(), -1);
   while (!state.ready().empty()) {
     Key best{std::numeric_limits<int64_t>::max(), 0, kNone};
     for (const int op : state.ready()) {

@@ -18,7 +18,7 @@ class Moves {
 
   void run() {
     note_positions();
-    Loads loads = loads_of(problem_.program, problem_.storages, best_.order);
+    Loads loads = loads_of(problem_.problem, problem_.storages, best_.order);
     while (best_.peak > problem_.lower_bound && !effort_.spent()) {
       const auto highest = std::max_element(loads.steps.begin(), loads.steps.end());
       const auto at = static_cast<size_t>(highest - loads.steps.begin());
@@ -42,7 +42,7 @@ class Moves {
 
   bool accept(const std::vector<int>& order, Loads& loads) {
     if (order.empty()) return false;
-    Loads moved = loads_of(problem_.program, problem_.storages, order);
+    Loads moved = loads_of(problem_.problem, problem_.storages, order);
     effort_.steps -= static_cast<int64_t>(order.size());
     if (badness(moved) >= badness(loads)) return false;
     loads = std::move(moved);

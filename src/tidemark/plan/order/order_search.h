@@ -9,7 +9,7 @@
 namespace tidemark::plan {
 
 struct OrderProblem {
-  const Program& program;
+  const Problem& problem;
   const Storages& storages;
   int64_t lower_bound;
 };

@@ -17,9 +17,9 @@ constexpr int kLongestChain = 24;
 /// How often to aim anew for the lowest peak there is, where the budget cannot be kept.
 constexpr int kRoundsForTheLowest = 6;
 
-/// A program whose order is that of its list, and what is alive when.
+/// A problem whose order is that of its list, and what is alive when.
 struct Schedule {
-  Program program;
+  Problem problem;
   std::vector<int> op_of, value_of;
   // Worked out:
   Storages storages;
@@ -29,16 +29,16 @@ struct Schedule {
   double excess = 0;  // bytes above the budget, summed over time
 
   void work_out(int64_t budget) {
-    storages = find_storages(program);
-    std::vector<int> order(program.ops.size());
+    storages = find_storages(problem);
+    std::vector<int> order(problem.ops.size());
     std::iota(order.begin(), order.end(), 0);
-    Loads found = loads_of(program, storages, order);
+    Loads found = loads_of(problem, storages, order);
     loads = std::move(found.steps);
     peak = found.peak;
     excess = 0;
     for (const int64_t load : loads)
       excess += static_cast<double>(std::max<int64_t>(0, load - budget));
-    const int end = static_cast<int>(program.ops.size()) - 1;
+    const int end = static_cast<int>(problem.ops.size()) - 1;
     first.assign(storages.all.size(), 0);
     last.assign(storages.all.size(), 0);
     for (size_t s = 0; s < storages.all.size(); ++s) {
@@ -54,14 +54,14 @@ struct Schedule {
   }
 };
 
-Schedule scheduled(const Program& program, const std::vector<int>& order) {
+Schedule scheduled(const Problem& problem, const std::vector<int>& order) {
   Schedule out;
-  out.program.values = program.values;
+  out.problem.values = problem.values;
   out.op_of = order;
-  for (size_t i = 0; i < program.values.size(); ++i) out.value_of.push_back(static_cast<int>(i));
+  for (size_t i = 0; i < problem.values.size(); ++i) out.value_of.push_back(static_cast<int>(i));
   for (const int op : order) {
-    out.program.ops.push_back(program.ops[op]);
-    out.program.ops.back().after.clear();
+    out.problem.ops.push_back(problem.ops[op]);
+    out.problem.ops.back().after.clear();
   }
   return out;
 }
@@ -80,8 +80,8 @@ class Repetition {
   /// False: it cannot be had again.
   bool prepare() {
     if (first_use_ == kNone) return false;
-    for (size_t op = static_cast<size_t>(first_use_); op < from_.program.ops.size(); ++op) {
-      for (const int value : from_.program.ops[op].inputs) {
+    for (size_t op = static_cast<size_t>(first_use_); op < from_.problem.ops.size(); ++op) {
+      for (const int value : from_.problem.ops[op].inputs) {
         if (from_.storages.of_value[value] == storage_ && !need(value, 0)) return false;
       }
     }
@@ -92,22 +92,22 @@ class Repetition {
 
   Schedule applied() const {
     Schedule out;
-    out.program.values = from_.program.values;
+    out.problem.values = from_.problem.values;
     out.value_of = from_.value_of;
     std::map<int, int> now;  // values, as those after the gap see them
-    for (size_t i = 0; i < from_.program.ops.size(); ++i) {
+    for (size_t i = 0; i < from_.problem.ops.size(); ++i) {
       if (static_cast<int>(i) == first_use_) {
         for (const int op : repeated_) repeat(op, now, out);
       }
-      Op op = from_.program.ops[i];
+      Op op = from_.problem.ops[i];
       if (static_cast<int>(i) >= first_use_) {
         rename(op, now);
         for (const int output : op.outputs) {
-          int& base = out.program.values[output].view_of;
+          int& base = out.problem.values[output].view_of;
           if (base != kNone) base = renamed(now, base);
         }
       }
-      out.program.ops.push_back(std::move(op));
+      out.problem.ops.push_back(std::move(op));
       out.op_of.push_back(from_.op_of[i]);
     }
     return out;
@@ -131,7 +131,7 @@ class Repetition {
     }
     if (!is_repeatable(op) || static_cast<int>(done_.size()) >= kLongestChain) return false;
     done_.insert(op);
-    for (const int input : from_.program.ops[op].inputs) {
+    for (const int input : from_.problem.ops[op].inputs) {
       if (!need(input, depth + 1)) return false;
     }
     repeated_.push_back(op);
@@ -141,9 +141,9 @@ class Repetition {
 
   int maker(int value) const {
     if (makers_.empty()) {
-      makers_.assign(from_.program.values.size(), kNone);
-      for (size_t i = 0; i < from_.program.ops.size(); ++i) {
-        for (const int output : from_.program.ops[i].outputs) makers_[output] = static_cast<int>(i);
+      makers_.assign(from_.problem.values.size(), kNone);
+      for (size_t i = 0; i < from_.problem.ops.size(); ++i) {
+        for (const int output : from_.problem.ops[i].outputs) makers_[output] = static_cast<int>(i);
       }
     }
     return makers_[value];
@@ -172,14 +172,14 @@ class Repetition {
   }
 
   void repeat(int index, std::map<int, int>& now, Schedule& out) const {
-    Op op = from_.program.ops[index];
+    Op op = from_.problem.ops[index];
     for (int& input : op.inputs) input = renamed(now, input);
     for (int& output : op.outputs) {
-      Value value = from_.program.values[output];
+      Value value = from_.problem.values[output];
       value.kept = false;
       if (value.view_of != kNone) value.view_of = renamed(now, value.view_of);
-      now[output] = static_cast<int>(out.program.values.size());
-      out.program.values.push_back(value);
+      now[output] = static_cast<int>(out.problem.values.size());
+      out.problem.values.push_back(value);
       out.value_of.push_back(from_.value_of[output]);
       output = now[output];
     }
@@ -187,7 +187,7 @@ class Repetition {
       output = renamed(now, output);
       input = renamed(now, input);
     }
-    out.program.ops.push_back(std::move(op));
+    out.problem.ops.push_back(std::move(op));
     out.op_of.push_back(from_.op_of[index]);
   }
 
@@ -205,9 +205,9 @@ class Repetition {
 
 class Search {
  public:
-  Search(const Program& program, const std::vector<int>& order, const std::vector<OpCost>& costs,
+  Search(const Problem& problem, const std::vector<int>& order, const std::vector<OpCost>& costs,
          int64_t budget, const RecomputeOptions& options)
-      : costs_(costs), budget_(budget), options_(options), now_(scheduled(program, order)) {
+      : costs_(costs), budget_(budget), options_(options), now_(scheduled(problem, order)) {
     now_.work_out(budget);
   }
 
@@ -215,7 +215,7 @@ class Search {
     Recomputation out;
     out.given_peak = now_.peak;
     for (const OpCost& cost : costs_) out.given_seconds += cost.seconds;
-    const size_t given = now_.program.ops.size();
+    const size_t given = now_.problem.ops.size();
     const auto start = std::chrono::steady_clock::now();
     const auto spent = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -225,8 +225,8 @@ class Search {
     out.peak = now_.peak;
     out.fits = now_.peak <= budget_;
     out.added_seconds = added_seconds_;
-    out.repeated = static_cast<int>(now_.program.ops.size() - given);
-    out.program = std::move(now_.program);
+    out.repeated = static_cast<int>(now_.problem.ops.size() - given);
+    out.problem = std::move(now_.problem);
     out.op_of = std::move(now_.op_of);
     out.value_of = std::move(now_.value_of);
     return out;
@@ -296,17 +296,17 @@ class Search {
 
 }  // namespace
 
-Recomputation recompute(const Program& program, const std::vector<int>& order,
+Recomputation recompute(const Problem& problem, const std::vector<int>& order,
                         const std::vector<OpCost>& costs, int64_t budget,
                         const RecomputeOptions& options) {
-  Recomputation best = Search(program, order, costs, budget, options).run();
+  Recomputation best = Search(problem, order, costs, budget, options).run();
   if (best.fits) return best;
   // A search that aims too low spends its repetitions badly: what can be reached at all is found by
   // aiming higher.
   int64_t out_of_reach = budget;
   for (int round = 0; round < kRoundsForTheLowest; ++round) {
     const int64_t aim = out_of_reach + (best.peak - out_of_reach) / 2;
-    Recomputation found = Search(program, order, costs, aim, options).run();
+    Recomputation found = Search(problem, order, costs, aim, options).run();
     if (!found.fits) out_of_reach = aim;
     if (found.peak < best.peak) best = std::move(found);
   }

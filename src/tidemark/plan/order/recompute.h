@@ -1,13 +1,13 @@
-// Doing ops again instead of keeping what they gave, until a program fits into a budget.
+// Doing ops again instead of keeping what they gave, until a problem fits into a budget.
 //
-//   plan::Recomputation smaller = plan::recompute(program, order, costs, budget);
-//   smaller.program.ops;   // in the order in which they run, some of them twice
+//   plan::Recomputation smaller = plan::recompute(problem, order, costs, budget);
+//   smaller.problem.ops;   // in the order in which they run, some of them twice
 //   smaller.peak;          // at most the budget, where smaller.fits
 #pragma once
 
 #include <tidemark/export.h>
 
-#include "tidemark/plan/order/program.h"
+#include "tidemark/plan/order/problem.h"
 
 namespace tidemark::plan {
 
@@ -24,8 +24,8 @@ struct RecomputeOptions {
 };
 
 struct Recomputation {
-  Program program;            ///< ops in the order in which they run, without other constraints
-  std::vector<int> op_of;     ///< by op: the op of the given program that it repeats, or is
+  Problem problem;            ///< ops in the order in which they run, without other constraints
+  std::vector<int> op_of;     ///< by op: the op of the given problem that it repeats, or is
   std::vector<int> value_of;  ///< by value: likewise
   int64_t peak = 0;
   int64_t given_peak = 0;    ///< in the given order, nothing repeated
@@ -35,9 +35,9 @@ struct Recomputation {
   bool fits = false;
 };
 
-/// `order` lists the ops of the program as they run. Where the budget cannot be kept, the lowest
+/// `order` lists the ops of the problem as they run. Where the budget cannot be kept, the lowest
 /// peak that was found.
-TIDEMARK_API Recomputation recompute(const Program& program, const std::vector<int>& order,
+TIDEMARK_API Recomputation recompute(const Problem& problem, const std::vector<int>& order,
                                      const std::vector<OpCost>& costs, int64_t budget,
                                      const RecomputeOptions& options = {});
 

@@ -11,8 +11,8 @@ namespace tidemark::plan {
 namespace {
 
 /// n ops forward, each used again on the way back, as in a backward pass.
-Program chain(int n, int64_t bytes) {
-  Program p;
+Problem chain(int n, int64_t bytes) {
+  Problem p;
   p.values.push_back({.bytes = bytes, .external = true});
   for (int i = 0; i < n; ++i) {
     p.values.push_back({.bytes = bytes});
@@ -28,23 +28,23 @@ Program chain(int n, int64_t bytes) {
   return p;
 }
 
-std::vector<int> as_listed(const Program& p) {
+std::vector<int> as_listed(const Problem& p) {
   std::vector<int> order(p.ops.size());
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
 TEST(Recompute, LeavesAloneWhatFits) {
-  const Program p = chain(5, 100);
+  const Problem p = chain(5, 100);
   const Recomputation r =
       recompute(p, as_listed(p), std::vector<OpCost>(p.ops.size(), {1, true}), 1 << 20);
   EXPECT_TRUE(r.fits);
   EXPECT_EQ(r.repeated, 0);
-  EXPECT_EQ(r.program.ops.size(), p.ops.size());
+  EXPECT_EQ(r.problem.ops.size(), p.ops.size());
 }
 
 TEST(Recompute, TradesTimeForMemory) {
-  const Program p = chain(32, 100);
+  const Problem p = chain(32, 100);
   const std::vector<OpCost> costs(p.ops.size(), {1, true});
   const Recomputation free = recompute(p, as_listed(p), costs, 1 << 30);
   EXPECT_GE(free.peak, 3200);
@@ -54,13 +54,13 @@ TEST(Recompute, TradesTimeForMemory) {
     EXPECT_LE(r.peak, budget);
     EXPECT_GT(r.repeated, 0);
     EXPECT_LE(r.added_seconds, r.given_seconds);
-    const Storages storages = find_storages(r.program);
-    EXPECT_EQ(loads_of(r.program, storages, as_listed(r.program)).peak, r.peak);
+    const Storages storages = find_storages(r.problem);
+    EXPECT_EQ(loads_of(r.problem, storages, as_listed(r.problem)).peak, r.peak);
   }
 }
 
 TEST(Recompute, TakesTheCheapOnesFirst) {
-  const Program p = chain(16, 100);
+  const Problem p = chain(16, 100);
   std::vector<OpCost> costs(p.ops.size(), {100, true});
   for (size_t i = 0; i < 16; i += 2) costs[i].seconds = 0.01;
   const Recomputation r = recompute(p, as_listed(p), costs, 1300);
@@ -69,7 +69,7 @@ TEST(Recompute, TakesTheCheapOnesFirst) {
 }
 
 TEST(Recompute, NeverRepeatsWhatMustNotBe) {
-  const Program p = chain(16, 100);
+  const Problem p = chain(16, 100);
   std::vector<OpCost> costs(p.ops.size(), {1, false});
   const Recomputation r = recompute(p, as_listed(p), costs, 800);
   EXPECT_FALSE(r.fits);
@@ -78,7 +78,7 @@ TEST(Recompute, NeverRepeatsWhatMustNotBe) {
 
 TEST(Recompute, NeverReadsAVariableAfterItsUpdate) {
   // Value 0 is a variable that op 2 updates; op 0 reads it and is needed again by op 4.
-  Program p;
+  Problem p;
   p.values = {{.bytes = 8, .external = true},
               {.bytes = 100},
               {.bytes = 100},
@@ -100,7 +100,7 @@ TEST(Recompute, NeverReadsAVariableAfterItsUpdate) {
 }
 
 TEST(Recompute, ABudgetOutOfReachGivesTheLowestPeakThatAnotherBudgetReaches) {
-  const Program p = chain(32, 100);
+  const Problem p = chain(32, 100);
   const std::vector<OpCost> costs(p.ops.size(), {1, true});
   const Recomputation lowest = recompute(p, as_listed(p), costs, 1);
   EXPECT_FALSE(lowest.fits);
@@ -115,7 +115,7 @@ TEST(Recompute, ABudgetOutOfReachGivesTheLowestPeakThatAnotherBudgetReaches) {
 TEST(Recompute, RandomProgramsStayPrograms) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    Program p;
+    Problem p;
     const int n = 5 + static_cast<int>(random() % 40);
     p.values.push_back({.bytes = 64, .external = true});
     for (int i = 0; i < n; ++i) {
@@ -137,12 +137,12 @@ TEST(Recompute, RandomProgramsStayPrograms) {
     for (int i = 0; i < n; ++i) costs.push_back({1.0, random() % 4 != 0});
     const Recomputation all = recompute(p, as_listed(p), costs, int64_t{1} << 40);
     const Recomputation r = recompute(p, as_listed(p), costs, all.peak * 6 / 10);
-    const Storages storages = find_storages(r.program);  // throws where it cannot run
-    EXPECT_TRUE(is_order(storages, as_listed(r.program)));
+    const Storages storages = find_storages(r.problem);  // throws where it cannot run
+    EXPECT_TRUE(is_order(storages, as_listed(r.problem)));
     EXPECT_LE(r.peak, all.peak);
-    EXPECT_EQ(r.op_of.size(), r.program.ops.size());
-    for (size_t i = 0; i < r.program.ops.size(); ++i) {
-      const Op &now = r.program.ops[i], &was = p.ops[static_cast<size_t>(r.op_of[i])];
+    EXPECT_EQ(r.op_of.size(), r.problem.ops.size());
+    for (size_t i = 0; i < r.problem.ops.size(); ++i) {
+      const Op &now = r.problem.ops[i], &was = p.ops[static_cast<size_t>(r.op_of[i])];
       ASSERT_EQ(now.inputs.size(), was.inputs.size());
       for (size_t k = 0; k < now.inputs.size(); ++k) {
         EXPECT_EQ(r.value_of[static_cast<size_t>(now.inputs[k])], was.inputs[k]);

@@ -7,9 +7,9 @@
 namespace tidemark::plan {
 namespace {
 
-std::string fault(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets,
+std::string fault(const std::vector<LiveRange>& ranges, const std::vector<int64_t>& offsets,
                   int64_t peak) {
-  return find_fault(buffers, offsets, peak).value_or("");
+  return find_fault(ranges, offsets, peak).value_or("");
 }
 
 TEST(FindFault, AcceptsWhatIsApartInTimeOrBytes) {
@@ -36,13 +36,12 @@ TEST(FindFault, SeesEndsAboveThePeakAndBadOffsets) {
 }
 
 /// Every pair compared, the plain way.
-bool plainly_right(const std::vector<Buffer>& buffers, const std::vector<int64_t>& offsets) {
-  for (size_t a = 0; a < buffers.size(); ++a) {
+bool plainly_right(const std::vector<LiveRange>& ranges, const std::vector<int64_t>& offsets) {
+  for (size_t a = 0; a < ranges.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
-      const bool same_time =
-          buffers[a].lower < buffers[b].upper && buffers[b].lower < buffers[a].upper;
+      const bool same_time = ranges[a].lower < ranges[b].upper && ranges[b].lower < ranges[a].upper;
       const bool same_bytes =
-          offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size;
+          offsets[a] < offsets[b] + ranges[b].size && offsets[b] < offsets[a] + ranges[a].size;
       if (same_time && same_bytes) return false;
     }
   }
@@ -53,17 +52,17 @@ TEST(FindFault, AgreesWithComparingEveryPair) {
   std::mt19937 random(3);
   int right = 0;
   for (int i = 0; i < 20'000; ++i) {
-    std::vector<Buffer> buffers;
+    std::vector<LiveRange> ranges;
     std::vector<int64_t> offsets;
     for (size_t n = 2 + random() % 4; n > 0; --n) {
       const int64_t lower = random() % 8;
-      buffers.push_back({lower, lower + 1 + static_cast<int64_t>(random() % 4),
-                         1 + static_cast<int64_t>(random() % 4)});
+      ranges.push_back({lower, lower + 1 + static_cast<int64_t>(random() % 4),
+                        1 + static_cast<int64_t>(random() % 4)});
       offsets.push_back(random() % 12);
     }
-    const bool expected = plainly_right(buffers, offsets);
+    const bool expected = plainly_right(ranges, offsets);
     right += expected;
-    ASSERT_EQ(fault(buffers, offsets, 100).empty(), expected) << "case " << i;
+    ASSERT_EQ(fault(ranges, offsets, 100).empty(), expected) << "case " << i;
   }
   EXPECT_GT(right, 2000);
   EXPECT_LT(right, 18'000);

@@ -92,7 +92,7 @@ class Parser {
     if (cells.size() != columns_.size()) {
       refuse("has ", cells.size(), " values, but the header names ", columns_.size());
     }
-    Buffer buffer;
+    LiveRange range;
     std::string id;
     for (size_t i = 0; i < cells.size(); ++i) {
       const std::string_view cell = cells[i];
@@ -101,30 +101,30 @@ class Parser {
           id = cell;
           break;
         case kLower:
-          buffer.lower = number(kLower, cell);
+          range.lower = number(kLower, cell);
           break;
         case kUpper:
-          buffer.upper = number(kUpper, cell);
+          range.upper = number(kUpper, cell);
           break;
         case kSize:
-          buffer.size = number(kSize, cell);
+          range.size = number(kSize, cell);
           break;
         case kAlignment:
-          buffer.alignment = number(kAlignment, cell);
+          range.alignment = number(kAlignment, cell);
           break;
         case kOffset:
-          buffer.fixed = cell.empty() ? kAnywhere : number(kOffset, cell);
+          range.fixed = cell.empty() ? kAnywhere : number(kOffset, cell);
           break;
         case kColumns:
           break;
       }
     }
-    check(buffer, id);
+    check(range, id);
     table_.ids.push_back(std::move(id));
-    table_.buffers.push_back(buffer);
+    table_.ranges.push_back(range);
   }
 
-  void check(const Buffer& b, const std::string& id) {
+  void check(const LiveRange& b, const std::string& id) {
     if (id.empty()) refuse("the id is empty");
     const auto [at, is_new] = line_of_id_.try_emplace(id, line_);
     if (!is_new) refuse("the id ", quoted(id), " was given on line ", at->second, " already");

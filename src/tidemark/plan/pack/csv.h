@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
-#include "tidemark/plan/pack/buffer.h"
+#include "tidemark/plan/pack/live_range.h"
 
 namespace tidemark::plan {
 
 struct BufferTable {
   std::vector<std::string> ids;
-  std::vector<Buffer> buffers;
+  std::vector<LiveRange> ranges;
 };
 
 /// Throws InvalidArgumentError that names the line.

@@ -21,19 +21,19 @@ std::string refusal(std::string_view text) {
 TEST(ParseCsv, ReadsTheFourColumnsInAnyOrder) {
   const BufferTable table = parse_csv("size, id,lower,upper\r\n10,a, 0,5\r\n\r\n20,b,-3,7");
   ASSERT_EQ(table.ids, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(table.buffers[0].size, 10);
-  EXPECT_EQ(table.buffers[1].lower, -3);
-  EXPECT_EQ(table.buffers[1].upper, 7);
-  EXPECT_EQ(table.buffers[1].alignment, 1);
-  EXPECT_FALSE(table.buffers[1].is_fixed());
+  EXPECT_EQ(table.ranges[0].size, 10);
+  EXPECT_EQ(table.ranges[1].lower, -3);
+  EXPECT_EQ(table.ranges[1].upper, 7);
+  EXPECT_EQ(table.ranges[1].alignment, 1);
+  EXPECT_FALSE(table.ranges[1].is_fixed());
 }
 
 TEST(ParseCsv, ReadsAlignmentsAndFixedOffsets) {
   const BufferTable table =
       parse_csv("\xef\xbb\xbfid,lower,upper,size,alignment,offset\na,0,5,1,64,128\nb,0,5,1,8,\n");
-  EXPECT_EQ(table.buffers[0].alignment, 64);
-  EXPECT_EQ(table.buffers[0].fixed, 128);
-  EXPECT_FALSE(table.buffers[1].is_fixed());
+  EXPECT_EQ(table.ranges[0].alignment, 64);
+  EXPECT_EQ(table.ranges[0].fixed, 128);
+  EXPECT_FALSE(table.ranges[1].is_fixed());
 }
 
 TEST(ParseCsv, NamesTheLineOfAMistake) {

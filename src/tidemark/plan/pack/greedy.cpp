@@ -7,15 +7,15 @@ namespace tidemark::plan {
 
 namespace {
 
-/// The placed buffers by offset, searched for gaps from the bottom up.
+/// The placed ranges by offset, searched for gaps from the bottom up.
 class Placed {
  public:
-  Placed(std::span<const Buffer> buffers, size_t expected) : buffers_(buffers) {
+  Placed(std::span<const LiveRange> ranges, size_t expected) : ranges_(ranges) {
     entries_.reserve(expected);
   }
 
   void add(int index, int64_t offset) {
-    const Buffer& b = buffers_[index];
+    const LiveRange& b = ranges_[index];
     const Entry entry{offset, offset + b.size, b.lower, b.upper};
     const auto at = std::upper_bound(entries_.begin(), entries_.end(), entry,
                                      [](auto& a, auto& b) { return a.begin < b.begin; });
@@ -23,8 +23,8 @@ class Placed {
   }
 
   int64_t find(int index, Fit fit, int64_t& work) const {
-    const Buffer& b = buffers_[index];
-    int64_t free_from = 0;  // everything this buffer meets below here has been passed
+    const LiveRange& b = ranges_[index];
+    int64_t free_from = 0;  // everything this range meets below here has been passed
     int64_t chosen = -1;
     int64_t chosen_gap = std::numeric_limits<int64_t>::max();
     for (const Entry& entry : entries_) {
@@ -49,7 +49,7 @@ class Placed {
     int64_t lower;
     int64_t upper;
   };
-  std::span<const Buffer> buffers_;
+  std::span<const LiveRange> ranges_;
   std::vector<Entry> entries_;
 };
 
@@ -104,19 +104,19 @@ class Skyline {
 
 }  // namespace
 
-std::optional<Offsets> place_in_order(std::span<const Buffer> buffers, std::span<const int> order,
+std::optional<Offsets> place_in_order(std::span<const LiveRange> ranges, std::span<const int> order,
                                       Fit fit, int64_t& work) {
-  const auto count = static_cast<int64_t>(buffers.size());
+  const auto count = static_cast<int64_t>(ranges.size());
   if (count * count / 8 > work) return std::nullopt;  // a look at the lower quarter, on average
-  Offsets offsets(buffers.size(), 0);
-  Placed placed(buffers, buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i].is_fixed()) continue;
-    offsets[i] = buffers[i].fixed;
-    if (buffers[i].size > 0) placed.add(static_cast<int>(i), offsets[i]);
+  Offsets offsets(ranges.size(), 0);
+  Placed placed(ranges, ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (!ranges[i].is_fixed()) continue;
+    offsets[i] = ranges[i].fixed;
+    if (ranges[i].size > 0) placed.add(static_cast<int>(i), offsets[i]);
   }
   for (const int i : order) {
-    if (buffers[i].is_fixed() || buffers[i].size == 0) continue;
+    if (ranges[i].is_fixed() || ranges[i].size == 0) continue;
     if (work <= 0) return std::nullopt;
     offsets[i] = placed.find(i, fit, work);
     placed.add(i, offsets[i]);
@@ -124,10 +124,10 @@ std::optional<Offsets> place_in_order(std::span<const Buffer> buffers, std::span
   return offsets;
 }
 
-Offsets stack_in_order(std::span<const Buffer> buffers, std::span<const int> order) {
+Offsets stack_in_order(std::span<const LiveRange> ranges, std::span<const int> order) {
   std::vector<int64_t> times;
-  times.reserve(2 * buffers.size());
-  for (const Buffer& b : buffers) {
+  times.reserve(2 * ranges.size());
+  for (const LiveRange& b : ranges) {
     times.push_back(b.lower);
     times.push_back(b.upper);
   }
@@ -137,9 +137,9 @@ Offsets stack_in_order(std::span<const Buffer> buffers, std::span<const int> ord
     return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
   };
   Skyline skyline(times.size());
-  Offsets offsets(buffers.size(), 0);
+  Offsets offsets(ranges.size(), 0);
   for (const int i : order) {
-    const Buffer& b = buffers[i];
+    const LiveRange& b = ranges[i];
     if (b.size == 0) continue;
     const size_t begin = position(b.lower);
     const size_t end = position(b.upper);

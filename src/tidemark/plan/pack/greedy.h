@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tidemark/plan/pack/buffer.h"
+#include "tidemark/plan/pack/live_range.h"
 
 namespace tidemark::plan {
 
@@ -13,23 +13,23 @@ using Offsets = std::vector<int64_t>;
 
 enum class Fit { first, best };
 
-/// Places fixed buffers, then the others in the given order, each into the lowest gap that is free
-/// for all its time (first) or the tightest one (best). Looks at every placed buffer below the gap,
+/// Places fixed ranges, then the others in the given order, each into the lowest gap that is free
+/// for all its time (first) or the tightest one (best). Looks at every placed range below the gap,
 /// so the work grows with the square; it gives up after `work` such looks, or before if they will
 /// hardly suffice. Subtracts what it used.
-std::optional<Offsets> place_in_order(std::span<const Buffer> buffers, std::span<const int> order,
+std::optional<Offsets> place_in_order(std::span<const LiveRange> ranges, std::span<const int> order,
                                       Fit fit, int64_t& work);
 
-/// Puts each buffer on top of everything placed before that it meets. Near-linear.
-/// No buffer may be fixed.
-Offsets stack_in_order(std::span<const Buffer> buffers, std::span<const int> order);
+/// Puts each range on top of everything placed before that it meets. Near-linear.
+/// No range may be fixed.
+Offsets stack_in_order(std::span<const LiveRange> ranges, std::span<const int> order);
 
-/// What an allocator would do that sees buffers come and go in time (or, `backward`, in reverse):
-/// the tightest free block, else the top. Near-linear. Everything lies above the fixed buffers.
-Offsets allocate_in_time(std::span<const Buffer> buffers, bool backward);
+/// What an allocator would do that sees ranges come and go in time (or, `backward`, in reverse):
+/// the tightest free block, else the top. Near-linear. Everything lies above the fixed ranges.
+Offsets allocate_in_time(std::span<const LiveRange> ranges, bool backward);
 
 /// Orders that tend to pack well: by length, by size, by how crowded the time is (twice), by area,
 /// by time. The first `count` of them.
-std::vector<std::vector<int>> greedy_orders(std::span<const Buffer> buffers, size_t count = 6);
+std::vector<std::vector<int>> greedy_orders(std::span<const LiveRange> ranges, size_t count = 6);
 
 }  // namespace tidemark::plan

@@ -9,14 +9,14 @@ namespace tidemark::plan {
 namespace {
 
 /// As a floating-point number, for the ends may be as far apart as integers go.
-double length(const Buffer& b) {
+double length(const LiveRange& b) {
   return static_cast<double>(b.upper) - static_cast<double>(b.lower);
 }
 
-/// The most bytes alive at once during each buffer's life.
-std::vector<double> crowding(std::span<const Buffer> buffers) {
+/// The most bytes alive at once during each range's life.
+std::vector<double> crowding(std::span<const LiveRange> ranges) {
   std::vector<std::pair<int64_t, int64_t>> changes;
-  for (const Buffer& b : buffers) {
+  for (const LiveRange& b : ranges) {
     changes.emplace_back(b.lower, b.size);
     changes.emplace_back(b.upper, -b.size);
   }
@@ -43,7 +43,7 @@ std::vector<double> crowding(std::span<const Buffer> buffers) {
     return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
   };
   std::vector<double> out;
-  for (const Buffer& b : buffers) {
+  for (const LiveRange& b : ranges) {
     const size_t begin = position(b.lower);
     const size_t end = position(b.upper);
     size_t level = 0;
@@ -56,13 +56,13 @@ std::vector<double> crowding(std::span<const Buffer> buffers) {
 
 }  // namespace
 
-std::vector<std::vector<int>> greedy_orders(std::span<const Buffer> buffers, size_t count) {
+std::vector<std::vector<int>> greedy_orders(std::span<const LiveRange> ranges, size_t count) {
   using Key = std::pair<double, double>;
   std::vector<double> crowded;
-  if (count > 2) crowded = crowding(buffers);
+  if (count > 2) crowded = crowding(ranges);
   const auto key_of = [&](size_t order, size_t i) -> Key {
-    const auto size = static_cast<double>(buffers[i].size);
-    const double span = length(buffers[i]);
+    const auto size = static_cast<double>(ranges[i].size);
+    const double span = length(ranges[i]);
     switch (order) {
       case 0:
         return {span, size};
@@ -75,48 +75,48 @@ std::vector<std::vector<int>> greedy_orders(std::span<const Buffer> buffers, siz
       case 4:
         return {size * span, span};
       default:
-        return {-static_cast<double>(buffers[i].lower), size};
+        return {-static_cast<double>(ranges[i].lower), size};
     }
   };
   std::vector<std::vector<int>> orders;
   for (size_t number = 0; number < std::min<size_t>(count, 6); ++number) {
     std::vector<Key> keys;
-    for (size_t i = 0; i < buffers.size(); ++i) keys.push_back(key_of(number, i));
-    std::vector<int>& order = orders.emplace_back(buffers.size());
+    for (size_t i = 0; i < ranges.size(); ++i) keys.push_back(key_of(number, i));
+    std::vector<int>& order = orders.emplace_back(ranges.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[a] > keys[b]; });
   }
   return orders;
 }
 
-Offsets allocate_in_time(std::span<const Buffer> buffers, bool backward) {
+Offsets allocate_in_time(std::span<const LiveRange> ranges, bool backward) {
   struct Event {
     int64_t time;
     bool starts;
     int index;
   };
   std::vector<Event> events;
-  events.reserve(2 * buffers.size());
-  Offsets offsets(buffers.size(), 0);
+  events.reserve(2 * ranges.size());
+  Offsets offsets(ranges.size(), 0);
   int64_t bottom = 0;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].is_fixed()) {
-      offsets[i] = buffers[i].fixed;
-      bottom = std::max(bottom, buffers[i].fixed + buffers[i].size);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].is_fixed()) {
+      offsets[i] = ranges[i].fixed;
+      bottom = std::max(bottom, ranges[i].fixed + ranges[i].size);
     }
-    if (buffers[i].is_fixed() || buffers[i].size == 0) continue;
-    events.push_back({buffers[i].lower, !backward, static_cast<int>(i)});
-    events.push_back({buffers[i].upper, backward, static_cast<int>(i)});
+    if (ranges[i].is_fixed() || ranges[i].size == 0) continue;
+    events.push_back({ranges[i].lower, !backward, static_cast<int>(i)});
+    events.push_back({ranges[i].upper, backward, static_cast<int>(i)});
   }
   std::sort(events.begin(), events.end(), [&](const Event& a, const Event& b) {
     if (a.time != b.time) return backward ? a.time > b.time : a.time < b.time;
     if (a.starts != b.starts) return !a.starts;
-    const int64_t sizes[] = {buffers[a.index].size, buffers[b.index].size};
+    const int64_t sizes[] = {ranges[a.index].size, ranges[b.index].size};
     return sizes[0] != sizes[1] ? sizes[0] > sizes[1] : a.index < b.index;
   });
   FreeList free(bottom);
   for (const Event& event : events) {
-    const Buffer& b = buffers[event.index];
+    const LiveRange& b = ranges[event.index];
     if (event.starts) {
       offsets[event.index] = free.take(b.size, b.alignment);
     } else {

@@ -45,11 +45,11 @@ std::vector<int> rank_by(std::span<const double> keys) {
 
 /// The step all offsets can be taken in: sizes in it are whole numbers, padding included.
 /// Nothing where the alignments do not divide each other.
-std::optional<int64_t> common_unit(std::span<const Buffer> buffers) {
+std::optional<int64_t> common_unit(std::span<const LiveRange> ranges) {
   int64_t alignment = 1;
-  for (const Buffer& b : buffers) alignment = std::max(alignment, b.alignment);
+  for (const LiveRange& b : ranges) alignment = std::max(alignment, b.alignment);
   int64_t unit = 0;
-  for (const Buffer& b : buffers) {
+  for (const LiveRange& b : ranges) {
     if (alignment % b.alignment != 0) return std::nullopt;
     unit = std::gcd(unit, round_up(b.size, alignment));
   }
@@ -59,16 +59,16 @@ std::optional<int64_t> common_unit(std::span<const Buffer> buffers) {
 /// Runs the search with many orders, rules and targets between the bound and the best peak.
 class Portfolio {
  public:
-  Portfolio(std::span<const Buffer> buffers, int64_t unit, Incumbent& best, Effort& effort)
-      : buffers_(buffers),
+  Portfolio(std::span<const LiveRange> ranges, int64_t unit, Incumbent& best, Effort& effort)
+      : ranges_(ranges),
         unit_(unit),
         best_(best),
         effort_(effort),
-        search_(make_sections(buffers), sizes(buffers, unit)),
-        attempt_nodes_(std::max<int64_t>(1000, 3 * static_cast<int64_t>(buffers.size()))) {
-    for (const std::vector<int>& order : greedy_orders(buffers)) ranks_.push_back(rank_of(order));
-    uniform_ = std::all_of(buffers.begin(), buffers.end(), [&](const Buffer& b) {
-      return b.alignment == buffers.front().alignment;
+        search_(make_sections(ranges), sizes(ranges, unit)),
+        attempt_nodes_(std::max<int64_t>(1000, 3 * static_cast<int64_t>(ranges.size()))) {
+    for (const std::vector<int>& order : greedy_orders(ranges)) ranks_.push_back(rank_of(order));
+    uniform_ = std::all_of(ranges.begin(), ranges.end(), [&](const LiveRange& b) {
+      return b.alignment == ranges.front().alignment;
     });
     lowest_ = (best.proven_bound + unit - 1) / unit;
     // Padding to the largest alignment may need more than the bytes alone.
@@ -95,9 +95,9 @@ class Portfolio {
   }
 
  private:
-  static std::vector<int64_t> sizes(std::span<const Buffer> buffers, int64_t unit) {
+  static std::vector<int64_t> sizes(std::span<const LiveRange> ranges, int64_t unit) {
     std::vector<int64_t> out;
-    for (const Buffer& b : buffers) out.push_back((b.size + unit - 1) / unit);
+    for (const LiveRange& b : ranges) out.push_back((b.size + unit - 1) / unit);
     return out;
   }
 
@@ -133,7 +133,7 @@ class Portfolio {
     const bool by_failures = i == ranks_.size();
     const double power = random_.between(0.2, 2.2);
     std::vector<double> keys;
-    for (size_t b = 0; b < buffers_.size(); ++b) {
+    for (size_t b = 0; b < ranges_.size(); ++b) {
       double key = 0;
       if (by_failures) {
         for (int s = sections.first[b]; s < sections.last[b]; ++s) {
@@ -142,7 +142,7 @@ class Portfolio {
         key *= random_.between(0.7, 1.3);
       } else {
         key = std::pow(sections.last[b] - sections.first[b], power) *
-              static_cast<double>(buffers_[b].size) * random_.between(0.5, 1.5);
+              static_cast<double>(ranges_[b].size) * random_.between(0.5, 1.5);
       }
       keys.push_back(key);
     }
@@ -152,7 +152,7 @@ class Portfolio {
   void take(const std::vector<int64_t>& offsets) {
     Offsets bytes;
     for (const int64_t offset : offsets) bytes.push_back(offset * unit_);
-    const int64_t peak = peak_of(buffers_, bytes);
+    const int64_t peak = peak_of(ranges_, bytes);
     if (peak >= best_.peak) return;
     best_.offsets = std::move(bytes);
     best_.peak = peak;
@@ -162,11 +162,11 @@ class Portfolio {
     lowest_ = std::max(lowest_, capacity + 1);
     if (!uniform_) return;  // padding to the largest alignment is our choice, not a need
     // Padded to the alignment a packing of p bytes ends below p + alignment.
-    const int64_t bytes = lowest_ * unit_ - buffers_.front().alignment + 1;
+    const int64_t bytes = lowest_ * unit_ - ranges_.front().alignment + 1;
     best_.proven_bound = std::min(best_.peak, std::max(best_.proven_bound, bytes));
   }
 
-  std::span<const Buffer> buffers_;
+  std::span<const LiveRange> ranges_;
   int64_t unit_;
   Incumbent& best_;
   Effort& effort_;
@@ -181,19 +181,19 @@ class Portfolio {
 
 }  // namespace
 
-void improve_by_search(std::span<const Buffer> buffers, int64_t enough, Incumbent& best,
+void improve_by_search(std::span<const LiveRange> ranges, int64_t enough, Incumbent& best,
                        Effort& effort) {
-  if (const std::optional<int64_t> unit = common_unit(buffers)) {
-    Portfolio(buffers, *unit, best, effort).run(enough);
+  if (const std::optional<int64_t> unit = common_unit(ranges)) {
+    Portfolio(ranges, *unit, best, effort).run(enough);
   }
 }
 
-void improve_by_reordering(std::span<const Buffer> buffers, int64_t enough, Incumbent& best,
+void improve_by_reordering(std::span<const LiveRange> ranges, int64_t enough, Incumbent& best,
                            Effort& effort) {
   constexpr int kPatience = 200;
   constexpr int64_t kWork = 100'000'000;
   // In order of offset, first fit gives the same packing again or a better one.
-  std::vector<int> order(buffers.size());
+  std::vector<int> order(ranges.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return best.offsets[a] < best.offsets[b]; });
@@ -201,16 +201,16 @@ void improve_by_reordering(std::span<const Buffer> buffers, int64_t enough, Incu
   Offsets offsets = best.offsets;
   for (int tries = 0; tries < kPatience && best.peak > enough && !effort.spent(); ++tries) {
     for (size_t i = 0; i < order.size(); ++i) {
-      if (offsets[order[i]] + buffers[order[i]].size == peak) {
+      if (offsets[order[i]] + ranges[order[i]].size == peak) {
         std::rotate(order.begin() + i / 2, order.begin() + i, order.begin() + i + 1);
       }
     }
     int64_t work = kWork;
-    const std::optional<Offsets> placed = place_in_order(buffers, order, Fit::first, work);
-    effort.nodes -= static_cast<int64_t>(buffers.size());
+    const std::optional<Offsets> placed = place_in_order(ranges, order, Fit::first, work);
+    effort.nodes -= static_cast<int64_t>(ranges.size());
     if (!placed) return;
     offsets = *placed;
-    peak = peak_of(buffers, offsets);
+    peak = peak_of(ranges, offsets);
     if (peak >= best.peak) continue;
     best.offsets = offsets;
     best.peak = peak;

@@ -19,16 +19,16 @@ struct Incumbent {
   int64_t proven_bound = 0;
 };
 
-/// By branch and bound, for components of up to kSearchLimit buffers, none of them fixed. Stops at
+/// By branch and bound, for components of up to kSearchLimit ranges, none of them fixed. Stops at
 /// the peak `enough`.
-void improve_by_search(std::span<const Buffer> buffers, int64_t enough, Incumbent& best,
+void improve_by_search(std::span<const LiveRange> ranges, int64_t enough, Incumbent& best,
                        Effort& effort);
 
-/// By first fit again and again, each time the buffers at the peak come earlier.
-void improve_by_reordering(std::span<const Buffer> buffers, int64_t enough, Incumbent& best,
+/// By first fit again and again, each time the ranges at the peak come earlier.
+void improve_by_reordering(std::span<const LiveRange> ranges, int64_t enough, Incumbent& best,
                            Effort& effort);
 
-/// The search keeps a frame of the stack a placed buffer, and lists of who meets whom.
+/// The search keeps a frame of the stack a placed range, and lists of who meets whom.
 inline constexpr size_t kSearchLimit = 4096;
 
 }  // namespace tidemark::plan

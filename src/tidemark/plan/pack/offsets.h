@@ -1,7 +1,7 @@
-// Where buffers lie in one arena: as low a peak as the time allows.
+// Where ranges lie in one arena: as low a peak as the time allows.
 //
-//   std::vector<plan::Buffer> buffers{{0, 2, 400}, {1, 3, 200}, {2, 4, 400}};
-//   plan::Packing packing = plan::pack(buffers);
+//   std::vector<plan::LiveRange> ranges{{0, 2, 400}, {1, 3, 200}, {2, 4, 400}};
+//   plan::Packing packing = plan::pack(ranges);
 //   packing.offsets;      // {0, 400, 0}
 //   packing.peak;         // 600
 //   packing.lower_bound;  // 600: no order of bytes could do with less
@@ -11,7 +11,7 @@
 
 #include <limits>
 
-#include "tidemark/plan/pack/buffer.h"
+#include "tidemark/plan/pack/live_range.h"
 
 namespace tidemark::plan {
 
@@ -35,6 +35,6 @@ struct Packing {
 };
 
 /// Throws InvalidArgumentError as `validate` does.
-TIDEMARK_API Packing pack(std::span<const Buffer> buffers, const PackOptions& options = {});
+TIDEMARK_API Packing pack(std::span<const LiveRange> ranges, const PackOptions& options = {});
 
 }  // namespace tidemark::plan

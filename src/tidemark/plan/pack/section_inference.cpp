@@ -1,4 +1,4 @@
-// What follows from the decisions so far, for the open buffers of one part.
+// What follows from the decisions so far, for the open ranges of one part.
 #include <algorithm>
 #include <limits>
 
@@ -29,7 +29,7 @@ bool SectionSearch::propagate(size_t begin, size_t end, int from, int to) {
   return true;
 }
 
-/// Of interchangeable buffers the earlier one lies lower.
+/// Of interchangeable ranges the earlier one lies lower.
 bool SectionSearch::order_twins(size_t begin, size_t end, bool& changed) {
   for (size_t i = begin; i < end; ++i) {
     const int b = open_[i];
@@ -43,7 +43,7 @@ bool SectionSearch::order_twins(size_t begin, size_t end, bool& changed) {
   return true;
 }
 
-/// A section's floor is the lowest place any of its open buffers could have; what lies below is
+/// A section's floor is the lowest place any of its open ranges could have; what lies below is
 /// wasted, and a section can waste no more than its slack.
 bool SectionSearch::raise_floors(size_t begin, size_t end, int from, int to) {
   std::fill(scan_.begin() + from, scan_.begin() + to,
@@ -74,7 +74,7 @@ bool SectionSearch::raise_floors(size_t begin, size_t end, int from, int to) {
   return true;
 }
 
-/// A buffer that cannot rest on what is placed must rest on the top of an open one. If all below
+/// A range that cannot rest on what is placed must rest on the top of an open one. If all below
 /// it stays empty for its whole size and time, it could as well lie there: another branch has that.
 bool SectionSearch::demand_support(size_t begin, size_t end, bool& changed) {
   for (size_t i = begin; i < end; ++i) {
@@ -97,7 +97,7 @@ bool SectionSearch::demand_support(size_t begin, size_t end, bool& changed) {
   return true;
 }
 
-/// Where a section's slack lets only one open buffer come next, all others lie above it.
+/// Where a section's slack lets only one open range come next, all others lie above it.
 bool SectionSearch::put_contenders_first(size_t begin, size_t end, int from, int to,
                                          bool& changed) {
   for (size_t i = begin; i < end; ++i) {

@@ -89,7 +89,7 @@ bool SectionSearch::out_of_time() {
   return gave_up_;
 }
 
-/// True iff some moment inside the part is crossed by no open buffer.
+/// True iff some moment inside the part is crossed by no open range.
 bool SectionSearch::splits(size_t begin, size_t end) {
   int from = sections_.count;
   int to = 0;
@@ -138,7 +138,7 @@ bool SectionSearch::fill(size_t begin, size_t end) {
   return true;
 }
 
-/// On failure everything is as before; on success the buffers of the range are placed.
+/// On failure everything is as before; on success the ranges of the range are placed.
 bool SectionSearch::fill_part(size_t begin, size_t end) {
   const size_t mark = trail_.size();
   int from = sections_.count;
@@ -179,7 +179,7 @@ void SectionSearch::place(int b) {
   }
 }
 
-/// Above its present lower bound, b can only rest on a buffer that is still open.
+/// Above its present lower bound, b can only rest on a range that is still open.
 int64_t SectionSearch::next_level(int b) const {
   int64_t level = kInfinite;
   for (const int c : meets_[b]) {
@@ -189,7 +189,7 @@ int64_t SectionSearch::next_level(int b) const {
 }
 
 /// True iff b can be placed at its lower bound: it rests on something there, and below it no space
-/// is left that another buffer could take.
+/// is left that another range could take.
 bool SectionSearch::is_ready(int b) const {
   if (low_[b] != support_[b] || waits_for_twin(b)) return false;
   for (int s = sections_.first[b]; s < sections_.last[b]; ++s) {
@@ -198,7 +198,7 @@ bool SectionSearch::is_ready(int b) const {
   return true;
 }
 
-/// The next buffer to decide on. At the lowest floor of the part every buffer that could lie there
+/// The next range to decide on. At the lowest floor of the part every range that could lie there
 /// is ready, so after propagation there always is one.
 int SectionSearch::choose(size_t begin, size_t end, int from, int to) {
   ready_here_.assign(sections_.count, 0);

@@ -1,11 +1,11 @@
 // Does a packing within a capacity exist? A complete search for one component in time.
 //
-// Every packing can be pushed down until each buffer rests on the ground or on another's top, so
+// Every packing can be pushed down until each range rests on the ground or on another's top, so
 // only those are looked for. They grow from the ground up: over each section of time stands a
-// skyline, and the next decision is taken where it is hardest, in a valley of the skyline: a buffer
+// skyline, and the next decision is taken where it is hardest, in a valley of the skyline: a range
 // that fits into the valley is placed at its ground, or is known to lie higher. Between decisions,
-// lower bounds of all open buffers are raised as far as the sections allow; where a section's
-// waste exceeds what its load leaves, the branch is dead. Open buffers that no longer meet are
+// lower bounds of all open ranges are raised as far as the sections allow; where a section's
+// waste exceeds what its load leaves, the branch is dead. Open ranges that no longer meet are
 // solved apart. The ideas are those of the literature on static memory allocation (canonical
 // solutions, section inference, dominance: MiniMalloc, 2023; failure weights: Boussemart, 2004).
 #pragma once
@@ -30,7 +30,7 @@ class SectionSearch {
   /// `sizes` are in units of the common alignment; all are positive.
   SectionSearch(Sections sections, std::vector<int64_t> sizes);
 
-  /// Buffers of lower `rank` are tried first. Deterministic unless the deadline strikes.
+  /// Ranges of lower `rank` are tried first. Deterministic unless the deadline strikes.
   Outcome run(int64_t capacity, const std::vector<int>& rank, Rule rule, int64_t node_limit,
               Deadline deadline);
 
@@ -51,11 +51,11 @@ class SectionSearch {
   };
   /// Of one section, valid within one pass of propagation.
   struct Scan {
-    int64_t lowest;      // of the open buffers' lower bounds
-    int64_t first_top;   // lowest end an open buffer could have,
+    int64_t lowest;      // of the open ranges' lower bounds
+    int64_t first_top;   // lowest end an open range could have,
     int64_t second_top;  // and the lowest of another one
     int first_top_owner;
-    int contenders;  // open buffers that could come next here
+    int contenders;  // open ranges that could come next here
     int contender;   // one of them
   };
 
@@ -88,7 +88,7 @@ class SectionSearch {
   Sections sections_;
   std::vector<int64_t> size_;
   std::vector<std::vector<int>> meets_;
-  std::vector<int> twin_;  // the previous buffer of the same size and time, which lies below; or -1
+  std::vector<int> twin_;  // the previous range of the same size and time, which lies below; or -1
   std::vector<double> weight_;
   int64_t largest_load_ = 0;
 
@@ -101,14 +101,14 @@ class SectionSearch {
   Deadline deadline_;
   bool gave_up_ = false;
 
-  // Per buffer. All but offset_ are restored from the trail.
+  // Per range. All but offset_ are restored from the trail.
   std::vector<int64_t> low_;      // no lower offset is possible
   std::vector<int64_t> support_;  // the highest top placed in its time
   std::vector<int64_t> placed_;
   std::vector<int64_t> offset_;
   // Per section.
-  std::vector<int64_t> floor_;  // no open buffer can lie lower; at least the highest placed top
-  std::vector<int64_t> slack_;  // capacity - floor - sizes of the open buffers; never negative
+  std::vector<int64_t> floor_;  // no open range can lie lower; at least the highest placed top
+  std::vector<int64_t> slack_;  // capacity - floor - sizes of the open ranges; never negative
   std::vector<int64_t> open_count_;
 
   std::vector<int> open_;  // parts of the problem are ranges of it; within them the order is free

@@ -14,12 +14,12 @@ struct Event {
 };
 
 /// Ends come before starts of the same time.
-std::vector<Event> sorted_events(std::span<const Buffer> buffers) {
+std::vector<Event> sorted_events(std::span<const LiveRange> ranges) {
   std::vector<Event> events;
-  events.reserve(2 * buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    events.push_back({buffers[i].lower, true, static_cast<int>(i)});
-    events.push_back({buffers[i].upper, false, static_cast<int>(i)});
+  events.reserve(2 * ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    events.push_back({ranges[i].lower, true, static_cast<int>(i)});
+    events.push_back({ranges[i].upper, false, static_cast<int>(i)});
   }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     if (a.time != b.time) return a.time < b.time;
@@ -30,13 +30,13 @@ std::vector<Event> sorted_events(std::span<const Buffer> buffers) {
 
 }  // namespace
 
-Sections make_sections(std::span<const Buffer> buffers) {
+Sections make_sections(std::span<const LiveRange> ranges) {
   Sections sections;
-  sections.first.resize(buffers.size());
-  sections.last.resize(buffers.size());
+  sections.first.resize(ranges.size());
+  sections.last.resize(ranges.size());
   // A section closes at the first end after a start: until then the live set only grew.
   bool grown = false;
-  for (const Event& event : sorted_events(buffers)) {
+  for (const Event& event : sorted_events(ranges)) {
     if (event.starts) {
       sections.first[event.index] = sections.count;
       grown = true;
@@ -49,20 +49,20 @@ Sections make_sections(std::span<const Buffer> buffers) {
   return sections;
 }
 
-std::vector<std::vector<int>> time_components(std::span<const Buffer> buffers) {
-  std::vector<int> by_start(buffers.size());
+std::vector<std::vector<int>> time_components(std::span<const LiveRange> ranges) {
+  std::vector<int> by_start(ranges.size());
   std::iota(by_start.begin(), by_start.end(), 0);
   std::stable_sort(by_start.begin(), by_start.end(),
-                   [&](int a, int b) { return buffers[a].lower < buffers[b].lower; });
+                   [&](int a, int b) { return ranges[a].lower < ranges[b].lower; });
   std::vector<std::vector<int>> components;
   int64_t end = 0;
   for (const int i : by_start) {
-    if (components.empty() || buffers[i].lower >= end) {
+    if (components.empty() || ranges[i].lower >= end) {
       components.emplace_back();
-      end = buffers[i].upper;
+      end = ranges[i].upper;
     }
     components.back().push_back(i);
-    end = std::max(end, buffers[i].upper);
+    end = std::max(end, ranges[i].upper);
   }
   return components;
 }

@@ -124,7 +124,7 @@ LoopFn select_of(size_t element_size) {
 void run_select(KernelContext& k) {
   const DType dtype = k.output(0).dtype();
   if (dtype == DType::string) return select_strings(k);
-  Loop loop;
+  ElementwiseLoop loop;
   loop.run = select_of(size_of(dtype));
   loop.out = dtype;
   loop.arity = 3;
@@ -148,7 +148,7 @@ TIDEMARK_KERNEL(select, kBool, run_select);
 void run_add_n(KernelContext& k) {
   const Tensor& out = k.output(0);
   const DType dtype = out.dtype();
-  const Loop* add = loop_for("add", dtype);
+  const ElementwiseLoop* add = loop_for("add", dtype);
   const auto size = static_cast<int64_t>(size_of(dtype));
   parallel_for(out.num_elements(), (64 << 10) / size, [&](int64_t begin, int64_t end) {
     char* to = static_cast<char*>(out.mutable_raw_data()) + begin * size;

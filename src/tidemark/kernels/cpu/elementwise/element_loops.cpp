@@ -38,13 +38,13 @@ void check_loops(const OpDef& op, std::span<const ElementLoop> loops) {
 
 void register_element_loops(std::string_view op, std::span<const ElementLoop> loops) {
   static std::mutex mutex;
-  static std::deque<cpu::Loop> kept;  // libraries stay as long as the process
+  static std::deque<cpu::ElementwiseLoop> kept;  // libraries stay as long as the process
   std::lock_guard lock(mutex);
   const OpDef& definition = OpRegistry::instance().get(op);
   check_loops(definition, loops);
-  std::vector<const cpu::Loop*> made;
+  std::vector<const cpu::ElementwiseLoop*> made;
   for (const ElementLoop& given : loops) {
-    cpu::Loop& loop = kept.emplace_back();
+    cpu::ElementwiseLoop& loop = kept.emplace_back();
     loop.op = definition.name().c_str();
     loop.run = given.run;
     loop.in = loop.out = given.dtype;

@@ -37,7 +37,7 @@ constexpr int kMaxOps = 256;
 /// A kernel is a plain function, so each op gets a numbered one that finds its loops here.
 struct Slot {
   std::string_view op;
-  const Loop* by_dtype[kDTypeSlots] = {};
+  const ElementwiseLoop* by_dtype[kDTypeSlots] = {};
 };
 constinit std::array<Slot, kMaxOps> slots{};
 /// A slot is complete before it counts: libraries are opened while others look for loops.
@@ -78,7 +78,7 @@ int slot_of(std::string_view op) {
 }
 
 /// A loop over float32 serves the half types too.
-void place(Slot& slot, const Loop& loop) {
+void place(Slot& slot, const ElementwiseLoop& loop) {
   slot.by_dtype[static_cast<int>(loop.in)] = &loop;
   if (loop.in != DType::float32) return;
   slot.by_dtype[static_cast<int>(DType::float16)] = &loop;
@@ -97,7 +97,7 @@ void run_cast(KernelContext& k) {
   const auto wide = [](DType d) {
     return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d;
   };
-  Loop loop;
+  ElementwiseLoop loop;
   loop.in = wide(from);
   loop.out = wide(to);
   loop.run = cast_loop(loop.in, loop.out);
@@ -124,14 +124,14 @@ const bool registered = [] {
 
 const BlockTable& blocks() { return *blocks_in_use; }
 
-const Loop* loop_for(std::string_view op, DType dtype) {
+const ElementwiseLoop* loop_for(std::string_view op, DType dtype) {
   const int slot = find_slot(op);
   return slot < 0 ? nullptr : slots[static_cast<size_t>(slot)].by_dtype[static_cast<int>(dtype)];
 }
 
-void add_loops(std::string_view op, std::span<const Loop* const> loops) {
+void add_loops(std::string_view op, std::span<const ElementwiseLoop* const> loops) {
   Slot slot{op, {}};
-  for (const Loop* loop : loops) place(slot, *loop);
+  for (const ElementwiseLoop* loop : loops) place(slot, *loop);
   register_slot(add_slot(slot));
 }
 

@@ -192,7 +192,7 @@ class Runner {
   }
 
   const LoopCall& call_;
-  const Loop& loop_;
+  const ElementwiseLoop& loop_;
   const bool stream_;
   const bool narrow_out_;
   bool narrow_in_ = false;
@@ -476,8 +476,8 @@ constexpr int64_t kSmall = 2048;
 constexpr int64_t kTiny = 4 * kVectorRun;
 
 /// Every input has n elements or one, of the dtype the loop reads.
-LoopStatus run_tiny(const Loop& loop, void* out, const void* const* in, const int64_t* counts,
-                    int64_t n) {
+LoopStatus run_tiny(const ElementwiseLoop& loop, void* out, const void* const* in,
+                    const int64_t* counts, int64_t n) {
   alignas(64) char blocks[kMaxLoopInputs + 1][kTiny * 16];
   const size_t size = size_of(loop.in);
   const int64_t padded = loop.whole_vectors ? (n + kVectorRun - 1) & ~(kVectorRun - 1) : n;
@@ -499,7 +499,7 @@ LoopStatus run_tiny(const Loop& loop, void* out, const void* const* in, const in
 
 }  // namespace
 
-void run_loop(KernelContext& k, const Loop& loop) {
+void run_loop(KernelContext& k, const ElementwiseLoop& loop) {
   const Tensor& out = k.output(0);
   const int64_t n = out.num_elements();
   const void* in[kMaxLoopInputs] = {};

@@ -1,15 +1,16 @@
 // Elementwise loops and the driver that runs them over tensors.
 //
-// A Loop computes a run of consecutive elements; it knows nothing of shapes, threads, half types or
-// caches. The driver adds those: it cuts the work into pieces, walks broadcast dimensions, converts
-// float16 and bfloat16 block by block, and writes large results past the caches.
+// A ElementwiseLoop computes a run of consecutive elements; it knows nothing of shapes, threads,
+// half types or caches. The driver adds those: it cuts the work into pieces, walks broadcast
+// dimensions, converts float16 and bfloat16 block by block, and writes large results past the
+// caches.
 #pragma once
 
 #include <tidemark/elementwise.h>
 
 namespace tidemark::cpu {
 
-struct Loop {
+struct ElementwiseLoop {
   const char* op = nullptr;
   LoopFn run = nullptr;
   /// As `run`, but writes past the caches; null where results are no floats. `out` is
@@ -28,7 +29,7 @@ struct Loop {
 inline constexpr int64_t kVectorRun = 16;
 
 struct LoopTable {
-  const Loop* loops = nullptr;
+  const ElementwiseLoop* loops = nullptr;
   int count = 0;
 };
 
@@ -53,7 +54,7 @@ inline constexpr int kMaxLoopInputs = 3;
 /// What the driver runs: the loop over `loop.in`, on tensors whose elements have these dtypes.
 /// Where they differ from the loop's, one side is float16 or bfloat16 and the other float32.
 struct LoopCall {
-  const Loop* loop = nullptr;
+  const ElementwiseLoop* loop = nullptr;
   void* out = nullptr;
   DType out_dtype = DType::invalid;
   const Shape* out_shape = nullptr;
@@ -73,7 +74,7 @@ LoopParams params_of(const OpCall& call);
 LoopStatus run_loop(const LoopCall& call);
 
 /// The loop of an op over these inputs, from the kernel's context; throws for a bad status.
-void run_loop(KernelContext& k, const Loop& loop);
+void run_loop(KernelContext& k, const ElementwiseLoop& loop);
 
 [[noreturn, gnu::cold]] void fail_loop(const KernelContext& k, LoopStatus status);
 

@@ -1,4 +1,4 @@
-#include "tidemark/plan/pack/buffer.h"
+#include "tidemark/plan/pack/live_range.h"
 
 #include <tidemark/error.h>
 
@@ -13,7 +13,7 @@ namespace {
 /// Twice this still fits into an int64_t, so sums of two offsets need no further care.
 constexpr int64_t kLargestTotal = std::numeric_limits<int64_t>::max() / 4;
 
-void validate_one(const Buffer& b, size_t index) {
+void validate_one(const LiveRange& b, size_t index) {
   if (b.size < 0) {
     fail("buffer ", index, " has the size ", b.size, "; a size is at least 0");
   }
@@ -32,30 +32,30 @@ void validate_one(const Buffer& b, size_t index) {
   }
 }
 
-/// Sweeps over time, keeping the live fixed buffers by offset: neighbours may touch, not overlap.
-void validate_fixed(std::span<const Buffer> buffers) {
+/// Sweeps over time, keeping the live fixed ranges by offset: neighbours may touch, not overlap.
+void validate_fixed(std::span<const LiveRange> ranges) {
   struct Event {
     int64_t time;
     bool starts;
     size_t index;
   };
   std::vector<Event> events;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i].is_fixed() || buffers[i].size == 0) continue;
-    events.push_back({buffers[i].lower, true, i});
-    events.push_back({buffers[i].upper, false, i});
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (!ranges[i].is_fixed() || ranges[i].size == 0) continue;
+    events.push_back({ranges[i].lower, true, i});
+    events.push_back({ranges[i].upper, false, i});
   }
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.starts != b.starts ? !a.starts : a.index < b.index;
   });
   const auto refuse = [&](size_t a, size_t b) {
-    fail("buffers ", a, " and ", b, " are fixed at ", buffers[a].fixed, " and ", buffers[b].fixed,
+    fail("buffers ", a, " and ", b, " are fixed at ", ranges[a].fixed, " and ", ranges[b].fixed,
          " and alive at the same time, but overlap; fix one of them elsewhere");
   };
   std::map<int64_t, size_t> live;
   for (const Event& event : events) {
-    const Buffer& b = buffers[event.index];
+    const LiveRange& b = ranges[event.index];
     if (!event.starts) {
       live.erase(b.fixed);
       continue;
@@ -64,7 +64,7 @@ void validate_fixed(std::span<const Buffer> buffers) {
     if (above != live.end() && above->first - b.fixed < b.size) refuse(above->second, event.index);
     if (above != live.begin()) {
       const size_t below = std::prev(above)->second;
-      if (b.fixed - buffers[below].fixed < buffers[below].size) refuse(below, event.index);
+      if (b.fixed - ranges[below].fixed < ranges[below].size) refuse(below, event.index);
     }
     live.emplace(b.fixed, event.index);
   }
@@ -72,10 +72,10 @@ void validate_fixed(std::span<const Buffer> buffers) {
 
 }  // namespace
 
-void validate(std::span<const Buffer> buffers) {
+void validate(std::span<const LiveRange> ranges) {
   int64_t total = 0;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer& b = buffers[i];
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const LiveRange& b = ranges[i];
     validate_one(b, i);
     for (const int64_t bytes : {b.size, b.alignment, b.is_fixed() ? b.fixed : 0}) {
       if (bytes > kLargestTotal - total) {
@@ -85,23 +85,23 @@ void validate(std::span<const Buffer> buffers) {
       total += bytes;
     }
   }
-  validate_fixed(buffers);
+  validate_fixed(ranges);
 }
 
-int64_t load_lower_bound(std::span<const Buffer> buffers) {
-  if (buffers.empty()) return 0;
-  const int64_t unit = buffers.front().alignment;
-  const bool one_alignment = std::all_of(buffers.begin(), buffers.end(),
-                                         [&](const Buffer& b) { return b.alignment == unit; });
+int64_t load_lower_bound(std::span<const LiveRange> ranges) {
+  if (ranges.empty()) return 0;
+  const int64_t unit = ranges.front().alignment;
+  const bool one_alignment = std::all_of(ranges.begin(), ranges.end(),
+                                         [&](const LiveRange& b) { return b.alignment == unit; });
   struct Event {
     int64_t time;
-    int64_t bytes;  // negative where a buffer ends: ends sort before starts of the same time
+    int64_t bytes;  // negative where a range ends: ends sort before starts of the same time
     int64_t padding;
   };
   std::vector<Event> events;
-  events.reserve(2 * buffers.size());
+  events.reserve(2 * ranges.size());
   int64_t bound = 0;
-  for (const Buffer& b : buffers) {
+  for (const LiveRange& b : ranges) {
     if (b.size == 0) continue;
     const int64_t bytes = one_alignment ? round_up(b.size, unit) : b.size;
     events.push_back({b.lower, bytes, bytes - b.size});
@@ -111,7 +111,7 @@ int64_t load_lower_bound(std::span<const Buffer> buffers) {
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
   });
-  // The topmost buffer of each moment needs no padding above it; which one that is, is open.
+  // The topmost range of each moment needs no padding above it; which one that is, is open.
   std::map<int64_t, int64_t> paddings;
   int64_t load = 0;
   for (const Event& event : events) {
@@ -126,10 +126,10 @@ int64_t load_lower_bound(std::span<const Buffer> buffers) {
   return bound;
 }
 
-int64_t peak_of(std::span<const Buffer> buffers, std::span<const int64_t> offsets) {
+int64_t peak_of(std::span<const LiveRange> ranges, std::span<const int64_t> offsets) {
   int64_t peak = 0;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].size > 0) peak = std::max(peak, offsets[i] + buffers[i].size);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].size > 0) peak = std::max(peak, offsets[i] + ranges[i].size);
   }
   return peak;
 }

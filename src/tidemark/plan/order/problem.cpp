@@ -1,4 +1,4 @@
-#include "tidemark/plan/order/program.h"
+#include "tidemark/plan/order/problem.h"
 
 #include <tidemark/error.h>
 
@@ -11,21 +11,21 @@ namespace {
 
 class Finder {
  public:
-  explicit Finder(const Program& program) : program_(program) {}
+  explicit Finder(const Problem& problem) : problem_(problem) {}
 
   Storages find() {
     check_indices();
     find_roots();
     find_writers();
-    for (size_t i = 0; i < program_.ops.size(); ++i) add_op(static_cast<int>(i));
+    for (size_t i = 0; i < problem_.ops.size(); ++i) add_op(static_cast<int>(i));
     join_order();
     return std::move(out_);
   }
 
  private:
   void check_value(int value, size_t op) const {
-    if (value < 0 || value >= static_cast<int>(program_.values.size())) {
-      fail("op ", op, " names the value ", value, "; there are ", program_.values.size());
+    if (value < 0 || value >= static_cast<int>(problem_.values.size())) {
+      fail("op ", op, " names the value ", value, "; there are ", problem_.values.size());
     }
   }
 
@@ -39,16 +39,16 @@ class Finder {
       }
       total += bytes;
     };
-    const int values = static_cast<int>(program_.values.size());
-    for (size_t i = 0; i < program_.values.size(); ++i) {
-      const Value& value = program_.values[i];
+    const int values = static_cast<int>(problem_.values.size());
+    for (size_t i = 0; i < problem_.values.size(); ++i) {
+      const Value& value = problem_.values[i];
       count(value.bytes, "value", i);
       if (value.view_of < kNone || value.view_of >= values) {
         fail("value ", i, " is a view of ", value.view_of, "; there are ", values, " values");
       }
     }
-    for (size_t i = 0; i < program_.ops.size(); ++i) {
-      const Op& op = program_.ops[i];
+    for (size_t i = 0; i < problem_.ops.size(); ++i) {
+      const Op& op = problem_.ops[i];
       count(op.workspace, "the workspace of op", i);
       for (const int value : op.inputs) check_value(value, i);
       for (const int value : op.outputs) check_value(value, i);
@@ -66,13 +66,13 @@ class Finder {
 
   /// A value that is no view opens a storage; views join that of what they look at.
   void find_roots() {
-    const size_t count = program_.values.size();
+    const size_t count = problem_.values.size();
     out_.of_value.assign(count, kNone);
     for (size_t i = 0; i < count; ++i) {
       int root = static_cast<int>(i);
-      for (size_t steps = 0; program_.values[root].view_of != kNone; ++steps) {
+      for (size_t steps = 0; problem_.values[root].view_of != kNone; ++steps) {
         if (steps > count) fail("value ", i, " is a view of itself, through others");
-        root = program_.values[root].view_of;
+        root = problem_.values[root].view_of;
       }
       if (out_.of_value[root] == kNone) {
         out_.of_value[root] = static_cast<int>(out_.all.size());
@@ -80,9 +80,9 @@ class Finder {
       }
       out_.of_value[i] = out_.of_value[root];
       Storage& storage = out_.all[out_.of_value[root]];
-      storage.bytes = std::max(storage.bytes, program_.values[i].bytes);
-      storage.kept |= program_.values[i].kept;
-      storage.external |= program_.values[i].external;
+      storage.bytes = std::max(storage.bytes, problem_.values[i].bytes);
+      storage.kept |= problem_.values[i].kept;
+      storage.external |= problem_.values[i].external;
     }
     for (Storage& storage : out_.all) {
       if (storage.external) storage.bytes = 0;
@@ -90,21 +90,21 @@ class Finder {
   }
 
   void find_writers() {
-    writer_.assign(program_.values.size(), kNone);
-    for (size_t i = 0; i < program_.ops.size(); ++i) {
-      for (const int value : program_.ops[i].outputs) {
+    writer_.assign(problem_.values.size(), kNone);
+    for (size_t i = 0; i < problem_.ops.size(); ++i) {
+      for (const int value : problem_.ops[i].outputs) {
         if (writer_[value] != kNone) {
           fail("the value ", value, " is an output of op ", writer_[value], " and of op ", i);
         }
         writer_[value] = static_cast<int>(i);
         Storage& storage = out_.all[out_.of_value[value]];
-        if (program_.values[value].view_of == kNone) storage.creator = static_cast<int>(i);
+        if (problem_.values[value].view_of == kNone) storage.creator = static_cast<int>(i);
       }
     }
   }
 
   void add_op(int index) {
-    const Op& op = program_.ops[index];
+    const Op& op = problem_.ops[index];
     Storages::Use use;
     std::vector<int> before = op.after;
     const auto uses = [&](int value) {
@@ -123,7 +123,7 @@ class Finder {
       uses(value);
     }
     for (const int value : op.outputs) {
-      if (program_.values[value].view_of == kNone) {
+      if (problem_.values[value].view_of == kNone) {
         use.creates.push_back(out_.of_value[value]);
         continue;
       }
@@ -161,7 +161,7 @@ class Finder {
   }
 
   void join_order() {
-    out_.next.resize(program_.ops.size());
+    out_.next.resize(problem_.ops.size());
     for (size_t i = 0; i < out_.before.size(); ++i) {
       for (const int earlier : out_.before[i]) out_.next[earlier].push_back(static_cast<int>(i));
     }
@@ -172,13 +172,13 @@ class Finder {
     items.erase(std::unique(items.begin(), items.end()), items.end());
   }
 
-  const Program& program_;
+  const Problem& problem_;
   Storages out_;
   std::vector<int> writer_;
 };
 
 }  // namespace
 
-Storages find_storages(const Program& program) { return Finder(program).find(); }
+Storages find_storages(const Problem& problem) { return Finder(problem).find(); }
 
 }  // namespace tidemark::plan

@@ -1,8 +1,8 @@
 // What is to be ordered and packed: ops with values between them, sizes only.
 //
-//   plan::Program program;
-//   program.values = {{.bytes = 400}, {.bytes = 400}, {.bytes = 4, .kept = true}};
-//   program.ops = {{.outputs = {0}},
+//   plan::Problem problem;
+//   problem.values = {{.bytes = 400}, {.bytes = 400}, {.bytes = 4, .kept = true}};
+//   problem.ops = {{.outputs = {0}},
 //                  {.inputs = {0}, .outputs = {1}, .in_place = {{1, 0}}},
 //                  {.inputs = {1}, .outputs = {2}, .workspace = 64}};
 #pragma once
@@ -34,7 +34,7 @@ struct Op {
   std::vector<std::pair<int, int>> in_place{};
 };
 
-struct Program {
+struct Problem {
   std::vector<Value> values{};
   std::vector<Op> ops{};  ///< in an order that works
 };
@@ -48,7 +48,7 @@ struct Storage {
   std::vector<int> users;  // ops that read it, or make a view of it; each once, not the creator
 };
 
-/// A program as the planner sees it: who needs which bytes, who must come before whom.
+/// A problem as the planner sees it: who needs which bytes, who must come before whom.
 struct Storages {
   struct Use {
     std::vector<int> reads;                      // storages the op uses, each once
@@ -64,6 +64,6 @@ struct Storages {
 
 /// Throws InvalidArgumentError when indices or sizes are out of range, a value is written twice,
 /// views go in circles, or the ops are not in an order that works.
-TIDEMARK_API Storages find_storages(const Program& program);
+TIDEMARK_API Storages find_storages(const Problem& problem);
 
 }  // namespace tidemark::plan
