@@ -95,8 +95,8 @@ void verify(const graph::Graph& graph) {
 }
 
 std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
-                                         std::shared_ptr<graph::Graph>* unfused, Repetitions* told,
-                                         OptionalDevice usual) {
+                                         std::shared_ptr<graph::Graph>* unfused,
+                                         Repetitions* repetitions, OptionalDevice usual) {
   if (dumps_passes()) dump(*graph, "tracing");
   const auto go_on_with = [&](std::shared_ptr<graph::Graph> next, const char* pass) {
     if (next == graph) return;
@@ -110,8 +110,9 @@ std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
     if (usual && pass.run == expand) continue;
     if (usual && pass.run == fuse) go_on_with(place(graph, usual.value_or({})), "place");
     if (unfused && pass.run == fuse) *unfused = graph;
-    go_on_with(pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), told),
-               pass.name);
+    go_on_with(
+        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), repetitions),
+        pass.name);
   }
   return graph;
 }

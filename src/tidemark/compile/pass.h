@@ -14,11 +14,11 @@ namespace tidemark::compile {
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
 
 /// All of them, one after the other, each result verified. `unfused`, where it is given, becomes
-/// the graph as it is before fusion; `told`: what is computed twice. `usual`, where it is given:
-/// values may lie on devices, and steps that nothing else places run on this one.
+/// the graph as it is before fusion; `repetitions`: what is computed twice. `usual`, where it is
+/// given: values may lie on devices, and steps that nothing else places run on this one.
 TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(
     std::shared_ptr<graph::Graph> graph, std::shared_ptr<graph::Graph>* unfused = nullptr,
-    Repetitions* told = nullptr, OptionalDevice usual = {});
+    Repetitions* repetitions = nullptr, OptionalDevice usual = {});
 
 /// Throws InternalError where a graph cannot be run: a value used before it is made or that belongs
 /// to another graph, a placeholder that is no input, an op without all its attributes.

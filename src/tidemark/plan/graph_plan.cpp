@@ -8,14 +8,14 @@
 #include "tidemark/base/placement.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/memory/buffer.h"
-#include "tidemark/plan/check.h"
-#include "tidemark/plan/check_reads.h"
 #include "tidemark/plan/donations.h"
-#include "tidemark/plan/lifetimes.h"
-#include "tidemark/plan/load.h"
 #include "tidemark/plan/lowering.h"
-#include "tidemark/plan/offsets.h"
-#include "tidemark/plan/order.h"
+#include "tidemark/plan/order/check_reads.h"
+#include "tidemark/plan/order/lifetimes.h"
+#include "tidemark/plan/order/load.h"
+#include "tidemark/plan/order/order.h"
+#include "tidemark/plan/pack/check.h"
+#include "tidemark/plan/pack/offsets.h"
 
 namespace tidemark::plan {
 
@@ -40,15 +40,18 @@ class Placing {
   Placing(const Lowering& lowered, const std::vector<int>& order, double seconds)
       : lowered_(lowered),
         order_(order),
-        lifetimes_(find_lifetimes(lowered.program, order, kAlignment)) {
+        lifetimes_(find_lifetimes(lowered.problem, order, kAlignment)) {
     find_devices();
     find_arena_buffers();
-    offsets_.assign(lifetimes_.buffers.size(), 0);
+    offsets_.assign(lifetimes_.ranges.size(), 0);
     for (size_t d = 0; d < devices_.size(); ++d) {
       pack_arena(d, seconds / static_cast<double>(devices_.size()));
     }
     check_reads();
   }
+
+  /// The most that is alive on the host at one time.
+  int64_t host_load() const { return highest(loads_on(0).all); }
 
   void fill(GraphPlan& plan) const {
     plan.values = lowered_.values;
@@ -70,7 +73,7 @@ class Placing {
   /// The CPU first. Where nothing else is used, nobody asks which device a buffer is on.
   void find_devices() {
     devices_.push_back(Device());
-    device_of_.assign(lifetimes_.buffers.size(), 0);
+    device_of_.assign(lifetimes_.ranges.size(), 0);
     for (size_t i = 0; i < lowered_.values.size(); ++i) {
       const PlannedValue& value = lowered_.values[i];
       put(buffer_of(static_cast<int>(i)), value.node->outputs[value.output].device);
@@ -84,7 +87,7 @@ class Placing {
   void put(int buffer, Device device) {
     if (buffer == kNone || device.is_cpu()) return;
     device_of_[static_cast<size_t>(buffer)] = number_of(device);
-    lifetimes_.buffers[static_cast<size_t>(buffer)].alignment =
+    lifetimes_.ranges[static_cast<size_t>(buffer)].alignment =
         std::max(kAlignment, static_cast<int64_t>(backend_of(device).alignment()));
   }
   size_t number_of(Device device) {
@@ -95,8 +98,8 @@ class Placing {
   }
 
   void find_arena_buffers() {
-    is_fresh_.assign(lifetimes_.buffers.size(), 0);
-    is_result_.assign(lifetimes_.buffers.size(), 0);
+    is_fresh_.assign(lifetimes_.ranges.size(), 0);
+    is_result_.assign(lifetimes_.ranges.size(), 0);
     for (size_t i = 0; i < lowered_.values.size(); ++i) {
       const int value = static_cast<int>(i), buffer = buffer_of(value);
       if (buffer == kNone) continue;
@@ -107,12 +110,12 @@ class Placing {
   }
 
   void pack_arena(size_t device, double seconds) {
-    std::vector<Buffer> packed;
+    std::vector<LiveRange> packed;
     std::vector<size_t> in_arena;
     for (size_t b = 0; b < is_fresh_.size(); ++b) {
       if (is_fresh_[b] || device_of_[b] != device) continue;
       in_arena.push_back(b);
-      packed.push_back(lifetimes_.buffers[b]);
+      packed.push_back(lifetimes_.ranges[b]);
     }
     const Packing packing = pack(packed, {.seconds = seconds});
     if (auto fault = find_fault(packed, packing.offsets, packing.peak)) {
@@ -141,7 +144,7 @@ class Placing {
     std::vector<int64_t> at(offsets_.size());
     for (size_t b = 0; b < at.size(); ++b) {
       at[b] = is_fresh_[b] ? end : start[device_of_[b]] + offsets_[b];
-      if (is_fresh_[b]) end += round_up(lifetimes_.buffers[b].size, kAlignment);
+      if (is_fresh_[b]) end += round_up(lifetimes_.ranges[b].size, kAlignment);
     }
     Placement placement;
     for (size_t i = 0; i < lowered_.values.size(); ++i) {
@@ -152,17 +155,17 @@ class Placing {
     for (const int buffer : lifetimes_.workspace_of_op) {
       placement.workspace_offsets.push_back(buffer == kNone ? 0 : at[static_cast<size_t>(buffer)]);
     }
-    if (auto fault = find_stale_read(lowered_.program, order_, placement)) {
+    if (auto fault = find_stale_read(lowered_.problem, order_, placement)) {
       fail<InternalError>("a plan is wrong: ", *fault);
     }
   }
 
   void fill(PlannedValue& value, int index) const {
     const int buffer = buffer_of(index);
-    const bool is_ours = !lowered_.program.values[lowered_.root_of(index)].external;
+    const bool is_ours = !lowered_.problem.values[lowered_.root_of(index)].external;
     if (buffer != kNone) {
-      value.first = static_cast<int>(lifetimes_.buffers[buffer].lower);
-      value.last = static_cast<int>(lifetimes_.buffers[buffer].upper) - 1;
+      value.first = static_cast<int>(lifetimes_.ranges[buffer].lower);
+      value.last = static_cast<int>(lifetimes_.ranges[buffer].upper) - 1;
     }
     if (!is_ours) return;
     const bool in_arena =
@@ -182,7 +185,7 @@ class Placing {
     Loads loads{std::vector<int64_t>(count + 1), std::vector<int64_t>(count + 1)};
     for (size_t b = 0; b < is_fresh_.size(); ++b) {
       if (device_of_[b] != device) continue;
-      const Buffer& buffer = lifetimes_.buffers[b];
+      const LiveRange& buffer = lifetimes_.ranges[b];
       const auto first = static_cast<size_t>(buffer.lower);
       const auto end = static_cast<size_t>(buffer.upper);
       loads.all[first] += buffer.size;
@@ -241,6 +244,13 @@ class Placing {
   std::vector<int64_t> arena_bytes_;  // by device
 };
 
+/// On the host, in the order of the program.
+int64_t traced_peak_here(const Lowering& lowered) {
+  std::vector<int> as_traced(lowered.steps.size());
+  std::iota(as_traced.begin(), as_traced.end(), 0);
+  return Placing(lowered, as_traced, 0).host_load();
+}
+
 }  // namespace
 
 int64_t PlannedStep::inner_on(Device where) const {
@@ -280,16 +290,16 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
     const graph::InnerNeed need = step.node->special->inner_need(step.node->inputs);
     step.inner = need.outside;
     step.inner_on_devices = need.on_devices;
-    step.workspace = lowered.program.ops[op].workspace = need.arena;
+    step.workspace = lowered.problem.ops[op].workspace = need.arena;
   }
   GraphPlan plan;
   int64_t bytes = 0;
-  for (const Value& value : lowered.program.values) bytes += value.external ? 0 : value.bytes;
+  for (const Value& value : lowered.problem.values) bytes += value.external ? 0 : value.bytes;
   const double most = bytes < kWorthSearching ? 0 : options.seconds.value_or(usual_seconds());
-  const OrderResult order = find_order(lowered.program, {.seconds = most / 2});
+  const OrderResult order = find_order(lowered.problem, {.seconds = most / 2});
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);
-  plan.traced_peak = order.given_peak;
+  plan.traced_peak = plan.devices.empty() ? order.given_peak : traced_peak_here(lowered);
   plan.first_values.assign(lowered.first_value.begin(), lowered.first_value.end());
   std::sort(plan.first_values.begin(), plan.first_values.end());
   for (const Tensor& t : graph.inputs()) plan.input_values.push_back(lowered.value_of(t));

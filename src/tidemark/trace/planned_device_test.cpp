@@ -13,9 +13,9 @@
 #include "tidemark/base/placement.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/exec/versions.h"
+#include "tidemark/explain/plan_report.h"
 #include "tidemark/memory/device_memory.h"
 #include "tidemark/trace/builder.h"
-#include "tidemark/trace/plan_report.h"
 
 namespace tidemark {
 namespace {
@@ -156,7 +156,7 @@ TEST_F(PlannedOnDevice, CopiesAreStepsAndTheHostWaitsForThem) {
   };
   const std::vector<Tensor> here{here_[0]}, there{there_[0]};
   const auto program = program_of(here, code);
-  const PlanReport report = trace::plan_report(*program, there, "f");
+  const PlanReport report = explain::plan_report(*program, there, "f");
   ASSERT_EQ(report.copies.size(), 2u);
   EXPECT_EQ(report.copies[0].from, "emulated:0");
   EXPECT_EQ(report.copies[0].to, "cpu:0");
@@ -164,7 +164,7 @@ TEST_F(PlannedOnDevice, CopiesAreStepsAndTheHostWaitsForThem) {
   EXPECT_NE(report.to_string().find("2 copies between devices:"), std::string::npos);
   for (int i = 0; i < 3; ++i) expect_same_bits(run(*program, there)[0], code(here)[0]);
   const bool before = set_soft_placement(false);
-  EXPECT_THROW(trace::plan_report(*program, there, "f"), InvalidArgumentError);
+  EXPECT_THROW(explain::plan_report(*program, there, "f"), InvalidArgumentError);
   set_soft_placement(before);
 }
 
@@ -225,7 +225,7 @@ TEST_F(PlannedOnDevice, APlanThatDoesNotFitIsRefusedBeforeItRuns) {
   memory::set_limit(old, emulated());
   // 8 MiB are there, 2 of them taken: steps are done twice, and the bits are the same.
   EXPECT_GT(plan_of(*program, there).devices[0].peak, MiB(6));
-  EXPECT_GT(trace::plan_report(*program, there, "f").repeated, 0);
+  EXPECT_GT(explain::plan_report(*program, there, "f").repeated, 0);
   expect_same_bits(run(*program, there)[0], code(here)[0]);
 }
 
