@@ -48,7 +48,7 @@ class Reporter {
     const bool has_parts = step.kind == plan::PlannedStep::Kind::special;
     if (has_parts) {
       out_.inner = std::max(out_.inner, step.workspace + step.inner);
-    } else {
+    } else if (step.workspace_device().is_cpu()) {
       out_.workspaces = std::max(out_.workspaces, step.workspace);
     }
     if (step.inner > 0) {
