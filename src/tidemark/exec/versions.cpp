@@ -34,10 +34,10 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
 
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
                                          std::shared_ptr<graph::Graph>* unfused,
-                                         compile::Repetitions* told) {
+                                         compile::Repetitions* repetitions) {
   const PlacementScope on_cpu((Device()));  // passes compute what is known already
   std::shared_ptr<graph::Graph> graph = upcalls.specialise(program.graph(), inputs);
-  return graph ? compile::run_passes(std::move(graph), unfused, told) : nullptr;
+  return graph ? compile::run_passes(std::move(graph), unfused, repetitions) : nullptr;
 }
 
 namespace {

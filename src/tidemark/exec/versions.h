@@ -51,11 +51,11 @@ class Versions {
 };
 
 /// The program's graph for inputs of the given sizes, after all passes. Null: it cannot be made.
-/// `unfused`, where it is given, becomes the graph as it is before fusion; `told`: what is computed
-/// twice.
+/// `unfused`, where it is given, becomes the graph as it is before fusion; `repetitions`: what is
+/// computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
     const Program& program, std::span<const Tensor> inputs,
-    std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* told = nullptr);
+    std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* repetitions = nullptr);
 
 /// A graph and its plan, within the budget where there is one.
 struct PlannedGraph {
