@@ -1,4 +1,6 @@
 // Where every value of a graph lies, and the copies between devices.
+#include <tidemark/handler.h>
+
 #include <map>
 
 #include "tidemark/compile/pass.h"
@@ -87,7 +89,7 @@ class Placer {
   }
 
   static Device device_of(const Variable& variable) {
-    const VariableScope untraced(nullptr);
+    const NoHandlers now;
     return variable.operand().device();
   }
 

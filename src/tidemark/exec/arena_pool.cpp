@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/watched_op.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -31,6 +31,11 @@ class Pool {
   static Pool& instance() {
     static Pool* const pool = new Pool(Device());  // programs may end after any other static object
     return *pool;
+  }
+  /// Null: nobody asked for one. Where memory is short, none is made.
+  static Pool* known_on(Device device) {
+    if (device.is_cpu()) return &instance();
+    return elsewhere[device.number()].load(std::memory_order_acquire);
   }
   static Pool& on(Device device) {
     if (device.is_cpu()) return instance();
@@ -125,14 +130,7 @@ class Pool {
   }
 
  private:
-  explicit Pool(Device device) : device_(device) { memory::set_idle_reclaimer(reclaim); }
-
-  /// No pool is made for it: this is called where memory is short.
-  static bool reclaim(Device device) {
-    if (device.is_cpu()) return instance().drop_idle();
-    Pool* const pool = elsewhere[device.number()].load(std::memory_order_acquire);
-    return pool && pool->drop_idle();
-  }
+  explicit Pool(Device device) : device_(device) {}
 
   /// The smallest that is large enough, in the account of this thread.
   std::vector<Arena>::iterator best_for(size_t bytes, bool exact) {
@@ -202,6 +200,11 @@ constinit std::array<std::atomic<Pool*>, kMostDevices> Pool::elsewhere{};
 thread_local constinit ArenaPart offered;
 
 }  // namespace
+
+bool drop_idle_arenas(Device device) {
+  Pool* const pool = Pool::known_on(device);
+  return pool && pool->drop_idle();
+}
 
 ArenaOffer::ArenaOffer(const ArenaPart& part) : outer_(std::exchange(offered, part)) {}
 ArenaOffer::~ArenaOffer() { offered = outer_; }

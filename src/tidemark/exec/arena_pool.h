@@ -48,6 +48,9 @@ class ArenaOffer {
   ArenaPart outer_;
 };
 
+/// Gives back every block of the device that waits for its next run; false: none did.
+bool drop_idle_arenas(Device device);
+
 /// A block for the time of one run.
 class ArenaLease {
  public:

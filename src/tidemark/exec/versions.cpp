@@ -1,14 +1,17 @@
 #include "tidemark/exec/versions.h"
 
 #include <tidemark/bytes.h>
+#include <tidemark/handler.h>
 #include <tidemark/memory.h>
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/placement.h"
 #include "tidemark/base/settings.h"
+#include "tidemark/base/upcalls.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
@@ -18,9 +21,6 @@
 namespace tidemark::exec {
 
 namespace {
-
-constinit Specialiser specialiser = nullptr;
-constinit std::atomic<PlanWatch> plan_watch{nullptr};
 
 /// Inputs that nobody looks at may be missing.
 uint64_t hash_of(std::span<const Tensor> inputs, const DeviceSetting* setting) {
@@ -40,18 +40,13 @@ uint64_t hash_of(std::span<const Tensor> inputs, const DeviceSetting* setting) {
 
 }  // namespace
 
-void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
-
-void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
-
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
                                          std::shared_ptr<graph::Graph>* unfused,
                                          compile::Repetitions* repetitions) {
-  if (!specialiser) return nullptr;
   OptionalDevice usual;
   if (program.device_setting(inputs)) usual = placement();
   const PlacementScope on_cpu((Device()));  // passes compute what is known already
-  std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
+  std::shared_ptr<graph::Graph> graph = upcalls.specialise(program.graph(), inputs);
   return graph ? compile::run_passes(std::move(graph), unfused, repetitions, usual) : nullptr;
 }
 
@@ -75,7 +70,7 @@ int64_t held_on(const graph::Graph& graph, Device device) {
     if (t.device() == device && is_new) bytes += static_cast<int64_t>(t.nbytes());
   };
   std::for_each(graph.inputs().begin(), graph.inputs().end(), count);
-  const VariableScope untraced(nullptr);
+  const NoHandlers now;
   for (const graph::Node* node : graph.nodes()) {
     for (const Tensor& t : node->inputs) {
       if (!t.is_symbolic()) count(t);
@@ -270,7 +265,8 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
       const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());
       unfused.reset();
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
-      if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
+      if (is_observed()) [[unlikely]]
+        for_each_observer([&](Observer& observer) { observer.planned(planned); });
       for (const plan::PlannedStep& step : planned.plan.steps) {
         if (step.node->special) step.node->special->prepare(step.node->inputs);
       }

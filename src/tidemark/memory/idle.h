@@ -1,7 +1,7 @@
 // Memory that waits for its next use and goes before an allocation is refused.
 #pragma once
 
-#include <tidemark/device.h>
+#include <tidemark/export.h>
 
 #include <cstddef>
 
@@ -11,9 +11,5 @@ struct Buffer;
 
 /// As set_idle, for a buffer of which only `used` bytes are needed: no more count as a tensor's.
 TIDEMARK_API void set_idle(Buffer* buffer, bool idle, size_t used) noexcept;
-
-/// Called, without any lock held, when an allocation on the device would be refused; true:
-/// something was given back, and the allocation is tried once more.
-TIDEMARK_API void set_idle_reclaimer(bool (*reclaim)(Device device)) noexcept;
 
 }  // namespace tidemark::memory
