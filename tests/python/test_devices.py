@@ -1,6 +1,7 @@
 """Ops on the emulated device give what they give on the CPU; its memory is counted and bounded."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -123,7 +124,7 @@ def test_functions_are_planned_on_the_device():
     (device,) = plan.devices
     assert device.name == "emulated:0"
     assert plan.arena == 0 and plan.copies == []
-    assert device.arena + device.results >= device.peak >= device.lower_bound > 2 * 32 * 64 * 4
+    assert device.arena + device.results >= device.peak >= device.lower_bound == 2 * 32 * 64 * 4
     assert {step.device for step in plan.steps} == {"emulated:0"}
     assert "on emulated:0: peak " in str(plan)
     wanted = layers(x, w)
@@ -132,7 +133,7 @@ def test_functions_are_planned_on_the_device():
             assert got.device.endswith("EMULATED:0")
             assert got.numpy().tobytes() == want.numpy().tobytes()
     assert tf.memory.stats("emulated:0").planned >= device.arena
-    assert "idle arenas of functions on emulated:0" in str(tf.memory.report())
+    assert re.search(r"\nemulated:0  live .* \+ planned [1-9]", str(tf.memory.report()))
 
 
 def test_scopes_in_a_function_are_kept_and_copies_are_shown():
