@@ -30,6 +30,13 @@ bool is_offset_known(const graph::Node& node, const InferContext& said) {
   return true;
 }
 
+/// What computes into outputs that are given needs to be given them: a copy of a value whose size
+/// only the run can tell runs as a call does.
+bool has_known_outputs(const graph::Node& node) {
+  return std::all_of(node.outputs.begin(), node.outputs.end(),
+                     [](const graph::OutputInfo& out) { return out.shape.is_fully_known(); });
+}
+
 /// Lies in memory that is not the graph's.
 bool lies_elsewhere(const graph::Node& node) {
   return graph::is_constant(node) || graph::shown_variable(node) != nullptr;
@@ -88,7 +95,7 @@ void Lowering::add_node(const graph::Node& node) {
   if (!node.outputs.empty()) step.device = node.outputs[0].device;
   if (node.op) {
     step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
-  } else if (node.special->computes()) {
+  } else if (node.special->computes() && has_known_outputs(node)) {
     step.kind = Kind::computing;
     step.workspace = static_cast<int64_t>(node.special->workspace());
   }
