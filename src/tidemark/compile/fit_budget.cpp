@@ -22,8 +22,7 @@ plan::OpCost cost_of(const plan::PlannedStep& step) {
   plan::OpCost cost;
   if (step.kind == Kind::view) return {0, true};
   cost.seconds = estimated_seconds(node);
-  cost.is_repeatable = (step.kind == Kind::computing || step.kind == Kind::kernel) &&
-                       graph::effects_of(node).is_pure();
+  cost.is_repeatable = step.fills_outputs() && graph::effects_of(node).is_pure();
   return cost;
 }
 
