@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-from function_programs import program, tf
+from function_programs import error_of, program, tf
 
 # --- files ----------------------------------------------------------------------------------------
 
@@ -31,3 +31,46 @@ def files_closed_more_than_once():
         tf.io.gfile.GFile(path + "2", "w").close()
         out.append(os.path.exists(path + "2"))
     return out
+
+
+# --- tensor arrays --------------------------------------------------------------------------------
+
+
+@program
+def arrays_stacked_and_gathered_twice():
+    out = []
+    for clears in (None, True, False):
+        array = tf.TensorArray(tf.float32, 3, clear_after_read=clears)
+        array = array.write(0, 1.0).write(1, 2.0).write(2, 3.0)
+        out += [array.stack(), array.stack(), array.gather([0, 2]), array.gather([0, 2])]
+        out += [array.read(0), error_of(array.read, 0), array.stack()]
+        out += [error_of(array.read, 0), array.gather([0]), array.write(0, 5.0).read(0)]
+    rows = tf.TensorArray(tf.float32, 2).unstack([[1.0, 2.0], [3.0, 4.0]])
+    return [*out, rows.concat(), rows.concat(), rows.stack()]
+
+
+@program
+def arrays_of_graphs_stacked_and_gathered_twice():
+    @tf.function
+    def f():
+        array = tf.TensorArray(tf.float32, 3).unstack([1.0, 2.0, 3.0])
+        out = [array.stack(), array.stack(), array.gather([0, 2]), array.gather([0, 2])]
+        return [*out, array.read(0), array.stack()]
+
+    return f()
+
+
+def _unbound_calls():
+    array = tf.TensorArray.unstack(tf.TensorArray(tf.float32, 3), [1.0, 2.0, 3.0])
+    array = tf.TensorArray.write(tf.TensorArray.identity(array), 1, 7.0)
+    parts = tf.TensorArray.split(tf.TensorArray(tf.float32, 2), [1.0, 2.0, 3.0], [1, 2])
+    put = tf.TensorArray.scatter(tf.TensorArray(tf.float32, 2), [1, 0], [4.0, 5.0])
+    return [
+        tf.TensorArray.stack(array), tf.TensorArray.gather(array, [1]), tf.TensorArray.size(array),
+        tf.TensorArray.read(array, 1), tf.TensorArray.concat(parts), tf.TensorArray.stack(put),
+    ]  # fmt: skip
+
+
+@program
+def methods_of_arrays_called_unbound():
+    return [*_unbound_calls(), *tf.function(_unbound_calls)()]
