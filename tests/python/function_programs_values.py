@@ -74,3 +74,54 @@ def _unbound_calls():
 @program
 def methods_of_arrays_called_unbound():
     return [*_unbound_calls(), *tf.function(_unbound_calls)()]
+
+
+# --- variables as what a loop or a condition starts with ------------------------------------------
+
+
+@program
+def loop_variables_that_start_as_variables():
+    scalar, vector = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def doubled(n):
+        y = scalar
+        while n > 0:
+            y = y * 2.0
+            n -= 1
+        return y
+
+    @tf.function
+    def summed(n):
+        y = vector
+        for i in tf.range(n):
+            y = y + tf.cast(i, tf.float32)
+        return y
+
+    @tf.function
+    def by_hand(n):
+        return tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y + 1.0), (0, scalar))[1]
+
+    out = [f(tf.constant(n)) for f in (doubled, summed, by_hand) for n in (0, 3)]
+    return [*out, tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + 1.0), (0, scalar))[1]]
+
+
+@program
+def conditions_on_what_was_a_variable():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(n):
+        y = v
+        if n > 0:
+            y = y * 2.0
+        return y
+
+    @tf.function
+    def g(n):
+        y = v
+        for _ in tf.range(n):
+            y.assign_add(1.0)  # the variable itself: nothing is assigned to the name
+        return y
+
+    return [f(tf.constant(1)), f(tf.constant(0)), g(tf.constant(2)), v]
