@@ -125,3 +125,45 @@ def conditions_on_what_was_a_variable():
         return y
 
     return [f(tf.constant(1)), f(tf.constant(0)), g(tf.constant(2)), v]
+
+
+# --- variables, gradients and attributes ----------------------------------------------------------
+
+
+@program
+def variables_that_start_with_an_argument():
+    class Scaled(tf.Module):
+        v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(x * 2.0)
+            return self.v + x
+
+    class Counted(tf.Module):
+        v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(tf.zeros([tf.shape(x)[0], 2]))
+            return self.v.assign_add(tf.ones_like(self.v)) + x
+
+    class Inner(tf.Module):
+        v = None
+
+        @tf.function
+        def outer(self, x):
+            return self.inner(x + 1.0)
+
+        @tf.function
+        def inner(self, y):
+            if self.v is None:
+                self.v = tf.Variable(y * 3.0)
+            return self.v * y
+
+    scaled, counted, inner = Scaled(), Counted(), Inner()
+    out = [scaled(tf.constant(1.0)), scaled(tf.constant(5.0)), scaled.v]
+    out += [counted(tf.ones([3, 2])), counted(tf.ones([3, 2])), counted.v]
+    return [*out, inner.outer(tf.constant(1.0)), inner.outer(tf.constant(2.0)), inner.v]

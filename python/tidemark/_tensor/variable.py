@@ -102,11 +102,11 @@ class _VariableType(type):
         return make(**kwargs)
 
 
-def _initial_value(given):
+def _initial_value(given, value_of=_tidemark.evaluate):
     """The value itself: called where it is a function, computed where it is part of a graph."""
     if callable(given) and not isinstance(given, (_tidemark.VariableBase, _tidemark.Tensor)):
         given = given()
-    return _tidemark.evaluate(given) if isinstance(given, _tidemark.Tensor) else given
+    return value_of(given) if isinstance(given, _tidemark.Tensor) else given
 
 
 def _asking(creator, next_creator):
@@ -144,11 +144,11 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             )
         if _tidemark.is_tracing():
             # Only functions need it.
-            from tidemark._functions.function import check_may_create_variable
+            from tidemark._functions.function import check_may_create_variable, value_in_call
 
             check_may_create_variable()
             with init_scope():
-                initial_value = _initial_value(initial_value)
+                initial_value = _initial_value(initial_value, value_in_call)
                 return self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
                                   synchronization, aggregation, shape)  # fmt: skip
         initial_value = _initial_value(initial_value)
@@ -233,6 +233,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
     experimental_ref = ref
 
     def __repr__(self):
+        if _tidemark.is_tracing():  # its value is not known, or not now
+            return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         text = _numpy_text(self._operand(), is_repr=True).lstrip("\n")
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
