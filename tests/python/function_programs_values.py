@@ -167,3 +167,27 @@ def variables_that_start_with_an_argument():
     out = [scaled(tf.constant(1.0)), scaled(tf.constant(5.0)), scaled.v]
     out += [counted(tf.ones([3, 2])), counted(tf.ones([3, 2])), counted.v]
     return [*out, inner.outer(tf.constant(1.0)), inner.outer(tf.constant(2.0)), inner.v]
+
+
+@program
+def custom_gradients_that_nobody_asks_for():
+    @tf.custom_gradient
+    def failing(x):
+        def grad(dy):
+            raise LookupError("no gradient")
+
+        return x * 2.0, grad
+
+    @tf.custom_gradient
+    def needs_a_value(x):
+        return x * 3.0, lambda dy: dy * x.numpy()
+
+    x = tf.Variable(2.0)
+
+    def gradient(f):
+        with tf.GradientTape() as tape:
+            y = f(x)
+        return tape.gradient(y, x)
+
+    f, g = tf.function(lambda x: failing(x)), tf.function(lambda x: needs_a_value(x))
+    return [f(x), g(x), error_of(gradient, f), error_of(gradient, failing), gradient(needs_a_value)]
