@@ -191,3 +191,20 @@ def custom_gradients_that_nobody_asks_for():
 
     f, g = tf.function(lambda x: failing(x)), tf.function(lambda x: needs_a_value(x))
     return [f(x), g(x), error_of(gradient, f), error_of(gradient, failing), gradient(needs_a_value)]
+
+
+@program
+def dataset_reduced_to_a_state_that_grows():
+    @tf.function
+    def numbers(n):
+        return tf.data.Dataset.range(n).reduce(
+            tf.zeros([0], tf.int64), lambda state, x: tf.concat([state, [x]], 0)
+        )
+
+    @tf.function
+    def pair(n):
+        return tf.data.Dataset.range(n).reduce(
+            (0.0, tf.zeros([1, 2])), lambda state, x: (state[0] + 1, tf.tile(state[1], [2, 1]))
+        )
+
+    return [numbers(tf.constant(4, tf.int64)), numbers(tf.constant(0, tf.int64)), pair(2)]
