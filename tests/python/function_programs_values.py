@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+import numpy as np
 from function_programs import error_of, program, tf
 
 # --- files ----------------------------------------------------------------------------------------
@@ -208,3 +209,22 @@ def dataset_reduced_to_a_state_that_grows():
         )
 
     return [numbers(tf.constant(4, tf.int64)), numbers(tf.constant(0, tf.int64)), pair(2)]
+
+
+@program
+def outputs_of_maps_announced_in_other_words():
+    def both(x):
+        return x, tf.cast(x, tf.float64) * 2
+
+    def one(x):
+        return tf.cast(x, tf.float64) / 2
+
+    def all_of(x):
+        out = [
+            tf.map_fn(one, x, fn_output_signature=kind)
+            for kind in (np.float64, "float64", np.dtype("float64"), tf.TensorSpec([], "double"))
+        ]
+        out.append(tf.map_fn(both, x, fn_output_signature=(np.int32, np.float64)))
+        return out  # fmt: skip
+
+    return [all_of(tf.constant([1, 2])), tf.function(all_of)(tf.constant([1, 2]))]
