@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import unittest
 
 import numpy as np
 from function_programs import error_of, program, tf
@@ -228,3 +229,19 @@ def outputs_of_maps_announced_in_other_words():
         return out  # fmt: skip
 
     return [all_of(tf.constant([1, 2])), tf.function(all_of)(tf.constant([1, 2]))]
+
+
+@program
+def test_cases_that_set_up_on_their_own():
+    class Case(tf.test.TestCase):
+        def setUp(self):
+            pass
+
+        def test_it(self):
+            self.assertAllClose(tf.constant([1.0]), [1.0])
+            self.assertTrue(os.path.isdir(self.get_temp_dir()))
+            self.assertAllEqual(self.evaluate(tf.constant(1)), 1)
+
+    result = unittest.TestResult()
+    Case("test_it").run(result)
+    return [result.testsRun, len(result.errors), len(result.failures)]

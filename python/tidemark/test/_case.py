@@ -45,9 +45,10 @@ def _wide(array):
 class TestCase(unittest.TestCase):
     """A case with assertions about tensors and structures of them."""
 
+    _folder = None  # made when it is asked for
+
     def setUp(self):
         super().setUp()
-        self._folder = None
         random.seed(_SEED)
         np.random.seed(_SEED)
         set_seed(_SEED)
