@@ -245,3 +245,47 @@ def test_cases_that_set_up_on_their_own():
     result = unittest.TestResult()
     Case("test_it").run(result)
     return [result.testsRun, len(result.errors), len(result.failures)]
+
+
+@program
+def attributes_of_what_a_function_wraps():
+    class Scale:
+        by = 3
+
+        def __call__(self, x):
+            return x * self.by
+
+    scale = Scale()
+    scale.label = "scaled"
+    wrapped = tf.function(scale)
+
+    def plain(x):
+        "Doubled."
+        return x * 2
+
+    plain.tag = [1, 2]
+    function = tf.function(plain)
+    return [
+        wrapped(tf.constant(2)), wrapped.label, hasattr(wrapped, "by"), function.tag,
+        function.__name__, function.__doc__, hasattr(function, "label"),
+    ]  # fmt: skip
+
+
+@program
+def vectorized_maps_over_unknown_numbers():
+    def over(fn, shape):
+        specs = [tf.TensorSpec(shape), tf.TensorSpec(shape)]
+        return tf.function(lambda a, b: tf.vectorized_map(fn, (a, b)), input_signature=specs)
+
+    def added(pair):
+        return pair[0] + pair[1]
+
+    def ones(*sizes):
+        return tf.ones(sizes)
+
+    f, g = over(added, [None, None]), over(sum, [None, None])
+    out = [f(ones(2, 1), ones(2, 3)), f(ones(1, 3), ones(3, 3)), f(ones(3, 3), ones(1, 3))]
+    out += [g(ones(1, 3), ones(3, 3)), g(ones(3, 1), ones(1, 2)), g(ones(1, 1), ones(1, 2))]
+    out.append(error_of(g, ones(2, 3), ones(3, 3)) is not None)
+    h = over(added, None)
+    return [*out, h(ones(2, 1), ones(2, 3)), h(ones(2), ones(2)), h(ones(1, 3), ones(2, 3))]
