@@ -1,0 +1,140 @@
+"""More of them: axes, ranks and sizes that only a run of the function tells."""
+
+import numpy as np
+from function_programs import program, tf
+
+# --- ranks and sizes that nobody knows ------------------------------------------------------------
+
+M = np.array([[4.0, 1.0], [1.0, 3.0]], np.float32)
+V, INTS, MASK = M[0], np.array([0, 1], np.int32), M > 1
+IMAGE, KERNEL = np.ones([1, 3, 3, 1], np.float32), np.ones([2, 2, 1, 1], np.float32)
+OF_ANY_RANK = {
+    "range": (lambda n: tf.range(n), np.int32(3)),
+    "range of floats": (lambda start: tf.range(start, 2.0, 0.5), np.float32(1)),
+    "eye": (lambda n: tf.eye(n), np.int32(2)),
+    "svd": (lambda x: tf.linalg.svd(x, compute_uv=False), M),
+    "qr": (lambda x: tf.abs(tf.linalg.qr(x)[1]), M),
+    "lu": (lambda x: tf.linalg.lu(x), M),
+    "cholesky": (lambda x: tf.linalg.cholesky(x), M),
+    "inv": (lambda x: tf.linalg.inv(x), M),
+    "det": (lambda x: tf.linalg.det(x), M),
+    "solve": (lambda x, y: tf.linalg.solve(x, y), M, M),
+    "eigvalsh": (lambda x: tf.linalg.eigvalsh(x), M),
+    "expm": (lambda x: tf.linalg.expm(x * 0), M),
+    "matmul": (lambda x, y: tf.matmul(x, y), M, M),
+    "matmul by one known": (lambda x: tf.matmul(x, M), M),
+    "matvec": (lambda x, y: tf.linalg.matvec(x, y), M, V),
+    "trace": (lambda x: tf.linalg.trace(x), M),
+    "diag": (lambda x: tf.linalg.diag(x), M),
+    "diag_part": (lambda x: tf.linalg.diag_part(x), M),
+    "band_part": (lambda x: tf.linalg.band_part(x, 0, 1), M),
+    "reshape": (lambda x: tf.reshape(x, [-1]), M),
+    "reshape to": (lambda x, shape: tf.reshape(x, shape), M, INTS * 0 + 2),
+    "shape": (lambda x: tf.shape(x), M),
+    "rank": (lambda x: tf.rank(x), M),
+    "size": (lambda x: tf.size(x), M),
+    "expand_dims": (lambda x: tf.expand_dims(x, -1), M),
+    "squeeze": (lambda x: tf.squeeze(x, [0]), M[:1]),
+    "transpose": (lambda x: tf.transpose(x), M),
+    "transpose by": (lambda x: tf.transpose(x, [1, 0]), M),
+    "concat": (lambda x, y: tf.concat([x, y], 0), M, M),
+    "stack": (lambda x, y: tf.stack([x, y]), M, M),
+    "unstack": (lambda x: tf.unstack(x, 2), M),
+    "split": (lambda x: tf.split(x, 2), M),
+    "tile": (lambda x: tf.tile(x, [2, 1]), M),
+    "tile by": (lambda x, times: tf.tile(x, times), M, INTS + 1),
+    "pad": (lambda x: tf.pad(x, [[1, 0], [0, 0]]), M),
+    "gather": (lambda x, i: tf.gather(x, i), M, INTS),
+    "gather_nd": (lambda x, i: tf.gather_nd(x, i), M, INTS[None]),
+    "slice": (lambda x: tf.slice(x, [0, 0], [1, 1]), M),
+    "first": (lambda x: x[0], M),
+    "column": (lambda x: x[:, 0], M),
+    "ellipsis": (lambda x: x[..., 0], M),
+    "newaxis": (lambda x: x[..., tf.newaxis], M),
+    "reduce_sum": (lambda x: tf.reduce_sum(x), M),
+    "reduce_sum over one": (lambda x: tf.reduce_sum(x, -1), M),
+    "reduce_sum kept": (lambda x: tf.reduce_sum(x, 0, keepdims=True), M),
+    "argmax": (lambda x: tf.argmax(x, -1), M),
+    "cumsum": (lambda x: tf.cumsum(x, 0), M),
+    "softmax": (lambda x: tf.nn.softmax(x), M),
+    "top_k": (lambda x: tf.math.top_k(x, 1).values, M),
+    "sort": (lambda x: tf.sort(x), M),
+    "add": (lambda x, y: x + y, M, V),
+    "where": (lambda x: tf.where(x), MASK),
+    "where of two": (lambda c, x, y: tf.where(c, x, y), MASK, M, -M),
+    "one_hot": (lambda x: tf.one_hot(x, 3), INTS),
+    "fill": (lambda shape: tf.fill(shape, 1.0), INTS + 1),
+    "zeros_like": (lambda x: tf.zeros_like(x), M),
+    "broadcast_to": (lambda x, shape: tf.broadcast_to(x, shape), V, INTS * 0 + 2),
+    "reverse": (lambda x: tf.reverse(x, [0]), M),
+    "roll": (lambda x: tf.roll(x, 1, 0), M),
+    "repeat": (lambda x: tf.repeat(x, 2, axis=0), M),
+    "unique": (lambda x: tf.unique(x)[0], V),
+    "segment_sum": (lambda x, ids: tf.math.segment_sum(x, ids), M, INTS),
+    "max_pool": (lambda x: tf.nn.max_pool2d(x, 2, 1, "SAME"), IMAGE),
+    "add_n": (lambda x, y: tf.add_n([x, y]), M, M),
+    "map_fn": (lambda x: tf.map_fn(lambda row: row * 2, x), M),
+    "scan": (lambda x: tf.scan(lambda a, row: a + row, x), M),
+    "cond": (lambda x: tf.cond(tf.reduce_all(x > 0), lambda: x, lambda: -x), M),
+    "gradient": (lambda x: tf.gradients(tf.reduce_sum(x * x), x)[0], M),
+    "gradient of matmul": (lambda x, y: tf.gradients(tf.matmul(x, y), x)[0], M, M),
+    "gradient of add": (lambda x, y: tf.gradients(x + y, y)[0], M, V),
+    "gradient of concat": (lambda x, y: tf.gradients(tf.concat([x, y], 0), y)[0], M, M),
+    "gradient of slice": (lambda x: tf.gradients(x[0], x)[0], M),
+    "gradient of reduce_max": (lambda x: tf.gradients(tf.reduce_max(x, -1), x)[0], M),
+    "gradient of softmax": (lambda x: tf.gradients(tf.nn.softmax(x)[..., 0], x)[0], M),
+}
+
+
+def _with_specs(function, arrays):
+    """(what it gives for arrays whose rank the trace does not know, the shapes it infers)"""
+    seen, specs = [], [tf.TensorSpec(None, tf.as_dtype(array.dtype)) for array in arrays]
+
+    def traced(*args):
+        result = function(*args)
+        seen.append([t.shape.as_list() if t.shape.rank is not None else None
+                     for t in tf.nest.flatten(result)])  # fmt: skip
+        return result
+
+    result = tf.function(traced, autograph=False, input_signature=specs)(*map(tf.constant, arrays))
+    return [t.numpy().tolist() for t in tf.nest.flatten(result)], seen
+
+
+@program
+def tensors_of_unknown_rank():
+    return {
+        name: _with_specs(function, arrays) for name, (function, *arrays) in OF_ANY_RANK.items()
+    }
+
+
+@program
+def shapes_that_vectors_of_unknown_size_say():
+    x = tf.ones([2, 2])
+    of_shape = {
+        "reshape": lambda shape: tf.reshape(x, shape),
+        "fill": lambda shape: tf.fill(shape, 1.0),
+        "zeros": lambda shape: tf.zeros(shape),
+        "broadcast_to": lambda shape: tf.broadcast_to(x, shape),
+        "tile": lambda shape: tf.tile(x, shape),
+        "uniform": lambda shape: tf.random.uniform(shape),
+        "slice": lambda begin: tf.slice(x, begin, begin + 1),
+    }
+
+    def inferred(function, sizes):
+        spec = tf.TensorSpec(sizes, tf.int32)
+        traced = tf.function(function, autograph=False, input_signature=[spec])
+        return str(traced.get_concrete_function().output_shapes)
+
+    return {name: [inferred(function, sizes) for sizes in ([None], None)]
+            for name, function in of_shape.items()}  # fmt: skip
+
+
+@program
+def sizes_that_a_known_shape_fixes():
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, None])] * 2)
+    def f(x, y):
+        y = tf.ensure_shape(y, [2, 3])
+        z = tf.reshape(x, tf.shape(y))
+        return z, tf.constant(z.shape.as_list())
+
+    return f(tf.ones([3, 2]), tf.ones([2, 3]))
