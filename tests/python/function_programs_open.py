@@ -1,7 +1,7 @@
 """More of them: axes, ranks and sizes that only a run of the function tells."""
 
 import numpy as np
-from function_programs import program, tf
+from function_programs import error_of, program, tf
 
 # --- ranks and sizes that nobody knows ------------------------------------------------------------
 
@@ -138,3 +138,103 @@ def sizes_that_a_known_shape_fixes():
         return z, tf.constant(z.shape.as_list())
 
     return f(tf.ones([3, 2]), tf.ones([2, 3]))
+
+
+# --- axes that are tensors ------------------------------------------------------------------------
+
+ALONG_ONE = {
+    "reduce_sum": lambda x, axis: tf.reduce_sum(x, axis),
+    "kept": lambda x, axis: tf.reduce_sum(x, axis, keepdims=True),
+    "reduce_mean": lambda x, axis: tf.reduce_mean(x, axis),
+    "reduce_max": lambda x, axis: tf.reduce_max(x, axis),
+    "reduce_min": lambda x, axis: tf.reduce_min(x, axis),
+    "reduce_prod": lambda x, axis: tf.reduce_prod(x / 8, axis),
+    "reduce_all": lambda x, axis: tf.reduce_all(x > 2, axis),
+    "reduce_any": lambda x, axis: tf.reduce_any(x > 20, axis),
+    "reduce_logsumexp": lambda x, axis: tf.reduce_logsumexp(x, axis),
+    "reduce_std": lambda x, axis: tf.math.reduce_std(x, axis),
+    "count_nonzero": lambda x, axis: tf.math.count_nonzero(x, axis),
+    "argmax": lambda x, axis: tf.argmax(x, axis),
+    "argmin": lambda x, axis: tf.argmin(x, axis),
+    "gather": lambda x, axis: tf.gather(x, [[1, 0]], axis=axis),
+    "concat": lambda x, axis: tf.concat([x, -x], axis),
+    "cumsum": lambda x, axis: tf.cumsum(x, axis, reverse=True),
+    "cumprod": lambda x, axis: tf.math.cumprod(x / 8, axis),
+    "cumulative_logsumexp": lambda x, axis: tf.math.cumulative_logsumexp(x, axis),
+    "expand_dims": lambda x, axis: tf.expand_dims(x, axis),
+    "reverse": lambda x, axis: tf.reverse(x, axis[tf.newaxis]),
+    "roll": lambda x, axis: tf.roll(x, 1, axis),
+    "split": lambda x, axis: tf.split(x, 1, axis),
+    "l2_normalize": lambda x, axis: tf.math.l2_normalize(x, axis),
+}
+ALONG_SEVERAL = {
+    "transpose": (lambda x, perm: tf.transpose(x, perm), [2, 0, 1]),
+    "reduce_sum": (lambda x, axes: tf.reduce_sum(x, axes), [0, -1]),
+    "reduce_max": (lambda x, axes: tf.reduce_max(x, axes, keepdims=True), [2, 0]),
+    "reverse": (lambda x, axes: tf.reverse(x, axes), [0, -1]),
+    "roll": (lambda x, axes: tf.roll(x, [1, 2], axes), [0, 2]),
+}
+
+
+def _traced(function, seen):
+    """The function, that also notes the static shapes of its results."""
+
+    def traced(*args):
+        result = function(*args)
+        seen.append([t.shape.as_list() if t.shape.rank is not None else None
+                     for t in tf.nest.flatten(result)])  # fmt: skip
+        return result
+
+    return tf.function(traced, autograph=False)
+
+
+@program
+def one_axis_that_is_a_tensor():
+    x = tf.reshape(tf.range(24.0), [2, 3, 4])
+    out = {}
+    for name, function in ALONG_ONE.items():
+        seen = []
+        traced = _traced(function, seen)
+        out[name] = [traced(x, tf.constant(axis)) for axis in (1, -1)], seen
+    return out
+
+
+@program
+def several_axes_that_are_a_tensor():
+    x = tf.reshape(tf.range(24.0), [2, 3, 4])
+    out = {}
+    for name, (function, axes) in ALONG_SEVERAL.items():
+        seen = []
+        out[name] = _traced(function, seen)(x, tf.constant(axes)), seen
+    return out
+
+
+@program
+def gradients_along_axes_that_are_tensors():
+    x = tf.reshape(tf.range(6.0), [2, 3])
+
+    def gradient(function):
+        @tf.function(autograph=False)
+        def traced(x, axis):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = function(x, axis)
+                y = tf.reduce_sum(y * y)
+            return tape.gradient(y, x)
+
+        return [traced(x, tf.constant(axis)) for axis in (0, 1)]
+
+    names = ("reduce_sum", "reduce_max", "cumsum", "concat", "expand_dims", "reverse")
+    out = [gradient(ALONG_ONE[name]) for name in names]
+    return [*out, gradient(lambda x, axis: tf.transpose(x, [axis, 1 - axis])[0])]
+
+
+@program
+def axes_that_no_tensor_has():
+    x = tf.ones([2, 3])
+
+    def refused(function, axis):
+        return error_of(tf.function(function, autograph=False), x, tf.constant(axis))
+
+    out = [refused(ALONG_ONE[name], 2) for name in ("reduce_sum", "argmax", "cumsum", "concat")]
+    return [error is not None for error in (*out, refused(tf.transpose, [0, 0]))]

@@ -135,7 +135,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Pieces of equal size along an axis, or of the given sizes; one size may be -1."""
     value = convert_to_tensor(value)
     if isinstance(num_or_size_splits, int):
-        return _equal_pieces(value, num_or_size_splits, int(axis))
+        return _equal_pieces(value, num_or_size_splits, axis)
     if _tidemark.is_symbolic(num_or_size_splits) and get_static_value(num_or_size_splits) is None:
         return _split_by_tensor(value, num_or_size_splits, int(axis), num)
     sizes = static_array(num_or_size_splits, "num_or_size_splits")
