@@ -238,3 +238,15 @@ def axes_that_no_tensor_has():
 
     out = [refused(ALONG_ONE[name], 2) for name in ("reduce_sum", "argmax", "cumsum", "concat")]
     return [error is not None for error in (*out, refused(tf.transpose, [0, 0]))]
+
+
+@program
+def blocks_replaced_in_tensors_of_unknown_sizes():
+    update = tf.keras.ops.slice_update
+    specs = [tf.TensorSpec([None, None]), tf.TensorSpec([None, None]), tf.TensorSpec([], tf.int32)]
+
+    @tf.function(input_signature=specs)
+    def f(x, block, start):
+        return update(x, (0, start), block)
+
+    return [f(tf.zeros([2, 5]), tf.ones([2, 1]), 3), f(tf.zeros([2, 3]), tf.ones([1, 2]), 2)]
