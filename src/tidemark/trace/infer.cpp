@@ -260,7 +260,7 @@ class Repair {
   /// agree in holds; small sizes show where it does not, as a size may be the rank of the result.
   bool try_one(std::vector<Output>& out) {
     Ints sizes = candidates_;
-    sizes.insert(sizes.end(), {2, 3});
+    sizes.insert(sizes.end(), {2, 3, 4});
     for (const Unknown& one : unknown_) {
       start_anew();
       std::vector<Output> found;
