@@ -289,3 +289,28 @@ def vectorized_maps_over_unknown_numbers():
     out.append(error_of(g, ones(2, 3), ones(3, 3)) is not None)
     h = over(added, None)
     return [*out, h(ones(2, 1), ones(2, 3)), h(ones(2), ones(2)), h(ones(1, 3), ones(2, 3))]
+
+
+# --- sparse rows, tables, losses ------------------------------------------------------------------
+
+
+@program
+def empty_rows_filled_in_the_order_of_the_others():
+    out = []
+    for indices, rows in (([[3, 1], [0, 2], [0, 1], [2, 0]], 5), ([[0, 1], [0, 0], [2, 1]], 4)):
+        values = list(range(1, len(indices) + 1))
+        sparse = tf.SparseTensor(indices, values, [rows, 3])
+        filled, was_empty = tf.sparse.fill_empty_rows(sparse, 9)
+        out.append([filled.indices, filled.values, filled.dense_shape, was_empty])
+    return out
+
+
+def _jpeg_header(components):
+    """A file of 5 x 7 pixels that ends before the first of them."""
+    kinds = b"".join(bytes([i + 1, 0x11, 0]) for i in range(components))
+    scans = b"".join(bytes([i + 1, 0]) for i in range(components))
+    frame = b"\x08\x00\x05\x00\x07" + bytes([components]) + kinds
+    scan = bytes([components]) + scans + b"\x00\x3f\x00"
+    parts = [(b"\xff\xc0", frame), (b"\xff\xda", scan)]
+    body = b"".join(mark + (len(part) + 2).to_bytes(2, "big") + part for mark, part in parts)
+    return b"\xff\xd8" + body + b"\xff\xd9"
