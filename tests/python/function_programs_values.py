@@ -314,3 +314,8 @@ def _jpeg_header(components):
     parts = [(b"\xff\xc0", frame), (b"\xff\xda", scan)]
     body = b"".join(mark + (len(part) + 2).to_bytes(2, "big") + part for mark, part in parts)
     return b"\xff\xd8" + body + b"\xff\xd9"
+
+
+@program
+def shapes_of_photographs_in_inks():
+    return [tf.io.extract_jpeg_shape(_jpeg_header(n)) for n in (1, 3, 4)]
