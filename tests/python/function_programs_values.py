@@ -319,3 +319,33 @@ def _jpeg_header(components):
 @program
 def shapes_of_photographs_in_inks():
     return [tf.io.extract_jpeg_shape(_jpeg_header(n)) for n in (1, 3, 4)]
+
+
+@program
+def dense_tables_exported():
+    def ints(*numbers):
+        return tf.constant(numbers, tf.int64)
+
+    table = tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.int64, default_value=-1, empty_key=0, deleted_key=-1, initial_num_buckets=4
+    )
+
+    def exported():
+        keys, values = table.export()
+        rows = np.concatenate([keys.numpy(), values.numpy() * (keys.numpy() > 0)], axis=1)
+        return sorted(rows.tolist()), keys.shape.as_list(), values.shape.as_list()
+
+    out = [exported()]
+    table.insert(ints(7, 8), ints(70, 80))
+    out.append(exported())
+    table.erase(ints(7))
+    out.append(exported())
+    for number in range(9, 14):
+        table.insert(ints(number), ints(number * 10))
+    refused = [error_of(table.lookup, ints(0)), error_of(table.insert, ints(-1), ints(1))]
+    pairs = tf.lookup.experimental.DenseHashTable(
+        tf.string, tf.float32, [-1.0, -1.0], empty_key="", deleted_key="-", initial_num_buckets=4
+    )
+    pairs.insert(tf.constant(["a"]), tf.constant([[1.0, 2.0]]))
+    shapes = [part.shape.as_list() for part in pairs.export()]
+    return [*out, exported(), *refused, shapes, table.lookup(ints(7, 13))]
