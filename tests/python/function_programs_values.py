@@ -349,3 +349,11 @@ def dense_tables_exported():
     pairs.insert(tf.constant(["a"]), tf.constant([[1.0, 2.0]]))
     shapes = [part.shape.as_list() for part in pairs.export()]
     return [*out, exported(), *refused, shapes, table.lookup(ints(7, 13))]
+
+
+@program
+def variables_that_replicas_add_up_are_not_trained():
+    kinds = tf.VariableSynchronization
+    made = [tf.Variable(1.0, synchronization=kind).trainable for kind in kinds]
+    explicit = tf.Variable(1.0, trainable=True, synchronization=kinds.ON_READ)
+    return [*made, explicit.trainable]

@@ -178,7 +178,9 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
         scope = get_current_name_scope()
         name = name or "Variable"
         full_name = f"{scope}/{name}" if scope else name
-        self._create(value, full_name, True if trainable is None else bool(trainable), shape)
+        if trainable is None:  # what replicas add up when it is read is no parameter
+            trainable = synchronization != VariableSynchronization.ON_READ
+        self._create(value, full_name, bool(trainable), shape)
         self._shared_name = full_name
         self._constraint = constraint
         self._synchronization = synchronization
