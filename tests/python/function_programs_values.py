@@ -357,3 +357,13 @@ def variables_that_replicas_add_up_are_not_trained():
     made = [tf.Variable(1.0, synchronization=kind).trainable for kind in kinds]
     explicit = tf.Variable(1.0, trainable=True, synchronization=kinds.ON_READ)
     return [*made, explicit.trainable]
+
+
+@program
+def losses_of_sequences_keep_the_dtype():
+    out = []
+    for dtype in (tf.float16, tf.bfloat16, tf.float32):
+        logits = tf.cast(tf.reshape(tf.range(24.0) / 24, [4, 2, 3]), dtype)
+        loss = tf.nn.ctc_loss(tf.constant([[1, 2], [1, 1]]), logits, [2, 1], [4, 4])
+        out.append([loss.dtype.name, np.round(loss.numpy().astype(np.float32), 1)])
+    return out
