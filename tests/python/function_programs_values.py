@@ -367,3 +367,15 @@ def losses_of_sequences_keep_the_dtype():
         loss = tf.nn.ctc_loss(tf.constant([[1, 2], [1, 1]]), logits, [2, 1], [4, 4])
         out.append([loss.dtype.name, np.round(loss.numpy().astype(np.float32), 1)])
     return out
+
+
+@program
+def watched_variables_come_in_the_order_they_were_made():
+    a, b, c = (tf.Variable(1.0, name=name) for name in "abc")
+    function = tf.function(lambda: b * c + a)
+    out = []
+    for read in (lambda: c * a * b * a, lambda: a * c, function):
+        with tf.GradientTape() as tape:
+            read()
+        out.append([variable.name for variable in tape.watched_variables()])
+    return out
