@@ -379,3 +379,23 @@ def watched_variables_come_in_the_order_they_were_made():
             read()
         out.append([variable.name for variable in tape.watched_variables()])
     return out
+
+
+@program
+def loops_over_datasets_that_are_not_converted():
+    dataset = tf.data.Dataset.range(3)
+
+    def summed(elements):
+        total = tf.constant(0, tf.int64)
+        for element in elements:
+            total += element
+        return total
+
+    @tf.function(autograph=False)
+    def first_two():
+        iterator = iter(dataset)
+        return next(iterator), next(iterator)
+
+    plain = tf.function(summed, autograph=False)
+    refused = [error_of(plain, dataset), error_of(plain, iter(dataset))]
+    return [*refused, tf.function(summed)(dataset), first_two()]
