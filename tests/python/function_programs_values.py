@@ -399,3 +399,14 @@ def loops_over_datasets_that_are_not_converted():
     plain = tf.function(summed, autograph=False)
     refused = [error_of(plain, dataset), error_of(plain, iter(dataset))]
     return [*refused, tf.function(summed)(dataset), first_two()]
+
+
+@program
+def crops_of_absurd_sizes():
+    image = tf.ones([1, 2, 2, 1])
+
+    def crop(*size):
+        return tf.image.crop_and_resize(image, [[0.0, 0.0, 1.0, 1.0]], [0], size)
+
+    absurd = error_of(crop, 2**31 - 1, 2**31 - 1)
+    return [error_of(crop, -1, 4), error_of(crop, 0, 4), absurd, crop(1, 2)]
