@@ -86,6 +86,69 @@ OF_ANY_RANK = {
 }
 
 
+def _flat_gradient(y, x):
+    return tf.reshape(tf.gradients(y, x)[0], [-1])
+
+
+# What is written in Python and asks for ranks.
+SPLITS, FLAT = np.array([0, 1, 4], np.int64), np.arange(4, dtype=np.float32)
+WRITTEN_IN_PYTHON = {
+    "adjoint": (lambda x: tf.linalg.adjoint(x), M),
+    "matrix_transpose": (lambda x: tf.linalg.matrix_transpose(x), M),
+    "lstsq": (lambda x, y: tf.round(tf.linalg.lstsq(x, y)), M, M),
+    "pinv": (lambda x: tf.linalg.pinv(x), M),
+    "cross": (lambda x, y: tf.linalg.cross(x, y), np.eye(3, dtype="f"), np.ones([3, 3], "f")),
+    "einsum": (lambda x, y: tf.einsum("ij,jk->ik", x, y), M, M),
+    "einsum with dots": (lambda x, y: tf.einsum("...ij,...jk->...ik", x, y), M, M),
+    "tensordot": (lambda x, y: tf.tensordot(x, y, 1), M, M),
+    "tensordot over pairs": (lambda x, y: tf.tensordot(x, y, [[1], [0]]), M, M),
+    "gradient of einsum": (lambda x: _flat_gradient(tf.einsum("ij,jk->ik", x, M), x), M),
+    "gradient of conv2d": (lambda x: _flat_gradient(tf.nn.conv2d(x, KERNEL, 1, "SAME"), x), IMAGE),
+    "fft": (lambda x: tf.abs(tf.signal.fft(tf.cast(x, tf.complex64))), M),
+    "rfft2d": (lambda x: tf.abs(tf.signal.rfft2d(x)), M),
+    "dct": (lambda x: tf.signal.dct(x), M),
+    "frame": (lambda x: tf.signal.frame(x, 2, 1), FLAT),
+    "stft": (lambda x: tf.abs(tf.signal.stft(x, 4, 2)), FLAT),
+    "from_row_splits": (
+        lambda x, y: tf.RaggedTensor.from_row_splits(x, y).to_tensor(),
+        FLAT,
+        SPLITS,
+    ),
+    "from_row_lengths": (
+        lambda x, y: tf.RaggedTensor.from_row_lengths(x, y).to_tensor(),
+        FLAT,
+        SPLITS[1:] - [0, 1],
+    ),
+    "from_value_rowids": (
+        lambda x, y: tf.RaggedTensor.from_value_rowids(x, y).to_tensor(),
+        FLAT,
+        SPLITS[[0, 1, 1, 1]],
+    ),
+    "from_row_starts": (
+        lambda x, y: tf.RaggedTensor.from_row_starts(x, y).to_tensor(),
+        FLAT,
+        SPLITS[:2],
+    ),
+    "from_tensor": (lambda x: tf.RaggedTensor.from_tensor(x).row_splits, M),
+    "split by sizes": (lambda x: tf.split(x, [1, 1], -1), M),
+    "softmax_cross_entropy": (lambda x, y: tf.nn.softmax_cross_entropy_with_logits(x, y), M, M),
+    "sparse_softmax_cross_entropy": (
+        lambda x, y: tf.nn.sparse_softmax_cross_entropy_with_logits(x, y),
+        INTS,
+        M,
+    ),
+    "broadcast_dynamic_shape": (
+        lambda x, y: tf.broadcast_dynamic_shape(x, y),
+        INTS + 1,
+        INTS[1:] * 2,
+    ),
+    "confusion_matrix": (lambda x, y: tf.math.confusion_matrix(x, y), INTS, INTS),
+    "conv2d": (lambda x, kernel: tf.nn.conv2d(x, kernel, 1, "SAME"), IMAGE, KERNEL),
+    "bias_add": (lambda x, y: tf.nn.bias_add(x, y), M, V),
+    "moments": (lambda x: tf.nn.moments(x, [0]), M),
+}
+
+
 def _with_specs(function, arrays):
     """(what it gives for arrays whose rank the trace does not know, the shapes it infers)"""
     seen, specs = [], [tf.TensorSpec(None, tf.as_dtype(array.dtype)) for array in arrays]
@@ -104,6 +167,14 @@ def _with_specs(function, arrays):
 def tensors_of_unknown_rank():
     return {
         name: _with_specs(function, arrays) for name, (function, *arrays) in OF_ANY_RANK.items()
+    }
+
+
+@program
+def functions_of_tensors_of_unknown_rank():
+    return {
+        name: _with_specs(function, arrays)
+        for name, (function, *arrays) in WRITTEN_IN_PYTHON.items()
     }
 
 
