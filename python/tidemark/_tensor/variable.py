@@ -91,8 +91,7 @@ class _VariableType(type):
         stack = creators() if cls is Variable else ()
         if not stack:
             return super().__call__(*args, **kwargs)
-        names = Variable.__init__.__code__.co_varnames[1:]
-        kwargs.update(zip(names, args, strict=False))
+        kwargs = _all_arguments(args, kwargs)
 
         def make(**given):
             return type.__call__(cls, **given)
@@ -100,6 +99,14 @@ class _VariableType(type):
         for creator in stack:  # the innermost scope, entered last, is asked first
             make = _asking(creator, make)
         return make(**kwargs)
+
+
+def _all_arguments(args, kwargs):
+    """The arguments of ``tf.Variable`` by name, those left out, too: creators look for them."""
+    code, defaults = Variable.__init__.__code__, Variable.__init__.__defaults__
+    names = code.co_varnames[1 : code.co_argcount]
+    return {**dict(zip(names, defaults, strict=True)), **dict(zip(names, args, strict=False)),
+            **kwargs}  # fmt: skip
 
 
 def _initial_value(given, value_of=_tidemark.evaluate):
