@@ -1,7 +1,9 @@
 """More of them: names that programs and tests written for TensorFlow look for."""
 
+import threading
 
-from function_programs import program, tf
+import numpy as np
+from function_programs import error_of, program, tf
 
 v1 = tf.compat.v1
 
@@ -18,3 +20,48 @@ def what_creators_of_variables_are_given():
     with tf.variable_creator_scope(creator):
         variable = tf.Variable(1.0, trainable=False, name="v")
     return [seen, variable, variable.trainable, variable.name]
+
+
+@program
+def arrays_as_messages():
+    out = []
+    for values, options in (
+        ([1.0, 2.0], {}), (3, {}), ([[True], [False]], {}), (["a", "bc"], {}),
+        ([1, 2], {"dtype": tf.int64, "shape": [2, 1]}), (7, {"shape": [2, 2]}), ([], {}),
+    ):  # fmt: skip
+        made = tf.make_tensor_proto(values, **options)
+        sizes = [dim.size for dim in made.tensor_shape.dim]
+        array = tf.make_ndarray(made)
+        out.append([made.dtype, sizes, made.tensor_content.hex(), str(array.dtype), array])
+    refused = [
+        error_of(tf.make_tensor_proto, [1, 2, 3], shape=[2]),
+        error_of(tf.make_tensor_proto, [1, 2], shape=[2, 1], verify_shape=True),
+    ]
+    return [*out, refused]
+
+
+@program
+def fingerprints_of_rows():
+    long = [b"x" * n for n in (0, 3, 8, 17, 40, 90, 200)]
+    rows = [tf.fingerprint(long), tf.fingerprint([[1, 2], [3, 4]]), tf.fingerprint([[b"a", b"b"]])]
+    rows.append(tf.fingerprint(np.arange(24, dtype=np.float64).reshape(2, 3, 4)))
+    return [*rows, error_of(tf.fingerprint, 1), tf.function(tf.fingerprint)(tf.constant([1, 2]))]
+
+
+@program
+def critical_sections():
+    section, count = tf.CriticalSection(name="counting"), tf.Variable(0)
+
+    def raised():
+        value = count.read_value()
+        return count.assign(value + 1)
+
+    function = tf.function(lambda: section.execute(raised))
+    threads = [threading.Thread(target=lambda: [function() for _ in range(10)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    eager = section.execute(lambda: (tf.constant(1) + 1, tf.constant("a")))
+    scaled = tf.function(lambda x: section.execute(lambda: {"twice": x * 2}))
+    return [count, eager, scaled(tf.constant([1, 2])), isinstance(section, tf.CriticalSection)]
