@@ -65,3 +65,25 @@ def critical_sections():
     eager = section.execute(lambda: (tf.constant(1) + 1, tf.constant("a")))
     scaled = tf.function(lambda x: section.execute(lambda: {"twice": x * 2}))
     return [count, eager, scaled(tf.constant([1, 2])), isinstance(section, tf.CriticalSection)]
+
+
+@program
+def elements_that_another_vector_lacks():
+    pairs = [
+        ([1, 2, 3, 4, 5, 6, 2], [1, 3, 5]),
+        (["b", "a", "b"], ["c"]),
+        ([1, 1], [1]),
+        ([], [1.0]),
+    ]
+    out = [tuple(v1.setdiff1d(x, y)) for x, y in pairs]
+    wide = v1.setdiff1d([1, 2], [1], index_dtype=tf.int64)
+    return [*out, wide.out, wide.idx.dtype.name, tuple(tf.function(v1.setdiff1d)([1, 2, 3], [2]))]
+
+
+@program
+def tensors_and_sparse_tensors_as_they_are():
+    convert = v1.convert_to_tensor_or_sparse_tensor
+    sparse = convert(tf.SparseTensor([[0]], [1], [2]))
+    value = convert(v1.SparseTensorValue([[0]], [1], [2]))
+    kinds = [isinstance(made, tf.SparseTensor) for made in (sparse, value)]
+    return [convert([1, 2]), *kinds, error_of(convert, sparse, dtype=tf.float32)]
