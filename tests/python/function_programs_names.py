@@ -1,5 +1,7 @@
 """More of them: names that programs and tests written for TensorFlow look for."""
 
+import os
+import tempfile
 import threading
 
 import numpy as np
@@ -87,3 +89,19 @@ def tensors_and_sparse_tensors_as_they_are():
     value = convert(v1.SparseTensorValue([[0]], [1], [2]))
     kinds = [isinstance(made, tf.SparseTensor) for made in (sparse, value)]
     return [convert([1, 2]), *kinds, error_of(convert, sparse, dtype=tf.float32)]
+
+
+@program
+def records_one_by_one():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "records")
+        with tf.io.TFRecordWriter(path) as writer:
+            writer.write(b"abc")
+            writer.write(b"de")
+        return [list(v1.io.tf_record_iterator(path)), list(v1.python_io.tf_record_iterator(path))]
+
+
+@program
+def folders_for_tests():
+    folder = v1.test.get_temp_dir()
+    return [os.path.isdir(folder), folder == v1.test.get_temp_dir()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import random
 import re
@@ -40,6 +42,14 @@ def _wide(array):
     return (
         array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.itemsize == 2 else array
     )
+
+
+@functools.cache
+def get_temp_dir():
+    """A folder for the files of this process's tests, which goes with the process."""
+    folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 class TestCase(unittest.TestCase):
