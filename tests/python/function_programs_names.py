@@ -105,3 +105,12 @@ def records_one_by_one():
 def folders_for_tests():
     folder = v1.test.get_temp_dir()
     return [os.path.isdir(folder), folder == v1.test.get_temp_dir()]
+
+
+@program
+def tracebacks_filtered_or_not():
+    states = [tf.debugging.is_traceback_filtering_enabled()]
+    tf.debugging.disable_traceback_filtering()
+    states.append(tf.debugging.is_traceback_filtering_enabled())
+    tf.debugging.enable_traceback_filtering()
+    return [*states, tf.debugging.is_traceback_filtering_enabled()]
