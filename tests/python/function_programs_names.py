@@ -114,3 +114,15 @@ def tracebacks_filtered_or_not():
     states.append(tf.debugging.is_traceback_filtering_enabled())
     tf.debugging.enable_traceback_filtering()
     return [*states, tf.debugging.is_traceback_filtering_enabled()]
+
+
+@program
+def quotients_of_integers_without_nan():
+    out = []
+    for dtype in (tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.float32, tf.float64):
+        x, y = tf.constant([1, 2, 3], dtype), tf.constant([0, 1, 2], dtype)
+        result = tf.math.divide_no_nan(x, y)
+        out.append([result.dtype.name, result])
+    out += [tf.math.divide_no_nan(5, 2), tf.math.divide_no_nan(tf.constant([1.0, 2.0]), 0)]
+    mixed = error_of(tf.math.divide_no_nan, tf.constant(1), tf.constant(1.0))
+    return [*out, mixed, tf.function(tf.math.divide_no_nan)(tf.constant(7), tf.constant(2))]
