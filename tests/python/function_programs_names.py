@@ -126,3 +126,8 @@ def quotients_of_integers_without_nan():
     out += [tf.math.divide_no_nan(5, 2), tf.math.divide_no_nan(tf.constant([1.0, 2.0]), 0)]
     mixed = error_of(tf.math.divide_no_nan, tf.constant(1), tf.constant(1.0))
     return [*out, mixed, tf.function(tf.math.divide_no_nan)(tf.constant(7), tf.constant(2))]
+
+
+@program
+def operators_that_can_be_overloaded():
+    return sorted(tf.Tensor.OVERLOADABLE_OPERATORS)
