@@ -131,3 +131,12 @@ def quotients_of_integers_without_nan():
 @program
 def operators_that_can_be_overloaded():
     return sorted(tf.Tensor.OVERLOADABLE_OPERATORS)
+
+
+@program
+def elements_picked_by_short_integers():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    indices, points = tf.constant([1, 0, 1], tf.int16), tf.constant([[1, 0], [0, 1]], tf.int16)
+    out = [tf.gather(x, indices), tf.gather(x, indices, axis=1), tf.gather_nd(x, points)]
+    out += [error_of(tf.gather, x, tf.constant([1], dtype)) for dtype in (tf.int8, tf.uint8)]
+    return [*out, error_of(tf.gather, x, tf.constant([2], tf.int16))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 
-from tidemark import _tidemark, nest
+from tidemark import _tidemark
 from tidemark._graph.tracing import Structure, building, is_tracing, lifted, tensor_or_none
 from tidemark.tensor_shape import sizes_of
 
@@ -32,7 +32,7 @@ class CriticalSection:
         if is_tracing():
             return self._staged(fn)
         with self._inside():
-            return nest.map_structure(lambda leaf: leaf, fn())
+            return fn()
 
     def _inside(self):
         if self._holder == threading.get_ident():

@@ -146,8 +146,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         raise TypeError(
             f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
         )
-    is_open = value.ndim is None or value.shape[int(axis)] is None
-    if sizes.ndim == 1 and value._is_symbolic and is_open:
+    if sizes.ndim == 1 and value._is_symbolic and _is_open(value, int(axis)):
         return _split_by_tensor(value, convert_to_tensor(sizes), int(axis), num)
     sizes = sizes.tolist()
     if isinstance(sizes, int):
@@ -156,6 +155,13 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         raise ValueError(f"num is {num}, but {len(sizes)} sizes are given: {sizes}")
     attrs = {"num": len(sizes), "axis": int(axis), "sizes": sizes}
     return call("split", (value,), attrs) if sizes else []
+
+
+def _is_open(value, axis):
+    """Whether the size along an axis, one that the tensor has, is unknown."""
+    if value.ndim is None:
+        return True
+    return -value.ndim <= axis < value.ndim and value.shape[axis] is None
 
 
 def _split_by_tensor(value, sizes, axis, num):
