@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 
@@ -123,9 +124,17 @@ def _raising(error, inputs):
     types = [(t.dtype, sizes_of(t.shape)) for t in inputs]
 
     def fail(*_):
-        raise error
+        raise _copied(error)
 
     return lambda *dy: _tidemark.python_call(fail, list(dy), types, False)
+
+
+def _copied(error):
+    """Another error that says the same: one that is raised gets frames, which hold tensors."""
+    try:
+        return copy.copy(error)
+    except Exception:  # of a class that is made in its own way
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 @export("tf.recompute_grad")
