@@ -10,10 +10,11 @@
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -77,11 +78,11 @@ class OnOtherThread {
 
 class Lifted {
  public:
-  void enter() { scope_ = std::make_unique<trace::EagerScope>(); }
+  void enter() { scope_ = std::make_unique<NoHandlers>(); }
   void exit() { scope_.reset(); }
 
  private:
-  std::unique_ptr<trace::EagerScope> scope_;
+  std::unique_ptr<NoHandlers> scope_;
 };
 
 void donate(const exec::Program& program, nb::handle inputs, std::span<Tensor> given,
@@ -375,8 +376,9 @@ nb::object evaluate(nb::handle value, nb::list inputs, nb::list values) {
   const GilHeld held;
   const Tensor wanted = tensor_of(value.ptr());
   if (!wanted.is_symbolic()) return nb::borrow(value);
-  const auto program = exec::Program::build(tensors(inputs), {&wanted, 1});
-  const trace::EagerScope eager;
+  const auto program =
+      exec::Program::build(tensors(inputs), {&wanted, 1}, {}, exec::Compile::never);
+  const NoHandlers eager;
   std::vector<Tensor> given = tensors(values);
   Tensor out;
   program->run(given, {&out, 1});
@@ -426,7 +428,6 @@ void add_node_functions(nb::module_& m) {
     if (!scope.empty()) scope += '/';
     trace::set_name_scope(std::move(scope));
   });
-  m.def("set_default_name", graph::set_default_name);
   m.def("set_next_name", [](std::string name) {
     trace::GraphBuilder* builder = trace::current_builder();
     if (builder && builder->is_shared()) builder->set_next_label(std::move(name));
