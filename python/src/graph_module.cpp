@@ -400,14 +400,17 @@ nb::list captures(const Building& self) {
   return list_of(all);
 }
 
-nb::object evaluate(nb::handle value) {
+/// The value of a tensor of a graph, given those of inputs of the graph that it may depend on.
+nb::object evaluate(nb::handle value, nb::list inputs, nb::list values) {
   const GilHeld held;
   const Tensor wanted = tensor_of(value.ptr());
   if (!wanted.is_symbolic()) return nb::borrow(value);
-  const auto program = exec::Program::build({}, {&wanted, 1}, {}, exec::Compile::never);
+  const auto program =
+      exec::Program::build(tensors(inputs), {&wanted, 1}, {}, exec::Compile::never);
   const NoHandlers eager;
+  std::vector<Tensor> given = tensors(values);
   Tensor out;
-  program->run({}, {&out, 1});
+  program->run(given, {&out, 1});
   return object_of(std::move(out));
 }
 
@@ -620,7 +623,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("computes_now", [] { return top_handler() == nullptr; });
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
-  m.def("evaluate", evaluate);
+  m.def("evaluate", evaluate, nb::arg(), nb::arg() = nb::list(), nb::arg() = nb::list());
   m.def(
       "narrow_shape",
       [](nb::handle t, nb::handle shape) { trace::narrow(tensor_of(t.ptr()), shape_of(shape)); },
