@@ -110,11 +110,11 @@ TEST(Specialise, AsksNoHandlerOfTheThread) {
     tape.watch(x);
     return std::vector{tape.gradient(sum(x * v), x)};
   });
+  const Tensor x = ones({2, 3});
   GraphBuilder around("around");
   const TraceScope scope(around);
   Counting counting;
   const HandlerScope above(counting);
-  const Tensor x = ones({2, 3});
   ASSERT_NE(specialise(*graph, {&x, 1}), nullptr);
   EXPECT_EQ(counting.calls, 0);
   EXPECT_TRUE(around.variables().empty());
