@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from tidemark import _tidemark, nest
+from tidemark._functions.arguments import argument_of
 from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
 
@@ -78,6 +79,17 @@ class DeclaredInputs:
                 f"input_signature has {len(self.specs)} entries; {name}{signature} takes "
                 f"{signature._count} arguments"
             )
+
+    @property
+    def arguments(self):
+        """What to trace for, a leaf each; None: what a call gives."""
+        out = []
+        for spec in nest.flatten(self.specs):
+            if isinstance(spec, TensorSpec):
+                out.append(argument_of(spec))
+            else:
+                out += [None] * len(nest.flatten(spec._component_specs))
+        return out
 
     def fit(self, signature, args, kwargs):
         """The arguments as the specs say; what comes after them has its defaults."""

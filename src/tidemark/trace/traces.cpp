@@ -9,7 +9,7 @@ namespace tidemark::trace {
 
 namespace {
 
-constexpr int kManyFromOnePlace = 5;
+constexpr int kTooManyFromOnePlace = 5;
 constexpr size_t kMostPlaces = 256;
 
 /// How a leaf that no trace fits differs from what there was.
@@ -77,7 +77,7 @@ Traces::Answer Traces::get(const Signature& call, Tracer& tracer) {
   const std::lock_guard tracing(tracing_, std::adopt_lock);
   if (TracePtr known = find_kept(call)) return {std::move(known)};  // another thread was faster
   Answer answer{make(call, tracer), true};
-  answer.is_one_of_many = answer.trace->captures.empty() && is_one_of_many(answer.trace->place);
+  if (answer.trace->captures.empty()) answer.too_many = too_many_from(answer.trace->place);
   return answer;
 }
 
@@ -192,11 +192,11 @@ void Traces::drop(const Trace& trace) {
   });
 }
 
-bool Traces::is_one_of_many(const std::string& place) {
-  if (place.empty()) return false;
+int Traces::too_many_from(const std::string& place) {
+  if (place.empty()) return 0;
   const int count = ++by_place_[place];
   if (by_place_.size() > kMostPlaces) by_place_.clear();
-  return count == kManyFromOnePlace;
+  return count == kTooManyFromOnePlace ? count : 0;
 }
 
 }  // namespace tidemark::trace

@@ -107,7 +107,7 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
   struct Answer {
     TracePtr trace;
     bool is_new = false;
-    bool is_one_of_many = false;  // the same line made several: worth a word, once
+    int too_many = 0;  // the traces that the same line made, once they are worth a word; else 0
   };
   /// The trace that a call gets, made where there is none. One that captured tensors of a graph
   /// being built is for this call alone.
@@ -137,7 +137,7 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
   std::optional<std::vector<Argument>> joined(const Signature& known, const Signature& call) const;
   void keep(const TracePtr& made);
   void drop(const Trace& trace);
-  bool is_one_of_many(const std::string& place);
+  int too_many_from(const std::string& place);
 
   const TracePtr none_;
   const std::unique_ptr<TraceLock> lock_;

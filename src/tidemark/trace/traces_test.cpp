@@ -192,7 +192,8 @@ TEST_F(TracesTest, OneLineThatMakesManyIsNoticedOnce) {
   code.place = "train.py:7";
   std::vector<int> noticed;
   for (int n = 1; n <= 12; ++n) {
-    if (traces->get({nullptr, {floats({2}), word(n)}}, code).is_one_of_many) noticed.push_back(n);
+    const Traces::Answer answer = traces->get({nullptr, {floats({2}), word(n)}}, code);
+    if (answer.too_many) noticed.push_back(answer.too_many);
   }
   EXPECT_EQ(noticed, (std::vector<int>{5}));
 }
