@@ -195,6 +195,9 @@ void add_argument_type(nb::module_& m) {
   nb::class_<Argument>(m, "Argument",
                        "What a trace takes in one place: tensors, any number, one value.")
       .def_static(
+          "of", [](nb::handle leaf) { return describe(leaf.ptr()); }, nb::arg("leaf").none(),
+          "What a trace depends on of one leaf of the arguments.")
+      .def_static(
           "tensor",
           [](nb::handle dtype, nb::handle shape, nb::handle name) {
             return Argument::any_tensor(dtype_from_object(dtype.ptr()), shape_of(shape),
@@ -232,9 +235,6 @@ void add_argument_type(nb::module_& m) {
       .def("__eq__", [](const Argument& self, const Argument& other) { return self == other; })
       .def("__repr__", text_of)
       .attr("__hash__") = nb::none();
-  m.def(
-      "describe", [](nb::handle leaf) { return describe(leaf.ptr()); }, nb::arg().none(),
-      "What a trace depends on of one leaf of the arguments.");
 }
 
 }  // namespace tidemark::python

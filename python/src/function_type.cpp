@@ -94,17 +94,10 @@ PyObject* get_exact_trace(PyObject* self, PyObject* args) {
   });
 }
 
-/// _declare(args): what to trace for, whatever calls give; None: what they give.
+/// _declare(args): what to trace for, whatever calls give.
 PyObject* declare(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    const Ref all = Ref::checked(PySequence_Tuple(args));
-    std::vector<std::optional<trace::Argument>> declared;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
-      PyObject* arg = PyTuple_GET_ITEM(all.get(), i);
-      declared.emplace_back();
-      if (arg != Py_None) declared.back() = describe(arg);
-    }
-    function_of(self)->traces->declare(std::move(declared));
+    function_of(self)->traces->declare(arguments_from(args));
     Py_RETURN_NONE;
   });
 }

@@ -11,14 +11,14 @@ import numpy as np
 from tidemark import _tidemark, nest
 from tidemark._graph.tracing import COMPOSITES
 from tidemark._tensor.specs import TensorSpec, TypeSpec
-from tidemark._tidemark import Tensor
+from tidemark._tidemark import Argument, Tensor
 
 
 def argument_of(spec):
     """A TensorSpec as what a trace takes."""
     shape = spec.shape
     sizes = None if shape.rank is None else tuple(shape.as_list())
-    return _tidemark.Argument.tensor(spec.dtype, sizes, spec.name)
+    return Argument.tensor(spec.dtype, sizes, spec.name)
 
 
 def spec_of(arg):
@@ -69,7 +69,7 @@ class Call:
     @property
     def args(self):
         """What a trace depends on of each leaf."""
-        return tuple(map(_tidemark.describe, self.leaves))
+        return tuple(map(Argument.of, self.leaves))
 
     def like(self):
         """The same without its leaves, to keep."""

@@ -7,7 +7,7 @@ from tidemark._export import export
 from tidemark._functions.arguments import Call, spec_of
 from tidemark._graph.func_graph import FuncGraph
 from tidemark._tensor.specs import TensorSpec
-from tidemark._tidemark import Tensor
+from tidemark._tidemark import Argument, Tensor
 from tidemark.errors import InvalidArgumentError
 
 
@@ -55,12 +55,12 @@ class ConcreteFunction:
             wanted = wanted_args[at]
             if number is None and not isinstance(leaf, Tensor):
                 leaf = _tidemark.convert(leaf, wanted.dtype._enum)
-            if number is None and not wanted.accepts(_tidemark.describe(leaf)):
+            if number is None and not wanted.accepts(Argument.of(leaf)):
                 raise InvalidArgumentError(
                     None,
                     None,
                     f"Binding inputs to tf.function failed: {self.name} expects {wanted!r} for "
-                    f"input {len(values)}; given was {_tidemark.describe(leaf)!r}.",
+                    f"input {len(values)}; given was {Argument.of(leaf)!r}.",
                 )
             values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
         trace.count_call()
@@ -130,7 +130,7 @@ class ConcreteFunction:
     @property
     def structured_outputs(self):
         """The results as specs."""
-        outputs = [spec_of(_tidemark.describe(t)) for t in self._trace.graph.outputs]
+        outputs = [spec_of(Argument.of(t)) for t in self._trace.graph.outputs]
         return self._trace.structure.pack(outputs)
 
     def pretty_printed_signature(self, verbose=True):
@@ -149,7 +149,7 @@ def signature_text(trace, signature, variables=()):
     args, kwargs = nest.pack_sequence_as(trace.call._structure, [_Text(leaf) for leaf in leaves])
     named = [*signature.named(args), *kwargs.items()]
     parameters = [f"  {name} (POSITIONAL_OR_KEYWORD): {_typed(value)}" for name, value in named]
-    outputs = trace.structure.pack([spec_of(_tidemark.describe(t)) for t in trace.graph.outputs])
+    outputs = trace.structure.pack([spec_of(Argument.of(t)) for t in trace.graph.outputs])
     captures = [f"  {v.name}: {TensorSpec(v.shape, v.dtype)!r}" for v in variables]
     return "\n".join(
         ["Input Parameters:", *(parameters or ["  None"]), "Output Type:", f"  {_typed(outputs)}",

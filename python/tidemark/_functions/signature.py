@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from tidemark import _tidemark, nest
-from tidemark._functions.arguments import argument_of
+from tidemark._functions.arguments import Call
 from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
 
@@ -82,14 +82,8 @@ class DeclaredInputs:
 
     @property
     def arguments(self):
-        """What to trace for, a leaf each; None: what a call gives."""
-        out = []
-        for spec in nest.flatten(self.specs):
-            if isinstance(spec, TensorSpec):
-                out.append(argument_of(spec))
-            else:
-                out += [None] * len(nest.flatten(spec._component_specs))
-        return out
+        """What to trace for, one each leaf of the calls."""
+        return Call((self.specs, {})).leaves
 
     def fit(self, signature, args, kwargs):
         """The arguments as the specs say; what comes after them has its defaults."""

@@ -11,6 +11,7 @@ from tidemark._functions.function import Function, _alive_variables
 from tidemark._functions.signature import Signature
 from tidemark._graph.tracing import Structure
 from tidemark._tensor.specs import TensorSpec, TypeSpec
+from tidemark._tidemark import Argument
 from tidemark.errors import InvalidArgumentError
 from tidemark.saved_model._structure import NumberSlot, decode, encode
 
@@ -127,8 +128,7 @@ def decode_trace(name, graph, data):
     """A Trace over a graph that was read."""
     call = Call(decode(data["arguments"]))
     args = [
-        _tidemark.Argument.number(leaf.kind) if isinstance(leaf, NumberSlot) else leaf
-        for leaf in call.leaves
+        Argument.number(leaf.kind) if isinstance(leaf, NumberSlot) else leaf for leaf in call.leaves
     ]
     parts = [
         (None if spec is None else decode(spec), decode(kept), int(count))
@@ -250,10 +250,10 @@ def _fitted(trace, call):
                 tensor = _tidemark.convert(value, wanted.dtype._enum)
             except (TypeError, ValueError):
                 return None
-            if not wanted.accepts(_tidemark.describe(tensor)):
+            if not wanted.accepts(Argument.of(tensor)):
                 return None
             fitted.append(tensor)
-        elif not wanted.is_tensor and wanted.accepts(_tidemark.describe(value)):
+        elif not wanted.is_tensor and wanted.accepts(Argument.of(value)):
             fitted.append(value)
         else:
             return None
@@ -266,7 +266,7 @@ class SignatureFunction(RestoredConcrete):
     def __init__(self, name, graph, inputs, outputs):
         specs = {
             key: TensorSpec(arg.shape, arg.dtype, key)
-            for key, arg in zip(inputs, map(_tidemark.describe, graph.inputs), strict=True)
+            for key, arg in zip(inputs, map(Argument.of, graph.inputs), strict=True)
         }
         call = Call(((), specs))
         order = sorted(inputs)
@@ -294,10 +294,10 @@ class SignatureFunction(RestoredConcrete):
         values = []
         for name in self._names:
             value = _tidemark.convert(given[name], specs[name].dtype._enum)
-            if not specs[name].accepts(_tidemark.describe(value)):
+            if not specs[name].accepts(Argument.of(value)):
                 raise InvalidArgumentError(
                     None, None, f"{self.name}: input '{name}' must be {specs[name]!r}; given was "
-                    f"{_tidemark.describe(value)!r}",
+                    f"{Argument.of(value)!r}",
                 )  # fmt: skip
             values.append(value)
         return dict(zip(self._outputs, graph.run(values), strict=True))
@@ -308,7 +308,7 @@ class SignatureFunction(RestoredConcrete):
 
     @property
     def structured_outputs(self):
-        outputs = map(_tidemark.describe, self._trace.graph.outputs)
+        outputs = map(Argument.of, self._trace.graph.outputs)
         return {
             name: TensorSpec(arg.shape, arg.dtype, name)
             for name, arg in zip(self._outputs, outputs, strict=True)

@@ -4,8 +4,8 @@
 #include <ostream>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/explain/plan_report.h"
 #include "tidemark/trace/builder.h"
-#include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/traces.h"
 
@@ -142,7 +142,7 @@ TracedGraph FunctionTraces::graph(std::span<const Tensor> inputs, const Code& co
 
 PlanReport FunctionTraces::plan(std::span<const Tensor> inputs, const Code& code) {
   const TracePtr trace = state_->get(inputs, code);
-  return trace::plan_report(*trace->program, inputs, state_->name);
+  return explain::plan_report(*trace->program, inputs, state_->name);
 }
 
 std::vector<TraceInfo> FunctionTraces::traces() const {

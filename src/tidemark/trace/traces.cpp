@@ -140,10 +140,8 @@ Traces::Why Traces::explain(const std::vector<TracePtr>& known, const Signature&
 std::vector<Argument> Traces::to_trace_for(const std::vector<TracePtr>& known,
                                            const Signature& call) const {
   if (!declared_.empty()) {
-    std::vector<Argument> out = call.args;
-    for (size_t i = 0; i < std::min(out.size(), declared_.size()); ++i) {
-      if (declared_[i]) out[i] = *declared_[i];
-    }
+    std::vector<Argument> out = declared_;
+    for (size_t i = out.size(); i < call.args.size(); ++i) out.push_back(call.args[i]);
     return out;
   }
   for (size_t i = known.size(); i-- > 0;) {

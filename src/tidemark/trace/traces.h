@@ -91,8 +91,8 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
   Traces(const Traces&) = delete;
   Traces& operator=(const Traces&) = delete;
 
-  /// Whatever calls give, traces are made for these leaves; nothing: for the call's own.
-  void declare(std::vector<std::optional<Argument>> args) { declared_ = std::move(args); }
+  /// Whatever calls give, traces are made for these; leaves beyond them are the call's own.
+  void declare(std::vector<Argument> args) { declared_ = std::move(args); }
 
   /// The trace that a call gets, or a null pointer. The caller holds the lock, or what it stands
   /// for; comparing runs nobody's code. The answer holds as long as the list stays as it is.
@@ -145,7 +145,7 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
   // Held while code is traced: threads that call at once share one trace. Code may call itself.
   std::recursive_mutex tracing_;
   // The rest belongs to who traces.
-  std::vector<std::optional<Argument>> declared_;
+  std::vector<Argument> declared_;
   std::set<size_t> needed_;  // leaves of which the code needs the sizes or the number
   std::unordered_map<std::string, int> by_place_;
   std::atomic<uint64_t> made_{0};
