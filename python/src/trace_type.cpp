@@ -13,9 +13,9 @@ namespace nb = nanobind;
 
 namespace tidemark::python {
 
-PyTypeObject* trace_type = nullptr;
-
 namespace {
+
+PyTypeObject* trace_type = nullptr;
 
 using trace::Argument;
 
@@ -224,6 +224,9 @@ void PyTrace::take_graph_of(const Trace& twin) {
 }
 
 trace::TracePtr share_trace(PyObject* trace) {
+  if (!PyObject_TypeCheck(trace, trace_type)) {
+    raise(PyExc_TypeError, "a trace is expected; %s was given", Py_TYPE(trace)->tp_name);
+  }
   const auto release = [](PyTrace* gone) {
     if (Py_IsInitialized() == 0) return;
     const Locked locked;

@@ -31,10 +31,8 @@ struct PyTrace final : trace::Trace {
   Tensor nothing;  // no elements: what a result is while call_into writes it
 };
 
-extern PyTypeObject* trace_type;
-
 inline PyTrace& trace_of(const trace::TracePtr& trace) { return static_cast<PyTrace&>(*trace); }
-/// Shares the Python object; any thread may drop it.
+/// Shares the Python object, which any thread may drop. Throws PythonError for what is no trace.
 trace::TracePtr share_trace(PyObject* trace);
 
 /// Computes, given all leaves of the arguments, which fit. New reference; throws.
