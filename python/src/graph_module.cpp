@@ -5,13 +5,10 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
 #include "tidemark/graph/call_special.h"
-#include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
 #include "tidemark/tensor/handlers.h"
@@ -537,11 +534,6 @@ static void add_finished_graph(nb::module_& m) {
             self.name = memory::intern_name(name + "()");
           },
           nb::arg("name"), "What its runs are called in reports of memory.")
-      .def("is_same",
-           [](const FinishedGraph& self, const FinishedGraph& other) {
-             return std::ranges::equal(self.program->donated(), other.program->donated()) &&
-                    graph::are_same(*self.graph, *other.graph);
-           })
       .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
       .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
@@ -601,11 +593,6 @@ void add_graph_functions(nb::module_& m) {
     const GraphBuilder* builder = trace::current_builder();
     return builder ? builder->graph()->id() : 0;
   });
-  m.def("trace_cache_add", [](int64_t bytes, nb::handle drop) {
-    return trace::TraceCache::instance().add(bytes, python_callback(drop.ptr()));
-  });
-  m.def("trace_cache_touch", [](uint64_t key) { trace::TraceCache::instance().touch(key); });
-  m.def("trace_cache_remove", [](uint64_t key) { trace::TraceCache::instance().remove(key); });
   m.def("trace_cache_bytes", [] { return trace::TraceCache::instance().bytes(); });
   m.def("trace_cache_limit", trace::trace_cache_limit);
   m.def("branch", branch);

@@ -3,6 +3,7 @@
 
 #include "tidemark/base/attached.h"
 
+#include "arguments.h"
 #include "convert.h"
 #include "dlpack.h"
 #include "errors.h"
@@ -19,6 +20,7 @@
 #include "sites.h"
 #include "tape_type.h"
 #include "tensor_type.h"
+#include "trace_type.h"
 #include "variable_type.h"
 
 namespace nb = nanobind;
@@ -57,6 +59,7 @@ NB_MODULE(_tidemark, m) {
     initialize_tensor_type(m.ptr());
     initialize_variable_type(m.ptr());
     initialize_tape_types(m.ptr());
+    initialize_trace_type(m.ptr());
     initialize_function_type(m.ptr());
     initialize_iterator();
     initialize_op_function(m.ptr());
@@ -70,6 +73,7 @@ NB_MODULE(_tidemark, m) {
   add_memory_functions(m);
   add_runtime_functions(m);
   add_graph_functions(m);
+  add_argument_type(m);
   add_session_functions(m);
   add_data_functions(m);
   add_saving_functions(m);

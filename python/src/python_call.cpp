@@ -77,18 +77,4 @@ std::shared_ptr<const graph::Special> python_call(PyObject* function,
                                       std::move(stands_for));
 }
 
-std::function<void()> python_callback(PyObject* function) {
-  const auto release = [](PyObject* object) {
-    if (Py_IsInitialized() == 0) return;
-    const Locked locked;
-    Py_DECREF(object);
-  };
-  return [held = std::shared_ptr<PyObject>(Py_NewRef(function), release)] {
-    if (Py_IsInitialized() == 0) return;
-    const Locked locked;
-    const Ref result = Ref::steal(PyObject_CallNoArgs(held.get()));
-    if (!result) PyErr_WriteUnraisable(held.get());
-  };
-}
-
 }  // namespace tidemark::python

@@ -1,7 +1,6 @@
 // A node that calls a Python function when the graph runs.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "tidemark/graph/node.h"
@@ -16,8 +15,5 @@ namespace tidemark::python {
 std::shared_ptr<const graph::Special> python_call(PyObject* function,
                                                   const std::vector<graph::OutputInfo>& infos,
                                                   bool has_effect, std::string stands_for = {});
-
-/// The function as something that any thread may call and drop; its errors are reported and lost.
-std::function<void()> python_callback(PyObject* function);
 
 }  // namespace tidemark::python

@@ -271,3 +271,24 @@ def test_tensors_of_a_trace_cannot_leak_into_another():
 
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError)):
         uses(tf.constant(1.0))
+
+
+def test_an_input_signature_of_composites_is_traced_once():
+    traced = []
+
+    @tf.function(
+        input_signature=[
+            tf.RaggedTensorSpec([None, None], tf.float32),
+            tf.SparseTensorSpec([None, 3], tf.float32),
+            tf.TensorSpec([None], tf.float32),
+        ]
+    )
+    def total(ragged, sparse, x):
+        traced.append(x.shape)
+        return tf.reduce_sum(ragged) + tf.sparse.reduce_sum(sparse) + tf.reduce_sum(x)
+
+    for n in range(1, 4):
+        ragged = tf.ragged.constant([[1.0], [2.0] * n, [3.0]])
+        sparse = tf.sparse.from_dense([[float(n), 0.0, 0.0]] * n)
+        assert total(ragged, sparse, tf.ones([n])).numpy() == 4.0 + 2.0 * n + n * n + n
+    assert [shape.as_list() for shape in traced] == [[None]]

@@ -89,6 +89,46 @@ def test_objects_as_arguments_are_not_kept():
     assert f(other, tf.constant(3.0)).numpy() == 15.0  # even at the address of the first one
 
 
+def test_none_is_no_object_that_has_gone():
+    class Config:
+        rate = 2.0
+
+    @tf.function
+    def f(config, x):
+        return x if config is None else x * config.rate
+
+    config, x = Config(), tf.constant(3.0)
+    assert f(config, x).numpy() == 6.0
+    del config
+    assert f(None, x).numpy() == 3.0
+
+
+def test_an_argument_that_only_its_own_code_compares():
+    class Pair:
+        __slots__ = ("parts",)  # no weak references: by worth
+
+        def __init__(self, *parts):
+            self.parts = parts
+
+        def __eq__(self, other):
+            return self.parts == other.parts
+
+        def __hash__(self):
+            return hash(self.parts)
+
+    traced = []
+
+    @tf.function
+    def f(x, pair):
+        traced.append(pair.parts)
+        return x * pair.parts[0] + pair.parts[1]
+
+    x = tf.constant(3.0)
+    for pair in (Pair(2.0, 1.0), Pair(2.0, 1.0), Pair(3.0, 0.0), Pair(2.0, 1.0)):
+        assert f(x, pair).numpy() == 3.0 * pair.parts[0] + pair.parts[1]
+    assert traced == [(2.0, 1.0), (3.0, 0.0)]
+
+
 def test_a_new_function_each_time():
     x = tf.constant([1.0, 2.0])
 

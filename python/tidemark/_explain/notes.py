@@ -40,7 +40,7 @@ class Notes:
     _made: int = 0
     _last_sequence: dict = field(default_factory=dict)
 
-    def add_trace(self, function, trace, kinds):
+    def add_trace(self, function, trace):
         number = self._functions.get(function)
         if number is None:
             self._made += 1
@@ -51,7 +51,7 @@ class Notes:
         defined = (code.co_filename, code.co_firstlineno) if is_users else ("", 0)
         if len(self.traces) < _MOST:
             self.traces.append(
-                TraceNote(trace.name, number, defined, trace.line, trace.reason, kinds,
+                TraceNote(trace.name, number, defined, trace.line, trace.reason, trace.differed,
                           trace.nbytes, tuple(trace.graph.python_steps))
             )  # fmt: skip
 

@@ -4,58 +4,28 @@ from __future__ import annotations
 
 from tidemark import _tidemark, nest
 from tidemark._export import export
-from tidemark._functions import arguments
-from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
-from tidemark._functions.numbers import wide_dtype
+from tidemark._functions.arguments import Call, spec_of
 from tidemark._graph.func_graph import FuncGraph
-from tidemark._tidemark import Tensor
+from tidemark._tensor.specs import TensorSpec
+from tidemark._tidemark import Argument, Tensor
 from tidemark.errors import InvalidArgumentError
 
 
-class Trace:
+class Trace(_tidemark.TraceBase):
     """The result of tracing: runs without Python."""
 
-    __slots__ = (
-        "graph", "token", "args", "call", "inputs", "captures", "structure", "reason", "line",
-        "calls", "nbytes", "state", "name", "key", "__weakref__",
-    )  # fmt: skip
+    __slots__ = ("call", "structure", "state", "name", "__weakref__")
 
-    def __init__(self, name, graph, call, args, captures, structure):
-        self.name, self.graph, self.structure = name, graph, structure
+    def __init__(
+        self, name, graph, call, args, structure, captures=(), reason="", line="", code_runs=1
+    ):
+        """``args``: what it takes in the place of the call's leaves. ``code_runs``: how often the
+        code ran to make it."""
         graph.set_name(name)
-        self.token, self.args = call.token, args
-        self.call = Call.__new__(Call)
-        self.call._structure = nest.map_structure(lambda _: None, call._structure)
-        self.call._specs = call._specs
-        self.captures = captures
-        self.inputs = [
-            (at, wide_dtype(arg.type)._enum if isinstance(arg, NumberArg) else None)
-            for at, arg in enumerate(args)
-            if isinstance(arg, (TensorArg, NumberArg))
-        ]
-        self.calls = 0
-        self.nbytes = graph.nbytes + 512 + 128 * len(args)
-        self.reason = self.line = self.state = None
-        self.key = 0
-
-    def accepts(self, call):
-        """Whether the call's arguments fit."""
-        return self.token == call.token and all(
-            mine.accepts(theirs) for mine, theirs in zip(self.args, call.args, strict=True)
-        )
-
-    def run(self, leaves):
-        """Computes, given all leaves of the arguments."""
-        self.calls += 1
-        values = [
-            leaves[at] if number is None else _tidemark.convert(leaves[at], number)
-            for at, number in self.inputs
-        ]
-        return self.structure.pack(self.graph.run([*values, *self.captures]))
-
-    @property
-    def is_general(self):
-        return any(arg.is_general for arg in self.args)
+        self.name, self.structure, self.state = name, structure, None
+        self.call = call.like()
+        pack = None if structure.is_one_tensor else structure.pack
+        self._fill(graph, call.token, args, list(captures), pack, reason, line, code_runs)
 
 
 def _shape(spec):
@@ -79,28 +49,28 @@ class ConcreteFunction:
 
     def __call__(self, *args, **kwargs):
         trace = self._trace
-        leaves = self._leaves_of(args, kwargs)
+        leaves, wanted_args = self._leaves_of(args, kwargs), trace.args
         values = []
         for (at, number), leaf in zip(trace.inputs, leaves, strict=True):
-            wanted = trace.args[at]
+            wanted = wanted_args[at]
             if number is None and not isinstance(leaf, Tensor):
                 leaf = _tidemark.convert(leaf, wanted.dtype._enum)
-            if number is None and not wanted.accepts(TensorArg.of(leaf)):
+            if number is None and not wanted.accepts(Argument.of(leaf)):
                 raise InvalidArgumentError(
                     None,
                     None,
                     f"Binding inputs to tf.function failed: {self.name} expects {wanted!r} for "
-                    f"input {len(values)}; given was {TensorArg.of(leaf)!r}.",
+                    f"input {len(values)}; given was {Argument.of(leaf)!r}.",
                 )
             values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
-        trace.calls += 1
+        trace.count_call()
         return trace.structure.pack(trace.graph.run([*values, *trace.captures]))
 
     def _leaves_of(self, args, kwargs):
         """The leaves that are inputs, from a call by signature or by flat tensors and names."""
         trace, count = self._trace, len(self._trace.inputs)
         if kwargs and not args:
-            names = [getattr(trace.args[at], "name", None) for at, _ in trace.inputs]
+            names = [arg.name for arg in trace.args if arg.is_input]
             if None not in names and sorted(kwargs) == sorted(names):
                 return [kwargs[name] for name in names]
         try:
@@ -124,7 +94,7 @@ class ConcreteFunction:
     def _check_values(self, call):
         """Raises where a Python value is another than the one that the function was traced for."""
         for wanted, given in zip(self._trace.args, call.args, strict=True):
-            if isinstance(wanted, ValueArg) and wanted != given:
+            if not wanted.is_input and not wanted.accepts(given):
                 raise TypeError(
                     f"Can not cast {given!r} to {wanted!r}: {self.name} was traced for this value "
                     "and keeps it. Leave the argument out, or get another concrete function."
@@ -148,22 +118,19 @@ class ConcreteFunction:
 
     @property
     def inputs(self):
-        return [self._trace.args[at].spec() for at, number in self._trace.inputs if number is None]
+        return [spec_of(arg) for arg in self._trace.args if arg.is_tensor]
 
     @property
     def structured_input_signature(self):
         """The arguments as specs: (args, kwargs)."""
         trace = self._trace
-        leaves = [
-            arg.spec() if isinstance(arg, TensorArg) else getattr(arg, "value", arg)
-            for arg in trace.args
-        ]
+        leaves = [spec_of(arg) if arg.is_tensor else arg.value for arg in trace.args]
         return nest.pack_sequence_as(trace.call._structure, leaves)
 
     @property
     def structured_outputs(self):
         """The results as specs."""
-        outputs = [TensorArg.of(t).spec() for t in self._trace.graph.outputs]
+        outputs = [spec_of(Argument.of(t)) for t in self._trace.graph.outputs]
         return self._trace.structure.pack(outputs)
 
     def pretty_printed_signature(self, verbose=True):
@@ -176,17 +143,14 @@ class ConcreteFunction:
 
 def signature_text(trace, signature, variables=()):
     """What a trace takes and gives, in TensorFlow's words."""
-    leaves = [
-        repr(arg.spec()) if isinstance(arg, TensorArg) else f"Literal[{arg!r}]"
-        for arg in trace.args
-    ]
+    leaves = [repr(spec_of(arg)) if arg.is_tensor else f"Literal[{arg!r}]" for arg in trace.args]
     for at, spec, count in reversed(trace.call._specs):
         leaves[at : at + count] = [repr(spec)]
     args, kwargs = nest.pack_sequence_as(trace.call._structure, [_Text(leaf) for leaf in leaves])
     named = [*signature.named(args), *kwargs.items()]
     parameters = [f"  {name} (POSITIONAL_OR_KEYWORD): {_typed(value)}" for name, value in named]
-    outputs = trace.structure.pack([TensorArg.of(t).spec() for t in trace.graph.outputs])
-    captures = [f"  {v.name}: {TensorArg.of(v).spec()!r}" for v in variables]
+    outputs = trace.structure.pack([spec_of(Argument.of(t)) for t in trace.graph.outputs])
+    captures = [f"  {v.name}: {TensorSpec(v.shape, v.dtype)!r}" for v in variables]
     return "\n".join(
         ["Input Parameters:", *(parameters or ["  None"]), "Output Type:", f"  {_typed(outputs)}",
          "Captures:", *(captures or ["  None"])]
@@ -214,4 +178,4 @@ def _typed(value):
     return repr(value)
 
 
-__all__ = ["ConcreteFunction", "Trace", "arguments"]
+__all__ = ["ConcreteFunction", "Trace"]

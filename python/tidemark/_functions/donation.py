@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 from tidemark import nest
-from tidemark._functions.arguments import NumberArg, TensorArg
 
 
 class Donated:
@@ -47,12 +46,8 @@ class Donated:
     def inputs(self, call, args):
         """Which inputs of a trace, in their order, are donated tensors."""
         leaves = self._leaves(call)
-        inputs = [at for at, arg in enumerate(args) if isinstance(arg, (TensorArg, NumberArg))]
-        return [
-            index
-            for index, at in enumerate(inputs)
-            if at in leaves and isinstance(args[at], TensorArg)
-        ]
+        inputs = [(at, arg) for at, arg in enumerate(args) if arg.is_input]
+        return [index for index, (at, arg) in enumerate(inputs) if at in leaves and arg.is_tensor]
 
     def _leaves(self, call):
         counts = {at: count for at, _, count in call._specs}  # of what has several tensors

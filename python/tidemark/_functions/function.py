@@ -10,15 +10,14 @@ import weakref
 from tidemark import _tidemark, nest
 from tidemark._explain import notes
 from tidemark._export import export
-from tidemark._functions.arguments import ById, Call, NumberArg, TensorArg, ValueArg
+from tidemark._functions.arguments import Call
 from tidemark._functions.budgets import budget_of
 from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
 from tidemark._functions.donation import Donated
-from tidemark._functions.numbers import TracedNumber, wide_dtype
+from tidemark._functions.numbers import TracedNumber
 from tidemark._functions.plan import Plan, PlannedPythonStep
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
-from tidemark._functions.traces import CACHE
 from tidemark._graph.scopes import get_logger
 from tidemark._graph.tracing import Structure, building, is_symbolic
 from tidemark._tensor.specs import TensorSpec
@@ -27,8 +26,6 @@ from tidemark._tidemark import Tensor
 from tidemark.memory import parse_bytes
 
 _eagerly = False
-_TRACES_BEFORE_WARNING = 5
-_CALLS_LOOKED_AT = 16  # each of them; then every call whose number is a power of two
 _thread = threading.local()
 
 
@@ -45,12 +42,6 @@ def _caller():
     while frame is not None and _tidemark.is_internal_code(frame.f_code):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "?"
-
-
-def _kind_of_change(arg):
-    if isinstance(arg, (TensorArg, NumberArg)):
-        return "shape" if isinstance(arg, TensorArg) else "value"
-    return "identity" if isinstance(getattr(arg, "value", None), ById) else "value"
 
 
 class Function(_tidemark.FunctionBase):
@@ -81,12 +72,8 @@ class Function(_tidemark.FunctionBase):
         self._declared = None
         if input_signature is not None:
             self._declared = DeclaredInputs(input_signature, self._name, self._signature)
+            self._declare(self._declared.arguments)
         self._donate = None if donate is None else Donated(donate, self._name, self._signature)
-        self._lock = threading.RLock()
-        self._traces: list[Trace] = []
-        self._needs = set()  # positions of leaves whose exact value or shape traces need
-        self._lines = {}  # line → how many traces it caused
-        self._made = 0
         self._told = set()  # changes of Python state: (name, file, line)
         self._bound = weakref.WeakKeyDictionary()
         self._bound_by_id = {}
@@ -102,12 +89,8 @@ class Function(_tidemark.FunctionBase):
         if _eagerly:
             return self._python()(*args, **kwargs)
         call = Call(self._bind(args, kwargs))
-        trace = self._find(call)
-        if trace is None:
-            trace, result = self._trace_and_run(call)
-            return result
-        CACHE.touch(trace)
-        if trace.calls <= _CALLS_LOOKED_AT or trace.calls & (trace.calls - 1) == 0:
+        trace = self._get_trace(call)
+        if trace.count_call():
             self._look_for_changes(trace)
         return trace.run(call.leaves)
 
@@ -122,12 +105,6 @@ class Function(_tidemark.FunctionBase):
         """What was declared, a tuple of specs; None."""
         return None if self._declared is None else self._declared.specs
 
-    def _find(self, call):
-        for trace in reversed(self._traces):
-            if trace.accepts(call):
-                return trace
-        return None
-
     def _python(self):
         """The Python function, bound where it is a method."""
         if self._instance is None:
@@ -139,95 +116,21 @@ class Function(_tidemark.FunctionBase):
 
     # --- tracing -----------------------------------------------------------------------------
 
-    def _trace_and_run(self, call):
-        with self._lock:
-            trace = self._find(call)  # another thread may have been faster
-            if trace is None:
-                trace = self._new_trace(call)
-        return trace, trace.run(call.leaves)
-
-    def _new_trace(self, call):
-        reason = self._reason(call)
-        kinds = self._kinds_of_change(call) if notes.active is not None else ()
-        args = self._general_args(call)
-        trace = None
-        if args != call.args and self._declared is None:
-            try:
-                trace = self._trace(call, args)
-            except Exception:
-                # Code that looks at values or sizes is traced for each of them.
-                self._needs.update(
-                    at
-                    for at, pair in enumerate(zip(args, call.args, strict=True))
-                    if pair[0] != pair[1]
-                )
-                args = call.args
-        if trace is None:
-            trace = self._trace(call, args)
-        trace.reason, trace.line = reason, _caller()
-        trace.state = Captured(self._python_function, self._objects(trace))
-        self._made += 1
-        _tidemark.recording_mark("trace", f"{trace.name}: {reason}", trace.nbytes)
-        if notes.active is not None:
-            notes.active.add_trace(self, trace, kinds)
-        if trace.captures:
-            return trace
-        # What the new one covers is not needed any more.
-        self._traces = [
-            old
-            for old in self._traces
-            if old.token != trace.token
-            or not all(a.accepts(b) for a, b in zip(trace.args, old.args, strict=True))
-        ]
-        self._traces.append(trace)
-        self._add_quick(trace)
-        CACHE.add(self, trace)
-        self._warn_about_retracing(trace)
-        return trace
-
-    def _general_args(self, call):
-        """What to trace for: where an earlier trace differs in a size or a number, any size or
-        number."""
-        if self.input_signature is not None:
-            specs = nest.flatten(list(self.input_signature))
-            given = list(call.args)
-            for at, spec in enumerate(specs):
-                if isinstance(spec, TensorSpec):
-                    shape = None if spec.shape.rank is None else tuple(spec.shape.as_list())
-                    given[at] = TensorArg(spec.dtype, shape, spec.name)
-            return tuple(given)
-        best = None
-        for trace in self._traces:
-            if trace.token != call.token:
-                continue
-            joined = []
-            for at, (old, new) in enumerate(zip(trace.args, call.args, strict=True)):
-                if old.accepts(new):
-                    joined.append(old)
-                    continue
-                both = None if at in self._needs else old.joined(new)
-                if both is None:
-                    break
-                joined.append(both)
-            else:
-                best = tuple(joined)
-        return best or call.args
-
-    def _trace(self, call, args):
-        first = not self._made
+    def _trace(self, call, args, code_runs=1):
+        """A trace for a call, or for more than that: ``args`` say what to trace for."""
         outer = getattr(_thread, "creating", None)
-        creating = _thread.creating = Creating(self._name, first, outer)
+        is_first = not self._made and code_runs == 1
+        creating = _thread.creating = Creating(self._name, is_first, outer)
         try:
             with building(self._name) as builder:
                 leaves = list(call.leaves)
                 creating.builder = builder
                 for at, arg in enumerate(args):
-                    if isinstance(arg, TensorArg):
+                    if arg.is_tensor:
                         leaves[at] = builder.add_input(arg.dtype, arg.shape)
                         creating.inputs.append((leaves[at], call.leaves[at]))
-                    elif isinstance(arg, NumberArg):
-                        wide = builder.add_input(wide_dtype(arg.type), ())
-                        leaves[at] = TracedNumber(arg.type, wide)
+                    elif arg.is_number:
+                        leaves[at] = TracedNumber(arg.type, builder.add_input(arg.dtype, ()))
                 packed_args, packed_kwargs = call.packed(leaves)
                 result = self._traceable()(*packed_args, **packed_kwargs)
                 structure, outputs = Structure.of(result, self._to_output)
@@ -237,13 +140,13 @@ class Function(_tidemark.FunctionBase):
             _thread.creating = outer
         if creating.count:
             # Again, with the variables there: code that makes new ones each time shows itself.
-            self._made += 1
-            return self._trace(call, args)
-        for other in self._traces:  # arguments that make no difference share a graph
-            if other.graph.is_same(graph):
-                graph = other.graph
-                break
-        return Trace(self._name, graph, call, args, builder.captures, structure)
+            return self._trace(call, args, code_runs + 1)
+        trace = Trace(
+            self._name, graph, call, args, structure, builder.captures, line=_caller(),
+            code_runs=code_runs,
+        )  # fmt: skip
+        trace.state = Captured(self._python_function, self._objects(trace))
+        return trace
 
     def _traceable(self):
         function = self._python()
@@ -269,30 +172,21 @@ class Function(_tidemark.FunctionBase):
 
     # --- telling why -------------------------------------------------------------------------
 
-    def _reason(self, call):
-        """Why no trace fits, in words."""
-        if not self._traces:
-            return "first call" if not self._made else "the earlier trace was dropped"
-        last = self._traces[-1]
-        if last.token != call.token:
-            return "the structure of the arguments differs"
-        names = self._leaf_names(call, len(call.args))
-        found = [
-            f"{name}: {old!r} -> {new!r}"
-            for name, old, new in zip(names, last.args, call.args, strict=True)
-            if not old.accepts(new)
-        ]
-        return "; ".join(found) or "an object that was an argument has gone"
+    def _tell_of_trace(self, trace, too_many):
+        """A call made this trace. ``too_many``: so many of its line, where that is worth a word."""
+        _tidemark.recording_mark("trace", f"{trace.name}: {trace.reason}", trace.nbytes)
+        if notes.active is not None:
+            notes.active.add_trace(self, trace)
+        if too_many:
+            get_logger().warning(
+                "%d traces of %s were made from %s, the last because of %s. A trace costs time and "
+                "is kept (tf.memory.report() shows it). Pass numbers as tensors, keep the "
+                "arguments' structure, and make the tf.function once, outside of the loop.",
+                too_many, self._name, trace.line, trace.reason,
+            )  # fmt: skip
 
-    def _kinds_of_change(self, call):
-        """What no trace fits by: "shape", "value", "identity", "structure"."""
-        last = self._traces[-1] if self._traces else None
-        if last is None or last.token != call.token:
-            return ("structure",) if last else ()
-        pairs = zip(last.args, call.args, strict=True)
-        return tuple(sorted({_kind_of_change(new) for old, new in pairs if not old.accepts(new)}))
-
-    def _leaf_names(self, call, count):
+    def _leaf_names(self, call):
+        """What the user calls each leaf of the arguments."""
         args, kwargs = call._structure
         try:
             names = list(self._signature._signature.parameters)
@@ -305,26 +199,7 @@ class Function(_tidemark.FunctionBase):
             out += [name] if parts == 1 else [f"{name}[{i}]" for i in range(parts)]
         for name, value in sorted(kwargs.items()):
             out += [name] * len(nest.flatten(value))
-        return out + ["part"] * (count - len(out))
-
-    def _warn_about_retracing(self, trace):
-        count = self._lines[trace.line] = self._lines.get(trace.line, 0) + 1
-        if len(self._lines) > 256:
-            self._lines.clear()
-        if count != _TRACES_BEFORE_WARNING:
-            return
-        get_logger().warning(
-            "%d traces of %s were made from %s, the last because of %s. A trace costs time and is "
-            "kept (tf.memory.report() shows it). Pass numbers as tensors, keep the arguments' "
-            "structure, and make the tf.function once, outside of the loop.",
-            count, self._name, trace.line, trace.reason,
-        )  # fmt: skip
-
-    def _note_calls(self, trace, calls):
-        """Called by the extension in the first plain calls, then after 32, 64, 128, …"""
-        trace.calls = calls
-        CACHE.touch(trace)
-        self._look_for_changes(trace)
+        return out + ["part"] * sum(count - 1 for _, _, count in call._specs)
 
     def _look_for_changes(self, trace):
         state = trace.state
@@ -345,10 +220,8 @@ class Function(_tidemark.FunctionBase):
     def _objects(self, trace):
         """The objects that the first arguments are: of a method its own."""
         objects = [] if self._instance is None else [self._instance()]
-        for arg in trace.args if _is_flat(trace) else ():
-            value = getattr(arg, "value", None)
-            is_object = isinstance(value, ById) and value.parts[1] is None
-            objects.append(value.parts[0]() if is_object else None)
+        if isinstance(trace.token, int):  # the leaves are the arguments
+            objects += [arg.object for arg in trace.args]
         return objects
 
     # --- looking at it -----------------------------------------------------------------------
@@ -361,7 +234,7 @@ class Function(_tidemark.FunctionBase):
                 trace.reason,
                 trace.line,
                 trace.nbytes,
-                max(trace.calls, self._entry_calls(trace)),
+                trace.calls,
                 trace.graph.python_steps,
             )  # fmt: skip
             for trace in self._traces
@@ -379,22 +252,7 @@ class Function(_tidemark.FunctionBase):
             bound = self._signature.bind(*args, **kwargs)
         else:
             bound = self._bind(args, kwargs)
-        call = Call(bound)
-        with self._lock:
-            trace = next(
-                (t for t in self._traces if t.token == call.token and t.args == call.args), None
-            )
-            if trace is None:
-                reason = "get_concrete_function"
-                trace = self._trace(call, call.args)
-                trace.reason, trace.line = reason, _caller()
-                trace.state = Captured(self._python_function, self._objects(trace))
-                self._made += 1
-                if not trace.captures:
-                    self._traces.append(trace)
-                    self._add_quick(trace)
-                    CACHE.add(self, trace)
-        return self._concrete(trace)
+        return self._concrete(self._get_exact_trace(Call(bound), "get_concrete_function"))
 
     def _concrete(self, trace):
         variables = _alive_variables(trace.graph.variable_ids)
@@ -420,7 +278,7 @@ class Function(_tidemark.FunctionBase):
         budget = budget_of(own)
         trace, specs = self._trace_and_specs(args, kwargs)
         said = trace.graph.plan(self._name, specs, budget)
-        names = self._leaf_names(trace.call, len(trace.args)) if said["donations"] else ()
+        names = self._leaf_names(trace.call) if said["donations"] else ()
         said["donations"] = [
             (names[trace.inputs[index][0]], *rest) for index, *rest in said["donations"]
         ]
@@ -443,8 +301,7 @@ class Function(_tidemark.FunctionBase):
             call = Call(self._signature.bind(*args, **kwargs))
         else:
             call = Call(self._bind(args, kwargs))
-        with self._lock:
-            trace = self._find(call) or self._new_trace(call)
+        trace = self._get_trace(call)
         return trace, _specs(trace, call)
 
     python_function = property(lambda self: self._python())
@@ -490,20 +347,6 @@ class Function(_tidemark.FunctionBase):
 
     # --- ownership ---------------------------------------------------------------------------
 
-    def _add_quick(self, trace):
-        """Lets plain calls find the trace without Python."""
-        simple = trace.structure.is_one_tensor
-        self._add_entry(
-            trace, trace.graph,
-            tuple(_quick_arg(arg) for arg in trace.args),
-            _is_flat(trace), None if simple else trace.structure.pack,
-        )  # fmt: skip
-
-    def _drop(self, trace):
-        with self._lock:
-            self._traces = [t for t in self._traces if t is not trace]
-            self._remove_entry(trace)
-
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
@@ -530,33 +373,17 @@ class Function(_tidemark.FunctionBase):
         return f"<tf.function {self._name}{self._signature}>"
 
 
-def _quick_arg(arg):
-    """The argument as the extension compares it: (kind, …)."""
-    if isinstance(arg, TensorArg):
-        return (0, arg.dtype._enum, arg.shape)
-    if isinstance(arg, NumberArg):
-        return (1, arg.type, wide_dtype(arg.type)._enum)
-    if isinstance(arg.value, ById):
-        return (3, *arg.value.parts)
-    return (2, arg.value)
-
-
 def _specs(trace, call):
     """(dtype, shape, device) of what a run of the trace for this call is given; a device of None
     leaves that open."""
     given = [
-        (wide_dtype(trace.args[at].type), (), None)
-        if isinstance(trace.args[at], NumberArg)
-        else (call.args[at].dtype, call.args[at].shape, getattr(call.leaves[at], "device", None))
-        for at, _ in trace.inputs
+        (wanted.dtype, (), None)
+        if wanted.is_number
+        else (given.dtype, given.shape, getattr(leaf, "device", None))
+        for wanted, given, leaf in zip(trace.args, call.args, call.leaves, strict=True)
+        if wanted.is_input
     ]
     return given + [(t.dtype, tuple(t.shape), t.device) for t in trace.captures]
-
-
-def _is_flat(trace):
-    """Whether the arguments are a plain list of tensors and values: leaf i is argument i."""
-    args, kwargs = trace.call._structure
-    return not kwargs and not trace.call._specs and all(value is None for value in args)
 
 
 class Creating:
@@ -669,4 +496,4 @@ def function(
     return decorate if func is None else decorate(func)
 
 
-__all__ = ["Function", "ValueArg", "function", "is_symbolic"]
+__all__ = ["Function", "function", "is_symbolic"]

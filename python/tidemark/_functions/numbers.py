@@ -11,7 +11,6 @@ import tidemark as tf
 from tidemark import _tidemark, dtypes
 from tidemark._export import OPS
 
-_WIDE = {int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
 _USUAL = {int: dtypes.int32, float: dtypes.float32, complex: dtypes.complex128}
 
 
@@ -83,8 +82,3 @@ TracedNumber.__neg__ = lambda self: tf.math.negative(self)
 TracedNumber.__abs__ = lambda self: tf.math.abs(self)
 TracedNumber.__hash__ = _needs_value
 _tidemark.set_adapting_class(TracedNumber)
-
-
-def wide_dtype(type_):
-    """The dtype of the input that carries a number of this type."""
-    return _WIDE[type_]

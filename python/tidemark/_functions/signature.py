@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from tidemark import _tidemark, nest
+from tidemark._functions.arguments import Call
 from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
 
@@ -78,6 +79,11 @@ class DeclaredInputs:
                 f"input_signature has {len(self.specs)} entries; {name}{signature} takes "
                 f"{signature._count} arguments"
             )
+
+    @property
+    def arguments(self):
+        """What to trace for, one each leaf of the calls."""
+        return Call((self.specs, {})).leaves
 
     def fit(self, signature, args, kwargs):
         """The arguments as the specs say; what comes after them has its defaults."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 
 from tidemark import _tidemark, nest
-from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
+from tidemark._functions.arguments import Call, spec_of
 from tidemark._functions.concrete import ConcreteFunction, Trace
 from tidemark._functions.function import Function, _alive_variables
 from tidemark._functions.signature import Signature
 from tidemark._graph.tracing import Structure
 from tidemark._tensor.specs import TensorSpec, TypeSpec
+from tidemark._tidemark import Argument
 from tidemark.errors import InvalidArgumentError
 from tidemark.saved_model._structure import NumberSlot, decode, encode
 
@@ -24,12 +25,10 @@ def _arguments_of(trace):
     """(args, kwargs) of a trace with specs, numbers and values as its leaves."""
     leaves = []
     for arg in trace.args:
-        if isinstance(arg, TensorArg):
-            leaves.append(arg.spec())
-        elif isinstance(arg, NumberArg):
-            leaves.append(NumberSlot(arg.type))
+        if arg.is_tensor:
+            leaves.append(spec_of(arg))
         else:
-            leaves.append(arg.value)
+            leaves.append(NumberSlot(arg.type) if arg.is_number else arg.value)
     for at, spec, count in reversed(trace.call._specs):
         leaves[at : at + count] = [spec]
     return nest.pack_sequence_as(trace.call._structure, leaves)
@@ -85,10 +84,11 @@ def traces_of(function):
 
 def input_names(trace, signature=None):
     """A name each input: as its spec says, or the parameter."""
-    names = _leaf_parameters(trace, signature)
     out = []
-    for at, _ in trace.inputs:
-        name = getattr(trace.args[at], "name", None) or names[at]
+    for arg, parameter in zip(trace.args, _leaf_parameters(trace, signature), strict=True):
+        if not arg.is_input:
+            continue
+        name = arg.name or parameter
         taken, number = name, 0
         while taken in out:
             number += 1
@@ -127,20 +127,15 @@ def output_names(trace):
 def decode_trace(name, graph, data):
     """A Trace over a graph that was read."""
     call = Call(decode(data["arguments"]))
-    args = tuple(NumberArg(arg.value._ref().kind) if _is_slot(arg) else arg for arg in call.args)
+    args = [
+        Argument.number(leaf.kind) if isinstance(leaf, NumberSlot) else leaf for leaf in call.leaves
+    ]
     parts = [
         (None if spec is None else decode(spec), decode(kept), int(count))
         for spec, kept, count in data["result"]["parts"]
     ]
     structure = Structure(decode(data["result"]["value"]), parts)
-    trace = Trace(name, graph, call, args, [], structure)
-    trace.reason = "it was saved"
-    return trace
-
-
-def _is_slot(arg):
-    value = getattr(arg, "value", None)
-    return hasattr(value, "_ref") and isinstance(value._ref(), NumberSlot)
+    return Trace(name, graph, call, args, structure, reason="it was saved")
 
 
 def decode_parameters(data):
@@ -250,15 +245,15 @@ def _fitted(trace, call):
         return None
     fitted = []
     for wanted, value in zip(trace.args, values, strict=True):
-        if isinstance(wanted, TensorArg) and not isinstance(value, TypeSpec):
+        if wanted.is_tensor and not isinstance(value, TypeSpec):
             try:
                 tensor = _tidemark.convert(value, wanted.dtype._enum)
             except (TypeError, ValueError):
                 return None
-            if not wanted.accepts(TensorArg.of(tensor)):
+            if not wanted.accepts(Argument.of(tensor)):
                 return None
             fitted.append(tensor)
-        elif isinstance(wanted, (ValueArg, NumberArg)) and wanted.accepts(ValueArg(value)):
+        elif not wanted.is_tensor and wanted.accepts(Argument.of(value)):
             fitted.append(value)
         else:
             return None
@@ -271,12 +266,12 @@ class SignatureFunction(RestoredConcrete):
     def __init__(self, name, graph, inputs, outputs):
         specs = {
             key: TensorSpec(arg.shape, arg.dtype, key)
-            for key, arg in zip(inputs, map(TensorArg.of, graph.inputs), strict=True)
+            for key, arg in zip(inputs, map(Argument.of, graph.inputs), strict=True)
         }
         call = Call(((), specs))
         order = sorted(inputs)
         structure = Structure(dict.fromkeys(sorted(outputs)), [(None, None, 1)] * len(outputs))
-        trace = Trace(name, graph, call, call.args, [], structure)
+        trace = Trace(name, graph, call, call.leaves, structure)
         super().__init__(None, trace, None, _alive_variables(graph.variable_ids))
         self._names, self._outputs = list(inputs), list(outputs)
         self._arg_keywords = order
@@ -299,21 +294,21 @@ class SignatureFunction(RestoredConcrete):
         values = []
         for name in self._names:
             value = _tidemark.convert(given[name], specs[name].dtype._enum)
-            if not specs[name].accepts(TensorArg.of(value)):
+            if not specs[name].accepts(Argument.of(value)):
                 raise InvalidArgumentError(
                     None, None, f"{self.name}: input '{name}' must be {specs[name]!r}; given was "
-                    f"{TensorArg.of(value)!r}",
+                    f"{Argument.of(value)!r}",
                 )  # fmt: skip
             values.append(value)
         return dict(zip(self._outputs, graph.run(values), strict=True))
 
     @property
     def structured_input_signature(self):
-        return (), dict(zip(self._arg_keywords, (a.spec() for a in self._trace.args), strict=True))
+        return (), dict(zip(self._arg_keywords, map(spec_of, self._trace.args), strict=True))
 
     @property
     def structured_outputs(self):
-        outputs = [TensorArg.of(t) for t in self._trace.graph.outputs]
+        outputs = map(Argument.of, self._trace.graph.outputs)
         return {
             name: TensorSpec(arg.shape, arg.dtype, name)
             for name, arg in zip(self._outputs, outputs, strict=True)

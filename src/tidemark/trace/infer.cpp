@@ -428,15 +428,6 @@ Shape common_shape(const Shape& a, const Shape& b) {
   return out;
 }
 
-bool is_within(const Shape& given, const Shape& declared) {
-  if (!declared.has_rank()) return true;
-  if (!given.has_rank() || given.rank() != declared.rank()) return false;
-  for (int i = 0; i < given.rank(); ++i) {
-    if (declared[i] >= 0 && declared[i] != given[i]) return false;
-  }
-  return true;
-}
-
 std::unique_ptr<Imagined> imagine(const Shape& shape) {
   if (shape.is_fully_known()) return {};
   auto out = std::make_unique<Imagined>();

@@ -30,7 +30,14 @@ std::unique_ptr<graph::Imagined> imagine_value(const Tensor& value);
 /// What holds whichever of the two happened: their common shape, sizes that differ unknown.
 TIDEMARK_API Shape common_shape(const Shape& a, const Shape& b);
 /// True iff every tensor of shape `given` is one of shape `declared`.
-TIDEMARK_API bool is_within(const Shape& given, const Shape& declared);
+inline bool is_within(const Shape& given, const Shape& declared) {
+  if (!declared.has_rank()) return true;
+  if (!given.has_rank() || given.rank() != declared.rank()) return false;
+  for (int i = 0; i < given.rank(); ++i) {
+    if (declared[i] >= 0 && declared[i] != given[i]) return false;
+  }
+  return true;
+}
 
 /// Says of a symbolic tensor what its user knows: sizes that were unknown are the given ones from
 /// now on. Throws where the two shapes cannot both hold.
