@@ -133,6 +133,24 @@ def test_effects_stay_in_their_order():
     assert list(nodes["ReadVariableOp_1"].input) == ["v/resource", "^AssignVariableOp"]
 
 
+def test_effects_stay_in_order_around_a_branch_without_any():
+    v = tf.Variable(1.0, name="v")
+
+    @tf.function
+    def f(x):
+        v.assign(x)
+        chosen = tf.cond(x > 0, lambda: x + 1.0, lambda: x - 1.0)
+        return chosen + v
+
+    message = f.get_concrete_function(tf.constant(2.0)).graph.as_graph_def()
+    waits_for = {n.name: [i.lstrip("^").partition(":")[0] for i in n.input] for n in message.node}
+    seen, open_ = set(), ["ReadVariableOp"]
+    while open_:
+        seen.add(name := open_.pop())
+        open_ += [item for item in waits_for[name] if item not in seen]
+    assert "AssignVariableOp" in seen
+
+
 def test_branches_of_sessions_are_written_too():
     with v1.Graph().as_default() as graph:
         x = v1.placeholder(tf.float32, [2], name="x")

@@ -81,12 +81,9 @@ class FunctionWriter(Writer):
         for node, after in nodes:
             if (node.sequence, -1) in self._names:
                 continue  # an argument
+            self.write(node, [nodes[at][0] for at in after])
             if is_stateful(node):
-                earlier = [nodes[at][0] for at in after]
-                self.write(node, [item for item in earlier if is_stateful(item)])
                 self._stateful.append(node)
-            else:
-                self.write(node)
 
     def write_results(self, outputs):
         """Writes what gives the results; their names."""
