@@ -317,19 +317,6 @@ nb::object traced_constant(nb::handle value) {
   return object_of(builder->constant(tensor_of(value.ptr())));
 }
 
-nb::list nodes_of(const FinishedGraph& self) {
-  nb::list out;
-  for (const graph::Node* node : self.graph->nodes()) {
-    nb::list shapes;
-    for (const graph::OutputInfo& info : node->outputs) {
-      shapes.append(nb::make_tuple(std::string(name_of(info.dtype)), info.shape.to_string()));
-    }
-    const std::string site = node->site ? memory::describe(*node->site) : "";
-    out.append(nb::make_tuple(std::string(graph::kind_of(*node)), shapes, site, node->label));
-  }
-  return out;
-}
-
 nb::list inputs_of(const std::vector<explain::OutlineInput>& inputs) {
   nb::list out;
   for (const explain::OutlineInput& i : inputs) {
@@ -527,7 +514,6 @@ static void add_finished_graph(nb::module_& m) {
   nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
       .def("run", run)
       .def("plan", plan)
-      .def("nodes", nodes_of)
       .def(
           "set_name",
           [](FinishedGraph& self, const std::string& name) {
@@ -537,6 +523,7 @@ static void add_finished_graph(nb::module_& m) {
       .def("outline", outline, nb::arg("name"), nb::arg("specs").none())
       .def("__str__", [](const FinishedGraph& self) { return self.graph->to_string(); })
       .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
+      .def_prop_ro("handle", [](const FinishedGraph& self) { return GraphHandle{self.graph}; })
       .def_prop_ro("python_steps",
                    [](const FinishedGraph& self) {
                      return python_steps_of(explain::python_steps(*self.graph));

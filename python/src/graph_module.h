@@ -24,6 +24,11 @@ struct SharedGraph {
   std::shared_ptr<graph::Graph> graph;
 };
 
+/// A graph that is finished, for those who look at its nodes.
+struct GraphHandle {
+  std::shared_ptr<const graph::Graph> graph;
+};
+
 /// A node, for Python: tf.Operation.
 struct NodeHandle {
   graph::NodeRef node;

@@ -134,15 +134,50 @@ nb::dict attrs_of(const OpDef* op, std::span<const Attr> attrs) {
   return out;
 }
 
-/// None, or (variable, "read" | "is_initialized" | the op it is updated by, {attribute: value}).
+/// None, or (id of the variable, its name, "read" | "is_initialized" | the op it is updated by,
+/// {attribute: value}). Nodes of sessions and of functions alike.
 nb::object variable_use(const NodeHandle& n) {
+  if (const Variable* shown = graph::shown_variable(*n.node)) {
+    return nb::make_tuple(shown->id(), shown->name(), "read", nb::dict());
+  }
+  if (const graph::VariableUpdate* update = graph::update_of(*n.node)) {
+    return nb::make_tuple(update->variable.id(), update->variable.name(),
+                          std::string(graph::name_of_update(update->op)),
+                          attrs_of(update->op, update->attrs));
+  }
   const session::VariableUse use = session::variable_use(n.node->special.get());
   if (!use.variable) return nb::none();
   using Kind = session::VariableUse::Kind;
   const std::string_view what = use.kind == Kind::read             ? "read"
                                 : use.kind == Kind::is_initialized ? "is_initialized"
                                                                    : graph::name_of_update(use.op);
-  return nb::make_tuple(*use.variable, std::string(what), attrs_of(use.op, use.attrs));
+  return nb::make_tuple(use.variable->id, use.variable->name, std::string(what),
+                        attrs_of(use.op, use.attrs));
+}
+
+const char* text_of(graph::InnerGraph::Role role) {
+  switch (role) {
+    case graph::InnerGraph::Role::choice:
+      return "choice";
+    case graph::InnerGraph::Role::condition:
+      return "condition";
+    case graph::InnerGraph::Role::round:
+      return "round";
+  }
+  return "";
+}
+
+/// [("choice" | "condition" | "round", graph, where among the inputs each captured value lies)]
+nb::list inner_graphs(const NodeHandle& n) {
+  nb::list out;
+  if (!n.node->special) return out;
+  for (const graph::InnerGraph& inner : n.node->special->inner_graphs()) {
+    nb::list captured;
+    for (const uint32_t at : inner.captured) captured.append(at);
+    out.append(nb::make_tuple(text_of(inner.role), GraphHandle{inner.graph->shared_from_this()},
+                              captured));
+  }
+  return out;
 }
 
 nb::object trace_object(const session::RunTrace& trace) {
@@ -322,6 +357,48 @@ nb::list depends_on(nb::handle tensor) {
   return out;
 }
 
+/// [(node, the numbers of earlier nodes that it comes after, though it needs none of their
+/// values)], in the order of the program.
+nb::list ordered_nodes(const GraphHandle& self) {
+  nb::list out;
+  graph::EffectOrder order;
+  int number = 0;
+  for (graph::Node* node : self.graph->nodes()) {
+    nb::list after;
+    for (const int earlier : order.add(number++, graph::effects_of(*node))) after.append(earlier);
+    out.append(nb::make_tuple(NodeHandle{graph::NodeRef::share(node)}, after));
+  }
+  return out;
+}
+
+nb::list tensor_list(std::vector<Tensor> tensors) {
+  nb::list out;
+  for (Tensor& t : tensors) out.append(object_of(std::move(t)));
+  return out;
+}
+
+void add_graph_handle(nb::module_& m) {
+  nb::class_<GraphHandle>(m, "GraphHandle")
+      .def("nodes", ordered_nodes)
+      .def_prop_ro("inputs", [](const GraphHandle& g) { return tensor_list(g.graph->inputs()); })
+      .def_prop_ro("outputs", [](const GraphHandle& g) { return tensor_list(g.graph->outputs()); });
+}
+
+void add_names_of_kinds(nb::module_& m) {
+  nb::class_<NamesOfKinds>(m, "NamesOfKinds")
+      .def(
+          "__init__",
+          [](NamesOfKinds* self, const nb::dict& names) {
+            graph::Graph::NamesOfKinds all;
+            for (const auto& [kind, name] : names) {
+              all[nb::cast<std::string>(kind)] = nb::cast<std::string>(name);
+            }
+            new (self)
+                NamesOfKinds{std::make_shared<const graph::Graph::NamesOfKinds>(std::move(all))};
+          },
+          "What nodes of graphs are called unless named: {kind: name}.");
+}
+
 void add_node_type(nb::module_& m) {
   nb::class_<NodeHandle>(m, "NodeHandle", nb::is_weak_referenceable())
       .def_prop_ro("kind", [](const NodeHandle& n) { return std::string(graph::kind_of(*n.node)); })
@@ -344,6 +421,9 @@ void add_node_type(nb::module_& m) {
                    })
       .def_prop_ro("attrs", [](const NodeHandle& n) { return attrs_of(n.node->op, n.node->attrs); })
       .def_prop_ro("variable_use", variable_use)
+      .def_prop_ro("inner_graphs", inner_graphs)
+      .def_prop_ro("is_pure",
+                   [](const NodeHandle& n) { return graph::effects_of(*n.node).is_pure(); })
       .def_prop_ro("num_outputs", [](const NodeHandle& n) { return n.node->outputs.size(); })
       .def("output",
            [](const NodeHandle& n, uint32_t index) {
@@ -367,18 +447,8 @@ void add_node_type(nb::module_& m) {
 
 void add_session_functions(nb::module_& m) {
   add_node_type(m);
-  nb::class_<NamesOfKinds>(m, "NamesOfKinds")
-      .def(
-          "__init__",
-          [](NamesOfKinds* self, const nb::dict& names) {
-            graph::Graph::NamesOfKinds all;
-            for (const auto& [kind, name] : names) {
-              all[nb::cast<std::string>(kind)] = nb::cast<std::string>(name);
-            }
-            new (self)
-                NamesOfKinds{std::make_shared<const graph::Graph::NamesOfKinds>(std::move(all))};
-          },
-          "What nodes of graphs are called unless named: {kind: name}.");
+  add_graph_handle(m);
+  add_names_of_kinds(m);
   nb::class_<SharedGraph>(m, "SharedGraph")
       .def(
           "__init__",

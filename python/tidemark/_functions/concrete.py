@@ -100,7 +100,11 @@ class ConcreteFunction:
                     "and keeps it. Leave the argument out, or get another concrete function."
                 )
 
-    graph = property(lambda self: FuncGraph.of_trace(self._trace))
+    @property
+    def graph(self):
+        """The graph that was traced."""
+        return FuncGraph.of_trace(self._trace, input_names(self._trace, self._signature))
+
     output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
     output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
     function_type = property(lambda self: self.structured_input_signature)
@@ -139,6 +143,18 @@ class ConcreteFunction:
 
     def __repr__(self):
         return f"<ConcreteFunction {self.pretty_printed_signature()}>"
+
+
+def input_names(trace, signature):
+    """The parameter that each input of the trace comes from."""
+    places = nest.pack_sequence_as(trace.call._structure, list(range(len(trace.args))))
+    args, kwargs = places
+    owner = {
+        at: name
+        for name, value in (*signature.named(args), *kwargs.items())
+        for at in nest.flatten(value)
+    }
+    return [getattr(trace.args[at], "name", None) or owner[at] for at, _ in trace.inputs]
 
 
 def signature_text(trace, signature, variables=()):

@@ -46,6 +46,7 @@ class FuncGraph:
     ):
         self.name = name
         self._finished, self._is_being_traced = None, False
+        self._input_names = []
 
     @classmethod
     def being_traced(cls, number):
@@ -55,10 +56,11 @@ class FuncGraph:
         return made
 
     @classmethod
-    def of_trace(cls, trace):
-        """The graph of a traced function."""
+    def of_trace(cls, trace, input_names):
+        """The graph of a traced function; ``input_names``: of the inputs that are arguments."""
         made = cls(trace.name)
-        made._finished = trace.graph
+        made._finished, made._input_names = trace.graph, input_names
+        know_graph(trace.graph.graph_id, made)
         return made
 
     @contextlib.contextmanager
@@ -86,16 +88,17 @@ class FuncGraph:
 
     def get_operations(self):
         """The operations, in the order in which they run."""
-        from tidemark._v1.graph_def.table import type_of_kind  # few programs ask for operations
+        from tidemark._graph.operation import Operation  # few programs ask for operations
 
-        return [
-            FinishedOperation(type_of_kind(kind), label or f"{kind}_{at}", outputs, place)
-            for at, (kind, outputs, place, label) in enumerate(self._graph.nodes())
-        ]
+        return [Operation(node) for node, _ in self._graph.handle.nodes()]
 
-    def as_graph_def(self, from_version=None, add_shapes=False, **_):
-        """The graph as text, a node a line."""
-        return str(self._graph)
+    def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
+        """The graph as TensorFlow's ``GraphDef``, what branches and loops run in its library."""
+        from tidemark._v1.graph_def.exporting import export_function_graph  # loaded on first use
+
+        graph = self._graph
+        rest = ["captured"] * (graph.num_inputs - len(self._input_names))
+        return export_function_graph(graph.handle, [*self._input_names, *rest], add_shapes)
 
     def view(self):
         """The graph as it was traced, to draw."""
@@ -117,18 +120,6 @@ class FuncGraph:
 
     def __repr__(self):
         return f"FuncGraph(name={self.name})" if self._finished is None else str(self._finished)
-
-
-class FinishedOperation:
-    """What a finished graph tells of a node."""
-
-    __slots__ = ("type", "name", "outputs", "place")
-
-    def __init__(self, type, name, outputs, place):
-        self.type, self.name, self.outputs, self.place = type, name, outputs, place
-
-    def __repr__(self):
-        return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
 def placeholder(dtype, shape):

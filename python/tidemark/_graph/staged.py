@@ -69,8 +69,7 @@ def cond(pred, true_fn, false_fn):
         raise InvalidArgumentError(None, None, f"pred must be a scalar, got shape {pred.shape}")
     if pred.dtype.name != "bool":
         raise TypeError(f"pred must be a bool tensor, got {pred.dtype.name}")
-    index = _tidemark.call("cast", (pred,), {"dtype": "int32"})
-    return branch(index, [false_fn, true_fn], ["false_fn", "true_fn"], "tf.cond", last_first=True)
+    return branch(pred, [false_fn, true_fn], ["false_fn", "true_fn"], "tf.cond", last_first=True)
 
 
 class _Loop:

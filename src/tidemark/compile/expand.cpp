@@ -163,7 +163,7 @@ class Expander {
   /// bits: repeat_cheap lets it wait behind reshapes.
   static Tensor held(Tensor t) {
     while (t.is_symbolic() && graph::node_of(t).op && !graph::node_of(t).before.empty() &&
-           graph::node_of(t).op->name() == "reshape") {
+           graph::node_of(t).op->is_reshaping()) {
       t = graph::node_of(t).inputs[0];
     }
     return t;

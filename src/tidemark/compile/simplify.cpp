@@ -1,6 +1,7 @@
+#include <tidemark/op.h>
+
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/compile/transposes.h"
 
 namespace tidemark::compile {
 
@@ -41,7 +42,7 @@ class Simplifier {
       if (is_like(inputs[0], node.outputs[0])) return inputs[0];
     }
     if (op.neutral_operand()) return without_neutral(node, inputs, *op.neutral_operand());
-    if (op.name() == "reshape") return reshape_of_reshape(node, inputs);
+    if (op.is_reshaping()) return reshape_of_reshape(node, inputs[0]);
     return {};
   }
 
@@ -56,14 +57,17 @@ class Simplifier {
     return {};
   }
 
-  Tensor reshape_of_reshape(const graph::Node& node, const std::vector<Tensor>& inputs) {
-    const graph::Node* before = made_by(inputs[0], "reshape");
-    if (!before || !node.outputs[0].shape.is_fully_known()) return {};
-    if (is_like(before->inputs[0], node.outputs[0])) return before->inputs[0];
+  /// What reshapes something that was just reshaped takes what was there before.
+  Tensor reshape_of_reshape(const graph::Node& node, const Tensor& input) {
+    if (!input.is_symbolic() || !node.outputs[0].shape.is_fully_known()) return {};
+    const graph::Node& before = graph::node_of(input);
+    if (!before.op || !before.op->is_reshaping() || !before.before.empty()) return {};
+    const Tensor& source = before.inputs[0];
+    if (is_like(source, node.outputs[0])) return source;
     const Shape& shape = node.outputs[0].shape;
     const std::vector<int64_t> dims(shape.begin(), shape.end());
     const Tensor wanted = Tensor::of(std::span<const int64_t>(dims), {shape.rank()});
-    return now_.add(*node.op, {before->inputs[0], wanted}, node.attrs, node);
+    return now_.add(OpRegistry::instance().get("reshape"), {source, wanted}, {}, node);
   }
 
   Rewriter now_;

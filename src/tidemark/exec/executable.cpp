@@ -288,10 +288,10 @@ class Executable::Run {
     }
     if (made.donor >= 0) {
       Tensor donor = std::move(slots_[made.donor]);
-      if (Tensor again = from_former(donor, made)) return again;
+      if (Tensor again = in_memory_of(donor, made)) return again;
     }
     if (made.output < 0) return new_value(made);
-    if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made)) return again;
+    if (Tensor again = in_memory_of(outputs_[static_cast<size_t>(made.output)], made)) return again;
     const StepSite site(made.site);
     const OpName name(made.op);
     return new_value(made);
@@ -302,14 +302,15 @@ class Executable::Run {
   }
 
   /// The value in the memory of a tensor that nobody else has; empty: it does not fit.
-  static Tensor from_former(Tensor& former, const Made& made) {
-    if (!former || former.is_symbolic() || !former.raw_data() || !former.is_unique()) return {};
-    memory::Buffer* buffer = former.impl()->buffer;
+  static Tensor in_memory_of(Tensor& previous, const Made& made) {
+    if (!previous || previous.is_symbolic() || !previous.raw_data()) return {};
+    if (!previous.is_unique()) return {};
+    memory::Buffer* buffer = previous.impl()->buffer;
     const size_t bytes = bytes_for(made.dtype, made.shape.num_elements());
-    if (buffer->bytes != bytes || bytes == 0 || former.dtype() == DType::string) return {};
-    if (former.device() != made.device) return {};
-    Tensor value = view_of(former, buffer->data, made.dtype, made.shape);
-    former = Tensor();
+    if (buffer->bytes != bytes || bytes == 0 || previous.dtype() == DType::string) return {};
+    if (previous.device() != made.device) return {};
+    Tensor value = view_of(previous, buffer->data, made.dtype, made.shape);
+    previous = Tensor();
     return value;
   }
 
@@ -324,7 +325,7 @@ class Executable::Run {
         inputs.all[i] = operand(ref);
       }
     }
-    const Lent lent(inputs.all, step.lent);
+    const WriteProtection protection(inputs.all, step.write_protected);
     // What it holds runs in the part of the arena that the plan has set aside for it.
     const ArenaOffer offer(step.inner_bytes > 0 ? lease_.part(step.workspace, step.inner_bytes)
                                                 : ArenaPart{});
@@ -342,11 +343,13 @@ class Executable::Run {
 
   /// Values with a buffer of their own that other values will be written into: a variable that is
   /// assigned one must not make the buffer its own.
-  class Lent {
+  class WriteProtection {
    public:
-    Lent(std::span<Tensor> inputs, uint64_t which) : inputs_(inputs), which_(which) { mark(true); }
-    ~Lent() { mark(false); }
-    Lent(const Lent&) = delete;
+    WriteProtection(std::span<Tensor> inputs, uint64_t which) : inputs_(inputs), which_(which) {
+      mark(true);
+    }
+    ~WriteProtection() { mark(false); }
+    WriteProtection(const WriteProtection&) = delete;
 
    private:
     void mark(bool read_only) {

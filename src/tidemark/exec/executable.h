@@ -70,7 +70,7 @@ class TIDEMARK_API Executable {
     uint32_t first_made = 0, num_made = 0;
     uint32_t first_dead = 0, num_dead = 0;
     uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
-    uint64_t lent = 0;   // of a special: inputs whose bytes the plan will use again
+    uint64_t write_protected = 0;  // of a special: inputs whose bytes the plan will use again
     int64_t workspace = -1;
     int64_t inner_bytes = 0;  // of a special: the workspace is for the runs inside of it
     std::vector<Attr> attrs;

@@ -108,7 +108,9 @@ class Executable::Builder {
   void find_lent(const graph::Node& node, Step& step) const {
     for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 64); ++i) {
       const int v = plan_.value_of(node.inputs[i]);
-      if (v != plan::kNone && value(v).place == plan::Place::fresh) step.lent |= uint64_t{1} << i;
+      if (v != plan::kNone && value(v).place == plan::Place::fresh) {
+        step.write_protected |= uint64_t{1} << i;
+      }
     }
   }
 

@@ -15,21 +15,25 @@ namespace tidemark {
       .elementwise()                                         \
       .no_gradient()
 
-TIDEMARK_COMPARISON(equal, "Equal", kAny, "True where x equals y. NaN equals nothing.");
+TIDEMARK_COMPARISON(equal, "Equal", kAny, "True where x equals y. NaN equals nothing.")
+    .onnx("Equal");
 TIDEMARK_COMPARISON(not_equal, "NotEqual", kAny,
                     "True where x differs from y. NaN differs from everything.");
-TIDEMARK_COMPARISON(less, "Less", kReal, "True where x is less than y.");
-TIDEMARK_COMPARISON(less_equal, "LessEqual", kReal, "True where x is less than or equal to y.");
-TIDEMARK_COMPARISON(greater, "Greater", kReal, "True where x is greater than y.");
+TIDEMARK_COMPARISON(less, "Less", kReal, "True where x is less than y.").onnx("Less");
+TIDEMARK_COMPARISON(less_equal, "LessEqual", kReal, "True where x is less than or equal to y.")
+    .onnx("LessOrEqual");
+TIDEMARK_COMPARISON(greater, "Greater", kReal, "True where x is greater than y.").onnx("Greater");
 TIDEMARK_COMPARISON(greater_equal, "GreaterEqual", kReal,
-                    "True where x is greater than or equal to y.");
-TIDEMARK_COMPARISON(logical_and, "LogicalAnd", kBool, "True where both x and y are.");
-TIDEMARK_COMPARISON(logical_or, "LogicalOr", kBool, "True where x or y is.");
+                    "True where x is greater than or equal to y.")
+    .onnx("GreaterOrEqual");
+TIDEMARK_COMPARISON(logical_and, "LogicalAnd", kBool, "True where both x and y are.").onnx("And");
+TIDEMARK_COMPARISON(logical_or, "LogicalOr", kBool, "True where x or y is.").onnx("Or");
 #undef TIDEMARK_COMPARISON
 
 TIDEMARK_OP(logical_xor)
     .doc("True where exactly one of x and y is.")
     .python("tf.math.logical_xor")
+    .onnx("Xor")
     .input("x", kBool)
     .input("y", kBool)
     .output("z", always(DType::bool_))
@@ -40,6 +44,7 @@ TIDEMARK_OP(logical_not)
     .doc("True where x is false.")
     .python("tf.logical_not", "tf.math.logical_not")
     .tensorflow("LogicalNot")
+    .onnx("Not")
     .input("x", kBool)
     .output("y", always(DType::bool_))
     .elementwise()
@@ -55,8 +60,8 @@ TIDEMARK_OP(logical_not)
       .elementwise()                                    \
       .no_gradient()
 
-TIDEMARK_TEST_OF_FLOAT(is_nan, "IsNan", "True where x is NaN.");
-TIDEMARK_TEST_OF_FLOAT(is_inf, "IsInf", "True where x is infinite.");
+TIDEMARK_TEST_OF_FLOAT(is_nan, "IsNan", "True where x is NaN.").onnx("IsNaN");
+TIDEMARK_TEST_OF_FLOAT(is_inf, "IsInf", "True where x is infinite.").onnx("IsInf");
 TIDEMARK_TEST_OF_FLOAT(is_finite, "IsFinite", "True where x is neither infinite nor NaN.");
 #undef TIDEMARK_TEST_OF_FLOAT
 
@@ -71,9 +76,10 @@ TIDEMARK_TEST_OF_FLOAT(is_finite, "IsFinite", "True where x is neither infinite 
       .elementwise()                              \
       .no_gradient()
 
-TIDEMARK_BITWISE(bitwise_and, "BitwiseAnd", "Bits set in both x and y.");
-TIDEMARK_BITWISE(bitwise_or, "BitwiseOr", "Bits set in x or y.");
-TIDEMARK_BITWISE(bitwise_xor, "BitwiseXor", "Bits set in exactly one of x and y.");
+TIDEMARK_BITWISE(bitwise_and, "BitwiseAnd", "Bits set in both x and y.").onnx("BitwiseAnd");
+TIDEMARK_BITWISE(bitwise_or, "BitwiseOr", "Bits set in x or y.").onnx("BitwiseOr");
+TIDEMARK_BITWISE(bitwise_xor, "BitwiseXor", "Bits set in exactly one of x and y.")
+    .onnx("BitwiseXor");
 TIDEMARK_BITWISE(left_shift, "LeftShift",
                  "x shifted up by y bits; counts outside 0 to width - 1 are held at those limits.");
 TIDEMARK_BITWISE(right_shift, "RightShift",
@@ -85,6 +91,7 @@ TIDEMARK_OP(invert)
     .doc("Every bit of x flipped.")
     .python("tf.bitwise.invert")
     .tensorflow("Invert")
+    .onnx("BitwiseNot")
     .input("x", kInts)
     .output("y", like("x"))
     .elementwise()

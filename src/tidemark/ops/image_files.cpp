@@ -165,6 +165,7 @@ TIDEMARK_OP(decode_image_file)
     .attr("acceptable_fraction", AttrKind::real, 1.0)
     .attr("dct_method", AttrKind::string, "")
     .output("image", from_attr("dtype"))
+    .may_fail()
     .shape(decode_rule)
     .heavy()
     .no_gradient();
@@ -204,6 +205,7 @@ TIDEMARK_OP(extract_jpeg_shape)
     .attr("output_type", AttrKind::dtype, DType::int32)
     .among(kIndex)
     .output("image_shape", from_attr("output_type"))
+    .may_fail()
     .shape(jpeg_shape_rule)
     .no_gradient();
 
@@ -212,6 +214,7 @@ TIDEMARK_OP(decode_compressed)
     .input("bytes", kString)
     .attr("compression_type", AttrKind::string)
     .output("output", always(DType::string))
+    .may_fail()
     .shape(decode_compressed_rule)
     .no_gradient();
 

@@ -190,6 +190,7 @@ TIDEMARK_OP(split_csv)
     .attr("field_delim", AttrKind::string, ",")
     .attr("use_quote_delim", AttrKind::boolean, true)
     .output("fields", always(DType::string))
+    .may_fail()
     .shape(split_csv_rule)
     .no_gradient();
 
@@ -210,6 +211,7 @@ TIDEMARK_OP(decode_base64)
     .tensorflow("DecodeBase64")
     .input("input", kString)
     .output("output", always(DType::string))
+    .may_fail()
     .shape(decode_base64_rule)
     .each_element()
     .no_gradient();
@@ -229,6 +231,7 @@ TIDEMARK_OP(parse_tensor)
     .attr("out_type", AttrKind::dtype)
     .among(kAny)
     .output("output", from_attr("out_type"))
+    .may_fail()
     .shape(parse_tensor_rule)
     .no_gradient();
 
@@ -238,6 +241,7 @@ TIDEMARK_OP(read_file)
     .tensorflow("ReadFile")
     .input("filename", kString)
     .output("contents", always(DType::string))
+    .may_fail()
     .shape(read_file_rule)
     .stateful()
     .no_gradient();
@@ -251,6 +255,7 @@ TIDEMARK_OP(parse_example_fixed)
     .attr("key", AttrKind::string)
     .attr("dense_shape", AttrKind::ints)
     .output("values", by_rule())
+    .may_fail()
     .shape(example_fixed_rule)
     .no_gradient();
 
@@ -264,6 +269,7 @@ TIDEMARK_OP(parse_example_var)
     .among(kFeatures)
     .output("values", from_attr("dtype"))
     .output("row_splits", always(DType::int64))
+    .may_fail()
     .shape(example_var_rule)
     .no_gradient();
 

@@ -107,6 +107,7 @@ TIDEMARK_OP(table_insert)
     .attr("table", AttrKind::integer)
     .attr("overwrite", AttrKind::boolean, true)
     .output("size", always(DType::int64))
+    .may_fail()
     .shape(insert_rule)
     .stateful()
     .no_gradient();

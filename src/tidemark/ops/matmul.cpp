@@ -97,6 +97,7 @@ TIDEMARK_OP(matmul)
     .doc(
         "Product of the matrices in the last two dimensions of `a` and `b`, each transposed or "
         "conjugated and transposed first where asked. Leading dimensions broadcast.")
+    .onnx("MatMul")
     .input("a", kNumeric)
     .input("b", kNumeric)
     .attr("transpose_a", AttrKind::boolean, false)

@@ -80,6 +80,7 @@ TIDEMARK_OP(band_part)
     .input("num_lower", kIndex, 'I')
     .input("num_upper", kIndex, 'I')
     .output("output", like("input"))
+    .may_fail()
     .shape(band_part_rule)
     .in_place(0)
     .gradient(

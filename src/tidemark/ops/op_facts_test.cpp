@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace tidemark {
 
 namespace {
@@ -55,7 +57,22 @@ TEST(OpFacts, NamesOfTensorFlow) {
   EXPECT_EQ(add->label, "add");
   EXPECT_EQ(add->inputs, (std::vector<std::string>{"x", "y"}));  // left out: ours
   EXPECT_FALSE(op("gelu").foreign(Vocabulary::tensorflow));
-  EXPECT_FALSE(op("add").foreign(Vocabulary::onnx));
+  EXPECT_FALSE(op("softmax_grad").foreign(Vocabulary::onnx));
+}
+
+TEST(OpFacts, NamesOfOnnxAreUniqueAndFound) {
+  OpRegistry& registry = OpRegistry::instance();
+  std::map<std::string, std::string> ours;
+  for (const OpDef* def : registry.all()) {
+    const ForeignOp* onnx = def->foreign(Vocabulary::onnx);
+    if (!onnx) continue;
+    EXPECT_TRUE(ours.emplace(onnx->name, def->name()).second) << onnx->name;
+    EXPECT_EQ(registry.find(Vocabulary::onnx, onnx->name), def);
+  }
+  EXPECT_GT(ours.size(), 60u);
+  EXPECT_EQ(ours["Add"], "add");
+  EXPECT_EQ(ours["MatMul"], "matmul");
+  EXPECT_EQ(ours["ReduceMax"], "max");
 }
 
 TEST(OpFacts, NamesOfTwoVocabularies) {

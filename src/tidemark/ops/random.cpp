@@ -97,6 +97,7 @@ OpDef&& uniform_int(OpDef&& op, From from) {
                           .input("maxval", kInts),
                       from)
       .output("output", like("minval"))
+      .may_fail()
       .no_gradient();
 }
 

@@ -115,6 +115,7 @@ void linspace_gradient(Grad& g) {
 TIDEMARK_OP(range)
     .doc("start, start + delta, … up to but not with limit.")
     .tensorflow("Range", {}, {}, "range")
+    .onnx("Range")
     .input("start", kReal)
     .input("limit", kReal)
     .input("delta", kReal)

@@ -144,23 +144,28 @@ OpDef&& reduction(OpDef&& op, ReductionKind kind, std::string what, DTypeSet dty
 TIDEMARK_REDUCTION(sum, sum, "Sum", kNumeric, like("input_tensor"))
     .python("tf.reduce_sum", "tf.math.reduce_sum")
     .tensorflow("Sum", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceSum", kTheirInputs, "keepdims")
     .gradient(sum_gradient);
 TIDEMARK_REDUCTION(mean, mean, "Mean (integers divide and truncate)", kNumeric,
                    like("input_tensor"))
     .python("tf.reduce_mean", "tf.math.reduce_mean")
     .tensorflow("Mean", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceMean", kTheirInputs, "keepdims")
     .gradient(mean_gradient);
 TIDEMARK_REDUCTION(prod, product, "Product", kNumeric, like("input_tensor"))
     .python("tf.reduce_prod", "tf.math.reduce_prod")
     .tensorflow("Prod", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceProd", kTheirInputs, "keepdims")
     .gradient(prod_gradient, keep_x(0));
 TIDEMARK_REDUCTION(min, minimum, "Least element (NaN wins)", kReal, like("input_tensor"))
     .python("tf.reduce_min", "tf.math.reduce_min")
     .tensorflow("Min", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceMin", kTheirInputs, "keepdims")
     .gradient(extreme_gradient, keep_x(0) | keep_y(0));
 TIDEMARK_REDUCTION(max, maximum, "Greatest element (NaN wins)", kReal, like("input_tensor"))
     .python("tf.reduce_max", "tf.math.reduce_max")
     .tensorflow("Max", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceMax", kTheirInputs, "keepdims")
     .gradient(extreme_gradient, keep_x(0) | keep_y(0));
 TIDEMARK_REDUCTION(any, logical, "Whether some element is true", kBool, like("input_tensor"))
     .python("tf.reduce_any", "tf.math.reduce_any")
@@ -173,6 +178,7 @@ TIDEMARK_REDUCTION(all, logical, "Whether all elements are true", kBool, like("i
 TIDEMARK_REDUCTION(logsumexp, other, "log(sum(exp(x))), without overflow on the way,", kFloats,
                    like("input_tensor"))
     .python("tf.reduce_logsumexp", "tf.math.reduce_logsumexp")
+    .onnx("ReduceLogSumExp", kTheirInputs, "keepdims")
     .gradient(logsumexp_gradient, keep_x(0) | keep_y(0));
 TIDEMARK_REDUCTION(variance, other, "Mean squared distance from the mean", kInexact,
                    real_of("input_tensor"))
@@ -185,6 +191,7 @@ TIDEMARK_REDUCTION(euclidean_norm, other, "Square root of the sum of squared mag
                    like("input_tensor"))
     .python("tf.math.reduce_euclidean_norm")
     .tensorflow("EuclideanNorm", kTheirInputs, kTheirAttrs)
+    .onnx("ReduceL2", kTheirInputs, "keepdims")
     .gradient(norm_gradient, keep_x(0) | keep_y(0));
 
 }  // namespace tidemark

@@ -103,6 +103,7 @@ OpDef&& arg_extreme(OpDef&& op, std::string what) {
 TIDEMARK_AXIS_OP(cumsum) = scan(OpDef("cumsum"), "Running sum", kNumeric)
                                .python("tf.cumsum", "tf.math.cumsum")
                                .tensorflow("Cumsum", "x axis", "exclusive reverse")
+                               .onnx("CumSum", "x axis", "exclusive reverse")
                                .in_place(0)
                                .gradient(cumsum_gradient);
 TIDEMARK_AXIS_OP(cumprod) = scan(OpDef("cumprod"), "Running product", kNumeric)

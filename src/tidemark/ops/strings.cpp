@@ -154,6 +154,7 @@ TIDEMARK_OP(string_substr)
     .input("len", kIndex, 'I')
     .attr("unit", AttrKind::string, "BYTE")
     .output("output", always(DType::string))
+    .may_fail()
     .shape(substr_rule)
     .each_element()
     .no_gradient();
@@ -208,6 +209,7 @@ TIDEMARK_OP(string_to_number)
     .among(dtype_set(DType::float32, DType::float64, DType::int32, DType::int64, DType::uint32,
                      DType::uint64))
     .output("output", from_attr("out_type"))
+    .may_fail()
     .shape(same_shape_rule)
     .each_element()
     .no_gradient();

@@ -222,6 +222,7 @@ TIDEMARK_OP(unicode_decode)
     .output("char_values", always(DType::int32))
     .output("char_to_byte_starts", always(DType::int64))
     .output("row_splits", always(DType::int64))
+    .may_fail()
     .shape(decode_rule)
     .no_gradient();
 
@@ -233,6 +234,7 @@ TIDEMARK_OP(unicode_encode)
     .attr("errors", AttrKind::string, "replace")
     .attr("replacement_char", AttrKind::integer, 65533)
     .output("output", always(DType::string))
+    .may_fail()
     .shape(encode_rule)
     .on_host(0, 1)
     .no_gradient();
@@ -247,6 +249,7 @@ TIDEMARK_OP(unicode_transcode)
     .attr("replacement_char", AttrKind::integer, 65533)
     .attr("replace_control_characters", AttrKind::boolean, false)
     .output("output", always(DType::string))
+    .may_fail()
     .shape(transcode_rule)
     .no_gradient();
 

@@ -41,16 +41,21 @@ void flow(Grad& g, const Tensor& slope) { g.dx(0) = g.dy() * slope; }
       keep_y(0))
 
 TIDEMARK_FUNCTION(sqrt, "Sqrt", kInexact, "The square root.", TIDEMARK_TF(sqrt))
-TIDEMARK_SLOPE_Y(scalar_like(0.5, y) / y);
+    .onnx("Sqrt") TIDEMARK_SLOPE_Y(scalar_like(0.5, y) / y);
 TIDEMARK_FUNCTION(rsqrt, "Rsqrt", kInexact, "1 / sqrt(x).", TIDEMARK_TF_MATH(rsqrt))
 TIDEMARK_SLOPE_Y(scalar_like(-0.5, y) * (y * square(y)));
 TIDEMARK_FUNCTION(reciprocal, "Reciprocal", kInexact, "1 / x.", TIDEMARK_TF_MATH(reciprocal))
-TIDEMARK_SLOPE_Y(-square(y));
+    .onnx("Reciprocal") TIDEMARK_SLOPE_Y(-square(y));
 
-TIDEMARK_FUNCTION(floor, "Floor", kFloats, "x rounded down.", TIDEMARK_TF(floor)).no_gradient();
-TIDEMARK_FUNCTION(ceil, "Ceil", kFloats, "x rounded up.", TIDEMARK_TF_MATH(ceil)).no_gradient();
+TIDEMARK_FUNCTION(floor, "Floor", kFloats, "x rounded down.", TIDEMARK_TF(floor))
+    .onnx("Floor")
+    .no_gradient();
+TIDEMARK_FUNCTION(ceil, "Ceil", kFloats, "x rounded up.", TIDEMARK_TF_MATH(ceil))
+    .onnx("Ceil")
+    .no_gradient();
 TIDEMARK_FUNCTION(round, "Round", kReal,
                   "x rounded to the nearest integer, halves to the even one.", TIDEMARK_TF(round))
+    .onnx("Round")
     .no_gradient();
 TIDEMARK_FUNCTION(rint, "Rint", kFloats,
                   "x rounded to the nearest integer, halves to the even one.",
@@ -58,49 +63,49 @@ TIDEMARK_FUNCTION(rint, "Rint", kFloats,
     .no_gradient();
 
 TIDEMARK_FUNCTION(exp, "Exp", kInexact, "e to the power of x.", TIDEMARK_TF(exp))
-TIDEMARK_SLOPE_Y(y);
+    .onnx("Exp") TIDEMARK_SLOPE_Y(y);
 TIDEMARK_FUNCTION(expm1, "Expm1", kInexact, "e to the power of x, less 1; exact near 0.",
                   TIDEMARK_TF_MATH(expm1))
 TIDEMARK_SLOPE_X(call("exp", {x}));
 TIDEMARK_FUNCTION(log, "Log", kInexact, "The natural logarithm.", TIDEMARK_TF_MATH(log))
-TIDEMARK_SLOPE_X(call("reciprocal", {x}));
+    .onnx("Log") TIDEMARK_SLOPE_X(call("reciprocal", {x}));
 TIDEMARK_FUNCTION(log1p, "Log1p", kInexact, "The natural logarithm of 1 + x; exact near 0.",
                   TIDEMARK_TF_MATH(log1p))
 TIDEMARK_SLOPE_X(call("reciprocal", {x + one_like(x)}));
 
 TIDEMARK_FUNCTION(sin, "Sin", kInexact, "The sine of x in radians.", TIDEMARK_TF(sin))
-TIDEMARK_SLOPE_X(call("cos", {x}));
+    .onnx("Sin") TIDEMARK_SLOPE_X(call("cos", {x}));
 TIDEMARK_FUNCTION(cos, "Cos", kInexact, "The cosine of x in radians.", TIDEMARK_TF(cos))
-TIDEMARK_SLOPE_X(-call("sin", {x}));
+    .onnx("Cos") TIDEMARK_SLOPE_X(-call("sin", {x}));
 TIDEMARK_FUNCTION(tan, "Tan", kInexact, "The tangent of x in radians.", TIDEMARK_TF(tan))
-TIDEMARK_SLOPE_Y(one_like(y) + square(y));
+    .onnx("Tan") TIDEMARK_SLOPE_Y(one_like(y) + square(y));
 TIDEMARK_FUNCTION(asin, "Asin", kInexact, "The angle in radians whose sine is x.",
                   TIDEMARK_TF(asin))
-TIDEMARK_SLOPE_X(call("rsqrt", {one_like(x) - square(x)}));
+    .onnx("Asin") TIDEMARK_SLOPE_X(call("rsqrt", {one_like(x) - square(x)}));
 TIDEMARK_FUNCTION(acos, "Acos", kInexact, "The angle in radians whose cosine is x.",
                   TIDEMARK_TF(acos))
-TIDEMARK_SLOPE_X(-call("rsqrt", {one_like(x) - square(x)}));
+    .onnx("Acos") TIDEMARK_SLOPE_X(-call("rsqrt", {one_like(x) - square(x)}));
 TIDEMARK_FUNCTION(atan, "Atan", kInexact, "The angle in radians whose tangent is x.",
                   TIDEMARK_TF(atan))
-TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) + square(x)}));
+    .onnx("Atan") TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) + square(x)}));
 
 TIDEMARK_FUNCTION(sinh, "Sinh", kInexact, "The hyperbolic sine.", TIDEMARK_TF(sinh))
-TIDEMARK_SLOPE_X(call("cosh", {x}));
+    .onnx("Sinh") TIDEMARK_SLOPE_X(call("cosh", {x}));
 TIDEMARK_FUNCTION(cosh, "Cosh", kInexact, "The hyperbolic cosine.", TIDEMARK_TF(cosh))
-TIDEMARK_SLOPE_X(call("sinh", {x}));
+    .onnx("Cosh") TIDEMARK_SLOPE_X(call("sinh", {x}));
 TIDEMARK_FUNCTION(tanh, "Tanh", kInexact, "The hyperbolic tangent.", TIDEMARK_TF(tanh),
                   "tf.nn.tanh")
-TIDEMARK_SLOPE_Y(one_like(y) - square(y));
+    .onnx("Tanh") TIDEMARK_SLOPE_Y(one_like(y) - square(y));
 TIDEMARK_FUNCTION(asinh, "Asinh", kInexact, "The inverse of sinh.", TIDEMARK_TF(asinh))
-TIDEMARK_SLOPE_Y(call("reciprocal", {call("cosh", {y})}));
+    .onnx("Asinh") TIDEMARK_SLOPE_Y(call("reciprocal", {call("cosh", {y})}));
 TIDEMARK_FUNCTION(acosh, "Acosh", kInexact, "The inverse of cosh.", TIDEMARK_TF(acosh))
-TIDEMARK_SLOPE_Y(call("reciprocal", {call("sinh", {y})}));
+    .onnx("Acosh") TIDEMARK_SLOPE_Y(call("reciprocal", {call("sinh", {y})}));
 TIDEMARK_FUNCTION(atanh, "Atanh", kInexact, "The inverse of tanh.", TIDEMARK_TF(atanh))
-TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) - square(x)}));
+    .onnx("Atanh") TIDEMARK_SLOPE_X(call("reciprocal", {one_like(x) - square(x)}));
 
 TIDEMARK_FUNCTION(sigmoid, "Sigmoid", kInexact, "1 / (1 + exp(-x)).", TIDEMARK_TF(sigmoid),
                   "tf.nn.sigmoid")
-TIDEMARK_SLOPE_Y(y*(one_like(y) - y));
+    .onnx("Sigmoid") TIDEMARK_SLOPE_Y(y*(one_like(y) - y));
 TIDEMARK_OP(log_sigmoid)
     .doc("log(sigmoid(x)), without overflow.")
     .python(TIDEMARK_TF_MATH(log_sigmoid))
@@ -109,7 +114,8 @@ TIDEMARK_OP(log_sigmoid)
     .elementwise() TIDEMARK_SLOPE_X(call("sigmoid", {-x}));
 
 TIDEMARK_FUNCTION(erf, "Erf", kFloats, "The error function.", TIDEMARK_TF_MATH(erf))
-TIDEMARK_SLOPE_X(scalar_like(1.12837916709551257390, x) * call("exp", {-square(x)}));
+    .onnx("Erf")
+        TIDEMARK_SLOPE_X(scalar_like(1.12837916709551257390, x) * call("exp", {-square(x)}));
 TIDEMARK_FUNCTION(erfc, "Erfc", kFloats, "1 - erf(x), exact where that is small.",
                   TIDEMARK_TF_MATH(erfc))
 TIDEMARK_SLOPE_X(scalar_like(-1.12837916709551257390, x) * call("exp", {-square(x)}));

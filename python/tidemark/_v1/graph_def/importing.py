@@ -13,7 +13,12 @@ from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
 from tidemark._v1.graph import Operation, current_place, dependencies
 from tidemark._v1.graph_def import op_defs, table, values
-from tidemark._v1.graph_def.readers import READERS, TAKES_VARIABLE, VariableHandle
+from tidemark._v1.graph_def.readers import (
+    CALLS_FUNCTIONS,
+    READERS,
+    TAKES_VARIABLE,
+    VariableHandle,
+)
 from tidemark.errors import InvalidArgumentError, NotFoundError, OpError, UnimplementedError
 
 _REFERENCE = re.compile(r"^(\^?)([^:^]+)(?::(\d+))?$")
@@ -94,7 +99,8 @@ class Reader:
             self._check(call)
         try:
             with contextlib.ExitStack() as stack:
-                if before:
+                # Inside of a branch or a loop effects stay in the order in which they are made.
+                if before and current_place() is not None:
                     stack.enter_context(dependencies(before))
                 scope = None
                 if name is not None:
@@ -118,7 +124,7 @@ class Reader:
         arguments = definition.inputs if definition is not None else []
         if index < len(arguments) and arguments[index].kind == "resource":
             return item
-        if index == 0 and node.op in TAKES_VARIABLE or node.op.endswith("Call"):
+        if index == 0 and node.op in TAKES_VARIABLE or node.op in CALLS_FUNCTIONS:
             return item
         return item.variable._handle.read()
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+
 import tidemark as tf
 from tidemark import _tidemark, dtypes
 from tidemark._graph.scopes import get_current_name_scope
 from tidemark._tidemark import call as run
 from tidemark._v1.graph import Operation, current_place
+from tidemark._v1.graph_def import values
 from tidemark._v1.variables import RefVariable
 
 READERS = {}
 # Of TensorFlow's first kind of variables: these take the variable itself, others its value.
 TAKES_VARIABLE = ("Assign", "AssignAdd", "AssignSub", "IsVariableInitialized",
                   "ApplyGradientDescent")  # fmt: skip
+# These pass variables on to functions of the library.
+CALLS_FUNCTIONS = ("If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile",
+                   "PartitionedCall", "StatefulPartitionedCall")  # fmt: skip
 
 
 def reads(*ops):
@@ -47,9 +53,22 @@ def _const(call):
 @reads("Placeholder", "PlaceholderV2")
 def _placeholder(call):
     shape = call.attr("shape")
+    if call.attr("dtype") == "resource":
+        return _resource(call)
     if "_output_shapes" not in call.node.attr and isinstance(shape, str):
         shape = None
     return _tidemark.placeholder(call.attr("dtype"), None if isinstance(shape, str) else shape)
+
+
+def _resource(call):
+    """A variable that a function captured, where the message says what it holds."""
+    held = [call.node.attr.get(name) for name in ("_handle_dtypes", "_handle_shapes")]
+    if None in held:
+        call.fail("a resource of which the dtype and the shape are not said: map it to a tensor")
+    what = f"the resource '{call.node.name}'"
+    (dtype,) = values.get_attr(held[0], "list(type)", what)
+    (shape,) = values.get_attr(held[1], "list(shape)", what)
+    return [VariableHandle(_Imported(current_scope_name(call), dtype, shape))]
 
 
 @reads("PlaceholderWithDefault")
@@ -476,9 +495,28 @@ def _if(call):
 @reads("StatelessWhile", "While")
 def _while(call):
     condition, body = call.attr("cond").name, call.attr("body").name
+    fixed = [isinstance(item, VariableHandle) for item in call.inputs]  # alike in every round
+
+    def whole(given):
+        given = iter(given)
+        return [item if is_fixed else next(given)
+                for item, is_fixed in zip(call.inputs, fixed, strict=True)]  # fmt: skip
+
+    def changing(items):
+        return [item for item, is_fixed in zip(items, fixed, strict=True) if not is_fixed]
+
     made = tf.while_loop(
-        lambda *values: call.call_function(condition, list(values))[0],
-        lambda *values: call.call_function(body, list(values)),
-        list(call.inputs),
+        lambda *given: call.call_function(condition, whole(given))[0],
+        lambda *given: changing(call.call_function(body, whole(given))),
+        changing(call.inputs),
     )
-    return _listed(made)
+    return whole(_listed(made))
+
+
+@reads("StatelessCase", "Case")
+def _case(call):
+    index, *arguments = call.inputs
+    names = [function.name for function in call.attr("branches")]
+    return list(tf.switch_case(
+        index, [functools.partial(call.call_function, name, arguments) for name in names]
+    ))  # fmt: skip

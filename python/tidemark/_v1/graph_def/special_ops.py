@@ -107,11 +107,12 @@ def _types(node):
 @writes("placeholder")
 def _placeholder(writer, node, label):
     tensor = node.output(0)
-    writer.add(label, "Placeholder", (), {"dtype": tensor.dtype, "shape": _sizes(tensor)})
+    writer.add(label, "Placeholder", (), {"dtype": tensor.dtype, "shape": sizes_of(tensor)})
     return writer.outputs(node, label)
 
 
-def _sizes(tensor):
+def sizes_of(tensor):
+    """The sizes of a tensor as an attribute takes them."""
     return None if tensor.shape.rank is None else tensor.shape.as_list()
 
 
@@ -125,7 +126,7 @@ def _constant(writer, node, label):
 def _with_default(writer, node, label):
     tensor = node.output(0)
     writer.add(label, "PlaceholderWithDefault", _refs(writer, node, label, "input"),
-               {"dtype": tensor.dtype, "shape": _sizes(tensor)})  # fmt: skip
+               {"dtype": tensor.dtype, "shape": sizes_of(tensor)})  # fmt: skip
     return writer.outputs(node, label)
 
 
@@ -140,9 +141,9 @@ def _read(writer, node, label):
     use, tensor = node.variable_use, node.output(0)
     if use is None:
         return False
-    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
-    name = f"{label}/Read/ReadVariableOp" if use[0].name == node.label else label
-    name = writer.fresh(name) if use[0].name == node.label else name
+    handle = writer.variable(use, tensor.dtype, sizes_of(tensor))
+    is_its_own = use[1] == node.label  # the reading that has the variable's name
+    name = writer.fresh(f"{label}/Read/ReadVariableOp") if is_its_own else label
     writer.add(name, "ReadVariableOp", [handle], {"dtype": tensor.dtype})
     return writer.outputs(node, name)
 
@@ -154,12 +155,13 @@ def _is_initialized(writer, node, label):
 
 @writes("update_variable")
 def _update(writer, node, label):
-    use, tensor = node.variable_use, node.output(0)
+    use = node.variable_use
+    tensor = node.output(0) if node.num_outputs else node.inputs[0]
     op = {"assign": "AssignVariableOp", "add": "AssignAddVariableOp",
-          "subtract": "AssignSubVariableOp"}.get(use[1] if use else "")  # fmt: skip
+          "subtract": "AssignSubVariableOp"}.get(use[2] if use else "")  # fmt: skip
     if op is None:
         return _general_update(writer, node, label, use, tensor) if use else False
-    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
+    handle = writer.variable(use, tensor.dtype, sizes_of(tensor))
     value = _refs(writer, node, label, "value")
     writer.add(label, op, [handle, *value], {"dtype": tensor.dtype})
     return _read_after(writer, node, label, handle, tensor)
@@ -167,6 +169,8 @@ def _update(writer, node, label):
 
 def _read_after(writer, node, label, handle, tensor):
     """The value that an update leaves behind, for those who look at it."""
+    if not node.num_outputs:
+        return True
     name = writer.fresh(f"{label}/ReadVariableOp")
     writer.add(name, "ReadVariableOp", [handle], {"dtype": tensor.dtype}, control=[label])
     return writer.outputs(node, name)
@@ -174,13 +178,13 @@ def _read_after(writer, node, label, handle, tensor):
 
 def _general_update(writer, node, label, use, tensor):
     """Reads, computes and assigns: an update by an op of any kind."""
-    handle = writer.variable(use[0], tensor.dtype, _sizes(tensor))
+    handle = writer.variable(use, tensor.dtype, sizes_of(tensor))
     old = writer.add(writer.fresh(f"{label}/ReadVariableOp"), "ReadVariableOp", [handle],
                      {"dtype": tensor.dtype})  # fmt: skip
     inputs = [old, *[writer.reference(t, f"{label}/input") for t in node.inputs]]
-    attrs = {name: plain_attr(value) for name, value in use[2].items() if value is not None}
+    attrs = {name: plain_attr(value) for name, value in use[3].items() if value is not None}
     attrs["_output_types"] = ("list(type)", [tensor.dtype])
-    new = writer.add(writer.fresh(f"{label}/{use[1]}"), "Tidemark>" + use[1], inputs, attrs)
+    new = writer.add(writer.fresh(f"{label}/{use[2]}"), "Tidemark>" + use[2], inputs, attrs)
     writer.add(label, "AssignVariableOp", [handle, new], {"dtype": tensor.dtype})
     return _read_after(writer, node, label, handle, tensor)
 

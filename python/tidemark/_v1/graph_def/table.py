@@ -128,9 +128,9 @@ def type_of(node):
         return "BatchMatMulV2"
     use = node.variable_use
     if use is not None:
-        if use[1] == "read" and use[0].name == node.label:
+        if use[2] == "read" and use[1] == node.label:
             return "VarHandleOp"
-        return _UPDATES.get(use[1], f"Tidemark>{use[1]}")
+        return _UPDATES.get(use[2], f"Tidemark>{use[2]}")
     return type_of_kind(kind)
 
 
@@ -235,6 +235,8 @@ OTHERS = [
     "If",
     "StatelessWhile",
     "While",
+    "StatelessCase",
+    "Case",
     "PartitionedCall",
     "StatefulPartitionedCall",
     "StaticRegexReplace",

@@ -184,6 +184,8 @@ def set_attr(message, kind, value):
         message.f = value
     elif kind == "bool":
         message.b = value
+    elif kind == "func":
+        message.func.name = value
     else:
         raise bad(f"attributes of kind {kind} are not written")
 
@@ -193,6 +195,8 @@ def _append(target, kind, item):
         target.type.append(dtypes.as_dtype(item).as_datatype_enum)
     elif kind == "shape":
         target.shape.append(shape_message(TensorShape(item)))
+    elif kind == "func":
+        target.func.add(name=item)
     else:
         getattr(target, {"string": "s", "int": "i", "float": "f", "bool": "b"}[kind]).append(item)
 

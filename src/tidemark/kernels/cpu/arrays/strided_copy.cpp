@@ -34,6 +34,22 @@ void copy_row(T* to, int64_t to_step, const T* from, int64_t from_step, int64_t 
   }
 }
 
+/// The layout of one side of rows: from row to row, and within one.
+struct Steps {
+  int64_t row = 0;
+  int64_t element = 0;
+};
+
+template <class T>
+void copy_rows(T* to, Steps to_steps, const T* from, Steps from_steps, int64_t rows,
+               int64_t count) {
+  for (int64_t r = 0; r < rows; ++r) {
+    copy_row(to, to_steps.element, from, from_steps.element, count);
+    to += to_steps.row;
+    from += from_steps.row;
+  }
+}
+
 }  // namespace
 
 void copy_bytes(void* to, const void* from, int64_t bytes) {
@@ -105,15 +121,23 @@ void StridedCopy::run_rows(T* to, const T* from) const {
       target += index[i] * to_[i];
       source += index[i] * from_[i];
     }
+    const int outer = std::max(last - 1, 0);
+    const Steps to_steps{to_[outer], to_[last]}, from_steps{from_[outer], from_[last]};
     for (int64_t done = begin; done < end;) {
+      // Whole rows are copied as many at a time as the dimension outside of them has left.
       const int64_t count = std::min(size_[last] - index[last], end - done);
-      copy_row(target, to_[last], source, from_[last], count);
-      done += count;
+      const int64_t rows = count < size_[last] || last == 0
+                               ? 1
+                               : std::min(size_[outer] - index[outer], (end - done) / count);
+      copy_rows(target, to_steps, source, from_steps, rows, count);
+      done += rows * count;
       if (done >= end) break;
-      target -= index[last] * to_[last];  // back to the row's start, then to the next row
-      source -= index[last] * from_[last];
+      // Back to the start of the last row, then to the next one.
+      target += (rows - 1) * to_steps.row - index[last] * to_steps.element;
+      source += (rows - 1) * from_steps.row - index[last] * from_steps.element;
       index[last] = 0;
-      for (int i = last - 1; i >= 0; --i) {
+      index[outer] += rows - 1;
+      for (int i = outer; i >= 0; --i) {
         target += to_[i];
         source += from_[i];
         if (++index[i] < size_[i]) break;
