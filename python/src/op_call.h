@@ -3,6 +3,8 @@
 
 #include <tidemark/call.h>
 
+#include "tidemark/base/interrupt.h"
+
 #include <vector>
 
 #include "py_ref.h"
@@ -41,7 +43,26 @@ class MakingConstant {
   const char* outer_op_;
 };
 
-/// Lets exec/ give the GIL away around long kernels.
+/// Gives the interpreter's lock away, which the thread holds, and takes it back at the end. What is
+/// done meanwhile may be stopped by Ctrl-C.
+class Unlocked {
+ public:
+  Unlocked();
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  LongWorkInterrupt interrupt_;
+  PyThreadState *thread_, *outer_;
+  bool held_;
+};
+
+/// Between steps and pieces of long work: lets other threads of Python have their turn and runs the
+/// handlers of signals. Throws PythonError with what a handler raised.
+void breathe(void*);
+
+/// Lets exec/ give the GIL away around long kernels, and look for Ctrl-C in them.
 void install_long_work_hooks();
 
 /// The tensors of a call; the first few need no heap.

@@ -38,7 +38,8 @@ class PythonCall final : public graph::Special, public trace::PythonStep {
       PyObject* item = Ref::checked(wrap(std::move(inputs[i]))).release();
       PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), item);
     }
-    const Ref result = Ref::checked(PyObject_CallObject(function_, args.get()));
+    const Ref result =
+        Ref::checked(unless_at_end([&] { return PyObject_CallObject(function_, args.get()); }));
     if (outputs.empty()) return;
     const bool is_list = PyList_Check(result.get()) || PyTuple_Check(result.get());
     const Ref items = is_list && outputs.size() != 1 ? Ref::checked(PySequence_Tuple(result.get()))
@@ -88,7 +89,7 @@ std::function<void()> python_callback(PyObject* function) {
   return [held = std::shared_ptr<PyObject>(Py_NewRef(function), release)] {
     if (Py_IsInitialized() == 0) return;
     const Locked locked;
-    const Ref result = Ref::steal(PyObject_CallNoArgs(held.get()));
+    const Ref result = Ref::steal(unless_at_end([&] { return PyObject_CallNoArgs(held.get()); }));
     if (!result) PyErr_WriteUnraisable(held.get());
   };
 }

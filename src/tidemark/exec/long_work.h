@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/exec/eager.h"
 
 namespace tidemark::exec {
@@ -16,7 +18,10 @@ extern constinit LongWorkHooks long_work_hooks;
 class LongWork {
  public:
   explicit LongWork(bool is_long) : active_(is_long && long_work_hooks.enter) {
-    if (active_) token_ = long_work_hooks.enter();
+    if (!active_) return;
+    interrupt_.emplace();
+    check_interrupt();
+    token_ = long_work_hooks.enter();
   }
   ~LongWork() {
     if (active_) long_work_hooks.leave(token_);
@@ -26,6 +31,7 @@ class LongWork {
  private:
   bool active_;
   void* token_ = nullptr;
+  std::optional<LongWorkInterrupt> interrupt_;
 };
 
 }  // namespace tidemark::exec

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -161,6 +162,7 @@ void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
                              "' cannot be changed by C++ code while a graph is being built");
   }
   const Lock lock(state_->mutex);
+  const UninterruptedScope whole;  // a value written in place is the old one or the new one
   Tensor& value = state_->value;
   Tensor next = change(value);
   const bool in_place = next.impl() == value.impl();

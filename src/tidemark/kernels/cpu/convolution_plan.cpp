@@ -1,4 +1,5 @@
 #include "tidemark/kernels/cpu/convolution_plan.h"
+#include "tidemark/base/interrupt.h"
 
 #include <tidemark/error.h>
 
@@ -273,6 +274,7 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
     for (int64_t worker = begin; worker < end; ++worker) {
       void* own = scratch + static_cast<size_t>(worker) * scratch_;
       for (int64_t i = next++; i < count; i = next++) {
+        check_interrupt();
         run_piece(pieces_[static_cast<size_t>(i)], i, a, filters, c, filters, own);
         if (epilogue) finish_piece(pieces_[static_cast<size_t>(i)], *epilogue);
       }
