@@ -2,10 +2,6 @@
 
 #include <unistd.h>
 
-#include "tidemark/base/interrupt.h"
-#include "tidemark/exec/eager.h"
-#include "tidemark/tensor/variable_wait.h"
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -36,20 +32,6 @@ thread_local constinit PyThreadState* gave_away __attribute__((tls_model("initia
 
 void take_gil(PyThreadState* thread) {
   unless_at_end([thread] { PyEval_RestoreThread(thread); });
-}
-
-void* give_gil_away() {
-  if (!holds_gil) return nullptr;
-  holds_gil = false;
-  gave_away = PyEval_SaveThread();
-  return gave_away;
-}
-
-void take_gil_back(void* thread) {
-  if (!thread) return;
-  gave_away = nullptr;
-  take_gil(static_cast<PyThreadState*>(thread));
-  holds_gil = true;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -154,11 +136,20 @@ void breathe(void*) {
   }
 }
 
-void install_long_work_hooks() {
-  static constinit const Interrupt python_interrupt{.breathe = breathe};
-  default_interrupt = &python_interrupt;
-  exec::set_long_work_hooks({give_gil_away, take_gil_back});
-  set_wait_hooks({give_gil_away, take_gil_back});
+constinit const Interrupt python_interrupt{.breathe = breathe};
+
+void* give_gil_away() {
+  if (!holds_gil) return nullptr;
+  holds_gil = false;
+  gave_away = PyEval_SaveThread();
+  return gave_away;
+}
+
+void take_gil_back(void* thread) {
+  if (!thread) return;
+  gave_away = nullptr;
+  take_gil(static_cast<PyThreadState*>(thread));
+  holds_gil = true;
 }
 
 void sleep_until_the_end() noexcept {

@@ -62,8 +62,12 @@ class Unlocked {
 /// handlers of signals. Throws PythonError with what a handler raised.
 void breathe(void*);
 
-/// Lets exec/ give the GIL away around long kernels, and look for Ctrl-C in them.
-void install_long_work_hooks();
+/// Of threads of Python, while they do long work.
+extern const Interrupt python_interrupt;
+
+/// What the library is given of the interpreter: how a thread gives the GIL away and takes it back.
+void* give_gil_away();
+void take_gil_back(void* thread);
 
 /// The tensors of a call; the first few need no heap.
 class Inputs {

@@ -11,21 +11,22 @@ from pathlib import Path
 from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
-    "base < memory < tensor < graph < ops < kernels < plan < compile < exec < autodiff < trace "
-    "< session < data < profile < io < serve"
+    "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
+    "< autodiff < trace < session < data < profile < io < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
 PUBLIC_HEADERS = {
     "base": "export.h device.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
-    "tensor": "tensor.h variable.h",
+    "tensor": "tensor.h handler.h variable.h",
     "graph": "attr.h",
     "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
     "kernels": "elementwise.h kernel.h",
     "exec": "create.h custom_op.h ops.h",
+    "explain": "plan.h",
     "autodiff": "gradient.h",
-    "trace": "control_flow.h function.h plan.h",
+    "trace": "control_flow.h function.h",
     "io": "saved_model.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}

@@ -1,10 +1,11 @@
 #include "tidemark/base/interrupt.h"
 
+#include "tidemark/base/attached.h"
+
 namespace tidemark {
 
 thread_local constinit const Interrupt* thread_interrupt
     __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit const Interrupt* default_interrupt = nullptr;
 
 namespace {
 
@@ -47,6 +48,9 @@ void look_at_interrupt(const Interrupt& interrupt) {
   if (interrupt.is_due()) stop(interrupt);
   if (interrupt.breathe) interrupt.breathe(interrupt.context);
 }
+
+LongWorkInterrupt::LongWorkInterrupt() noexcept
+    : InterruptScope(thread_interrupt ? thread_interrupt : front_end().interrupt) {}
 
 UninterruptedScope::UninterruptedScope() noexcept : InterruptScope(never) {}
 

@@ -65,15 +65,10 @@ class InterruptScope {
   const Interrupt* outer_;
 };
 
-/// Of threads without an interrupt of their own, while they do long work; null: nobody's. The front
-/// end sets it once.
-extern TIDEMARK_API constinit const Interrupt* default_interrupt;
-
-/// Around work that may take long.
-class LongWorkInterrupt : public InterruptScope {
+/// Around work that may take long: a thread without an interrupt of its own has the front end's.
+class TIDEMARK_API LongWorkInterrupt : public InterruptScope {
  public:
-  LongWorkInterrupt() noexcept
-      : InterruptScope(thread_interrupt ? thread_interrupt : default_interrupt) {}
+  LongWorkInterrupt() noexcept;
 };
 
 /// Around what must not be left half done.

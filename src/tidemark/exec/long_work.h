@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/interrupt.h"
-#include "tidemark/exec/eager.h"
 
 namespace tidemark::exec {
 
@@ -13,25 +13,20 @@ namespace tidemark::exec {
 inline constexpr int64_t kLongWorkBytes = 64 << 10;
 inline constexpr int64_t kLongHeavyBytes = 4 << 10;
 
-extern constinit LongWorkHooks long_work_hooks;
-
+/// `LongWork scope(is_long);`: for its time the front end's lock is given away, and the front end
+/// may stop the work. Throws where it is to be stopped now.
 class LongWork {
  public:
-  explicit LongWork(bool is_long) : active_(is_long && long_work_hooks.enter) {
-    if (!active_) return;
-    interrupt_.emplace();
+  explicit LongWork(bool is_long) {
+    if (!is_long || !front_end().give_lock_away) return;
+    stoppable_.emplace();
     check_interrupt();
-    token_ = long_work_hooks.enter();
+    given_.emplace();
   }
-  ~LongWork() {
-    if (active_) long_work_hooks.leave(token_);
-  }
-  LongWork(const LongWork&) = delete;
 
  private:
-  bool active_;
-  void* token_ = nullptr;
-  std::optional<LongWorkInterrupt> interrupt_;
+  std::optional<LongWorkInterrupt> stoppable_;
+  std::optional<LockGivenAway> given_;
 };
 
 }  // namespace tidemark::exec
