@@ -117,9 +117,9 @@ def test_a_folder_that_is_away_for_a_moment_unloads_nothing(tmp_path):
 def test_announced_bytes_are_not_reserved(linear):
     with serving.Server(linear) as server:
         liars = []
-        for _ in range(8):
+        for _ in range(4):  # all that may be in flight
             s = socket.create_connection(("127.0.0.1", server.port))
-            s.sendall(post("/v1/models/linear:predict", b"", f"Content-Length: {60 << 20}"))
+            s.sendall(post("/v1/models/linear:predict", b"", f"Content-Length: {64 << 20}"))
             liars.append(s)
         time.sleep(0.2)
         for _ in range(20):
@@ -166,14 +166,14 @@ def test_an_answer_that_does_not_fit_is_refused_and_memory_stays_bounded(tmp_pat
 
 
 def slowest(server, model, body, seconds):
-    """The largest latency but one in a hundred, of requests one after the other."""
+    """The largest latency of requests one after the other."""
     connection = server.connect()
     taken, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end:
         began = time.perf_counter()
         assert server.predict(model, body, connection=connection).status == 200
         taken.append(time.perf_counter() - began)
-    return sorted(taken)[len(taken) * 99 // 100]
+    return max(taken)
 
 
 def test_a_large_body_does_not_hold_up_small_ones(linear):
@@ -191,7 +191,7 @@ def test_a_large_body_does_not_hold_up_small_ones(linear):
         late = slowest(server, "linear", ROW, 3)
         thread.join()
         assert large == [200]
-        assert late < 0.4  # seconds; 4.9 before
+        assert late < 0.7  # seconds
 
 
 def save_sized(folder):
@@ -223,7 +223,7 @@ def test_a_request_that_turns_out_large_does_not_hold_up_other_models(linear):
         for thread in threads:
             thread.join()
         assert large == [200, 200]
-        assert late < 0.4
+        assert late < 0.7
 
 
 # --- HTTP ----------------------------------------------------------------------------------------
@@ -305,14 +305,18 @@ def test_dribbled_headers_are_cut_off_in_time(linear):
 def test_a_client_that_half_closes_gets_its_answer(tmp_path):
     serving.save_slow(tmp_path / "slow")
     with serving.Server(tmp_path, "--slots", "1") as server:
-        body = json.dumps({"instances": [300_000]}).encode()
-        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as s:
-            s.sendall(post("/v1/models/slow:predict", body, f"Content-Length: {len(body)}"))
+        body = json.dumps({"instances": [1_000_000]}).encode()
+        request = post("/v1/models/slow:predict", body, f"Content-Length: {len(body)}")
+        clients = [socket.create_connection(("127.0.0.1", server.port), 120) for _ in range(4)]
+        for s in clients:  # all but the first wait in the queue
+            s.sendall(request)
             s.shutdown(socket.SHUT_WR)
+        for s in clients:
             response = http.client.HTTPResponse(s)
             response.begin()
             assert response.status == 200
-            assert json.loads(response.read()) == {"predictions": [300_000]}
+            assert json.loads(response.read()) == {"predictions": [1_000_000]}
+            s.close()
 
 
 # --- time ----------------------------------------------------------------------------------------
