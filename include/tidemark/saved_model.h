@@ -44,6 +44,10 @@ class TIDEMARK_API SavedModel {
   /// Bytes of the variables, constants and tables.
   size_t weight_bytes() const;
 
+  /// True iff a call may leave something behind (a variable's new value, a line that was printed):
+  /// calling twice is not as good as once.
+  bool changes_state() const;
+
   /// Plans the signature for inputs of these sizes, if that was not done before: the bytes that
   /// each call at the same time takes beside the weights, its inputs and its outputs. 0: it cannot
   /// be planned, and takes what it takes.

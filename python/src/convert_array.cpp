@@ -45,10 +45,9 @@ class Exported {
 void give_back_buffer(void* owner) {
   auto* view = static_cast<Py_buffer*>(owner);
   if (!Py_IsInitialized()) return;  // the interpreter has taken its objects with it
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Locked locked;
   PyBuffer_Release(view);
   delete view;
-  PyGILState_Release(gil);
 }
 
 DType dtype_of_format(const char* format, Py_ssize_t itemsize) {

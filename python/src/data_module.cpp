@@ -101,7 +101,7 @@ class PythonIterator final : public data::Iterator {
   bool take_next(Element& out) override {
     const Locked locked;
     const GilHeld held;
-    const Ref item = Ref::steal(PyIter_Next(iterator_.get()));
+    const Ref item = Ref::steal(unless_at_end([&] { return PyIter_Next(iterator_.get()); }));
     if (!item) {
       if (PyErr_Occurred()) rethrow_python_error();
       return false;
@@ -131,7 +131,8 @@ Handle from_python(nb::handle make, int64_t count) {
   return {data::generated(
       [function]() -> std::unique_ptr<data::Iterator> {
         const Locked locked;
-        const Ref iterator = Ref::steal(PyObject_CallNoArgs(function->get()));
+        const Ref iterator =
+            Ref::steal(unless_at_end([&] { return PyObject_CallNoArgs(function->get()); }));
         if (!iterator) rethrow_python_error();
         return std::make_unique<PythonIterator>(Kept(iterator.get()));
       },
@@ -171,7 +172,7 @@ void warn_of(const std::exception_ptr& error) {
 struct PyIterator {
   explicit PyIterator(std::unique_ptr<data::Iterator> from) : iterator(std::move(from)) {}
   ~PyIterator() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     iterator.reset();
   }
   PyIterator(const PyIterator&) = delete;
@@ -183,7 +184,7 @@ nb::object next(PyIterator& self) {
   Element element;
   bool found = false;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     found = self.iterator->next(element);
   }
   if (!found) return nb::none();
@@ -195,7 +196,7 @@ nb::object next(PyIterator& self) {
 nb::bytes save(PyIterator& self) {
   data::StateWriter state;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     self.iterator->save(state);
   }
   return nb::bytes(state.bytes().data(), state.bytes().size());
@@ -204,7 +205,7 @@ nb::bytes save(PyIterator& self) {
 /// Fresh iterators only.
 void restore(PyIterator& self, const nb::bytes& bytes) {
   const std::string kept(bytes.c_str(), bytes.size());
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   data::StateReader state(kept);
   self.iterator->restore(state);
   if (!state.is_at_end()) data::StateReader::damaged("something follows");
@@ -267,7 +268,7 @@ void add_grouping(nb::class_<Handle>& handle) {
            })
       .def("write",
            [](const Handle& self, const std::string& file) {
-             const nb::gil_scoped_release released;
+             const Unlocked released;
              return data::write_elements(*self.dataset, file);
            })
       .def("as_tensor", [](const Handle& self) {
@@ -332,7 +333,7 @@ void add_data_functions(nb::module_& m) {
   handle
       .def("iterate",
            [](const Handle& self) {
-             const nb::gil_scoped_release released;
+             const Unlocked released;
              return std::make_unique<PyIterator>(self.dataset->iterate());
            })
       .def("cardinality", [](const Handle& self) { return self.dataset->cardinality(); })

@@ -10,6 +10,7 @@
 #include "tidemark/base/placement.h"
 
 #include "memory_module.h"
+#include "op_call.h"
 #include "sites.h"
 #include "tensor_type.h"
 
@@ -71,7 +72,7 @@ void add_device_functions(nb::module_& m) {
   m.def(
       "wait_for_devices",
       [] {
-        const nb::gil_scoped_release others;
+        const Unlocked others;
         for (const Device device : open_devices()) {
           if (!device.is_cpu()) memory::wait_for(device);
         }

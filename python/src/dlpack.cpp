@@ -260,9 +260,8 @@ Tensor adopt(M* managed, bool copy) {
         [](void* raw) {
           auto* managed = static_cast<M*>(raw);
           if (!managed->deleter || !Py_IsInitialized()) return;
-          const PyGILState_STATE gil = PyGILState_Ensure();
+          const Locked locked;
           managed->deleter(managed);
-          PyGILState_Release(gil);
         },
         managed);
   }

@@ -14,6 +14,8 @@ template <class Fn>
 auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
   try {
     return fn();
+  } catch (const abi::__forced_unwind&) {
+    sleep_until_the_end();
   } catch (...) {
     set_error_from_exception();
     if constexpr (std::is_pointer_v<decltype(fn())>) {

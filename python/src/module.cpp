@@ -64,8 +64,10 @@ NB_MODULE(_tidemark, m) {
     initialize_iterator();
     initialize_op_function(m.ptr());
     initialize_pickle(m.ptr());
-    tidemark::attach(tidemark::FrontEnd{
-        .give_lock_away = give_gil_away, .take_lock_back = take_gil_back, .look = look_soon});
+    tidemark::attach(tidemark::FrontEnd{.give_lock_away = give_gil_away,
+                                        .take_lock_back = take_gil_back,
+                                        .interrupt = &python_interrupt,
+                                        .look = look_soon});
     return m.ptr();
   };
   if (!guarded(initialize)) nb::raise_python_error();

@@ -1,6 +1,10 @@
 #include "op_call.h"
 
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
+#include <chrono>
 
 #include "convert.h"
 #include "errors.h"
@@ -21,6 +25,19 @@ struct LastResult {
   Place place;
 };
 LastResult last_result;
+
+/// The thread's state while long work has given the GIL away.
+thread_local constinit PyThreadState* gave_away __attribute__((tls_model("initial-exec"))) =
+    nullptr;
+
+void take_gil(PyThreadState* thread) {
+  unless_at_end([thread] { PyEval_RestoreThread(thread); });
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// The thread that handlers of signals run on.
+bool is_main_thread() { return ::gettid() == ::getpid(); }
 
 /// A value still to be converted, and the parameter it is given for.
 struct Pending {
@@ -88,16 +105,55 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
 
 }  // namespace
 
+Unlocked::Unlocked()
+    : thread_(PyEval_SaveThread()),
+      outer_(std::exchange(gave_away, thread_)),
+      held_(std::exchange(holds_gil, false)) {}
+
+Unlocked::~Unlocked() {
+  take_gil(thread_);
+  gave_away = outer_;
+  holds_gil = held_;
+}
+
+void breathe(void*) {
+  using namespace std::chrono_literals;
+  // Written by the thread that holds the GIL, and by the main thread.
+  static std::atomic<Clock::time_point> last_turn{}, last_look{};
+  const Clock::time_point now = Clock::now();
+  if (holds_gil) {
+    if (PyErr_CheckSignals() != 0) throw PythonError{};
+    if (now < last_turn.load(std::memory_order_relaxed) + 5ms) return;
+    take_gil(PyEval_SaveThread());  // whoever waits for it gets it
+    last_turn.store(Clock::now(), std::memory_order_relaxed);
+  } else if (gave_away && is_main_thread()) {
+    if (now < last_look.load(std::memory_order_relaxed) + 30ms) return;
+    take_gil(gave_away);
+    const bool raised = PyErr_CheckSignals() != 0;
+    gave_away = PyEval_SaveThread();
+    last_look.store(Clock::now(), std::memory_order_relaxed);
+    if (raised) throw PythonError{};
+  }
+}
+
+constinit const Interrupt python_interrupt{.breathe = breathe};
+
 void* give_gil_away() {
   if (!holds_gil) return nullptr;
   holds_gil = false;
-  return PyEval_SaveThread();
+  gave_away = PyEval_SaveThread();
+  return gave_away;
 }
 
 void take_gil_back(void* thread) {
   if (!thread) return;
-  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+  gave_away = nullptr;
+  take_gil(static_cast<PyThreadState*>(thread));
   holds_gil = true;
+}
+
+void sleep_until_the_end() noexcept {
+  for (;;) ::pause();
 }
 
 void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {

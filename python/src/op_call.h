@@ -3,6 +3,8 @@
 
 #include <tidemark/call.h>
 
+#include "tidemark/base/interrupt.h"
+
 #include <vector>
 
 #include "py_ref.h"
@@ -40,6 +42,28 @@ class MakingConstant {
   SourceLine line_;
   const char* outer_op_;
 };
+
+/// Gives the interpreter's lock away, which the thread holds, and takes it back at the end. What is
+/// done meanwhile may be stopped by Ctrl-C.
+class Unlocked {
+ public:
+  Unlocked();
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  LongWorkInterrupt interrupt_;
+  PyThreadState *thread_, *outer_;
+  bool held_;
+};
+
+/// Between steps and pieces of long work: lets other threads of Python have their turn and runs the
+/// handlers of signals. Throws PythonError with what a handler raised.
+void breathe(void*);
+
+/// Of threads of Python, while they do long work.
+extern const Interrupt python_interrupt;
 
 /// What the library is given of the interpreter: how a thread gives the GIL away and takes it back.
 void* give_gil_away();

@@ -10,6 +10,8 @@
 #include "tidemark/plan/pack/csv.h"
 #include "tidemark/plan/pack/offsets.h"
 
+#include "op_call.h"
+
 namespace nb = nanobind;
 
 namespace tidemark::python {
@@ -39,7 +41,7 @@ Answer pack_csv(const std::string& text, const plan::PackOptions& options) {
 nb::dict pack_buffers(const std::string& text, double seconds, int64_t enough, int64_t node_cap) {
   Answer answer;
   {
-    nb::gil_scoped_release released;
+    const Unlocked released;
     answer = pack_csv(text, {.seconds = seconds, .node_cap = node_cap, .enough = enough});
   }
   nb::list buffers;

@@ -7,6 +7,7 @@
 #include "tidemark/profile/recorder.h"
 
 #include "errors.h"
+#include "op_call.h"
 #include "sites.h"
 
 namespace nb = nanobind;
@@ -41,7 +42,7 @@ nb::dict to_dict(const profile::Status& s) {
 nb::dict stop() {
   profile::Status status;
   {
-    nb::gil_scoped_release released;  // the writer finishes meanwhile
+    const Unlocked released;  // the writer finishes meanwhile
     status = profile::stop();
   }
   return to_dict(status);
@@ -157,7 +158,7 @@ nb::dict analyse(const std::string& path, nb::handle labels) {
   }
   profile::Analysis a;
   {
-    nb::gil_scoped_release released;
+    const Unlocked released;
     a = profile::analyse(path, options);
   }
   nb::dict out, counts;

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "interpreter_end.h"
+
 namespace tidemark::python {
 
 /// A Python error is set; carried through C++ frames up to the boundary.
@@ -41,7 +43,7 @@ class Ref {
 /// Takes the interpreter's lock, which the thread may or may not hold.
 class Locked {
  public:
-  Locked() : state_(PyGILState_Ensure()) {}
+  Locked() : state_(unless_at_end(PyGILState_Ensure)) {}
   ~Locked() { PyGILState_Release(state_); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;

@@ -28,7 +28,8 @@ class PythonBackward final : public autodiff::CustomBackward {
       PyObject* item = dy[i] ? wrap(Tensor(dy[i])) : Py_NewRef(Py_None);
       PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), Ref::checked(item).release());
     }
-    const Ref result = Ref::checked(PyObject_CallObject(function_, args.get()));
+    const Ref result =
+        Ref::checked(unless_at_end([&] { return PyObject_CallObject(function_, args.get()); }));
     const Ref items = Ref::checked(PySequence_Fast(result.get(), "a gradient gives a list"));
     std::vector<autodiff::Adjoint> out;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {

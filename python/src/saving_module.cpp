@@ -98,7 +98,7 @@ void write_tensors(const std::string& path, const nb::dict& all, const std::stri
     tensors.push_back({nb::cast<std::string>(name), to_tensor(value.ptr(), {})});
   }
   io::remove_abandoned(path);
-  nb::gil_scoped_release released;
+  const Unlocked released;
   io::write_tensor_file(path, "checkpoint", metadata, tensors);
 }
 

@@ -205,13 +205,6 @@ nb::object trace_object(const session::RunTrace& trace) {
   return out;
 }
 
-/// Long runs of small steps let other threads of Python go on, and see signals.
-void breathe() {
-  if (!holds_gil) return;
-  if (PyErr_CheckSignals() != 0) throw PythonError{};
-  PyEval_RestoreThread(PyEval_SaveThread());
-}
-
 /// The values, and with `trace` what the run did, else None.
 nb::tuple run(session::Session& self, const nb::list& fetches, const nb::list& feeds,
               int64_t timeout_ms, bool wants_trace) {

@@ -54,13 +54,12 @@ class PythonSites final : public memory::SiteSource {
 
   std::string describe(uintptr_t first, uintptr_t second) override {
     if (!Py_IsInitialized()) return "(Python has ended)";
-    const PyGILState_STATE gil = PyGILState_Ensure();
+    const Locked locked;
     auto* code = reinterpret_cast<PyCodeObject*>(first);
     const int line = PyCode_Addr2Line(code, static_cast<int>(second));
     std::string out = base_name(text_of(code->co_filename)) + ":" + std::to_string(line);
     const std::string function = text_of(code->co_name);
     if (function != "<module>") out += " in " + function;
-    PyGILState_Release(gil);
     return out;
   }
 

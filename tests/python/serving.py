@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -24,14 +25,20 @@ class Answer:
 
 
 class Server:
-    """A server process over a folder of models; ``tls``: the SSLContext clients use."""
+    """A server process over a folder of models; ``tls``: the SSLContext clients use, ``files``: how
+    many it may open."""
 
-    def __init__(self, folder, *options, tls=None):
+    def __init__(self, folder, *options, tls=None, files=None):
         self._tls = tls
+
+        def limit():
+            if files is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tidemark", "serve", "--models", str(folder), "--port", "0",
              "--poll", "0.1", *options],
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, text=True, preexec_fn=limit,
         )  # fmt: skip
         self.log = []
         while True:

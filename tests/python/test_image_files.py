@@ -94,8 +94,8 @@ def test_declared_sizes():
     before = tf.memory.stats()["live"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="pixels"):
         tf.io.decode_png(png(1 << 30, 1 << 30))
-    with tf.memory.limit("64 MiB"), pytest.raises(tf.errors.ResourceExhaustedError):
-        tf.io.decode_png(png(20000, 20000))
+    with tf.memory.limit("4 MiB"), pytest.raises(tf.errors.ResourceExhaustedError):
+        tf.io.decode_png(png(2000, 2000))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid PNG data"):
         tf.io.decode_png(png(1000, 1000))
     assert tf.memory.stats()["live"] == before
@@ -114,6 +114,32 @@ def test_damaged_files(name, data):
         for arguments in ({}, {"channels": 3}, {"expand_animations": False}):
             with contextlib.suppress(*ALLOWED):
                 tf.io.decode_image(bytes(file), **arguments)
+
+
+def tiny_gif(width, height):
+    """43 bytes: one frame of one pixel on a canvas of any size."""
+    return (
+        b"GIF89a" + struct.pack("<HH", width, height) + b"\x80\0\0" + b"\0\0\0\xff\xff\xff"
+        + b"!\xf9\4\1\0\0\0\0" + b",\0\0\0\0\1\0\1\0\0" + b"\2\2D\1\0;"
+    )  # fmt: skip
+
+
+def test_a_few_bytes_do_not_claim_gigabytes(monkeypatch):
+    assert tf.io.decode_gif(tiny_gif(2000, 2000)).shape == [1, 2000, 2000, 3]
+    huge = tiny_gif(65535, 3900)
+    assert len(huge) == 43
+    before = tf.memory.stats().peak
+    with pytest.raises(tf.errors.InvalidArgumentError, match="43 bytes claims.*TIDEMARK_IMAGE"):
+        tf.io.decode_gif(huge)
+    assert tf.memory.stats().peak == before
+    png = bytearray(tf.io.encode_png(np.zeros((1, 1, 1), np.uint8)).numpy())
+    png[16:24] = struct.pack(">II", 20000, 20000)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="claims"):
+        tf.io.decode_png(bytes(png))
+    thin = tf.io.encode_png(np.zeros((4000, 4000, 1), np.uint8)).numpy()  # 16 million in a few KB
+    assert tf.io.decode_png(thin).shape == [4000, 4000, 1]
+    monkeypatch.setenv("TIDEMARK_IMAGE_RATIO", "0")
+    assert tf.io.decode_gif(tiny_gif(3000, 3000)).shape == [1, 3000, 3000, 3]
 
 
 def test_bad_arguments():

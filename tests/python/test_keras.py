@@ -167,3 +167,26 @@ def test_masked_rnns_over_each_other_take_any_batch_and_length(first, second):
     anything = tf.function(lambda t: model(t), input_signature=[tf.TensorSpec([None, None])])
     for text, _ in batches():
         np.testing.assert_allclose(anything(text.astype("f")), model(text), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Adam", "SGD", "RMSprop", "Nadam"])
+def test_an_optimizer_without_memory_is_not_half_built(tmp_path, name):
+    source = f"""
+        import numpy as np
+        import tensorflow as tf
+        import keras
+        options = {{"momentum": 0.9}} if {name!r} == "SGD" else {{}}
+        model = keras.Sequential([keras.Input((1000,)), keras.layers.Dense(1000)])
+        model.compile(getattr(keras.optimizers, {name!r})(**options), "mse")
+        x = np.ones((8, 1000), np.float32)
+        before = len(model.optimizer.variables)
+        with tf.memory.limit("2 MiB"):  # the model has 4 MB
+            try:
+                model.fit(x, x, verbose=0)
+            except tf.errors.ResourceExhaustedError:
+                print("no memory", model.optimizer.built, len(model.optimizer.variables) - before)
+        model.fit(x, x, verbose=0)
+        again = model.optimizer.variables
+        print("trained", len(again) == len({{v.path for v in again}}))
+    """
+    assert run_program(tmp_path, source) == "no memory False 0\ntrained True\n"

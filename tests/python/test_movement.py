@@ -402,6 +402,9 @@ def test_coordinates_and_partitions():
     assert [p.numpy().tolist() for p in parts] == [[[2, 3]], [[0, 1], [4, 5]], [[6, 7]], []]
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.dynamic_partition(a, [1, 0, 1, 4], 4)
+    for count in (0, -1, 2**31 - 1):  # told at once, not after billions of empty parts
+        with pytest.raises(tf.errors.InvalidArgumentError, match="num_partitions must be 1 to"):
+            tf.dynamic_partition(a, [0, 0, 0, 0], count)
     assert tf.searchsorted([1, 3, 5], [0, 3, 9]).numpy().tolist() == [0, 1, 3]
     assert tf.searchsorted([1, 3, 5], [3], side="right").numpy() == [2]
 

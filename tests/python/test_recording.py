@@ -1,12 +1,18 @@
 """Recording, reading, exporting."""
 
+import contextlib
 import gzip
 import json
 import os
 import pickle
+import socket
+import struct
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from pathlib import Path
 
 import pytest
 import recordings
@@ -311,6 +317,70 @@ sys.stdin.read()
         process.communicate()
     command = [sys.executable, "-m", "tidemark", "watch", str(process.pid), "--once"]
     assert subprocess.run(command, capture_output=True).returncode == 2
+
+
+def answering_at(path, data):
+    """A socket that sends whoever connects the bytes."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+
+    def answer():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.sendall(data)
+
+    threading.Thread(target=answer, daemon=True).start()
+    return listener
+
+
+@pytest.fixture
+def short_path():
+    """A folder with a short name: names of sockets are bounded."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def test_watching_believes_only_sockets_in_private_folders(short_path, monkeypatch):
+    from tidemark._explain import serving
+
+    home, shared = short_path / "home", short_path / "shared"
+    for folder in (home, shared):
+        folder.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shared))
+    monkeypatch.setenv("HOME", str(home))
+    forged = json.dumps({"stats": {}, "forged": True}).encode()
+    forged = struct.pack("<I", len(forged)) + forged
+    with answering_at(shared / "tidemark-4242.sock", forged), pytest.raises(OSError):
+        serving.ask(4242)  # whoever may write there may answer there
+    (home / "linked").symlink_to(shared)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(home / "linked"))
+    with pytest.raises(OSError):
+        serving.path_of(4242)
+    code = "import tidemark as tf; print(tf.memory.allow_watching())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.startswith(str(home / ".cache" / "tidemark" / "run")), done.stderr
+    assert (home / ".cache" / "tidemark" / "run").stat().st_mode & 0o777 == 0o700
+    shared.chmod(0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shared))
+    assert serving.path_of(4242)
+    endless = answering_at(shared / "tidemark-4343.sock", struct.pack("<I", 2**32 - 1))
+    with endless, pytest.raises(OSError, match="at most"):
+        serving.ask(4343)
+
+
+def test_watching_shows_no_control_characters():
+    from tidemark.cli import watch
+
+    stats = dict.fromkeys(
+        ("live", "peak", "limit", "planned", "retained", "not_ours", "resident"), 1
+    )
+    groups = [["x\x1b]0;owned\x07.py:1", "op\x1b[2J", "value", 10, 1, None]]
+    screen = watch.view(1, {"stats": stats, "groups": groups}, [1])
+    assert not [c for c in screen if c != "\n" and not c.isprintable()]
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ def server(tmp_path_factory):
     serving.save_linear(folder / "linear")
     serving.save_many(folder / "many")
     serving.save_slow(folder / "slow")
-    with serving.Server(folder, "--max-body", "100KiB", "--label", "linear:stable=1") as running:
+    options = ["--max-body", "100KiB", "--label", "linear:stable=1", "--admin", "local"]
+    with serving.Server(folder, *options) as running:
         yield running
 
 

@@ -25,7 +25,7 @@ PROTOS = Path(__file__).parents[2] / "src/tidemark/serve/grpc/protos"
 def start(folder, *options, **kwargs):
     """A server, and its gRPC address."""
     try:
-        server = serving.Server(folder, "--grpc-port", "0", *options, **kwargs)
+        server = serving.Server(folder, "--grpc-port", "0", "--admin", "local", *options, **kwargs)
     except AssertionError as error:
         if "without gRPC" in str(error):
             pytest.skip("the server was built without gRPC")

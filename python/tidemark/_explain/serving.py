@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import stat
 import struct
 import tempfile
 import threading
@@ -16,10 +17,57 @@ _lock = threading.Lock()
 _server = None
 
 
+# Of an answer: some forty lines of text and a few numbers.
+MOST_BYTES = 1 << 20
+
+
+def _folders():
+    """Where the socket may lie, best first."""
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        yield runtime
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        yield os.path.join(home, ".cache", "tidemark", "run")
+    yield os.path.join(tempfile.gettempdir(), f"tidemark-{os.getuid()}")
+
+
+def _is_private(folder):
+    """Nobody else can put a socket there, nor a link in the folder's place."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    )
+
+
+def _name(folder, pid):
+    path = os.path.join(folder, f"tidemark-{pid}.sock")
+    return path if len(os.fsencode(path)) < 100 else None  # the system's bound is 107
+
+
 def path_of(pid):
-    """Where a process answers; only its own user can look."""
-    folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    return os.path.join(folder, f"tidemark-{os.getuid()}-{pid}.sock")
+    """Where a process of this user answers. Raises FileNotFoundError where there is none."""
+    for folder in _folders():
+        path = _name(folder, pid)
+        if path and _is_private(folder) and os.path.exists(path):
+            return path
+    raise FileNotFoundError(f"it has no socket in {' or '.join(_folders())}")
+
+
+def _new_path():
+    """Where this process answers: in the first folder that is ours alone, or can be made so."""
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = _name(folder, os.getpid())
+        if path and _is_private(folder):
+            return path
+    raise PermissionError(
+        f"none of {', '.join(_folders())} belongs to this user alone; make one so (mode 0700), or "
+        "set XDG_RUNTIME_DIR to a folder that does"
+    )
 
 
 def enable():
@@ -28,7 +76,7 @@ def enable():
     with _lock:
         if _server is not None and _server[0] == os.getpid():
             return _server[1]
-        path = path_of(os.getpid())
+        path = _new_path()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -80,7 +128,14 @@ def ask(pid):
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(5)
         connection.connect(path_of(pid))
+        _, user, _ = struct.unpack(
+            "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        )
+        if user != os.getuid():
+            raise PermissionError(f"user {user} answers, not {os.getuid()}")
         (length,) = struct.unpack("<I", _exactly(connection, 4))
+        if length > MOST_BYTES:
+            raise OSError(f"an answer of {length} bytes; at most {MOST_BYTES} are read")
         return json.loads(_exactly(connection, length))
 
 

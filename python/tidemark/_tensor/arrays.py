@@ -299,10 +299,19 @@ def unravel_index(indices, dims, name=None):
     return call("stack", coordinates[::-1], {"axis": 0})
 
 
+_MOST_PARTITIONS = 1 << 16  # each is a tensor of its own, made by a pass over the data
+
+
 @export("tf.dynamic_partition")
 @sized_when_run
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """The slices of ``data`` sorted into lists by the number each of them has."""
+    if not 1 <= num_partitions <= _MOST_PARTITIONS:
+        raise InvalidArgumentError(
+            None, None,
+            f"[dynamic_partition] num_partitions must be 1 to {_MOST_PARTITIONS}; {num_partitions} "
+            "was given. For more groups use tf.ragged.stack_dynamic_partitions, one tensor for all",
+        )  # fmt: skip
     data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)
     numbers = get_static_value(partitions)  # those of a graph are not known yet
     if (

@@ -22,7 +22,7 @@ import tidemark
 from tidemark import _tidemark, math
 from tidemark._tensor import specs
 from tidemark._tensor.creation import get_static_value, is_tensor
-from tidemark._tensorflow import keras_files
+from tidemark._tensorflow import keras_guards
 
 _ROOTS = ("tensorflow", "tensorflow_core")
 
@@ -78,7 +78,7 @@ def install_as_tensorflow():
             f"process (it came from {getattr(there, '__file__', '?')}). Call "
             "tidemark.install_as_tensorflow() before anything imports tensorflow."
         )
-    sys.meta_path[:0] = [_Finder(), keras_files.Finder()]
+    sys.meta_path[:0] = [_Finder(), keras_guards.Finder()]
     sys.modules["tensorflow"] = own
     _keep_out_of_reports("keras")
     _take_module_names()

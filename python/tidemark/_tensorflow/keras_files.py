@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.abc
-import importlib.machinery
 import inspect
 import io
 import itertools
@@ -290,26 +288,8 @@ def _guard_hdf5(module):
         module.h5py = _With(module.h5py, File=_file_class(module.h5py))
 
 
-_GUARDS = {
+GUARDS = {
     "keras.src.saving.saving_lib": _guard_hdf5,
     "keras.src.saving.saving_api": _guard_users,
     "keras.src.layers.preprocessing.feature_space": _guard_users,
 }
-
-
-class Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules of Keras that save where they are, and guards them once they have run."""
-
-    def find_spec(self, fullname, path=None, target=None):
-        guard = _GUARDS.get(fullname)
-        spec = guard and importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if not spec or not spec.loader:
-            return None
-        execute = spec.loader.exec_module
-
-        def then_guard(module):
-            execute(module)
-            guard(module)
-
-        spec.loader.exec_module = then_guard
-        return spec

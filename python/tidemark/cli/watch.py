@@ -23,7 +23,7 @@ def run(arguments) -> int:
     while True:
         try:
             moment = serving.ask(arguments.pid)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             if history:
                 print(f"\nprocess {arguments.pid} has ended")
                 return OK
@@ -58,5 +58,6 @@ def view(pid, moment, history):
     ]  # fmt: skip
     for place, op, kind, size, count, _ in moment["groups"][:16]:
         text = f"{bytes_text(size):>10} {count:>8}  {op[:14]:<14} {kind:<10} {place}"
+        text = "".join(c if c.isprintable() else "?" for c in text)  # names of files may steer
         out.append(text if len(text) <= 80 else text[:79] + "…")
     return "\n".join(out) + "\n"

@@ -19,6 +19,7 @@
 namespace tidemark {
 
 class OpDef;
+struct Interrupt;
 namespace memory {
 struct Buffer;
 }
@@ -33,6 +34,8 @@ struct FrontEnd {
   /// one returns the other gets.
   void* (*give_lock_away)() = nullptr;
   void (*take_lock_back)(void* token) = nullptr;
+  /// Of threads without an interrupt of their own, while they do long work (base/interrupt.h).
+  const Interrupt* interrupt = nullptr;
   /// While a recording is made: the live bytes have grown by a quarter since the last time (and by
   /// 64 KiB at least), or the number of ops has doubled. A moment worth a look at who holds what.
   /// It comes on the thread of an op that has ended, with no lock held.

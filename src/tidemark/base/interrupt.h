@@ -1,8 +1,13 @@
-// Interrupt: how a run is stopped from outside, between two of its steps.
+// Interrupt: how a run is stopped from outside, between its steps and between the pieces of a
+// kernel.
 //
 //   Interrupt interrupt{.is_cancelled = &session_is_closing, .deadline = soon};
 //   InterruptScope scope(interrupt);
 //   ... check_interrupt() throws CancelledError or DeadlineExceededError once it is due ...
+//
+// Kernels look between the pieces of parallel_for; loops that are not cut into pieces look
+// themselves, at least every 50 ms. What is being written is then half done: outputs are thrown
+// away, and what must stay whole (a variable) is written in an UninterruptedScope.
 #pragma once
 
 #include <tidemark/error.h>
@@ -20,12 +25,11 @@ struct Interrupt {
   using Clock = std::chrono::steady_clock;
   const std::atomic<bool>* is_cancelled = nullptr;
   Clock::time_point deadline = Clock::time_point::max();
-  int64_t milliseconds = 0;  // for the message: how long the run was given
-  /// Called now and then between steps: lets others have what this thread holds meanwhile. May
-  /// throw to stop the run.
-  void (*breathe)() = nullptr;
-  mutable uint32_t steps = 0;
-  static constexpr uint32_t kStepsABreath = 1024;
+  int64_t milliseconds = 0;  // for the message: how long the run was given; 0: it is not said
+  /// Called now and then by the thread whose run it is: lets others have what the thread holds, and
+  /// throws to stop the run.
+  void (*breathe)(void* context) = nullptr;
+  void* context = nullptr;
 
   bool is_due() const noexcept {
     if (is_cancelled && is_cancelled->load(std::memory_order_relaxed)) return true;
@@ -37,27 +41,40 @@ struct Interrupt {
 extern TIDEMARK_API thread_local constinit const Interrupt* thread_interrupt
     __attribute__((tls_model("initial-exec")));
 
-/// Throws what stops this thread's run; it is due.
-[[noreturn]] TIDEMARK_API void throw_interrupt(const Interrupt& interrupt);
+/// Throws what stops this thread's run, if it is due; breathes if it is time to.
+TIDEMARK_API void look_at_interrupt(const Interrupt& interrupt);
 
+/// Cheap: the clock is read once in a while.
 inline void check_interrupt() {
-  const Interrupt* now = thread_interrupt;
-  if (!now) return;
-  if (now->is_due()) [[unlikely]]
-    throw_interrupt(*now);
-  if (now->breathe && ++now->steps % Interrupt::kStepsABreath == 0) [[unlikely]]
-    now->breathe();
+  if (const Interrupt* now = thread_interrupt) [[unlikely]]
+    look_at_interrupt(*now);
 }
 
 class InterruptScope {
  public:
-  explicit InterruptScope(const Interrupt& interrupt) noexcept
-      : outer_(std::exchange(thread_interrupt, &interrupt)) {}
+  explicit InterruptScope(const Interrupt& interrupt) noexcept : InterruptScope(&interrupt) {}
   ~InterruptScope() { thread_interrupt = outer_; }
   InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ protected:
+  explicit InterruptScope(const Interrupt* interrupt) noexcept
+      : outer_(std::exchange(thread_interrupt, interrupt)) {}
 
  private:
   const Interrupt* outer_;
+};
+
+/// Around work that may take long: a thread without an interrupt of its own has the front end's.
+class TIDEMARK_API LongWorkInterrupt : public InterruptScope {
+ public:
+  LongWorkInterrupt() noexcept;
+};
+
+/// Around what must not be left half done.
+class TIDEMARK_API UninterruptedScope : public InterruptScope {
+ public:
+  UninterruptedScope() noexcept;
 };
 
 }  // namespace tidemark

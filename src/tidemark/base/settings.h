@@ -95,6 +95,10 @@ inline constexpr Setting kEmulatedDelay{
 inline constexpr Setting kEmulatedWithout{
     "TIDEMARK_EMULATED_WITHOUT", Kind::text, "",
     "Names of ops, with commas between them, for which the emulated device has no kernels."};
+inline constexpr Setting kImageRatio{
+    "TIDEMARK_IMAGE_RATIO", Kind::integer, "10000",
+    "Pixels that an image of more than 4 million may have for each byte of its file: a few bytes "
+    "can claim gigabytes. 0: any number."};
 
 // Read by the benchmarks' scripts, listed so that nobody is warned about them.
 inline constexpr Setting kBenchPython{
@@ -120,7 +124,7 @@ inline constexpr const Setting* kTable[] = {
     &kFusion,          &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
     &kPeerTorch,       &kPeerJax,         &kPeerServe,      &kIsa,
     &kDevice,          &kEmulatedDevices, &kEmulatedMemory, &kEmulatedDelay,
-    &kEmulatedWithout,
+    &kEmulatedWithout, &kImageRatio,
 };
 
 /// All settings, for documentation.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/settings.h"
 
 namespace tidemark {
@@ -40,15 +41,36 @@ class Job {
  public:
   Job(detail::PieceFn fn, void* context, int64_t pieces, int threads)
       : fn_(fn), context_(context), stretches_(std::min(threads, kMostStretches)) {
+    if (const Interrupt* callers = thread_interrupt) {
+      is_stoppable_ = true;
+      helpers_interrupt_.is_cancelled = &is_stopped_;
+      helpers_interrupt_.deadline = callers->deadline;
+      helpers_interrupt_.milliseconds = callers->milliseconds;
+    }
     for (int i = 0; i < stretches_; ++i) {
       stretch_[i].next.store(pieces * i / stretches_, std::memory_order_relaxed);
       stretch_[i].end = pieces * (i + 1) / stretches_;
     }
   }
 
-  /// `thread`: 0 for the caller, 1 and up for the workers.
-  void work(int thread) {
-    for (int i = 0; i < stretches_; ++i) work_on(stretch_[(thread + i) % stretches_]);
+  void work_as_caller() { work(0); }
+  /// `thread`: 1 and up. The caller alone breathes; what it finds stops the helpers.
+  void work_as_helper(int thread) {
+    if (!is_stoppable_) return work(thread);
+    const InterruptScope scope(helpers_interrupt_);
+    work(thread);
+  }
+  /// Somebody may want to stop it, and nobody has.
+  bool may_be_stopped() const {
+    return is_stoppable_ && !is_stopped_.load(std::memory_order_relaxed);
+  }
+  /// On the caller's thread, which waits for the helpers.
+  void look_around() {
+    try {
+      check_interrupt();
+    } catch (...) {
+      stop();
+    }
   }
   bool has_pieces() const {
     for (int i = 0; i < stretches_; ++i) {
@@ -67,25 +89,40 @@ class Job {
     int64_t end;
   };
 
+  void work(int thread) {
+    for (int i = 0; i < stretches_; ++i) work_on(stretch_[(thread + i) % stretches_]);
+  }
+
   void work_on(Stretch& stretch) {
     for (;;) {
       const int64_t piece = stretch.next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= stretch.end) return;
       try {
+        check_interrupt();
         fn_(context_, piece);
       } catch (...) {
-        std::lock_guard lock(error_mutex_);
-        if (!error) error = std::current_exception();
-        for (int i = 0; i < stretches_; ++i) {  // no new pieces
-          stretch_[i].next.store(stretch_[i].end, std::memory_order_relaxed);
-        }
+        stop();
       }
     }
+  }
+
+  /// In a handler of the exception that stops the job: no new pieces, and those under way end at
+  /// their next look.
+  void stop() {
+    std::lock_guard lock(error_mutex_);
+    if (!error) error = std::current_exception();
+    for (int i = 0; i < stretches_; ++i) {
+      stretch_[i].next.store(stretch_[i].end, std::memory_order_relaxed);
+    }
+    is_stopped_.store(true, std::memory_order_relaxed);
   }
 
   detail::PieceFn fn_;
   void* context_;
   int stretches_;
+  bool is_stoppable_ = false;
+  std::atomic<bool> is_stopped_{false};
+  Interrupt helpers_interrupt_;
   std::mutex error_mutex_;
   Stretch stretch_[kMostStretches];
 };
@@ -123,7 +160,7 @@ class Pool {
       }
     }
     inside_parallel = true;
-    job.work(0);
+    job.work_as_caller();
     inside_parallel = false;
     {
       std::lock_guard lock(mutex_);
@@ -132,6 +169,11 @@ class Pool {
     const auto is_done = [&] { return job.helpers.load(std::memory_order_acquire) == 0; };
     if (spin_until(is_done)) return;
     std::unique_lock lock(mutex_);
+    while (job.may_be_stopped() && !done_.wait_for(lock, kLookAround, is_done)) {
+      lock.unlock();
+      job.look_around();
+      lock.lock();
+    }
     done_.wait(lock, is_done);
   }
 
@@ -177,7 +219,7 @@ class Pool {
       }
       job->helpers.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      job->work(thread);
+      job->work_as_helper(thread);
       lock.lock();
       // The job may be gone as soon as this is zero.
       if (job->helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify_all();
@@ -204,6 +246,7 @@ class Pool {
   }
 
   static constexpr std::chrono::microseconds kSpin{50};
+  static constexpr std::chrono::milliseconds kLookAround{10};
 
   std::atomic<int64_t> last_brief_{0};  // nanoseconds
   std::mutex mutex_;
@@ -263,7 +306,10 @@ namespace detail {
 void run_pieces(int64_t pieces, PieceFn fn, void* context, bool brief) {
   const int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
   if (threads <= 1 || inside_parallel) {
-    for (int64_t piece = 0; piece < pieces; ++piece) fn(context, piece);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      check_interrupt();
+      fn(context, piece);
+    }
     return;
   }
   Job job(fn, context, pieces, threads);

@@ -1,5 +1,6 @@
 #include "tidemark/data/dataset.h"
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/data/state.h"
 #include "tidemark/memory/context.h"
 
@@ -46,6 +47,7 @@ std::unique_ptr<Iterator> Dataset::iterate() const {
 }
 
 bool Iterator::next(Element& out) {
+  check_interrupt();
   const StepScope step(of_.get());
   return take_next(out);
 }

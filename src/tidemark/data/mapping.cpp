@@ -265,7 +265,7 @@ class ErrorIgnoring final : public Dataset {
       while (true) {
         try {
           return from_->next(out);
-        } catch (...) {
+        } catch (const std::exception&) {  // what is none, such as Ctrl-C, stops the iteration
           if (note_) note_(std::current_exception());
         }
       }

@@ -2,6 +2,9 @@
 
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/program.h"
+#include "tidemark/graph/effects.h"
+#include "tidemark/graph/graph.h"
+#include "tidemark/graph/node.h"
 #include "tidemark/io/model_reader.h"
 #include "tidemark/trace/infer.h"
 
@@ -12,6 +15,7 @@ struct SavedModel::State {
   std::vector<SignatureSpec> signatures;
   std::vector<std::shared_ptr<const exec::Program>> programs;  // one each signature
   size_t weight_bytes = 0;
+  bool changes_state = false;
 };
 
 namespace {
@@ -38,6 +42,18 @@ void check_input(const SignatureSpec& signature, const TensorSpec& wanted, const
   }
 }
 
+bool leaves_something(const graph::Graph& graph) {
+  for (const graph::Node* node : graph.nodes()) {
+    const graph::Effects effects = graph::effects_of(*node);
+    if (effects.must_run || !effects.writes.empty()) return true;
+    if (!node->special) continue;
+    for (const graph::InnerGraph& inner : node->special->inner_graphs()) {
+      if (leaves_something(*inner.graph)) return true;
+    }
+  }
+  return false;
+}
+
 std::shared_ptr<const SavedModel::State> load(const std::string& folder, const CheckModel& check) {
   const io::ModelReader reader(folder);
   auto state = std::make_shared<SavedModel::State>();
@@ -58,6 +74,7 @@ std::shared_ptr<const SavedModel::State> load(const std::string& folder, const C
     if (!graph) {
       graph = reader.read_function(info.function, parts).graph;
       program = exec::Program::build(*graph);
+      state->changes_state |= leaves_something(*graph);
     }
     reader.check(info, *graph);
     SignatureSpec spec{info.name, {}, {}};
@@ -83,6 +100,7 @@ std::shared_ptr<const SavedModel::State> load(const std::string& folder, const C
 }  // namespace
 
 const std::vector<SignatureSpec>& SavedModel::signatures() const { return state_->signatures; }
+bool SavedModel::changes_state() const { return state_->changes_state; }
 size_t SavedModel::weight_bytes() const { return state_->weight_bytes; }
 
 const SignatureSpec* SavedModel::find(std::string_view signature) const {

@@ -116,7 +116,8 @@ void write_tensor_file(const std::string& path, std::string_view kind, std::stri
 }
 
 TensorFile::TensorFile(std::string path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ =
+      ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is told, not waited for
   if (descriptor_ < 0) fail<NotFoundError>("cannot read ", path_, ": ", std::strerror(errno));
   try {
     read_index();

@@ -7,12 +7,17 @@
 
 namespace tidemark::serve {
 
+/// Who may load and unload models.
+enum class Admin { with_token, local, nobody };
+
 struct ServerOptions {
   HttpOptions http;
   ExecutorOptions executor;
   StoreOptions store;
   double request_seconds = 30;  // a request that waited longer is not run any more
   std::string token;            // of clients; empty: anybody
+  Admin admin = Admin::with_token;
+  std::vector<std::string> hosts;  // names of this server beside its address and localhost
   int drain_seconds = 30;
   int grpc_port = -1;  // 0: any free one; -1: no gRPC
 };
@@ -43,8 +48,16 @@ Failure failure_of(const std::exception_ptr& error);
 /// A response of the error, as both protocols write it: {"error": "…"}.
 HttpResponse error_response(const std::exception_ptr& error);
 
+/// Counts the answer's bytes against the memory limit until it is written, and makes room for them.
+/// Throws RequestError where there is none.
+void reserve_answer(HttpResponse& response, size_t bytes);
+
 /// Throws RequestError unless it is the header that clients must send.
 void check_token(const ServerOptions& options, std::string_view authorization);
+/// Throws RequestError for what a page of another site made a browser on this machine send.
+void check_site(const ServerOptions& options, const HttpRequest& request);
+/// Throws RequestError unless whoever asks may load and unload models.
+void check_admin(const ServerOptions& options, bool is_from_here);
 
 /// Who waits for a run: both are called from any thread, `done` once unless submit throws.
 struct Asker {

@@ -4,12 +4,27 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::serve {
 
 namespace {
 
 /// Models that take less than this run on the thread that read the request.
 constexpr uint64_t kQuickMicros = 300;
+/// How long such a run may go on before it is given up and done again elsewhere.
+constexpr auto kLongestOnReader = std::chrono::milliseconds(3);
+/// Requests of more bytes, or to models that take longer, are large.
+constexpr size_t kLargeBytes = size_t{1} << 20;
+constexpr uint64_t kLargeMicros = 50'000;
+/// For so long nobody else is held up by a model that did it once.
+constexpr auto kSpared = std::chrono::seconds(10);
+/// Answers of more bytes are written as a chore.
+constexpr size_t kLargeOutputs = size_t{512} << 10;
+constexpr int kChoreThreads = 2;
+
+/// Thrown where a run on a reader's thread takes too long.
+struct TooSlowHere {};
 
 uint64_t micros(Clock::duration d) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(d).count());
@@ -83,9 +98,61 @@ void finish(Job& job, Result&& result, Clock::time_point started, Clock::time_po
 
 }  // namespace
 
+/// A run that is under way: looked at between its steps.
+struct Executor::Run {
+  Executor& executor;
+  const std::vector<Job>& batch;
+  Place place;
+  Clock::time_point started, next_poll;
+  bool has_moved = false;
+
+  static void look(void* run) { static_cast<Run*>(run)->look(); }
+
+  ~Run() {
+    if (has_moved) executor.moved_.fetch_sub(1);
+  }
+
+  void look() {
+    if (executor.is_stopping_.load(std::memory_order_relaxed)) {
+      refuse(Code::unavailable, "the server goes down and stopped the run");
+    }
+    const Clock::time_point now = Clock::now();
+    if (place == Place::reader && now - started > kLongestOnReader) throw TooSlowHere{};
+    if (place == Place::small_lane && !has_moved &&
+        now - started > std::chrono::microseconds(kLargeMicros)) {
+      move_to_large_lane();
+    }
+    if (now < next_poll) return;
+    next_poll = now + std::chrono::milliseconds(20);
+    const auto is_gone = [](const Job& job) { return job.is_gone && job.is_gone(); };
+    if (std::all_of(batch.begin(), batch.end(), is_gone)) {
+      executor.refused_.gone.fetch_add(batch.size());
+      refuse(Code::cancelled, "the client has gone");
+    }
+  }
+
+  /// Others get the slot; there are threads for that.
+  void move_to_large_lane() {
+    batch[0].servable->counters.large_until = Clock::now() + kSpared;
+    if (executor.moved_.fetch_add(1) >= executor.most_moved()) {
+      executor.moved_.fetch_sub(1);
+      return;
+    }
+    has_moved = true;
+    executor.free_slot();
+  }
+};
+
 Executor::Executor(ExecutorOptions options) : options_(options) {
-  for (int i = 0; i < std::max(1, options_.slots); ++i) {
-    threads_.emplace_back([this] { work(); });
+  options_.slots = std::max(1, options_.slots);
+  for (int i = 0; i < options_.slots + most_moved(); ++i) {
+    threads_.emplace_back([this] { work_on_small(); });
+  }
+  for (int i = 0; i < large_slots(); ++i) {
+    threads_.emplace_back([this] { work_on_large(); });
+  }
+  for (int i = 0; i < kChoreThreads; ++i) {
+    threads_.emplace_back([this] { work_on_chores(); });
   }
 }
 
@@ -94,27 +161,40 @@ Executor::~Executor() {
     const std::lock_guard lock(mutex_);
     is_draining_ = is_ending_ = true;
   }
-  added_.notify_all();
+  stop();
+  small_added_.notify_all();
+  large_added_.notify_all();
+  chore_added_.notify_all();
   threads_.clear();
-  for (Job& job : queue_) {
-    job.done({{}, std::make_exception_ptr(RequestError(Code::unavailable, "the server ends"))});
-  }
+}
+
+bool Executor::is_large(const Job& job) {
+  const ServableCounters& counters = job.servable->counters;
+  if (job.bytes > kLargeBytes || Clock::now() < counters.large_until.load()) return true;
+  const uint64_t runs = counters.executions.load(std::memory_order_relaxed);
+  return runs > 0 && counters.computing.total() / runs > kLargeMicros;
 }
 
 void Executor::submit(Job job) {
   for (const Tensor& t : job.inputs) job.bytes += t.nbytes();
   job.rows = rows_of(job);
-  if (run_here(job)) return;
+  if (!run_here(job)) enqueue(std::move(job));
+}
+
+void Executor::enqueue(Job job) {
   ServableCounters& counters = job.servable->counters;
+  const bool goes_to_large = is_large(job);
   {
     const std::lock_guard lock(mutex_);
+    std::deque<Job>& queue = goes_to_large ? large_ : small_;
+    const size_t waiting = small_.size() + large_.size();
     if (is_draining_) {
       refused_.draining.fetch_add(1);
       refuse(Code::unavailable, "the server is going down");
     }
-    if (queue_.size() >= options_.max_queued) {
+    if (waiting >= options_.max_queued) {
       refused_.queue_full.fetch_add(1);
-      refuse(Code::resource_exhausted, "the queue is full: ", queue_.size(), " requests wait for ",
+      refuse(Code::resource_exhausted, "the queue is full: ", waiting, " requests wait for ",
              options_.slots, " slots. Try again later");
     }
     if (queued_bytes_.load() + job.bytes > options_.max_queued_bytes) {
@@ -125,79 +205,155 @@ void Executor::submit(Job job) {
     queued_bytes_.fetch_add(job.bytes);
     counters.queued.fetch_add(1, std::memory_order_relaxed);
     counters.queued_bytes.fetch_add(job.bytes, std::memory_order_relaxed);
-    queue_.push_back(std::move(job));
+    queue.push_back(std::move(job));
   }
-  added_.notify_one();
+  (goes_to_large ? large_added_ : small_added_).notify_one();
 }
 
+void Executor::run_chore(std::function<void()> chore) {
+  {
+    const std::lock_guard lock(mutex_);
+    chores_.push_back(std::move(chore));
+  }
+  chore_added_.notify_one();
+}
+
+/// Large requests take the place of small ones, but for the last.
+int Executor::small_slots() const { return std::max(1, options_.slots - larger_.load()); }
+
 bool Executor::try_take_slot() {
-  if (busy_.fetch_add(1) < options_.slots) return true;
+  if (busy_.fetch_add(1) < small_slots()) return true;
   busy_.fetch_sub(1);
   return false;
 }
 
+void Executor::free_slot() {
+  busy_.fetch_sub(1);
+  freed_.notify_one();
+}
+
 bool Executor::run_here(Job& job) {
-  const ServableCounters& counters = job.servable->counters;
+  const Servable& servable = *job.servable;
+  ServableCounters& counters = servable.counters;
   const uint64_t runs = counters.executions.load(std::memory_order_relaxed);
   if (job.rows >= 0 || runs < 8 || counters.computing.total() / runs > kQuickMicros) return false;
+  // A run that takes too long is done again, so it must change nothing.
+  if (job.bytes > kLargeOutputs || servable.model.changes_state() ||
+      job.arrived < counters.off_readers_until.load(std::memory_order_relaxed)) {
+    return false;
+  }
   if (!try_take_slot()) return false;
   std::vector<Job> batch;
   batch.push_back(std::move(job));
-  run(batch, -1);
-  busy_.fetch_sub(1);
-  return true;
+  bool is_done = true;
+  try {
+    run(batch, -1, Place::reader);
+  } catch (const TooSlowHere&) {
+    counters.off_readers_until = Clock::now() + kSpared;
+    job = std::move(batch[0]);
+    is_done = false;
+  }
+  free_slot();
+  return is_done;
 }
 
-Job Executor::take(std::deque<Job>::iterator at) {
+Job Executor::take(std::deque<Job>& queue, std::deque<Job>::iterator at) {
   Job job = std::move(*at);
-  queue_.erase(at);
+  queue.erase(at);
   queued_bytes_.fetch_sub(job.bytes);
   job.servable->counters.queued.fetch_sub(1, std::memory_order_relaxed);
   job.servable->counters.queued_bytes.fetch_sub(job.bytes, std::memory_order_relaxed);
-  if (queue_.empty()) emptied_.notify_all();
   return job;
 }
 
 void Executor::join_others(std::vector<Job>& batch, int64_t& rows) {
   const int64_t most = batch[0].servable->batching.max_batch_size;
-  for (auto at = queue_.begin(); at != queue_.end() && rows < most;) {
+  for (auto at = small_.begin(); at != small_.end() && rows < most;) {
     if (!go_together(batch[0], *at) || rows + at->rows > most) {
       ++at;
       continue;
     }
-    const auto index = at - queue_.begin();
+    const auto index = at - small_.begin();
     rows += at->rows;
-    batch.push_back(take(at));
-    at = queue_.begin() + index;
+    batch.push_back(take(small_, at));
+    at = small_.begin() + index;
   }
 }
 
-void Executor::work() {
+/// Waits for others that go with the first.
+void Executor::fill_batch(std::unique_lock<std::mutex>& lock, std::vector<Job>& batch,
+                          int64_t& rows) {
+  const Batching& batching = batch[0].servable->batching;
+  const auto until = batch[0].arrived + std::chrono::microseconds(batching.timeout_micros);
+  join_others(batch, rows);
+  while (rows < batching.max_batch_size && !is_draining_ && Clock::now() < until) {
+    if (small_added_.wait_until(lock, until) == std::cv_status::timeout) break;
+    join_others(batch, rows);
+  }
+  join_others(batch, rows);
+  if (!small_.empty()) small_added_.notify_one();  // it was told to us, and is for somebody else
+}
+
+void Executor::work_on_small() {
+  // Quick runs on other threads free their slots without a word to those who wait here.
+  constexpr auto kMoment = std::chrono::milliseconds(1);
   std::unique_lock lock(mutex_);
   while (true) {
-    added_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });
+    small_added_.wait(lock, [this] { return is_ending_ || !small_.empty(); });
+    if (is_ending_) return;
+    if (busy_.load() >= small_slots()) {
+      freed_.wait_for(lock, kMoment);
+      continue;
+    }
+    if (is_large(small_.front())) {  // as has turned out while it waited
+      large_.push_back(std::move(small_.front()));
+      small_.pop_front();
+      large_added_.notify_one();
+      continue;
+    }
+    std::vector<Job> batch;
+    batch.push_back(take(small_, small_.begin()));
+    int64_t rows = batch[0].rows;
+    if (rows >= 0) fill_batch(lock, batch, rows);
+    while (!try_take_slot()) freed_.wait_for(lock, kMoment);
+    lock.unlock();
+    drop_late(batch, rows);
+    if (batch.empty()) {
+      free_slot();
+    } else {
+      run(batch, rows, Place::small_lane);  // frees it
+    }
+    batch.clear();
+    lock.lock();
+  }
+}
+
+void Executor::work_on_large() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    large_added_.wait(lock, [this] { return is_ending_ || !large_.empty(); });
     if (is_ending_) return;
     std::vector<Job> batch;
-    batch.push_back(take(queue_.begin()));
-    int64_t rows = batch[0].rows;
-    if (rows >= 0) {
-      const Batching& batching = batch[0].servable->batching;
-      const auto until = batch[0].arrived + std::chrono::microseconds(batching.timeout_micros);
-      join_others(batch, rows);
-      while (rows < batching.max_batch_size && !is_draining_ && Clock::now() < until) {
-        if (added_.wait_until(lock, until) == std::cv_status::timeout) break;
-        join_others(batch, rows);
-      }
-      join_others(batch, rows);
-      if (!queue_.empty()) added_.notify_one();  // it was told to us, and is for somebody else
-    }
+    batch.push_back(take(large_, large_.begin()));
+    larger_.fetch_add(1);
     lock.unlock();
-    // Taken by a quick run on another thread at most: it is free again in no time.
-    while (!try_take_slot()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    int64_t rows = -1;  // large ones run alone
     drop_late(batch, rows);
-    if (!batch.empty()) run(batch, rows);
-    batch.clear();
-    busy_.fetch_sub(1);
+    if (!batch.empty()) run(batch, rows, Place::large_lane);
+    larger_.fetch_sub(1);
+    lock.lock();
+  }
+}
+
+void Executor::work_on_chores() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    chore_added_.wait(lock, [this] { return is_ending_ || !chores_.empty(); });
+    if (is_ending_) return;
+    const std::function<void()> chore = std::move(chores_.front());
+    chores_.pop_front();
+    lock.unlock();
+    chore();
     lock.lock();
   }
 }
@@ -221,29 +377,46 @@ void Executor::drop_late(std::vector<Job>& batch, int64_t& rows) {
 
 std::exception_ptr Executor::explain(const ResourceExhaustedError& error, size_t jobs) {
   if (jobs > 1) return std::make_exception_ptr(error);  // each is run by itself next
-  const bool is_alone = busy_.load() <= 1;
+  const bool is_alone = busy_slots() <= 1;
   (is_alone ? refused_.too_large : refused_.out_of_memory).fetch_add(1);
   if (is_alone) return std::make_exception_ptr(TooLargeError(error.what()));
   return std::make_exception_ptr(error);
 }
 
-void Executor::run(std::vector<Job>& batch, int64_t rows) {
+void Executor::run(std::vector<Job>& batch, int64_t rows, Place place) {
   const Servable& servable = *batch[0].servable;
   const Clock::time_point started = Clock::now();
   std::vector<Tensor> outputs;
   std::exception_ptr error;
   const int64_t wanted = rows < 0 ? rows : padded_rows(servable.batching, rows);
-  try {
-    std::vector<Tensor> inputs;
-    for (size_t i = 0; i < batch[0].inputs.size(); ++i) {
-      inputs.push_back(rows < 0 ? batch[0].inputs[i] : joined(batch, i, rows, wanted));
+  {
+    Run now{*this, batch, place, started, started + std::chrono::milliseconds(20)};
+    Interrupt interrupt{.breathe = Run::look, .context = &now};
+    for (const Job& job : batch) {
+      if (&job == batch.data() || job.deadline > interrupt.deadline) {
+        interrupt.deadline = job.deadline;
+      }
     }
-    const Counted running(servable.counters.running);
-    outputs = servable.model.run(*batch[0].signature, inputs);
-  } catch (const ResourceExhaustedError& failed) {
-    error = explain(failed, batch.size());
-  } catch (...) {
-    error = std::current_exception();
+    const InterruptScope stoppable(interrupt);
+    try {
+      std::vector<Tensor> inputs;
+      for (size_t i = 0; i < batch[0].inputs.size(); ++i) {
+        inputs.push_back(rows < 0 ? batch[0].inputs[i] : joined(batch, i, rows, wanted));
+      }
+      const Counted running(servable.counters.running);
+      outputs = servable.model.run(*batch[0].signature, inputs);
+    } catch (const TooSlowHere&) {
+      throw;
+    } catch (const ResourceExhaustedError& failed) {
+      error = explain(failed, batch.size());
+    } catch (const DeadlineExceededError& late) {
+      refused_.expired.fetch_add(batch.size());
+      error = std::make_exception_ptr(RequestError(
+          Code::deadline_exceeded, "the request took longer than it was given, and was stopped"));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (place == Place::small_lane && !now.has_moved) free_slot();
   }
   const bool has_rows = std::all_of(outputs.begin(), outputs.end(), [&](const Tensor& t) {
     return t.rank() > 0 && t.dim(0) == wanted;
@@ -253,11 +426,15 @@ void Executor::run(std::vector<Job>& batch, int64_t rows) {
     for (Job& job : batch) {
       std::vector<Job> alone;
       alone.push_back(std::move(job));
-      run(alone, -1);
+      int64_t none = -1;
+      drop_late(alone, none);
+      if (!alone.empty()) run(alone, -1, Place::large_lane);
     }
     return;
   }
   const Clock::time_point ended = Clock::now();
+  size_t output_bytes = 0;
+  for (const Tensor& t : outputs) output_bytes += t.nbytes();
   servable.counters.executions.fetch_add(1, std::memory_order_relaxed);
   servable.counters.computing.add(micros(ended - started));
   int64_t first = 0;
@@ -270,15 +447,44 @@ void Executor::run(std::vector<Job>& batch, int64_t rows) {
     first += std::max<int64_t>(job.rows, 0);
     servable.counters.rows.fetch_add(static_cast<uint64_t>(std::max<int64_t>(job.rows, 1)),
                                      std::memory_order_relaxed);
-    finish(job, std::move(result), started, ended);
+    if (output_bytes <= kLargeOutputs || place == Place::large_lane) {
+      finish(job, std::move(result), started, ended);
+      continue;
+    }
+    auto kept = std::make_shared<std::pair<Job, Result>>(std::move(job), std::move(result));
+    run_chore(
+        [kept, started, ended] { finish(kept->first, std::move(kept->second), started, ended); });
   }
 }
 
-void Executor::drain() {
-  std::unique_lock lock(mutex_);
+void Executor::refuse_new() {
   is_draining_ = true;
-  added_.notify_all();
-  emptied_.wait(lock, [this] { return queue_.empty(); });
+  small_added_.notify_all();
+}
+
+bool Executor::wait_until_idle(Clock::time_point end) {
+  const auto is_idle = [this] {
+    const std::lock_guard lock(mutex_);
+    return small_.empty() && large_.empty() && chores_.empty() && busy_slots() == 0;
+  };
+  while (!is_idle()) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+void Executor::stop() {
+  is_stopping_ = true;
+  std::vector<Job> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    while (!small_.empty()) waiting.push_back(take(small_, small_.begin()));
+    while (!large_.empty()) waiting.push_back(take(large_, large_.begin()));
+  }
+  const auto error =
+      std::make_exception_ptr(RequestError(Code::unavailable, "the server goes down"));
+  for (Job& job : waiting) job.done({{}, error});
 }
 
 }  // namespace tidemark::serve

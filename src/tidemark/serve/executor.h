@@ -1,6 +1,11 @@
-// Executor: a fixed number of slots in which models run, and the bounded queue before them.
+// Executor: a fixed number of slots in which models run, and the bounded queues before them.
+//
+// Requests run in two lanes, so that large ones do not hold up small ones: what is known to take
+// long (by its bytes, or by the model's runs so far) goes into a lane with slots of its own, and
+// what turns out to takes its place there while it runs.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -52,33 +57,57 @@ class Executor {
   /// Throws RequestError: resource_exhausted where the queue is full, unavailable while draining.
   /// A job that is quick runs here and now, if a slot is free.
   void submit(Job job);
-  /// Refuses new jobs; returns when the queue is empty.
-  void drain();
+  /// Runs it on a thread for chores: reading or writing many bytes. It must not throw.
+  void run_chore(std::function<void()> chore);
+
+  /// No new jobs from now on.
+  void refuse_new();
+  /// True iff no job waits or runs before the time.
+  bool wait_until_idle(Clock::time_point end);
+  /// Ends what waits and what runs, as unavailable.
+  void stop();
 
   const RefusedCounters& refused() const { return refused_; }
   size_t queued_bytes() const { return queued_bytes_.load(); }
   int slots() const { return options_.slots; }
-  int busy_slots() const { return busy_.load(); }
+  int busy_slots() const { return busy_.load() + moved_.load() + larger_.load(); }
 
  private:
-  void work();
+  struct Run;  // what runs on a thread now
+  enum class Place { reader, small_lane, large_lane };
+
+  void work_on_small();
+  void work_on_large();
+  void work_on_chores();
+  int small_slots() const;
+  int large_slots() const { return std::max(1, options_.slots - 1); }
+  int most_moved() const { return options_.slots + 2; }
   bool try_take_slot();
+  void free_slot();
   bool run_here(Job& job);
+  void enqueue(Job job);
+  static bool is_large(const Job& job);
   /// Must hold the mutex: jobs of the queue that go with the first.
   void join_others(std::vector<Job>& batch, int64_t& rows);
-  Job take(std::deque<Job>::iterator at);
-  void run(std::vector<Job>& batch, int64_t rows);
+  void fill_batch(std::unique_lock<std::mutex>& lock, std::vector<Job>& batch, int64_t& rows);
+  Job take(std::deque<Job>& queue, std::deque<Job>::iterator at);
+  /// Throws TooSlowHere in the place of a reader, where the jobs are as they were.
+  void run(std::vector<Job>& batch, int64_t rows, Place place);
   std::exception_ptr explain(const ResourceExhaustedError& error, size_t jobs);
   void drop_late(std::vector<Job>& batch, int64_t& rows);
 
   ExecutorOptions options_;
   RefusedCounters refused_;
   std::mutex mutex_;
-  std::condition_variable added_, emptied_;
-  std::deque<Job> queue_;
+  std::condition_variable small_added_, large_added_, chore_added_, freed_;
+  std::deque<Job> small_, large_;
+  std::deque<std::function<void()>> chores_;
   std::atomic<size_t> queued_bytes_{0};
-  std::atomic<int> busy_{0};
-  bool is_draining_ = false, is_ending_ = false;
+  std::atomic<int> busy_{0};    // slots taken by small requests
+  std::atomic<int> moved_{0};   // of those that took too long: they gave their slot back
+  std::atomic<int> larger_{0};  // large requests under way
+  std::atomic<bool> is_draining_{false}, is_stopping_{false};
+  bool is_ending_ = false;
   std::vector<std::jthread> threads_;
 };
 

@@ -13,8 +13,8 @@ class GrpcServer {
   /// Listens at the port of the options. Throws FailedPreconditionError where it is taken.
   static std::unique_ptr<GrpcServer> start(Context& context);
   virtual int port() const = 0;
-  /// No new calls; waits until those under way are answered, or so many seconds.
-  virtual void drain(int seconds) = 0;
+  /// No new calls; waits until those under way are answered, or until then.
+  virtual void drain(Clock::time_point end) = 0;
 };
 
 }  // namespace tidemark::serve

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,8 @@ namespace tidemark::serve {
 struct HttpRequest {
   std::string_view method, target, body;
   std::string_view authorization, content_encoding;
+  std::string_view host, origin, fetch_site;  // Sec-Fetch-Site: how a page of a browser relates
+  bool is_from_here = false;                  // the client runs on this machine
   /// Inference-Header-Content-Length: how much of the body is JSON; empty: all of it.
   std::string_view json_length;
 };
@@ -23,6 +26,8 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  /// The memory counted for the body; let go when that is written.
+  std::shared_ptr<const void> reserved;
 };
 
 /// Where the answer to one request goes: once, from any thread.
@@ -41,8 +46,8 @@ struct HttpOptions {
   size_t max_body_bytes = size_t{64} << 20;
   /// Of all requests being read or answered together.
   size_t max_bytes_in_flight = size_t{256} << 20;
-  size_t max_connections = 10000;
-  int idle_seconds = 60;     // between two requests of a connection
+  size_t max_connections = 10000;  // fewer where the process may open fewer files
+  int idle_seconds = 60;           // between two requests of a connection
   int request_seconds = 10;  // from a request's first byte to its last; for TLS's handshake too
   std::string tls_certificate, tls_key;  // files; empty: plain HTTP
 };
@@ -64,8 +69,10 @@ class HttpServer {
   /// Throws FailedPreconditionError where the address is taken.
   void start();
   uint16_t port() const;
-  /// No new connections or requests; waits until what was read is answered, or so many seconds.
-  void drain(int seconds);
+  /// No new connections or requests.
+  void refuse_new();
+  /// True iff everything that was read is answered and written before the time.
+  bool wait_until_idle(std::chrono::steady_clock::time_point end);
 
   struct State;
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <tidemark/error.h>
 
 #include <array>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -17,6 +19,7 @@
 #include <thread>
 
 #include "tidemark/serve/http.h"
+#include "tidemark/serve/reserved_memory.h"
 #include "tidemark/serve/tls.h"
 
 namespace tidemark::serve {
@@ -35,13 +38,15 @@ struct HttpServer::State {
   std::optional<tcp::acceptor> acceptor;
   std::unique_ptr<TlsFiles> tls;  // null: plain HTTP
   std::vector<std::jthread> threads;
-  std::atomic<uint64_t> answering{0};
+  std::atomic<uint64_t> answering{0}, writing{0};
   std::atomic<bool> is_draining{false};
   size_t next = 0;
+  std::optional<net::steady_timer> retry;  // of accept
 
   State(HttpOptions given, Handler to, HttpCounters& count)
       : options(std::move(given)), handler(std::move(to)), counters(count) {}
   void accept();
+  void accept_after_a_pause();
 };
 
 /// What whoever answers a request sees of its connection.
@@ -51,6 +56,8 @@ class Connection {
   /// On the connection's own thread.
   virtual void reply(HttpResponse&& response) = 0;
   virtual int descriptor() = 0;
+  /// An interim answer may be sent over the descriptor: it is HTTP/1.1, and nothing is encrypted.
+  virtual bool takes_interim_answers() = 0;
   virtual net::any_io_executor executor() = 0;
 };
 
@@ -74,19 +81,37 @@ class SessionResponder final : public Responder {
     std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
     if (!connection) return;
     Connection& on = *connection;
-    net::dispatch(on.executor(),
-                  [connection = std::move(connection), response = std::move(response)]() mutable {
-                    connection->reply(std::move(response));
-                  });
+    server_.writing.fetch_add(1);  // from here to where the connection counts it
+    net::dispatch(on.executor(), [&server = server_, connection = std::move(connection),
+                                  response = std::move(response)]() mutable {
+      connection->reply(std::move(response));
+      server.writing.fetch_sub(1);
+    });
   }
 
   bool is_gone() const override {
     if (!connection_) return false;
-    pollfd asked{connection_->descriptor(), POLLRDHUP, 0};
-    return ::poll(&asked, 1, 0) == 1 && (asked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    const short now = events(POLLRDHUP, 0);
+    if ((now & (POLLHUP | POLLERR)) != 0) return true;
+    if ((now & POLLRDHUP) == 0) return false;
+    // The client sends no more; it may still wait for the answer. A line that clients pass over is
+    // answered by a reset where nobody does.
+    if (!connection_->takes_interim_answers()) return true;
+    if (std::exchange(has_probed_, true)) return false;
+    static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    if (::send(connection_->descriptor(), kGoOn.data(), kGoOn.size(), flags) < 0) return true;
+    constexpr int kMillisecondsToReset = 5;
+    return (events(0, kMillisecondsToReset) & (POLLHUP | POLLERR)) != 0;
   }
 
  private:
+  short events(short wanted, int milliseconds) const {
+    pollfd asked{connection_->descriptor(), wanted, 0};
+    return ::poll(&asked, 1, milliseconds) == 1 ? asked.revents : short{0};
+  }
+
+  mutable bool has_probed_ = false;
   std::shared_ptr<Connection> connection_;
   HttpServer::State& server_;
 };
@@ -99,6 +124,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
   static constexpr size_t kMostHeaderBytes = size_t{16} << 10;
   static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its headers
+  static constexpr size_t kFirstRead = size_t{2} << 10, kNextRead = size_t{16} << 10;
 
   /// `rest`: what the stream needs beside the socket, and what must live as long as it.
   template <class... Rest>
@@ -132,6 +158,9 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
   void reply(HttpResponse&& response) override { write(std::move(response)); }
   int descriptor() override { return lowest().socket().native_handle(); }
+  bool takes_interim_answers() override {
+    return !kIsTls && parser_ && parser_->get().version() >= 11;
+  }
   net::any_io_executor executor() override { return lowest().get_executor(); }
 
  private:
@@ -141,45 +170,92 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     parser_.emplace();
     parser_->header_limit(kMostHeaderBytes);
     parser_->body_limit(server_.options.max_body_bytes);
+    has_header_ = false;
+    if (buffer_.size() > 0) return begin_request();
     lowest().expires_after(std::chrono::seconds(server_.options.idle_seconds));
-    http::async_read_header(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](error_code error, size_t) { self->on_header(error); });
+    read_some(kFirstRead, [](Session& self) { self.begin_request(); });
   }
 
-  void on_header(error_code error) {
-    if (error) return end(error);
-    const auto& header = parser_->get();
-    const auto length = parser_->content_length();
-    const size_t wanted = length               ? static_cast<size_t>(*length)
-                          : parser_->chunked() ? server_.options.max_body_bytes
-                                               : 0;
-    if (wanted > server_.options.max_body_bytes) return end(http::error::body_limit);
-    if (!take_bytes(wanted)) {
-      server_.counters.out_of_room.fetch_add(1, std::memory_order_relaxed);
-      return refuse(503, "the requests being read take all the memory there is for them", true);
-    }
+  /// Puts what comes next behind what is in the buffer.
+  template <class Then>
+  void read_some(size_t most, Then then) {
+    const size_t room = std::min(most, buffer_.max_size() - buffer_.size());
+    stream_.async_read_some(buffer_.prepare(room), [self = this->shared_from_this(), then](
+                                                       error_code error, size_t count) {
+      if (error) return self->end(error);
+      self->buffer_.commit(count);
+      then(*self);
+    });
+  }
+
+  /// From the first byte to the last there is one time-out, however they dribble in.
+  void begin_request() {
     lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
-    if (beast::iequals(header[http::field::expect], "100-continue")) {
-      static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
-      net::async_write(stream_, net::buffer(kGoOn.data(), kGoOn.size()),
-                       [self = this->shared_from_this()](error_code failed, size_t) {
-                         failed ? self->end(failed) : self->read_body();
-                       });
-      return;
+    go_on();
+  }
+
+  /// Parses what has come, and waits for the rest.
+  void go_on() {
+    while (buffer_.size() > 0 && !parser_->is_done()) {
+      error_code error;
+      buffer_.consume(parser_->put(buffer_.data(), error));
+      if (error == http::error::need_more) break;
+      if (error) return end(error);
+      if (!has_header_ && parser_->is_header_done()) {
+        has_header_ = true;
+        if (!accept_header()) return;
+      }
+      // What has come counts, not what was announced: that costs a client nothing.
+      if (!count_bytes(parser_->get().body().size())) {
+        server_.counters.out_of_room.fetch_add(1, std::memory_order_relaxed);
+        return refuse(503,
+                      message("the requests being read take all the memory there is for them; ",
+                              server_.options.max_bytes_in_flight, " bytes at most"),
+                      true);
+      }
     }
-    read_body();
+    if (parser_->is_done()) return on_request();
+    read_some(kNextRead, [](Session& self) { self.go_on(); });
   }
 
-  void read_body() {
-    if (parser_->is_done()) return on_request({});
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](error_code e, size_t) { self->on_request(e); });
+  /// False: something else goes on, or nothing does.
+  bool accept_header() {
+    if (server_.is_draining.load(std::memory_order_relaxed)) {
+      refuse(503, "the server is going down", true);
+      return false;
+    }
+    if (const int status = framing_fault()) {
+      server_.counters.malformed.fetch_add(1, std::memory_order_relaxed);
+      refuse(status,
+             "the request's length is not clear: Transfer-Encoding may be chunked, alone, and then "
+             "there is no Content-Length");
+      return false;
+    }
+    const auto length = parser_->content_length();
+    if (length && *length > server_.options.max_body_bytes) {
+      end(http::error::body_limit);
+      return false;
+    }
+    if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return true;
+    static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    net::async_write(stream_, net::buffer(kGoOn.data(), kGoOn.size()),
+                     [self = this->shared_from_this()](error_code failed, size_t) {
+                       failed ? self->end(failed) : self->go_on();
+                     });
+    return false;
   }
 
-  void on_request(error_code error) {
-    if (error) return end(error);
+  /// 0: where the request ends is told in one way that everybody reads alike.
+  int framing_fault() const {
+    const auto& header = parser_->get();
+    const size_t codings = header.count(http::field::transfer_encoding);
+    if (codings == 0) return header.count(http::field::content_length) > 1 ? 400 : 0;
+    if (codings > 1 || header.count(http::field::content_length) > 0) return 400;
+    if (header.version() < 11) return 400;
+    return beast::iequals(header[http::field::transfer_encoding], "chunked") ? 0 : 501;
+  }
+
+  void on_request() {
     lowest().expires_never();
     const auto& message = parser_->get();
     keep_alive_ = message.keep_alive() && message.method() != http::verb::head;
@@ -190,6 +266,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     request.body = message.body();
     request.authorization = text(message[http::field::authorization]);
     request.content_encoding = text(message[http::field::content_encoding]);
+    request.host = text(message[http::field::host]);
+    request.origin = text(message[http::field::origin]);
+    request.fetch_site = text(message["Sec-Fetch-Site"]);
+    error_code ignored;
+    request.is_from_here =
+        lowest().socket().remote_endpoint(ignored).address().is_loopback() && !ignored;
     request.json_length = text(message["Inference-Header-Content-Length"]);
     server_.handler(request, std::make_shared<SessionResponder>(this->shared_from_this(), server_));
   }
@@ -204,7 +286,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     }
     if (error == http::error::header_limit) return refuse(431, "the headers are too large");
     if (error == beast::error::timeout) {
-      if (parser_ && parser_->got_some()) {
+      if (buffer_.size() > 0 || (parser_ && parser_->got_some())) {
         counters.timed_out.fetch_add(1, std::memory_order_relaxed);
       }
       return close();
@@ -231,6 +313,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     const auto status = static_cast<unsigned>(response.status);
     const beast::string_view reason = http::obsolete_reason(http::int_to_status(status));
     body_ = std::move(response.body);
+    answer_reserved_ = std::move(response.reserved);
+    server_.writing.fetch_add(1);
     head_.clear();
     head_ += message("HTTP/1.1 ", status, " ", std::string_view(reason.data(), reason.size()),
                      "\r\nContent-Type: ", response.content_type,
@@ -261,8 +345,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   }
 
   void on_written(error_code error) {
+    server_.writing.fetch_sub(1);
     release_bytes();
     if (body_.capacity() > size_t{64} << 10) std::string().swap(body_);
+    answer_reserved_.reset();
     parser_.reset();
     if (error) return close();
     if (is_refused_) return drop_rest();
@@ -303,16 +389,27 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     lowest().close();
   }
 
-  bool take_bytes(size_t bytes) {
+  /// So many bytes of the body are there now. False: there is no room for them.
+  bool count_bytes(size_t bytes) {
+    if (bytes == taken_) return true;
+    const size_t more = bytes - taken_;
     std::atomic<size_t>& all = server_.counters.bytes_in_flight;
-    if (all.fetch_add(bytes) + bytes > server_.options.max_bytes_in_flight) {
-      all.fetch_sub(bytes);
+    if (all.fetch_add(more) + more > server_.options.max_bytes_in_flight) {
+      all.fetch_sub(more);
       return false;
     }
     taken_ = bytes;
+    try {
+      body_reserved_.grow_to(bytes);
+    } catch (const ResourceExhaustedError&) {
+      return false;
+    }
     return true;
   }
-  void release_bytes() { server_.counters.bytes_in_flight.fetch_sub(std::exchange(taken_, 0)); }
+  void release_bytes() {
+    server_.counters.bytes_in_flight.fetch_sub(std::exchange(taken_, 0));
+    body_reserved_.release();
+  }
 
   std::shared_ptr<void> kept_;
   Stream stream_;
@@ -320,8 +417,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::string head_, body_;
-  size_t taken_ = 0;
-  bool keep_alive_ = true, is_refused_ = false;
+  size_t taken_ = 0;  // bytes of the body that count among those in flight
+  ReservedMemory body_reserved_;
+  std::shared_ptr<const void> answer_reserved_;
+  bool keep_alive_ = true, is_refused_ = false, has_header_ = false;
 };
 
 }  // namespace tidemark::serve

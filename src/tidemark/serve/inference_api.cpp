@@ -1,4 +1,5 @@
 // The Open Inference Protocol, version 2, over HTTP: with JSON and with binary tensors.
+#include <algorithm>
 #include <charconv>
 
 #include "tidemark/serve/api.h"
@@ -147,6 +148,11 @@ std::vector<WantedOutput> read_outputs(const SignatureSpec& signature, const obj
       refuse(Code::invalid_argument, "an output has no \"name\"");
     }
     const size_t at = find_output(signature, name);
+    for (const WantedOutput& before : out) {
+      if (before.index == at) {
+        refuse(Code::invalid_argument, "output '", name, "' is asked for twice");
+      }
+    }
     const bool has_own = !fields["parameters"].get(parameters);
     out.push_back({at, has_own ? flag_of(parameters, "binary_data", all_binary) : all_binary});
   }
@@ -155,10 +161,14 @@ std::vector<WantedOutput> read_outputs(const SignatureSpec& signature, const obj
 
 // --- writing a response --------------------------------------------------------------------------
 
-void put_flat(std::string& out, const Tensor& t) {
+void put_flat(std::string& out, const Tensor& t, std::string_view name) {
   out += '[';
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (i > 0) out += ", ";
+    if (!is_json_number(t, i)) {
+      refuse(Code::invalid_argument, "output '", name,
+             "' holds NaN or Infinity, which JSON cannot say: ask for it as binary data");
+    }
     put_element(out, t, i, false);
   }
   out += ']';
@@ -170,10 +180,19 @@ struct Answer {
   std::vector<WantedOutput> wanted;
   std::string id;
 
+  /// Of the answer, at most.
+  size_t bytes(const std::vector<Tensor>& outputs) const {
+    size_t bytes = 512 + servable->name.size() * 6 + id.size() * 6;
+    for (const WantedOutput& one : wanted) {
+      const Tensor& t = outputs[one.index];
+      bytes += 512 + (one.is_binary ? binary_bytes(t) : json_bytes(t));
+    }
+    return bytes;
+  }
+
   HttpResponse operator()(std::vector<Tensor>&& outputs) const {
     HttpResponse response;
-    std::string binary;
-    bool any_binary = false;
+    reserve_answer(response, bytes(outputs));
     std::string& out = response.body;
     out = "{\"model_name\": ";
     put_string(out, servable->name);
@@ -185,28 +204,34 @@ struct Answer {
     out += ", \"outputs\": [";
     for (size_t i = 0; i < wanted.size(); ++i) {
       const Tensor& t = outputs[wanted[i].index];
+      const std::string& name = signature->outputs[wanted[i].index].name;
       out += i ? ", {\"name\": " : "{\"name\": ";
-      put_string(out, signature->outputs[wanted[i].index].name);
+      put_string(out, name);
       out += message(", \"datatype\": \"", datatype_of(t.dtype()), "\", \"shape\": ");
       put_shape(out, t.shape());
       if (wanted[i].is_binary) {
-        const size_t before = binary.size();
-        put_bytes(binary, t);
-        out += message(", \"parameters\": {\"binary_data_size\": ", binary.size() - before, "}}");
-        any_binary = true;
+        out += message(", \"parameters\": {\"binary_data_size\": ", binary_bytes(t), "}}");
       } else {
         out += ", \"data\": ";
-        put_flat(out, t);
+        put_flat(out, t, name);
         out += '}';
       }
     }
     out += "]}";
-    if (any_binary) {
-      response.content_type = "application/octet-stream";
-      response.headers.emplace_back("Inference-Header-Content-Length", std::to_string(out.size()));
-      out += binary;
-    }
+    put_binary(response, outputs);
     return response;
+  }
+
+  /// After the JSON, in its order.
+  void put_binary(HttpResponse& response, const std::vector<Tensor>& outputs) const {
+    const auto is_binary = [](const WantedOutput& one) { return one.is_binary; };
+    if (std::none_of(wanted.begin(), wanted.end(), is_binary)) return;
+    response.content_type = "application/octet-stream";
+    response.headers.emplace_back("Inference-Header-Content-Length",
+                                  std::to_string(response.body.size()));
+    for (const WantedOutput& one : wanted) {
+      if (one.is_binary) put_bytes(response.body, outputs[one.index]);
+    }
   }
 };
 
@@ -224,9 +249,10 @@ void infer(Context& context, const HttpRequest& request,
     binary = json.substr(length);
     json = json.substr(0, length);
   }
-  const element parsed = parse(json);
+  const JsonDocument parsed(json);
   object document;
-  if (parsed.get(document)) refuse(Code::invalid_argument, "the request must be a JSON object");
+  if (parsed.root().get(document))
+    refuse(Code::invalid_argument, "the request must be a JSON object");
   const SignatureSpec& signature = served_signature(*servable);
   Answer answer{servable, &signature, read_outputs(signature, document), {}};
   std::string_view id;
@@ -386,6 +412,7 @@ bool handle_repository(Context& context, const HttpRequest& request,
   }
   if (path.size() != 5 || path[2] != "models") return false;
   if (path[4] != "load" && path[4] != "unload") return false;
+  check_admin(context.options, request.is_from_here);
   // Reading a model takes long; connections are served meanwhile.
   context.store.run_later([&context, to, name = path[3], is_load = path[4] == "load"] {
     try {

@@ -123,6 +123,13 @@ void put_bytes(std::string& out, const Tensor& t) {
   }
 }
 
+size_t binary_bytes(const Tensor& t) {
+  if (t.dtype() != DType::string) return t.nbytes();
+  size_t bytes = 0;
+  for (int64_t i = 0; i < t.num_elements(); ++i) bytes += sizeof(uint32_t) + t.string_at(i).size();
+  return bytes;
+}
+
 int64_t version_from_text(std::string_view text) {
   int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

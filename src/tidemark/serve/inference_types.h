@@ -27,6 +27,8 @@ void check_all_given(const SignatureSpec& signature, const std::vector<Tensor>& 
 Tensor tensor_from_bytes(std::string_view bytes, DType dtype, const Shape& shape,
                          std::string_view name);
 void put_bytes(std::string& out, const Tensor& t);
+/// How many bytes that are.
+size_t binary_bytes(const Tensor& t);
 
 /// A version as requests give it. Throws RequestError for what is no number.
 int64_t version_from_text(std::string_view text);

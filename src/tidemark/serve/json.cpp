@@ -287,17 +287,93 @@ void put_row(std::string& out, const Tensor& t, int64_t row, bool as_base64) {
   put_nested(out, t, 1, next, as_base64);
 }
 
-element parse(std::string_view text) {
-  // What a large request took goes with it.
-  constexpr size_t kLarge = size_t{1} << 20;
-  thread_local auto parser = std::make_unique<simdjson::dom::parser>();
-  if (parser->capacity() > kLarge) parser = std::make_unique<simdjson::dom::parser>();
-  element document;
-  const simdjson::error_code error = parser->parse(text.data(), text.size(), true).get(document);
+namespace {
+
+/// Of this thread, where none is in use.
+thread_local std::unique_ptr<simdjson::dom::parser> idle_parser;
+
+/// What reading the text takes: a parser keeps where each token begins (4 bytes), two words for
+/// each value, a copy of all and the texts; strings are then put into a list.
+size_t bytes_to_parse(std::string_view text) {
+  constexpr size_t kSmall = size_t{64} << 10;
+  if (text.size() <= kSmall) return 0;
+  size_t tokens = 1;
+  for (const char c : text) {
+    tokens += c == ',' || c == ':' || c == '[' || c == ']' || c == '{' || c == '}' || c == '"';
+  }
+  return 2 * text.size() + 24 * tokens;
+}
+
+}  // namespace
+
+JsonDocument::JsonDocument(std::string_view text)
+    : room_(bytes_to_parse(text)), parser_(std::move(idle_parser)) {
+  if (!parser_) parser_ = std::make_unique<simdjson::dom::parser>();
+  const simdjson::error_code error = parser_->parse(text.data(), text.size(), true).get(root_);
   if (error) {
     refuse(Code::invalid_argument, "JSON Parse error: ", simdjson::error_message(error));
   }
-  return document;
+}
+
+JsonDocument::~JsonDocument() {
+  constexpr size_t kLarge = size_t{256} << 10;  // what a large request took goes with it
+  if (parser_->capacity() <= kLarge) idle_parser = std::move(parser_);
+}
+
+std::string printable(std::string_view text) {
+  constexpr size_t kMost = 2000;
+  std::string out;
+  for (text = text.substr(0, kMost); !text.empty();) {
+    const size_t length = character_length(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    // C1 controls, U+0080 to U+009F, steer terminals like those below a space.
+    const bool is_c1 = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    if (length == 0 || byte < 0x20 || byte == 0x7F || is_c1) {
+      static constexpr char kHex[] = "0123456789abcdef";
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+      text.remove_prefix(1);
+    } else {
+      out.append(text.substr(0, length));
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+bool is_json_number(const Tensor& t, int64_t index) {
+  switch (t.dtype()) {
+    case DType::float32:
+      return std::isfinite(static_cast<const float*>(t.raw_data())[index]);
+    case DType::float64:
+      return std::isfinite(static_cast<const double*>(t.raw_data())[index]);
+    case DType::float16:
+      return std::isfinite(static_cast<float>(static_cast<const Half*>(t.raw_data())[index]));
+    case DType::bfloat16:
+      return std::isfinite(static_cast<float>(static_cast<const BFloat16*>(t.raw_data())[index]));
+    default:
+      return true;
+  }
+}
+
+size_t json_bytes(const Tensor& t) {
+  if (t.dtype() == DType::string) {
+    size_t bytes = 2;  // a character becomes six at most
+    for (int64_t i = 0; i < t.num_elements(); ++i) bytes += 6 * t.string_at(i).size() + 16;
+    return bytes;
+  }
+  // With the comma and the blank after it, and its part of the brackets.
+  const size_t each = is_floating(t.dtype()) ? (size_of(t.dtype()) > 4 ? 28 : 19)
+                                             : std::min<size_t>(24, 5 + 3 * size_of(t.dtype()));
+  size_t lists = 1;
+  for (int axis = 0; axis + 1 < t.rank(); ++axis) {
+    lists +=
+        t.dim(t.rank() - 1) == 0
+            ? 0
+            : static_cast<size_t>(t.num_elements() / std::max<int64_t>(1, t.dim(t.rank() - 1)));
+  }
+  return static_cast<size_t>(t.num_elements()) * each + 4 * lists + 64;
 }
 
 Tensor tensor_from(const element& value, DType dtype, std::string_view what) {

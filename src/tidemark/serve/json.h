@@ -4,8 +4,11 @@
 #include <simdjson.h>
 #include <tidemark/tensor.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "tidemark/serve/reserved_memory.h"
 
 namespace tidemark::serve {
 
@@ -19,9 +22,31 @@ void put_elements(std::string& out, const Tensor& t, bool as_base64);
 /// Row `row` of the first dimension.
 void put_row(std::string& out, const Tensor& t, int64_t row, bool as_base64);
 
-/// Parses a text of this thread's; the document lives until the next call on this thread. Throws
-/// RequestError with what is wrong.
-simdjson::dom::element parse(std::string_view text);
+/// The text for a log: one line, no control characters, valid UTF-8, not endless.
+std::string printable(std::string_view text);
+
+/// False: the element is NaN or infinite, which put_element writes as JavaScript does.
+bool is_json_number(const Tensor& t, int64_t index);
+
+/// How many bytes put_elements writes at most.
+size_t json_bytes(const Tensor& t);
+
+/// A text that was parsed. Its memory counts against the limit, and goes with it.
+class JsonDocument {
+ public:
+  /// Throws RequestError with what is wrong, ResourceExhaustedError where there is no room.
+  explicit JsonDocument(std::string_view text);
+  ~JsonDocument();
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+
+  const simdjson::dom::element& root() const { return root_; }
+
+ private:
+  ReservedMemory room_;
+  std::unique_ptr<simdjson::dom::parser> parser_;
+  simdjson::dom::element root_;
+};
 
 /// A tensor from nested lists. Throws RequestError for lists of unequal length, other kinds of
 /// values than the dtype's and numbers it cannot hold. `what` names it in messages.

@@ -29,13 +29,16 @@ int run_server(std::span<const std::string_view> arguments) {
   const char* scheme = options.http.tls_certificate.empty() ? "http" : "https";
   serve::Server server(std::move(options));
   server.start();
+  // Models are loaded meanwhile; a signal ends that too.
+  int which = 0;
+  const timespec moment{.tv_sec = 0, .tv_nsec = 10'000'000};
+  while (!server.has_loaded() && which <= 0) which = sigtimedwait(&ends, nullptr, &moment);
   if (server.grpc_port() >= 0) {
     std::fprintf(stderr, "tidemark serve: gRPC on %s:%d\n", host.c_str(), server.grpc_port());
   }
-  std::fprintf(stderr, "tidemark serve: ready on %s://%s:%d\n", scheme, host.c_str(),
-               server.port());
-  int which = 0;
-  sigwait(&ends, &which);
+  std::fprintf(stderr, "tidemark serve: %s on %s://%s:%d\n", which <= 0 ? "ready" : "not ready",
+               scheme, host.c_str(), server.port());
+  if (which <= 0) sigwait(&ends, &which);
   std::fprintf(stderr, "tidemark serve: going down\n");
   server.drain();
   // What was not answered in time is not waited for, nor taken apart while it runs.

@@ -18,10 +18,18 @@ void put_one(std::string& out, const char* name, const std::string& labels, doub
                  static_cast<const char*>(text), "\n");
 }
 
+/// A label's value as Prometheus reads it; control characters become visible.
+std::string label_value(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::string labels_of(const Servable& servable, const char* model = "model") {
-  std::string name;
-  put_string(name, servable.name);
-  return message(model, "=", name, ",version=\"", servable.version, "\"");
+  return message(model, "=", label_value(servable.name), ",version=\"", servable.version, "\"");
 }
 
 using Servables = std::vector<std::shared_ptr<const Servable>>;

@@ -5,12 +5,16 @@
 #include <tidemark/memory.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/io/model_format.h"
 #include "tidemark/io/tensor_file.h"
+#include "tidemark/serve/json.h"
 #include "tidemark/serve/status.h"
 
 namespace tidemark::serve {
@@ -30,20 +34,39 @@ std::string file_of(const std::string& folder, int64_t version) {
   return (fs::path(folder) / std::to_string(version) / io::kModelFileName).string();
 }
 
+/// Thrown where the system does not say what is in a folder.
+struct Unreadable {
+  std::string what;
+};
+
 /// Differs when the file was replaced; empty: there is none.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return {};
+    throw Unreadable{message(path, ": ", std::strerror(errno))};
+  }
   return message(static_cast<uint64_t>(status.st_ino), ".", status.st_size, ".",
                  status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
 
-/// number → stamp of the newest versions there are.
+/// The names in a folder. Throws Unreadable.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) throw Unreadable{message(folder, ": ", error.message())};
+  return names;
+}
+
+/// number → stamp of the newest versions there are. Throws Unreadable.
 std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
   std::map<int64_t, std::string> found;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(model.folder, ignored)) {
-    const int64_t version = version_from(entry.path().filename().string());
+  for (const std::string& name : names_in(model.folder)) {
+    const int64_t version = version_from(name);
     const auto& only = model.only_versions;
     if (version < 0) continue;
     if (!only.empty() && std::find(only.begin(), only.end(), version) == only.end()) continue;
@@ -55,7 +78,9 @@ std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
   return found;
 }
 
-void log(const std::string& text) { std::fprintf(stderr, "tidemark serve: %s\n", text.c_str()); }
+void log(const std::string& text) {
+  std::fprintf(stderr, "tidemark serve: %s\n", printable(text).c_str());
+}
 
 /// Memory that nobody uses goes back to the system.
 void give_back() {
@@ -80,28 +105,46 @@ const char* name_of(VersionState state) {
 }
 
 ModelStore::ModelStore(StoreOptions options) : options_(std::move(options)) {}
-ModelStore::~ModelStore() = default;
+
+ModelStore::~ModelStore() { is_ending_ = true; }
 
 void ModelStore::start() {
+  constexpr int kLoaders = 4;
+  for (int i = 0; i < kLoaders; ++i) {
+    threads_.emplace_back([this](const std::stop_token& stop) { load_waiting(stop); });
+  }
   poll();
-  is_ready_ = true;
-  poller_ = std::jthread([this](const std::stop_token& stop) { look_after(stop); });
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    first_ = scheduled_;
+    first_.insert(updating_.begin(), updating_.end());
+    if (first_.empty()) is_ready_ = true;
+  }
+  threads_.emplace_back([this](const std::stop_token& stop) { look_after(stop); });
 }
 
 void ModelStore::look_after(const std::stop_token& stop) {
   const auto pause = std::chrono::duration<double>(std::max(0.05, options_.poll_seconds));
   while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(tasks_mutex_);
+      wake_.wait_for(lock, stop, pause, [] { return false; });
+    }
+    if (!stop.stop_requested()) poll();
+  }
+}
+
+void ModelStore::load_waiting(const std::stop_token& stop) {
+  while (true) {
     std::function<void()> task;
     {
       std::unique_lock lock(tasks_mutex_);
-      wake_.wait_for(lock, stop, pause, [this] { return !tasks_.empty(); });
-      if (!tasks_.empty()) {
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
-      }
+      wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      if (stop.stop_requested()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
     }
-    if (stop.stop_requested()) return;
-    task ? task() : poll();
+    task();
   }
 }
 
@@ -113,6 +156,40 @@ void ModelStore::run_later(std::function<void()> task) {
   }
   wake_.notify_all();
 }
+
+void ModelStore::schedule(const std::string& name) {
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    if (updating_.contains(name) || !scheduled_.insert(name).second) return;
+    tasks_.push_back([this, name] { update(name); });
+  }
+  wake_.notify_all();
+}
+
+/// One at a time changes the versions of a model.
+class ModelStore::Turn {
+ public:
+  Turn(ModelStore& store, std::string name) : store_(store), name_(std::move(name)) {
+    std::unique_lock lock(store_.tasks_mutex_);
+    store_.turned_.wait(lock, [this] { return !store_.updating_.contains(name_); });
+    store_.updating_.insert(name_);
+    store_.scheduled_.erase(name_);
+  }
+  ~Turn() {
+    {
+      const std::lock_guard lock(store_.tasks_mutex_);
+      store_.updating_.erase(name_);
+      if (store_.first_.erase(name_) > 0 && store_.first_.empty()) store_.is_ready_ = true;
+    }
+    store_.turned_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  ModelStore& store_;
+  const std::string name_;
+};
 
 bool ModelStore::is_ready() const {
   if (!is_ready_.load()) return false;
@@ -128,17 +205,17 @@ bool ModelStore::is_ready() const {
   return true;
 }
 
+/// Throws Unreadable.
 std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
   std::map<std::string, ModelOptions> wanted;
   for (const ModelOptions& model : options_.models) wanted.emplace(model.name, model);
   if (options_.models_folder.empty()) return wanted;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(options_.models_folder, ignored)) {
-    std::error_code error;
-    if (!entry.is_directory(error) || error) continue;
+  for (const std::string& name : names_in(options_.models_folder)) {
     ModelOptions model = options_.defaults;
-    model.name = entry.path().filename().string();
-    model.folder = entry.path().string();
+    model.name = name;
+    model.folder = (fs::path(options_.models_folder) / name).string();
+    std::error_code error;
+    if (!fs::is_directory(model.folder, error)) continue;
     const auto labels = options_.labels.find(model.name);
     if (labels != options_.labels.end()) model.labels = labels->second;
     const auto buckets = options_.buckets.find(model.name);
@@ -150,41 +227,61 @@ std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
 
 void ModelStore::poll() {
   const std::lock_guard one_at_a_time(polling_);
-  std::map<std::string, ModelOptions> wanted = wanted_models();
+  std::map<std::string, ModelOptions> wanted;
+  try {
+    wanted = wanted_models();
+    if (is_unreadable_.exchange(false)) log("the models' folder can be read again");
+  } catch (const Unreadable& failed) {
+    if (!is_unreadable_.exchange(true)) {
+      log("cannot look at the models' folder; what is served stays as it is: " + failed.what);
+    }
+    return;
+  }
   std::vector<std::string> names;
   {
     const std::unique_lock lock(mutex_);
-    for (auto& [name, model] : wanted) models_[name].options = model;
+    for (auto& [name, model] : models_) model.is_wanted = false;
+    for (auto& [name, options] : wanted) {
+      models_[name].options = options;
+      models_[name].is_wanted = true;
+    }
     for (const auto& [name, model] : models_) names.push_back(name);
   }
-  for (const std::string& name : names) {
-    if (wanted.contains(name)) {
-      update(name);
-      continue;
-    }
-    std::vector<int64_t> versions;
-    {
-      const std::shared_lock lock(mutex_);
-      for (const auto& [number, version] : models_.at(name).versions) versions.push_back(number);
-    }
-    for (int64_t version : versions) drop_version(name, version);
-    const std::unique_lock lock(mutex_);
-    models_.erase(name);
+  for (const std::string& name : names) schedule(name);
+}
+
+void ModelStore::drop_all(const std::string& name) {
+  std::vector<int64_t> versions;
+  {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [number, version] : models_.at(name).versions) versions.push_back(number);
   }
+  for (int64_t version : versions) drop_version(name, version);
+  const std::unique_lock lock(mutex_);
+  const auto at = models_.find(name);
+  if (at != models_.end() && !at->second.is_wanted) models_.erase(at);
 }
 
 void ModelStore::update(const std::string& name) {
+  const Turn turn(*this, name);
   std::map<int64_t, std::string> found, known;
-  bool is_unloaded = false;
+  bool is_unloaded = false, is_wanted = true;
   ModelOptions options;
   {
     const std::shared_lock lock(mutex_);
-    const Model& model = models_.at(name);
-    for (const auto& [number, version] : model.versions) known.emplace(number, version.stamp);
-    is_unloaded = model.is_unloaded;
-    options = model.options;
+    const auto at = models_.find(name);
+    if (at == models_.end()) return;
+    for (const auto& [number, version] : at->second.versions) known.emplace(number, version.stamp);
+    is_unloaded = at->second.is_unloaded;
+    is_wanted = at->second.is_wanted;
+    options = at->second.options;
   }
-  if (!is_unloaded) found = versions_in(options);
+  if (!is_wanted) return drop_all(name);
+  try {
+    if (!is_unloaded) found = versions_in(options);
+  } catch (const Unreadable&) {
+    return;
+  }
   const auto drop_others = [&] {
     for (const auto& [number, stamp] : known) {
       if (!found.contains(number)) drop_version(name, number);
@@ -204,11 +301,12 @@ void ModelStore::update(const std::string& name) {
   if (options_.reload == Reload::serve_through && (all_there || found.empty())) drop_others();
 }
 
-void ModelStore::check_room(const std::string& folder, const std::string& name) const {
+size_t ModelStore::check_room(const std::string& folder, const std::string& name) {
   const io::TensorFile file((fs::path(folder) / io::kModelFileName).string());
   size_t wanted = 0;
   for (const auto& [key, entry] : file.entries()) wanted += entry.bytes;
-  size_t taken = 0;
+  const std::lock_guard lock(room_mutex_);
+  size_t taken = loading_bytes_;
   for (const auto& one : loaded()) taken += one->model.weight_bytes();
   const size_t most = options_.max_weight_bytes;
   if (most != 0 && taken + wanted > most) {
@@ -222,6 +320,8 @@ void ModelStore::check_room(const std::string& folder, const std::string& name) 
            " are in use of the ", limit,
            " allowed (--memory-limit). Unload a model, or allow more");
   }
+  loading_bytes_ += wanted;
+  return wanted;
 }
 
 void ModelStore::check_plan(const std::string& name, const SavedModel& model, size_t plan) const {
@@ -236,6 +336,26 @@ void ModelStore::check_plan(const std::string& name, const SavedModel& model, si
            " slots; with its weights ", live, " bytes are in use and the slots take ", wanted,
            " at most, of the ", limit,
            " allowed (--memory-limit). Take fewer slots or smaller batches, or allow more");
+  }
+}
+
+SavedModel ModelStore::read_version(const std::string& name, const std::string& folder,
+                                    const ModelOptions& options, size_t& plan) {
+  const Interrupt interrupt{
+      .is_cancelled = &is_ending_,
+      .deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options_.load_seconds))};
+  const InterruptScope stoppable(interrupt);
+  try {
+    SavedModel model = load_model(folder, [&](const SavedModel& unread) {
+      plan = plan_shapes(unread, options.batching, options.buckets, folder);
+      check_plan(name, unread, plan);
+    });
+    warm_up(model, options.batching, options.buckets, folder);
+    return model;
+  } catch (const DeadlineExceededError&) {
+    refuse(Code::deadline_exceeded, "it was not loaded and warmed up within ",
+           options_.load_seconds, " seconds (--load-timeout)");
   }
 }
 
@@ -254,14 +374,11 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
   std::shared_ptr<const Servable> made;
   std::string error;
   Code code = Code::unknown;
+  size_t room = 0;
   try {
-    check_room(folder, name);
+    room = check_room(folder, name);
     size_t plan = 0;
-    SavedModel model = load_model(folder, [&](const SavedModel& unread) {
-      plan = plan_shapes(unread, options.batching, options.buckets, folder);
-      check_plan(name, unread, plan);
-    });
-    warm_up(model, options.batching, options.buckets, folder);
+    SavedModel model = read_version(name, folder, options, plan);
     made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
   } catch (const Error& failed) {
     error = failed.what();
@@ -275,6 +392,8 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
   num_loads_.fetch_add(1);
   std::shared_ptr<const Servable> before;
   {
+    const std::lock_guard room_lock(room_mutex_);
+    loading_bytes_ -= room;
     const std::unique_lock lock(mutex_);
     Version& version = models_.at(name).versions[number];
     version.status.error = error;
@@ -376,7 +495,7 @@ void ModelStore::unload(const std::string& name) {
     get(name);
     models_.find(name)->second.is_unloaded = true;
   }
-  poll();
+  update(name);
 }
 
 void ModelStore::load(const std::string& name) {
@@ -386,6 +505,7 @@ void ModelStore::load(const std::string& name) {
     if (at != models_.end()) at->second.is_unloaded = false;
   }
   poll();
+  update(name);
   const std::shared_lock lock(mutex_);
   const Model& model = get(name);
   for (const auto& [number, version] : model.versions) {

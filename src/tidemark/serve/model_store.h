@@ -1,8 +1,10 @@
 // ModelStore: which models there are, and which versions of them answer.
 //
 // A model is a folder; each of its versions is a folder inside with a number for a name. Folders
-// are looked at again and again: what is new is loaded, what is gone is let go. A version that is
-// in use lives until its last request is answered.
+// are looked at again and again: what is new is loaded, what is gone is let go. A folder that
+// cannot be read tells nothing: all stays as it is. A version that is in use lives until its last
+// request is answered. Models are loaded on threads of their own, each for a bounded time, so that
+// one that does not end holds up no other.
 #pragma once
 
 #include <condition_variable>
@@ -10,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <thread>
 
@@ -40,6 +43,8 @@ struct StoreOptions {
   /// Bytes that the weights of all models may take; 0: any.
   size_t max_weight_bytes = 0;
   int slots = 1;  // runs of a model at the same time
+  double load_seconds = 300;
+  bool allows_files = false;  // models may read files of the machine
 };
 
 enum class VersionState { loading, available, unloading, failed };
@@ -58,8 +63,10 @@ class ModelStore {
   ~ModelStore();
   ModelStore(const ModelStore&) = delete;
 
-  /// Looks at the folders once, then again in the background.
+  /// Looks at the folders in the background, again and again.
   void start();
+  /// True once every version found at first has been loaded or has failed.
+  bool has_loaded() const { return is_ready_.load(); }
   /// False until every version found at first has been loaded or has failed, and while a model has
   /// nothing but versions that are being loaded.
   bool is_ready() const;
@@ -77,7 +84,7 @@ class ModelStore {
   void load(const std::string& model);
   /// Looks at the folders now.
   void poll();
-  /// Runs it on the thread that looks at the folders: for what takes long.
+  /// Runs it on a thread that loads models: for what takes long.
   void run_later(std::function<void()> task);
 
  private:
@@ -90,13 +97,22 @@ class ModelStore {
     ModelOptions options;
     std::map<int64_t, Version> versions;
     bool is_unloaded = false;  // by request
+    bool is_wanted = true;     // its folder is there
   };
+  class Turn;
 
   void look_after(const std::stop_token& stop);
+  void load_waiting(const std::stop_token& stop);
+  /// Puts the update of the model into the queue, unless it is there.
+  void schedule(const std::string& name);
   void update(const std::string& name);
+  void drop_all(const std::string& name);
+  SavedModel read_version(const std::string& name, const std::string& folder,
+                          const ModelOptions& options, size_t& plan);
   void load_version(const std::string& name, int64_t version, const std::string& stamp);
   void drop_version(const std::string& name, int64_t version);
-  void check_room(const std::string& folder, const std::string& name) const;
+  /// The bytes of the weights, which count among those being loaded from then on.
+  size_t check_room(const std::string& folder, const std::string& name);
   void check_plan(const std::string& name, const SavedModel& model, size_t plan) const;
   std::map<std::string, ModelOptions> wanted_models() const;
   const Model& get(std::string_view model) const;
@@ -105,12 +121,16 @@ class ModelStore {
   mutable std::shared_mutex mutex_;  // guards models_
   std::map<std::string, Model, std::less<>> models_;
   std::mutex polling_;  // one look at a time
-  std::atomic<bool> is_ready_{false};
+  std::atomic<bool> is_ready_{false}, is_unreadable_{false}, is_ending_{false};
   std::atomic<uint64_t> num_loads_{0};
-  std::mutex tasks_mutex_;
-  std::condition_variable_any wake_;
+  std::mutex tasks_mutex_;  // guards what follows
+  std::condition_variable_any wake_, turned_;
   std::deque<std::function<void()>> tasks_;
-  std::jthread poller_;  // the last member: it ends before the others go
+  std::set<std::string> scheduled_, first_;  // updates that wait; those that wait or run at first
+  std::set<std::string> updating_;           // models whose turn it is
+  std::mutex room_mutex_;
+  size_t loading_bytes_ = 0;           // weights of loads under way; guarded by room_mutex_
+  std::vector<std::jthread> threads_;  // the last member: they end before the others go
 };
 
 }  // namespace tidemark::serve

@@ -39,12 +39,17 @@ metrics at /metrics, a page for people at /.
   --max-body SIZE           of one request: 64MiB
   --max-in-flight SIZE      of all requests being read: 256MiB
   --max-connections N       10000
-  --request-timeout SECONDS in the queue: 30
+  --request-timeout SECONDS in the queue and in the model: 30
   --read-timeout SECONDS    from a request's first byte to its last: 10
   --idle-timeout SECONDS    between two requests: 60
   --drain-timeout SECONDS   after SIGTERM: 30
   --memory-limit SIZE       of all tensors, weights included
   --max-weights SIZE        of all models' weights: what does not fit is not loaded
+  --load-timeout SECONDS    to read a version and warm it up: 300
+  --allow-files             models may read files of this machine
+  --admin WHO               may load and unload models: token (whoever has it), local (clients on
+                            this machine too), none
+  --allow-host NAME         a name that clients call this server by, beside localhost; repeat it
   --token-file FILE         clients must send its text: Authorization: Bearer …
   --tls-certificate FILE    PEM, with the chain: answers over HTTPS alone; read again when replaced
   --tls-key FILE            the certificate's, PEM
@@ -157,6 +162,15 @@ class Reader {
       http.tls_key = value;
     } else if (name == "token-file") {
       options.token = first_line(value);
+    } else if (name == "admin") {
+      if (value != "token" && value != "local" && value != "none") {
+        fail("--admin is token, local or none; '", value, "' was given");
+      }
+      options.admin = value == "token"   ? Admin::with_token
+                      : value == "local" ? Admin::local
+                                         : Admin::nobody;
+    } else if (name == "allow-host") {
+      options.hosts.emplace_back(value);
     } else {
       return false;
     }
@@ -180,6 +194,8 @@ class Reader {
         fail("--reload is serve-through or swap; '", value, "' was given");
       }
       store.reload = value == "swap" ? Reload::swap : Reload::serve_through;
+    } else if (name == "load-timeout") {
+      store.load_seconds = seconds(name, value);
     } else if (name == "max-weights") {
       store.max_weight_bytes = size(value);
     } else if (name == "memory-limit") {
@@ -300,7 +316,9 @@ ServerOptions parse_options(std::span<const std::string_view> arguments, int64_t
     if (!text.starts_with("--")) fail("'", text, "' is no option; --help lists all");
     text.remove_prefix(2);
     const size_t equals = text.find('=');
-    if (equals != std::string_view::npos) {
+    if (canonical(text) == "allow-files") {  // the only one without a value
+      reader.options.store.allows_files = true;
+    } else if (equals != std::string_view::npos) {
       reader.set(canonical(text.substr(0, equals)), text.substr(equals + 1));
     } else if (i + 1 < arguments.size()) {
       reader.set(canonical(text), arguments[++i]);

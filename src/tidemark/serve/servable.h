@@ -50,6 +50,9 @@ struct ServableCounters {
   std::atomic<uint64_t> successes{0}, failures{0}, rows{0}, executions{0};
   std::atomic<uint64_t> queued{0}, queued_bytes{0}, running{0};
   std::atomic<uint64_t> last_milliseconds{0};  // since the epoch
+  /// A run took too long for a thread that reads requests, or for the lane of small ones: until
+  /// these times others are spared that.
+  std::atomic<Clock::time_point> off_readers_until{}, large_until{};
   Histogram total, waiting, computing;
 };
 

@@ -1,6 +1,8 @@
 #include "tidemark/serve/server.h"
 
+#include "tidemark/base/file_access.h"
 #include "tidemark/serve/json.h"
+#include "tidemark/serve/reserved_memory.h"
 
 namespace tidemark::serve {
 
@@ -29,15 +31,6 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-/// Takes as long whatever the difference.
-bool are_equal(std::string_view a, std::string_view b) {
-  unsigned char difference = a.size() == b.size() ? 0 : 1;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference |= static_cast<unsigned char>(a[i] ^ b[b.empty() ? 0 : i % b.size()]);
-  }
-  return difference == 0;
-}
-
 HttpResponse text_response(std::string body, const char* type) {
   HttpResponse response;
   response.content_type = type;
@@ -55,6 +48,7 @@ bool route(Context& context, const HttpRequest& request, const ResponderRef& to)
   const std::vector<std::string> path = split_path(request.target);
   const bool is_health = path.size() == 3 && path[0] == "v2" && path[1] == "health";
   if (!is_health) check_token(context.options, request.authorization);
+  check_site(context.options, request);
   if (!request.content_encoding.empty() && request.content_encoding != "identity") {
     HttpResponse response;
     response.status = 415;
@@ -95,15 +89,6 @@ std::vector<std::string> split_path(std::string_view target) {
   return out;
 }
 
-void check_token(const ServerOptions& options, std::string_view authorization) {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (options.token.empty()) return;
-  if (!authorization.starts_with(kBearer) ||
-      !are_equal(authorization.substr(kBearer.size()), options.token)) {
-    refuse(Code::unauthenticated, "a token is needed: Authorization: Bearer …");
-  }
-}
-
 Failure failure_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -131,7 +116,19 @@ HttpResponse error_response(const std::exception_ptr& error) {
   return response;
 }
 
-void answer(Context& context, const HttpRequest& request, const ResponderRef& to) {
+void reserve_answer(HttpResponse& response, size_t bytes) {
+  try {
+    response.reserved = std::make_shared<const ReservedMemory>(bytes);
+  } catch (const ResourceExhaustedError& error) {
+    refuse(Code::resource_exhausted, "the answer takes up to ", bytes,
+           " bytes, for which there is no room: ", error.what());
+  }
+  response.body.reserve(bytes);
+}
+
+namespace {
+
+void answer_now(Context& context, const HttpRequest& request, const ResponderRef& to) {
   try {
     if (!route(context, request, to)) {
       refuse(Code::not_found, "Not found: ", request.method, " ", request.target);
@@ -143,6 +140,16 @@ void answer(Context& context, const HttpRequest& request, const ResponderRef& to
   } catch (...) {
     to->send(error_response(std::current_exception()));
   }
+}
+
+}  // namespace
+
+void answer(Context& context, const HttpRequest& request, const ResponderRef& to) {
+  // Reading many numbers takes long, and other connections wait for this thread.
+  constexpr size_t kLargeBody = size_t{128} << 10;
+  if (request.body.size() <= kLargeBody) return answer_now(context, request, to);
+  // The texts of a request live until it is answered.
+  context.executor.run_chore([&context, request, to] { answer_now(context, request, to); });
 }
 
 void submit(Context& context, std::shared_ptr<const Servable> servable,
@@ -197,16 +204,24 @@ Server::Server(ServerOptions options)
 Server::~Server() = default;
 
 void Server::start() {
+  if (!options_.store.allows_files) forbid_files();
   http_.start();
   if (options_.grpc_port >= 0) grpc_ = GrpcServer::start(context_);
   store_.start();
 }
 
 void Server::drain() {
+  const auto end = Clock::now() + std::chrono::seconds(options_.drain_seconds);
+  // Time to tell those whose requests were stopped.
+  const auto grace = std::chrono::milliseconds(500);
   is_draining_ = true;
-  http_.drain(options_.drain_seconds);
-  if (grpc_) grpc_->drain(options_.drain_seconds);
-  executor_.drain();
+  executor_.refuse_new();
+  http_.refuse_new();
+  std::jthread calls;
+  if (grpc_) calls = std::jthread([&] { grpc_->drain(end + grace); });
+  if (http_.wait_until_idle(end) && executor_.wait_until_idle(end)) return;
+  executor_.stop();
+  http_.wait_until_idle(Clock::now() + grace);
 }
 
 }  // namespace tidemark::serve

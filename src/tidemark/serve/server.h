@@ -11,8 +11,10 @@ class Server {
   explicit Server(ServerOptions options);
   ~Server();
 
-  /// Listens first, so that health can be asked for, then loads the models.
+  /// Listens first, so that health can be asked for, then loads the models in the background.
   void start();
+  /// True once every version found at first has been loaded or has failed.
+  bool has_loaded() const { return store_.has_loaded(); }
   uint16_t port() const { return http_.port(); }
   /// -1: there is no gRPC.
   int grpc_port() const { return grpc_ ? grpc_->port() : -1; }

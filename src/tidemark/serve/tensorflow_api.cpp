@@ -253,6 +253,16 @@ std::vector<Tensor> from_rows(const SignatureSpec& signature, const element& ins
 
 bool is_bytes_name(std::string_view name) { return name.ends_with("_bytes"); }
 
+/// Of an answer that names the outputs so often, at most.
+size_t bytes_of(const SignatureSpec& signature, const std::vector<Tensor>& outputs, int64_t times) {
+  size_t bytes = 64;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const size_t name = outputs.size() > 1 ? 6 * signature.outputs[i].name.size() + 16 : 0;
+    bytes += json_bytes(outputs[i]) + static_cast<size_t>(times) * name;
+  }
+  return bytes;
+}
+
 HttpResponse as_rows(const SignatureSpec& signature, const std::vector<Tensor>& outputs,
                      int64_t rows) {
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -263,6 +273,7 @@ HttpResponse as_rows(const SignatureSpec& signature, const std::vector<Tensor>& 
     }
   }
   HttpResponse response;
+  reserve_answer(response, bytes_of(signature, outputs, rows));
   std::string& out = response.body;
   out = "{\"predictions\": [";
   for (int64_t row = 0; row < rows; ++row) {
@@ -285,6 +296,7 @@ HttpResponse as_rows(const SignatureSpec& signature, const std::vector<Tensor>& 
 
 HttpResponse as_columns(const SignatureSpec& signature, const std::vector<Tensor>& outputs) {
   HttpResponse response;
+  reserve_answer(response, bytes_of(signature, outputs, 1));
   std::string& out = response.body;
   out = "{\"outputs\": ";
   if (outputs.size() == 1) {
@@ -321,7 +333,8 @@ void predict(Context& context, const HttpRequest& request, const Target& target,
 }  // namespace
 
 PredictBody read_predict_body(const SavedModel& model, std::string_view text) {
-  const element document = parse(text);
+  const JsonDocument parsed(text);
+  const element& document = parsed.root();
   if (!document.is_object()) {
     refuse(Code::invalid_argument, "Request payload should be a JSON object");
   }

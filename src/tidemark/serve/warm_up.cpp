@@ -16,6 +16,11 @@ namespace {
 using Inputs = std::vector<Tensor>;
 using Visit = std::function<void(const SignatureSpec&, const Inputs&)>;
 
+/// The time for loading, not a fault of the inputs.
+bool has_run_out(const Error& error) {
+  return error.code() == Code::deadline_exceeded || error.code() == Code::cancelled;
+}
+
 /// Zeros of the declared shapes, as many rows as given where those are open; empty: only requests
 /// can tell.
 Inputs example_inputs(const SignatureSpec& signature, int64_t rows) {
@@ -42,7 +47,8 @@ void visit_batches(const SavedModel& model, const Batching& batching, const Visi
       if (inputs.size() != signature.inputs.size()) break;
       try {
         visit(signature, inputs);
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        if (has_run_out(error)) throw;
         break;
       }
     }
@@ -91,15 +97,25 @@ void visit_buckets(const SavedModel& model, const std::vector<Bucket>& buckets,
 
 void visit_saved_requests(const SavedModel& model, const std::string& folder, const Visit& visit) {
   constexpr int kMostRequests = 1000;
-  std::ifstream file((std::filesystem::path(folder) / "warmup.jsonl").string());
+  constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
+  const std::filesystem::path path = std::filesystem::path(folder) / "warmup.jsonl";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return;
+  if (!std::filesystem::is_regular_file(path, error)) fail("warmup.jsonl is no plain file");
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error || bytes > kMostBytes) {
+    fail("warmup.jsonl has ", bytes, " bytes; at most ", kMostBytes, " are read");
+  }
+  std::ifstream file(path.string());
   std::string line;
   for (int number = 1; number <= kMostRequests && std::getline(file, line); ++number) {
     if (line.empty()) continue;
     try {
       const PredictBody body = read_predict_body(model, line);
       visit(*body.signature, body.inputs);
-    } catch (const Error& error) {
-      fail("warmup.jsonl, line ", number, ": ", error.what());
+    } catch (const Error& wrong) {
+      if (has_run_out(wrong)) throw;
+      fail("warmup.jsonl, line ", number, ": ", wrong.what());
     }
   }
 }
@@ -127,7 +143,8 @@ void warm_up(const SavedModel& model, const Batching& batching, const std::vecto
   const Visit try_run = [&](const SignatureSpec& signature, const Inputs& inputs) {
     try {
       run(signature, inputs);
-    } catch (const Error&) {  // zeros may be no input it takes
+    } catch (const Error& error) {  // zeros may be no input it takes
+      if (has_run_out(error)) throw;
     }
   };
   visit_buckets(model, buckets, try_run);

@@ -40,7 +40,7 @@ struct Request {
   std::vector<std::pair<Tensor, Tensor>> feeds;  // what stands for what
   int64_t timeout_ms = 0;                        // 0: as long as it takes
   RunTrace* trace = nullptr;                     // null: nobody wants to know
-  void (*breathe)() = nullptr;                   // called now and then in a long run
+  void (*breathe)(void*) = nullptr;              // called now and then in a long run
 };
 
 class TIDEMARK_API Session {

@@ -6,6 +6,7 @@
 #include "tidemark/base/attached.h"
 #include "tidemark/base/backend.h"
 #include "tidemark/base/host_values.h"
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/placement.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
@@ -171,6 +172,7 @@ void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
                              "' cannot be changed by C++ code while a graph is being built");
   }
   const Lock lock(state_->mutex);
+  const UninterruptedScope whole;  // a value written in place is the old one or the new one
   Tensor& value = state_->value;
   Tensor next = change(value);
   const bool in_place = next.impl() == value.impl();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/shared_graphs.h"
@@ -144,6 +145,7 @@ void WhileLoop::find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fix
 }
 
 void WhileLoop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  const LongWorkInterrupt interrupt;
   const int64_t most = integer_in(inputs[num_variables_]);
   const exec::Program& body = round();
   // All that a round needs beside its tensors: made once.

@@ -3,6 +3,7 @@
 #include <tidemark/error.h>
 
 #include "tidemark/base/codecs/gif_blocks.h"
+#include "tidemark/base/settings.h"
 
 namespace tidemark::codecs {
 
@@ -88,6 +89,19 @@ bool read_gif(std::string_view op, std::string_view file, ImageHeader& out) {
   return out.frames > 0;
 }
 
+/// A file of a few bytes may claim any size: what it would take is not allocated on its word.
+void check_ratio(std::string_view op, std::string_view file, const ImageHeader& header) {
+  constexpr int64_t kAlwaysAllowed = int64_t{1} << 22;
+  const int64_t pixels = header.frames * header.height * header.width;
+  if (pixels <= kAlwaysAllowed) return;
+  const int64_t ratio = settings::integer(settings::kImageRatio);
+  if (ratio <= 0 || pixels / ratio <= static_cast<int64_t>(file.size())) return;
+  fail<InvalidArgumentError>("[", op, "] a file of ", file.size(), " bytes claims ", header.frames,
+                             " x ", header.height, " x ", header.width, " pixels; allowed are ",
+                             ratio, " for each byte. Where such files are trusted, set ",
+                             settings::kImageRatio.name, " to a larger number, or to 0");
+}
+
 }  // namespace
 
 Format format_of(std::string_view file) {
@@ -126,6 +140,7 @@ ImageHeader read_header(std::string_view op, std::string_view file) {
     fail<InvalidArgumentError>("[", op, "] an image of ", out.frames, " x ", out.height, " x ",
                                out.width, " pixels; allowed are 1 to ", kMaxPixels);
   }
+  check_ratio(op, file, out);
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "tidemark/base/file_access.h"
+
 namespace tidemark::text {
 
 namespace {
@@ -16,6 +18,7 @@ namespace {
 class OpenFile {
  public:
   OpenFile(std::string_view op, std::string_view name) : op_(op), name_(name) {
+    check_files_allowed(op);
     if (name_.find('\0') != std::string::npos) {
       fail<InvalidArgumentError>("[", op, "] the name of a file holds a zero byte");
     }

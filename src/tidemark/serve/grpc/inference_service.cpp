@@ -322,6 +322,10 @@ class Inference final : public GRPCInferenceService::CallbackService {
   /// Reading a model takes long: calls are answered meanwhile.
   ServerUnaryReactor* change_store(CallbackServerContext* call, std::function<void()> change) {
     return answer_later(context_, call, [&](const Finish& finish) {
+      const std::string peer = call->peer();  // "ipv4:127.0.0.1:4242", "ipv6:%5B::1%5D:4242"
+      check_admin(context_.options,
+                  peer.starts_with("ipv4:127.") || peer.starts_with("ipv6:%5B::1%5D") ||
+                      peer.starts_with("ipv6:[::1]") || peer.starts_with("unix:"));
       context_.store.run_later([finish, change = std::move(change)] {
         std::exception_ptr error;
         try {

@@ -56,8 +56,10 @@ class RunningServer final : public GrpcServer {
   ~RunningServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   int port() const override { return port_; }
-  void drain(int seconds) override {
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(seconds));
+  void drain(Clock::time_point end) override {
+    server_->Shutdown(std::chrono::system_clock::now() +
+                      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                          std::max(Clock::duration::zero(), end - Clock::now())));
   }
 
  private:

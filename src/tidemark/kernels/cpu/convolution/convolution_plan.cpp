@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/primitive_cache.h"
 
@@ -273,6 +274,7 @@ void ConvolutionPlan::run(const void* a, const void* b, const void* c, void* wor
     for (int64_t worker = begin; worker < end; ++worker) {
       void* own = scratch + static_cast<size_t>(worker) * scratch_;
       for (int64_t i = next++; i < count; i = next++) {
+        check_interrupt();
         run_piece(pieces_[static_cast<size_t>(i)], i, a, filters, c, filters, own);
         if (epilogue) finish_piece(pieces_[static_cast<size_t>(i)], *epilogue);
       }

@@ -3,6 +3,7 @@
 
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/eigen.h"
 #include "tidemark/kernels/cpu/linalg/matrices.h"
 
@@ -39,6 +40,7 @@ void for_each_matrix(KernelContext& k, int64_t batch, size_t bytes, const Fn& fn
     for (int64_t lane = begin; lane < end; ++lane) {
       const int64_t last = std::min(batch, (lane + 1) * each);
       for (int64_t i = lane * each; i < last; ++i) {
+        check_interrupt();
         const ScratchScope scratch(memory + static_cast<size_t>(lane) * bytes, bytes);
         fn(i);
       }

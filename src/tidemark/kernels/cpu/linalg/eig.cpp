@@ -1,6 +1,7 @@
 // Eigenvalues and eigenvectors of general matrices, from their Schur form.
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/schur.h"
 
 namespace tidemark::cpu::linalg {
@@ -44,6 +45,7 @@ struct Eig {
     for (int64_t j = 0; j < t.size(); ++j) largest = std::max(largest, std::abs(t.data[j]));
     const double limit = 8 * std::numeric_limits<double>::epsilon() * largest;
     for (int64_t j = n; j-- > 0;) {  // from the last on: write_vector uses up column j
+      check_interrupt();
       // A real matrix has real eigenvalues and pairs of conjugates; rounding leaves less than this.
       const bool is_real = kIsReal && std::abs(t(j, j).imag()) <= limit;
       values[j] = is_real ? Out(static_cast<Real<T>>(t(j, j).real())) : Out(t(j, j));

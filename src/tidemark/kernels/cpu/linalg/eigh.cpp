@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/matrices.h"
 
 namespace tidemark::cpu::linalg {
@@ -48,6 +49,7 @@ struct SelfAdjoint {
   /// Leaves the reflections' vectors below the diagonal of `a`.
   void make_tridiagonal() {
     for (int64_t k = 0; k < n; ++k) {
+      check_interrupt();
       d[k] = std::real(a[k * n + k]);
       if (k + 1 == n) break;
       const int64_t size = n - k - 1;
@@ -78,6 +80,7 @@ struct SelfAdjoint {
     std::fill_n(q, n * n, T(0));
     for (int64_t i = 0; i < n; ++i) q[i * n + i] = T(1);
     for (int64_t k = n - 1; k-- > 0;) {
+      check_interrupt();
       const int64_t size = n - k - 1;
       T* block = q + (k + 1) * n + k + 1;
       reflect_columns(block, n, size, a + k * n + k + 1, conjugate_of(taus[k]), size);
@@ -98,6 +101,7 @@ struct SelfAdjoint {
   bool make_diagonal() {
     for (int64_t first = 0; first < n; ++first) {
       for (int step = 0;; ++step) {
+        check_interrupt();
         const int64_t last = end_of_block(first);
         if (last == first) break;
         if (step == kMostSteps) return false;

@@ -8,6 +8,7 @@
 #include <complex>
 #include <limits>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 
 namespace tidemark::cpu::linalg {
@@ -144,7 +145,10 @@ void for_each_in_batch(KernelContext& k, int64_t batch, size_t bytes, const Fn& 
     for (int64_t lane = begin; lane < end; ++lane) {
       char* memory = k.workspace<char>() + static_cast<size_t>(lane) * rounded_up(bytes);
       const int64_t last = std::min(batch, (lane + 1) * each);
-      for (int64_t i = lane * each; i < last; ++i) fn(i, memory);
+      for (int64_t i = lane * each; i < last; ++i) {
+        check_interrupt();
+        fn(i, memory);
+      }
     }
   });
 }

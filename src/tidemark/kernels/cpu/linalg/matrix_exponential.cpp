@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/matrices.h"
 
 namespace tidemark::cpu::linalg {
@@ -24,6 +25,7 @@ struct Exponential {
   void multiply(C* c, const C* x, const C* y) const {
     std::fill_n(c, n * n, C(0));
     for (int64_t j = 0; j < n; ++j) {
+      check_interrupt();
       for (int64_t k = 0; k < n; ++k) add_multiple(c + j * n, y[j * n + k], x + k * n, n);
     }
   }
@@ -82,6 +84,7 @@ struct Exponential {
       bottom[i] = even[i] - odd[i];
     }
     for (int64_t k = 0; k < n; ++k) {
+      check_interrupt();
       C* column = bottom + k * n;
       int64_t pivot = k;
       for (int64_t i = k + 1; i < n; ++i) {

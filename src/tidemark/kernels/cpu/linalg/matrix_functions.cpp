@@ -1,6 +1,7 @@
 // Square roots and logarithms of matrices, from their Schur form.
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/schur.h"
 
 namespace tidemark::cpu::linalg {
@@ -11,6 +12,7 @@ namespace {
 void triangular_root(Square u, Square t) {
   std::fill_n(u.data, u.size(), Complex(0));
   for (int64_t j = 0; j < t.n; ++j) {
+    check_interrupt();
     Complex* column = u.column(j);
     std::copy_n(t.column(j), j, column);
     column[j] = std::sqrt(t(j, j));
@@ -25,6 +27,7 @@ void triangular_root(Square u, Square t) {
 /// x becomes (I + factor t)^-1 x for upper triangular matrices.
 void solve_shifted(Square x, Square t, double factor) {
   for (int64_t j = 0; j < x.n; ++j) {
+    check_interrupt();
     Complex* column = x.column(j);
     for (int64_t i = j + 1; i-- > 0;) {
       column[i] /= 1.0 + factor * t(i, i);

@@ -1,6 +1,7 @@
 // Orthogonal and triangular factors by Householder reflections.
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/matrices.h"
 
 namespace tidemark::cpu::linalg {
@@ -38,6 +39,7 @@ struct Qr {
     T* triangle = k.out<T>(1) + i * width * n;
     std::fill_n(triangle, width * n, T(0));
     for (int64_t j = 0; j < p; ++j) {
+      check_interrupt();
       T* v = a + j * m + j;
       const Reflection<T> h = make_reflection(v, m - j);
       taus[j] = h.tau;
@@ -57,6 +59,7 @@ struct Qr {
     std::fill_n(q, m * width, T(0));
     for (int64_t c = 0; c < width; ++c) q[c * m + c] = T(1);
     for (int64_t j = p; j-- > 0;) {  // columns before j still have zeros below row j
+      check_interrupt();
       reflect_columns(q + j * m + j, m, width - j, a + j * m + j, conjugate_of(taus[j]), m - j);
     }
   }

@@ -1,4 +1,5 @@
 #include "tidemark/kernels/cpu/linalg/schur.h"
+#include "tidemark/base/interrupt.h"
 
 namespace tidemark::cpu::linalg {
 
@@ -21,6 +22,7 @@ void reflect_from_right(Square a, int64_t first, const Complex* v, Complex tau, 
 /// Only one diagonal below the main one stays.
 void make_hessenberg(Square t, Square q, Complex* scratch) {
   for (int64_t k = 0; k + 2 < t.n; ++k) {
+    check_interrupt();
     Complex* v = t.column(k) + k + 1;
     const int64_t size = t.n - k - 1;
     const Reflection<Complex> h = make_reflection(v, size);
@@ -77,6 +79,7 @@ void turn_columns(Square t, int64_t k, int64_t rows, const Rotation& g) {
 void qr_step(Square t, Square q, int64_t first, int64_t last, Complex shift) {
   Complex x = t(first, first) - shift, y = t(first + 1, first);
   for (int64_t k = first; k < last; ++k) {
+    check_interrupt();
     const Rotation g(x, y);
     turn_rows(t, k, std::max(k - 1, first), g);
     turn_columns(t, k, std::min(k + 3, last + 1), g);
@@ -126,6 +129,7 @@ bool make_schur(Square t, Square q, Complex* scratch) {
 void multiply(Square c, Square a, Square b) {
   std::fill_n(c.data, c.size(), Complex(0));
   for (int64_t j = 0; j < c.n; ++j) {
+    check_interrupt();
     for (int64_t k = 0; k < c.n; ++k) {
       if (b(k, j) != Complex(0)) add_multiple(c.column(j), b(k, j), a.column(k), c.n);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/memory/buffer.h"
 
 namespace tidemark::cpu {
@@ -31,6 +32,7 @@ struct BlockHeader {
 static_assert(sizeof(BlockHeader) <= kLine);
 
 void* scratch_allocate(size_t bytes) {
+  check_interrupt();  // Eigen asks for memory before each of its blocks, and nowhere looks itself
   const size_t wanted = rounded(bytes) + kLine;
   char* block = nullptr;
   memory::Buffer* buffer = nullptr;

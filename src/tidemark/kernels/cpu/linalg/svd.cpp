@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/kernels/cpu/linalg/matrices.h"
 
 namespace tidemark::cpu::linalg {
@@ -31,6 +32,7 @@ void orthogonalise(T* a, T* v, int64_t rows, int64_t columns) {
     bool turned = false;
     for (int64_t p = 0; p < columns; ++p) {
       for (int64_t q = p + 1; q < columns; ++q) {
+        check_interrupt();
         T *x = a + p * rows, *y = a + q * rows;
         const Real<T> xx = std::real(inner(x, x, rows)), yy = std::real(inner(y, y, rows));
         const T xy = inner(x, y, rows);
@@ -55,6 +57,7 @@ template <class T>
 void complete(T* u, int64_t rows, int64_t known, int64_t wanted) {
   int64_t axis = 0;
   for (int64_t k = known; k < wanted; ++axis) {
+    check_interrupt();
     if (axis >= rows) return;
     T* column = u + k * rows;
     std::fill_n(column, rows, T(0));

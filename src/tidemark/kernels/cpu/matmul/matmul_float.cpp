@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/isa/product_loops.h"
 #include "tidemark/kernels/cpu/isa_level.h"
@@ -154,7 +155,10 @@ class Run {
       Place part = place;
       part.first_column += c;
       part.columns = std::min(cut_.slab_columns, place.columns - c);
-      for (int64_t step = 0; step < cut_.steps; ++step) one_step(part, step, memory, slab);
+      for (int64_t step = 0; step < cut_.steps; ++step) {
+        check_interrupt();
+        one_step(part, step, memory, slab);
+      }
       if (!c_) {
         epilogue_->apply_to(memory, cut_.slab_columns, part.item * p_.m + part.first_row, part.rows,
                             part.first_column, part.columns);

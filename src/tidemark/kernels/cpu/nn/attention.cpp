@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/isa/attention_loops.h"
@@ -126,6 +127,7 @@ struct Problem {
     parallel_for(workers(tasks, room), 1, [&](int64_t begin, int64_t end) {
       for (int64_t worker = begin; worker < end; ++worker) {
         for (int64_t i = next++; i < tasks; i = next++) {
+          check_interrupt();
           task(i, workspace + static_cast<size_t>(worker) * room);
         }
       }

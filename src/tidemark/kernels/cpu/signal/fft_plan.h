@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <numbers>
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::cpu {
 
 template <class T>
@@ -62,7 +64,10 @@ class FftPlan {
   /// `memory` holds table_elements(n); `line` is used while tables are made.
   FftPlan(int64_t n, Complex<T>* memory, Complex<T>* line)
       : n_(n), m_(fft_work_length(n)), roots_(memory), spectrum_(memory + m_), chirp_(nullptr) {
-    for (int64_t i = 0; i < m_; ++i) roots_[i] = root(i, m_);
+    for (int64_t i = 0; i < m_; ++i) {
+      if (i % 4096 == 0) check_interrupt();
+      roots_[i] = root(i, m_);
+    }
     if (m_ == n_) return;
     chirp_ = spectrum_ + m_;
     for (int64_t i = 0; i < n_; ++i) chirp_[i] = root(i * i % (2 * n_), 2 * n_);
@@ -114,6 +119,7 @@ class FftPlan {
     for (int64_t length = m_; length > 1;) {
       const int64_t radix = next_radix(length), parts = length / radix;
       for (int64_t p = 0; p < parts; ++p) {
+        if (p % 64 == 0) check_interrupt();
         const Complex<T>* from = x + stride * p;
         Complex<T>* to = y + stride * radix * p;
         if (radix == 4) {

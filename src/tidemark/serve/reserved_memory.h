@@ -1,0 +1,33 @@
+// ReservedMemory: bytes of the server that are no tensors (bodies, parsed JSON, answers), counted
+// against the memory limit before they are used.
+//
+//   ReservedMemory room(body.size());       // throws ResourceExhaustedError where it does not fit
+//   std::string answer; answer.reserve(…);  // what it is for
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tidemark::memory {
+struct Buffer;
+}
+
+namespace tidemark::serve {
+
+class ReservedMemory {
+ public:
+  explicit ReservedMemory(size_t bytes = 0) { grow_to(bytes); }
+  ~ReservedMemory();
+  ReservedMemory(const ReservedMemory&) = delete;
+  ReservedMemory& operator=(const ReservedMemory&) = delete;
+
+  /// Throws ResourceExhaustedError with the numbers; what was reserved before stays so.
+  void grow_to(size_t bytes);
+  void release();
+
+ private:
+  std::vector<memory::Buffer*> buffers_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace tidemark::serve
