@@ -43,6 +43,9 @@ class TIDEMARK_API Tape final : public CallHandler {
   void watch(const Tensor& t);
   void watch_id(uint64_t id);
   bool is_watched(const Tensor& t) const;
+  /// What was recorded so far has no part in gradients by way of this tensor: from now on it counts
+  /// as one that nothing made.
+  void stop_at(const Tensor& t);
 
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
   /// Records an op called elsewhere, if any of its inputs is watched.
@@ -127,6 +130,7 @@ class TIDEMARK_API Tape final : public CallHandler {
   int32_t num_slots_ = 0;
   std::deque<Entry> entries_;
   std::vector<uint64_t> accessed_;
+  std::vector<Tensor> stops_;
 };
 
 /// A question about a graph being built that only its run can answer: sizes are unknown, or the way
@@ -136,7 +140,8 @@ struct Question {
   std::span<const uint64_t> sources;
   std::span<const Tensor> source_tensors;  // empty handles: variables
   std::span<const Tensor> seeds;
-  std::vector<bool> connected;  // by source
+  std::span<const Tensor> stops;  // no gradient goes past these
+  std::vector<bool> connected;    // by source
 };
 /// Makes the graph ask it; one adjoint each source, empty where not connected.
 using Deferrer = std::vector<Adjoint> (*)(const Question& question);

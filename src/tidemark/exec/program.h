@@ -24,7 +24,8 @@ class TIDEMARK_API Recorder {
  public:
   virtual ~Recorder() = default;
   virtual CallHandler& handler() = 0;
-  virtual void watch(const Tensor& value) = 0;
+  /// `input`: which of those that the special watches.
+  virtual void watch(const Tensor& value, size_t input) = 0;
   virtual void set_recording(bool on) = 0;
   /// The step itself, in place of the special's run.
   virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;
@@ -105,10 +106,14 @@ class TIDEMARK_API Program {
   };
   struct Recording {
     const RecordingSpecial* special = nullptr;
-    std::vector<std::pair<uint32_t, uint32_t>> watch;  // (step after which, slot)
-    std::vector<int32_t> watch_first;                  // inputs of the program, constants
-    std::vector<bool> matters;                         // by step
-    uint32_t last = 0;                                 // the asking step
+    struct Watched {
+      uint32_t step = 0;  // after which; of no meaning for inputs of the program and constants
+      int32_t value = 0;  // an operand
+      uint32_t input = 0;
+    };
+    std::vector<Watched> watch, watch_first;
+    std::vector<bool> matters;  // by step
+    uint32_t last = 0;          // the asking step
   };
   class Builder;
   class Frame;

@@ -135,7 +135,8 @@ void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
   if (effects.may_change_variables()) readings_.clear();
   if (outputs.empty()) return;
   // Variables read inside take part too.
-  std::vector<Tensor> seen(inputs.begin(), inputs.end());
+  std::vector<Tensor> seen = readings_inside(*special);
+  seen.insert(seen.end(), inputs.begin(), inputs.end());
   for (const Variable& variable : effects.reads) {
     note(variable);
     seen.push_back(read(variable));

@@ -24,8 +24,9 @@ class GradientAtRun final : public exec::RecordingSpecial {
 
   std::string_view name() const override { return "gradient"; }
   std::unique_ptr<exec::Recorder> start() const override;
-  size_t num_watched() const override { return num_tensors_; }
-  size_t num_seen() const override { return num_tensors_ + question_.has_seed.size(); }
+  size_t num_watched() const override { return num_tensors_ + question_.num_stops; }
+  size_t num_seen() const override { return num_watched() + question_.has_seed.size(); }
+  bool is_stop(size_t input) const { return input >= num_tensors_; }
   graph::Effects effects() const override {
     return {.reads = variables_, .is_barrier = true, .needs_record = true};
   }
@@ -40,7 +41,7 @@ class GradientAtRun final : public exec::RecordingSpecial {
       ids.push_back(source ? source.id() : id_of(tensors.back()));
     }
     const std::vector<bool>& has_seed = question_.has_seed;
-    const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed.size());
+    const std::span<const Tensor> targets = inputs.subspan(num_watched(), has_seed.size());
     std::vector<Tensor> seeds(has_seed.size());
     size_t seed = num_seen();
     for (size_t i = 0; i < seeds.size(); ++i) {
@@ -60,7 +61,8 @@ class GradientAtRun final : public exec::RecordingSpecial {
   bool equals(const Special& other) const override {
     const auto& that = static_cast<const GradientAtRun&>(other);
     return that.question_.sources == question_.sources &&
-           that.question_.has_seed == question_.has_seed;
+           that.question_.has_seed == question_.has_seed &&
+           that.question_.num_stops == question_.num_stops;
   }
 
   GradientQuestion question_;
@@ -75,7 +77,9 @@ class TapeOfRun final : public exec::Recorder {
     for (const Variable& variable : special.effects().reads) tape_.watch_id(variable.id());
   }
   CallHandler& handler() override { return tape_; }
-  void watch(const Tensor& value) override { tape_.watch(value); }
+  void watch(const Tensor& value, size_t input) override {
+    special_.is_stop(input) ? tape_.stop_at(value) : tape_.watch(value);
+  }
   void set_recording(bool on) override { tape_.set_recording(on); }
   void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) override {
     special_.finish(tape_, inputs, outputs);
@@ -97,6 +101,12 @@ Variable variable_with(const GraphBuilder& builder, uint64_t id) {
   fail<InternalError>("a gradient was asked by a variable that the graph does not use");
 }
 
+/// The variable that the tensor is a reading of; null: it is something else.
+const Variable* variable_behind(const Tensor& t) {
+  if (!t.is_symbolic() || graph::node_of(t).op) return nullptr;
+  return graph::node_of(t).special->shown_variable();
+}
+
 std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
   GraphBuilder* builder = current_builder();
   if (!builder) fail("a gradient of a graph can be asked for only while it is being built");
@@ -107,15 +117,18 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
     if (!question.connected[i]) continue;
     const Tensor source =
         i < question.source_tensors.size() ? question.source_tensors[i] : Tensor();
-    if (source) {
+    const Variable* variable = source ? variable_behind(source) : nullptr;
+    if (source && !variable) {
       sources.push_back({});
       inputs.push_back(source);
       infos.push_back({source.dtype(), source.shape()});
     } else {
-      sources.push_back(variable_with(*builder, question.sources[i]));
+      sources.push_back(variable ? *variable : variable_with(*builder, question.sources[i]));
       infos.push_back({sources.back().dtype(), sources.back().shape()});
     }
   }
+  inputs.insert(inputs.end(), question.stops.begin(), question.stops.end());
+  const size_t num_stops = question.stops.size();
   std::vector<bool> has_seed;
   inputs.insert(inputs.end(), question.targets.begin(), question.targets.end());
   for (size_t i = 0; i < question.targets.size(); ++i) {
@@ -123,7 +136,7 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
     if (has_seed.back()) inputs.push_back(question.seeds[i]);
   }
   std::vector<Tensor> outputs(infos.size());
-  const auto special = gradient_at_run({std::move(sources), std::move(has_seed)});
+  const auto special = gradient_at_run({std::move(sources), std::move(has_seed), num_stops});
   builder->handle(special, infos, inputs, outputs);
   std::vector<autodiff::Adjoint> adjoints(question.sources.size());
   size_t next = 0;

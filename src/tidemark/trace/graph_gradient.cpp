@@ -1,5 +1,7 @@
 #include "tidemark/trace/graph_gradient.h"
 
+#include <set>
+
 #include "tidemark/graph/graph.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/infer.h"
@@ -24,6 +26,19 @@ std::vector<Tensor> outputs_of(graph::Node& node) {
   return out;
 }
 
+void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
+  for (graph::Node* node : graph.nodes()) {
+    if (node->op) continue;
+    if (node->inputs.empty() && node->outputs.size() == 1 && node->outputs[0].id != 0 &&
+        !graph::is_placeholder(*node)) {
+      out.push_back(graph::output_of(*node, 0));
+    }
+    for (const graph::InnerGraph& inner : node->special->inner_graphs()) {
+      add_readings(*inner.graph, out);
+    }
+  }
+}
+
 }  // namespace
 
 const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
@@ -31,13 +46,24 @@ const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
   return shared;
 }
 
+std::vector<Tensor> readings_inside(const graph::Special& special) {
+  std::vector<Tensor> out;
+  for (const graph::InnerGraph& inner : special.inner_graphs()) add_readings(*inner.graph, out);
+  return out;
+}
+
 std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
-                                         std::span<const Tensor> seeds) {
+                                         std::span<const Tensor> seeds,
+                                         std::span<const Tensor> stops) {
   autodiff::Tape tape({.persistent = false, .watch_accessed_variables = false});
   std::vector<uint64_t> ids;
   for (const Tensor& x : xs) {
     tape.watch(x);
     ids.push_back(id_of(x));
+  }
+  std::set<const graph::Node*> stopping;
+  for (const Tensor& t : stops) {
+    if (t.is_symbolic()) stopping.insert(&graph::node_of(t));
   }
   for (graph::Node* node : graph::nodes_for(ys, {})) {
     if (graph::is_placeholder(*node)) continue;
@@ -45,8 +71,12 @@ std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<c
     if (node->op) {
       tape.note({*node->op, node->inputs, node->attrs}, outputs);
     } else if (node->special != constant_special() && !outputs.empty()) {
-      tape.record(node->inputs, outputs, opaque_backward());
+      std::vector<Tensor> seen = readings_inside(*node->special);
+      seen.insert(seen.end(), node->inputs.begin(), node->inputs.end());
+      tape.record(seen, outputs, opaque_backward());
     }
+    if (!stopping.contains(node)) continue;
+    for (const Tensor& output : outputs) tape.stop_at(output);
   }
   return tape.gradient(ys, ids, seeds, xs);
 }

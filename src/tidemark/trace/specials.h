@@ -102,11 +102,12 @@ TIDEMARK_API std::shared_ptr<const graph::Special> attach_gradient(
 /// Where among the special's inputs the y begin, if it attaches a gradient.
 TIDEMARK_API std::optional<size_t> attached_outputs_at(const graph::Special& special);
 
-/// A gradient that the run of the graph tells. Inputs: the tensors to differentiate by, the
-/// targets, then a seed for each target that has one.
+/// A gradient that the run of the graph tells. Inputs: the tensors to differentiate by, those that
+/// no gradient goes past, the targets, then a seed for each target that has one.
 struct GradientQuestion {
   std::vector<Variable> sources;  // empty ones: the next of the tensors
   std::vector<bool> has_seed;     // one each target
+  size_t num_stops = 0;
 };
 TIDEMARK_API std::shared_ptr<const graph::Special> gradient_at_run(GradientQuestion question);
 /// Null: the special is another one.
