@@ -4,7 +4,7 @@
 
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/fusion/product.h"
 
 namespace tidemark::compile {

@@ -5,7 +5,7 @@
 
 #include "tidemark/base/plain_type.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 
 namespace tidemark::compile {
 

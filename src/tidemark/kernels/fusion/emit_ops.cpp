@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/fusion/emitter.h"
 
 namespace tidemark::fusion {

@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 #include "tidemark/kernels/fusion/machine_code.h"
 
 namespace tidemark::fusion {

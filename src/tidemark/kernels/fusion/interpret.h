@@ -2,7 +2,7 @@
 // run the ops unfused. So elementwise results agree with the unfused ones to the bit.
 #pragma once
 
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 #include "tidemark/kernels/fusion/run_args.h"
 
 namespace tidemark::fusion {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 
@@ -18,7 +18,7 @@ constexpr DTypeSet kFusable = kFloats | kInts | kBool;
 
 /// The dtype of a map's result: what its loop gives, rounded back to the half types.
 DType result_of(const OpDef& op, DType in) {
-  const cpu::Loop* loop = cpu::loop_for(op.name(), in);
+  const cpu::ElementwiseLoop* loop = cpu::loop_for(op.name(), in);
   if (!loop) return DType::invalid;
   return loop->out == DType::float32 && is_half(in) ? in : loop->out;
 }
@@ -113,7 +113,7 @@ class Verifier {
     for (int a = 1; a < i.arity; ++a) {
       if (dtype(i, a) != in) broken("%", v, " mixes dtypes");
     }
-    const cpu::Loop* loop = cpu::loop_for(i.op->name(), in);
+    const cpu::ElementwiseLoop* loop = cpu::loop_for(i.op->name(), in);
     if (!loop || loop->arity != i.arity || result_of(*i.op, in) != i.dtype) {
       broken("%", v, ": no loop of ", i.op->name(), " fits");
     }
@@ -237,7 +237,7 @@ bool is_fusable(const OpDef& op, DType dtype) {
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     if (!op.input_param(static_cast<int>(i)).dtypes.contains(dtype)) return false;
   }
-  const cpu::Loop* loop = cpu::loop_for(op.name(), dtype);
+  const cpu::ElementwiseLoop* loop = cpu::loop_for(op.name(), dtype);
   if (!loop || !kFusable.contains(loop->out)) return false;
   // A group has no way to say which of its ops failed.
   return !op.may_fail(dtype);
