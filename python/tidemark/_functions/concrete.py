@@ -8,6 +8,7 @@ from tidemark._functions import arguments
 from tidemark._functions.arguments import Call, NumberArg, TensorArg, ValueArg
 from tidemark._functions.numbers import wide_dtype
 from tidemark._graph.func_graph import FuncGraph
+from tidemark._graph.scopes import control_dependencies
 from tidemark._tidemark import Tensor
 from tidemark.errors import InvalidArgumentError
 
@@ -16,18 +17,18 @@ class Trace:
     """The result of tracing: runs without Python."""
 
     __slots__ = (
-        "graph", "token", "args", "call", "inputs", "captures", "structure", "reason", "line",
-        "calls", "nbytes", "state", "name", "key", "__weakref__",
+        "graph", "token", "args", "call", "inputs", "captures", "awaited", "structure", "reason",
+        "line", "calls", "nbytes", "state", "name", "key", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, name, graph, call, args, captures, structure):
+    def __init__(self, name, graph, call, args, builder, structure):
         self.name, self.graph, self.structure = name, graph, structure
         graph.set_name(name)
         self.token, self.args = call.token, args
         self.call = Call.__new__(Call)
         self.call._structure = nest.map_structure(lambda _: None, call._structure)
         self.call._specs = call._specs
-        self.captures = captures
+        self.captures, self.awaited = builder.captures, builder.awaited
         self.inputs = [
             (at, wide_dtype(arg.type)._enum if isinstance(arg, NumberArg) else None)
             for at, arg in enumerate(args)
@@ -51,7 +52,22 @@ class Trace:
             leaves[at] if number is None else _tidemark.convert(leaves[at], number)
             for at, number in self.inputs
         ]
-        return self.structure.pack(self.graph.run([*values, *self.captures]))
+        return self.compute(values)
+
+    def compute(self, values):
+        """The result for these inputs. In a graph of a session a function with effects becomes one
+        operation, which has them whenever one of its results is asked for."""
+        values = [*values, *self.captures]
+        if not _tidemark.builds_for_sessions():
+            return self.structure.pack(self.graph.run(values))
+        with control_dependencies(self.awaited):
+            run = self.graph.add_as_one_step if self.graph.num_effects else self.graph.run
+            return self.structure.pack(run(values))
+
+    @property
+    def is_for_one_call(self):
+        """Whether it refers to tensors or operations of the graph that the call is made in."""
+        return bool(self.captures or self.awaited)
 
     @property
     def is_general(self):
@@ -94,7 +110,7 @@ class ConcreteFunction:
                 )
             values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
         trace.calls += 1
-        return trace.structure.pack(trace.graph.run([*values, *trace.captures]))
+        return trace.compute(values)
 
     def _leaves_of(self, args, kwargs):
         """The leaves that are inputs, from a call by signature or by flat tensors and names."""

@@ -20,7 +20,12 @@ from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._functions.traces import CACHE
 from tidemark._graph.scopes import get_logger
-from tidemark._graph.tracing import Structure, building, is_symbolic
+from tidemark._graph.tracing import (
+    Structure,
+    building,
+    call_functions_in_python,
+    is_symbolic,
+)
 from tidemark._tensor.specs import TensorSpec
 from tidemark._tensor.variable import variable_with_id
 from tidemark._tidemark import Tensor
@@ -35,8 +40,9 @@ _thread = threading.local()
 def run_functions_eagerly(run_eagerly):
     """Whether tf.functions run as the Python functions they are made of."""
     global _eagerly
-    _eagerly = bool(run_eagerly)
-    _tidemark.set_functions_run_eagerly(_eagerly)
+    before, _eagerly = _eagerly, bool(run_eagerly)
+    if _eagerly is not before:
+        call_functions_in_python(_eagerly)
 
 
 def _caller():
@@ -168,7 +174,7 @@ class Function(_tidemark.FunctionBase):
         _tidemark.recording_mark("trace", f"{trace.name}: {reason}", trace.nbytes)
         if notes.active is not None:
             notes.active.add_trace(self, trace, kinds)
-        if trace.captures:
+        if trace.is_for_one_call:
             return trace
         # What the new one covers is not needed any more.
         self._traces = [
@@ -239,7 +245,7 @@ class Function(_tidemark.FunctionBase):
             if other.graph.is_same(graph):
                 graph = other.graph
                 break
-        return Trace(self._name, graph, call, args, builder.captures, structure)
+        return Trace(self._name, graph, call, args, builder, structure)
 
     def _traceable(self):
         function = self._python()
@@ -386,7 +392,7 @@ class Function(_tidemark.FunctionBase):
                 trace.reason, trace.line = reason, _caller()
                 trace.state = Captured(self._python_function, self._objects(trace))
                 self._made += 1
-                if not trace.captures:
+                if not trace.is_for_one_call:
                     self._traces.append(trace)
                     self._add_quick(trace)
                     CACHE.add(self, trace)

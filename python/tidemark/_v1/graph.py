@@ -12,9 +12,12 @@ from tidemark import _tidemark
 from tidemark._graph import scopes, symbolic
 from tidemark._graph.operation import Operation
 from tidemark._graph.scopes import control_dependencies, get_current_name_scope, name_scope
-from tidemark._graph.symbolic import operation_of
+from tidemark._graph.symbolic import graph_numbered, operation_of
+from tidemark._graph.tracing import call_functions_in_python
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
+from tidemark.random import _state as random_state
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _thread = threading.local()
@@ -67,6 +70,7 @@ class Graph:
         self._collections = {}
         self._lock = threading.RLock()
         self.seed = None
+        self._num_draws = 0
         _graphs[self._shared.id] = self
 
     # --- building ----------------------------------------------------------------------------
@@ -268,6 +272,7 @@ def enter(graph):
     place.scope.enter()
     place.outer_names = scopes.exchange_names(place.names)
     _stack().append(place)
+    call_functions_in_python(True)
     return place
 
 
@@ -279,6 +284,7 @@ def leave(place):
         else:  # the one entered after it goes back to where this one came from
             stack[stack.index(place) + 1].outer_names = place.outer_names
         stack.remove(place)
+        call_functions_in_python(False)
     place.scope.exit()
 
 
@@ -310,6 +316,13 @@ def get_default_graph():
         if _Global.graph is None:
             _Global.graph = Graph()
         return _Global.graph
+
+
+def graph_being_built():
+    """The graph that calls add to here: a function's while it is traced, else the default one."""
+    if _tidemark.is_tracing() and current_place() is None:
+        return graph_numbered(_tidemark.current_graph_id())
+    return get_default_graph()
 
 
 def reset_default_graph():
@@ -361,6 +374,24 @@ def _unique_scope(name):
     return name if place is None else place.graph._shared.unique_name(name)
 
 
+def _seed_of_draw(seed):
+    """What decides about the numbers of the operation that draws next, where sessions will run it:
+    the seeds of the graph and of the operation, or its place in the graph. None: nothing."""
+    stack = _stack()
+    if not stack or not _tidemark.is_tracing():
+        return seed
+    graph = stack[-1].graph
+    if graph.seed is None and seed is None:
+        return None
+    with graph._lock:
+        graph._num_draws += 1
+        number = graph._num_draws
+    first = random_state.DEFAULT_SEED if graph.seed is None else random_state.as_int64(graph.seed)
+    both = random_state.mixed(first, number if seed is None else seed)
+    return _tidemark.seed_of_operation(both & 0xFFFFFFFF, number)
+
+
+random_state.seed_of_draw = _seed_of_draw
 scopes.unique_scope = _unique_scope
 for _kind, _name in table.default_names().items():
     _tidemark.set_default_name(_kind, _name)
@@ -390,15 +421,38 @@ def keep_named(tensor):
             place.graph._named[operation._node.label] = operation
 
 
+def is_element(item):
+    """Whether something is an operation or a tensor of a graph."""
+    if isinstance(item, (Operation, _tidemark.NodeHandle)) or hasattr(item, "_as_graph_element"):
+        return True
+    return isinstance(item, Tensor) and _tidemark.is_symbolic(item)
+
+
+def node_behind(item):
+    """The node that a tensor, an operation or a variable of a graph stands for."""
+    item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
+    if isinstance(item, _tidemark.NodeHandle):
+        return item
+    if isinstance(item, Operation):
+        return item._node
+    if isinstance(item, IndexedSlices):
+        item = item.values
+    if not isinstance(item, Tensor):
+        raise TypeError(f"Can not convert a {type(item).__name__} into a Tensor or Operation.")
+    if not _tidemark.is_symbolic(item):
+        raise AttributeError(
+            "Tensor.graph is undefined when eager execution is enabled: control dependencies of a "
+            f"graph are its own tensors and operations, and {item!r} has its value already."
+        )
+    return _tidemark.node_of(item)
+
+
 @contextlib.contextmanager
 def dependencies(control_inputs):
     """Nodes made inside run after the given tensors and operations."""
     place = current_place()
     outer = place.before
-    nodes = []
-    for item in control_inputs or ():
-        item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
-        nodes.append(item._node if isinstance(item, Operation) else _tidemark.node_of(item))
+    nodes = [node_behind(item) for item in control_inputs or ()]
     place.before = [] if control_inputs is None else [*outer, *nodes]
     place.scope.set_before(place.before)
     try:
