@@ -27,6 +27,11 @@ def _sessions():
     return _thread.sessions
 
 
+def running():
+    """The session whose run this thread is in."""
+    return _thread.running
+
+
 def get_default_session():
     """The innermost session of this thread's contexts; None."""
     sessions = _sessions()
@@ -63,6 +68,14 @@ class BaseSession:
         """The values of tensors, by the names or structure they are asked for."""
         if notes.active is not None:
             notes.active.add_run(fetches)
+        outer = getattr(_thread, "running", None)
+        _thread.running = self
+        try:
+            return self._run_any(fetches, feed_dict, options, run_metadata)
+        finally:
+            _thread.running = outer
+
+    def _run_any(self, fetches, feed_dict, options, run_metadata):
         plain = options is None and run_metadata is None and not self._timeout
         if plain and not self._session.is_closed:  # what most programs ask for
             try:
