@@ -71,6 +71,7 @@ class Graph:
         self._lock = threading.RLock()
         self.seed = None
         self._num_draws = 0
+        self._unfeedable, self._unfetchable = set(), set()
         _graphs[self._shared.id] = self
 
     # --- building ----------------------------------------------------------------------------
@@ -133,6 +134,49 @@ class Graph:
     def control_dependencies(self, control_inputs):
         return control_dependencies(control_inputs)
 
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        """A context for operations that run where another does; there is one place."""
+        if op is None and not ignore_existing:
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
+        if op is not None:
+            self.as_graph_element(op)
+        yield
+
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """A context for what is kept apart by name; each session keeps its own."""
+        yield container_name
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None,
+                  op_def=None, compute_shapes=True, compute_device=True):  # fmt: skip
+        """An operation of a type of TensorFlow's, by its inputs and attributes."""
+        from tidemark._v1.graph_def.raw_calls import create  # few programs make operations so
+
+        with self.as_default():
+            return create(self, op_type, list(inputs), dict(attrs or {}), name)
+
+    def prevent_feeding(self, tensor):
+        """From now on no run may give the tensor another value."""
+        self._unfeedable.add(operation_of(tensor))
+
+    def prevent_fetching(self, op):
+        """From now on no run may ask for the operation."""
+        self._unfetchable.add(op)
+
+    def is_feedable(self, tensor):
+        return operation_of(self.as_graph_element(tensor)) not in self._unfeedable
+
+    def is_fetchable(self, tensor_or_op):
+        if isinstance(tensor_or_op, Tensor):
+            return operation_of(tensor_or_op) not in self._unfetchable
+        return tensor_or_op not in self._unfetchable
+
+    def switch_to_thread_local(self):
+        """Scopes are each thread's own from the start."""
+
     # --- looking things up -------------------------------------------------------------------
 
     def get_operation_by_name(self, name):
@@ -168,7 +212,7 @@ class Graph:
                 f"The name {name!r} refers to a Tensor which does not exist. The operation, "
                 f"{operation!r}, exists but only has {found._node.num_outputs} outputs."
             )
-        return found._node.output(int(index))
+        return symbolic.output_of(found._node, int(index))
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """What a fetch or feed means: a tensor, an operation, or the name of one."""
@@ -222,6 +266,27 @@ class Graph:
 
     def clear_collection(self, name):
         self._collections.pop(name, None)
+
+    collections = property(lambda self: self.get_all_collection_keys())
+    operations = property(lambda self: self.get_operations())
+
+    def num_operations(self):
+        return len(self._shared.nodes())
+
+    def get_name_scope(self):
+        """The scope of names that this thread is in."""
+        return get_current_name_scope()
+
+    def op_def_for_type(self, type):
+        """What operations of the type look like."""
+        from tidemark._v1.graph_def.op_defs import op_def_message  # few programs write graphs
+
+        return op_def_message(type)
+
+    @property
+    def graph_def_versions(self):
+        """The versions of the format that its GraphDef has."""
+        return self.as_graph_def().versions
 
     @property
     def version(self):
@@ -453,6 +518,9 @@ def dependencies(control_inputs):
     place = current_place()
     outer = place.before
     nodes = [node_behind(item) for item in control_inputs or ()]
+    for item, node in zip(control_inputs or (), nodes, strict=True):
+        if node.graph_id != place.graph._shared.id:
+            raise ValueError(f"{item!r} is not an element of this graph.")
     place.before = [] if control_inputs is None else [*outer, *nodes]
     place.scope.set_before(place.before)
     try:
