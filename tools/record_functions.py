@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes down what TensorFlow makes of tests/python/function_programs*.py and session_programs.py.
+"""Writes down what TensorFlow makes of tests/python/function_programs*.py and session_programs*.py.
 
     <python with TensorFlow> tools/record_functions.py [program ...]
 
@@ -42,6 +42,7 @@ def main():
     import function_programs_more  # noqa: F401
     import function_programs_rules  # noqa: F401
     import session_programs
+    import session_programs_more  # noqa: F401
 
     record(function_programs.PROGRAMS, DATA / "tf_functions.json", sys.argv[1:])
     record(session_programs.PROGRAMS, DATA / "tf_sessions.json", sys.argv[1:])
