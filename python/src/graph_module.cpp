@@ -503,9 +503,7 @@ void add_node_functions(nb::module_& m) {
   m.def("node_inputs", node_inputs);
   m.def("node_outputs", node_outputs);
   m.def("node_attrs", node_attrs);
-  m.def("node_kind", [](nb::handle t) {
-    return std::string(graph::kind_of(maker_of(t)));
-  });
+  m.def("node_kind", [](nb::handle t) { return std::string(graph::kind_of(maker_of(t))); });
   m.def("node_line", [](nb::handle t) {
     const graph::Node& node = maker_of(t);
     return node.site ? memory::describe(*node.site) : std::string();
@@ -637,7 +635,8 @@ void add_graph_functions(nb::module_& m) {
       .def_prop_ro("awaited",
                    [](const Building& self) {
                      nb::list out;
-                     for (const graph::NodeRef& n : self.builder.awaited()) out.append(NodeHandle{n});
+                     for (const graph::NodeRef& n : self.builder.awaited())
+                       out.append(NodeHandle{n});
                      return out;
                    })
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })

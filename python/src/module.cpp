@@ -14,6 +14,7 @@
 #include "pickle.h"
 #include "plan_module.h"
 #include "profile_module.h"
+#include "promotion.h"
 #include "sites.h"
 #include "tape_type.h"
 #include "tensor_type.h"
@@ -66,6 +67,7 @@ NB_MODULE(_tidemark, m) {
   add_device_functions(m);
   add_memory_functions(m);
   add_runtime_functions(m);
+  add_promotion_functions(m);
   add_graph_functions(m);
   add_session_functions(m);
   add_data_functions(m);

@@ -398,9 +398,9 @@ void add_session_functions(nb::module_& m) {
       .def("__init__",
            [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
               nb::handle shape, bool trainable) {
-             new (self) session::GraphVariable{new_tensor_id() | (trainable ? kTrainableIds : 0),
-                                               name, dtype_from_object(dtype.ptr()),
-                                               shape_of(shape), trainable};
+             new (self)
+                 session::GraphVariable{new_tensor_id() | (trainable ? kTrainableIds : 0), name,
+                                        dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
            })
       .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
       .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
@@ -440,8 +440,7 @@ void add_session_functions(nb::module_& m) {
   m.def("graph_gradients", gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("seeds").none(),
         nb::arg("stops"));
   m.def("nodes_for", depends_on);
-  m.def("node_of",
-        [](nb::handle t) { return NodeHandle{graph::NodeRef::share(&maker_of(t))}; });
+  m.def("node_of", [](nb::handle t) { return NodeHandle{graph::NodeRef::share(&maker_of(t))}; });
   m.def("output_index", [](nb::handle t) {
     maker_of(t);
     return graph::symbolic(tensor_of(t.ptr())).index;

@@ -16,7 +16,8 @@ _CUBIC = -0.75
 
 
 def _scale(old, new, align_corners):
-    """How far apart, in old pixels, two new ones are; with aligned corners the last fall together."""
+    """How far apart, in old pixels, two new ones are; with aligned corners the last of both fall
+    together."""
     if align_corners:
         apart = cast(old - 1, dtypes.float32) / cast(larger(new - 1, 1), dtypes.float32)
         whole = cast(old, dtypes.float32) / cast(larger(new, 1), dtypes.float32)

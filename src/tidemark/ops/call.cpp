@@ -1,15 +1,18 @@
 #include <tidemark/call.h>
 
 #include <array>
+#include <atomic>
 
 #include "tidemark/memory/context.h"
 #include "tidemark/ops/dispatch.h"
+#include "tidemark/ops/promotion.h"
 
 namespace tidemark {
 
 namespace {
 
 constinit Executor eager_executor = nullptr;
+constinit std::atomic<PromotionGuard> promotion_guard{nullptr};
 
 thread_local constinit CallHandler* top __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -167,11 +170,16 @@ bool remove_handler(CallHandler& handler) noexcept {
 
 CallHandler* handler_below(const CallHandler& handler) noexcept { return handler.below_; }
 
+void set_promotion_guard(PromotionGuard guard) noexcept {
+  promotion_guard.store(guard, std::memory_order_relaxed);
+}
+
 void dispatch(const OpCall& call, std::span<Tensor> outputs) {
   if (call.op.has_dtype_attrs()) check_dtype_attrs(call);
   if (is_plain(call)) return hand_over(call, outputs);
   check_count(call);
   if (needs_promotion(call)) {
+    if (const PromotionGuard guard = promotion_guard.load(std::memory_order_relaxed)) guard(call);
     const std::vector<Tensor> inputs = promoted_inputs(call);
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_input(call.op, static_cast<int>(i), inputs[i].dtype());

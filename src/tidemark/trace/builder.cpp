@@ -75,6 +75,11 @@ Tensor GraphBuilder::own(const Tensor& t) {
   if (graph::is_donated(t)) fail<FailedPreconditionError>(graph::describe_donated(t));
   const std::pair key(&node, graph::symbolic(t).index);
   if (const auto known = inner_of_.find(key); known != inner_of_.end()) return known->second;
+  if (is_shared_) {
+    fail<OutOfScopeError>("the tensor ", graph::describe(t),
+                          " must be from the same graph as what it is used with. Make it in this "
+                          "graph, or feed its value");
+  }
   if (!around_) {
     fail<OutOfScopeError>("the tensor ", graph::describe(t),
                           " is out of scope and cannot be used here: it belongs to another graph. "

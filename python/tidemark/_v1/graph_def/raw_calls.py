@@ -22,7 +22,6 @@ from tidemark._v1.graph_def.importing import Call, make_by_rule
 from tidemark._v1.graph_def.readers import NEEDS_GRAPH, READERS
 from tidemark.errors import InvalidArgumentError
 
-
 # What functions call some inputs and attributes that definitions have under another name.
 _RENAMED = {"reduction_indices": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
 _RENAMED_IN = {"ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
