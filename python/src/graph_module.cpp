@@ -10,11 +10,12 @@
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/memory/runs.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -78,11 +79,11 @@ class OnOtherThread {
 
 class Lifted {
  public:
-  void enter() { scope_ = std::make_unique<trace::EagerScope>(); }
+  void enter() { scope_ = std::make_unique<NoHandlers>(); }
   void exit() { scope_.reset(); }
 
  private:
-  std::unique_ptr<trace::EagerScope> scope_;
+  std::unique_ptr<NoHandlers> scope_;
 };
 
 void donate(const exec::Program& program, nb::handle inputs, std::span<Tensor> given,
@@ -295,7 +296,7 @@ nb::list add_as_one_step(const FinishedGraph& self, nb::handle inputs) {
   std::vector<trace::Body> bodies;
   bodies.push_back(std::move(body));
   builder->set_next_label("StatefulPartitionedCall");
-  builder->handle(std::make_shared<trace::Branch>(std::move(bodies)), infos, given, outputs);
+  builder->handle_step(std::make_shared<trace::Branch>(std::move(bodies)), infos, given, outputs);
   return list_of(outputs);
 }
 
@@ -439,8 +440,8 @@ nb::object evaluate(nb::handle value) {
   const GilHeld held;
   const Tensor wanted = tensor_of(value.ptr());
   if (!wanted.is_symbolic()) return nb::borrow(value);
-  const auto program = exec::Program::build({}, {&wanted, 1});
-  const trace::EagerScope eager;
+  const auto program = exec::Program::build({}, {&wanted, 1}, {}, exec::Compile::never);
+  const NoHandlers eager;
   Tensor out;
   program->run({}, {&out, 1});
   return object_of(std::move(out));
@@ -489,7 +490,6 @@ void add_node_functions(nb::module_& m) {
     if (!scope.empty()) scope += '/';
     trace::set_name_scope(std::move(scope));
   });
-  m.def("set_default_name", graph::set_default_name);
   m.def("set_next_name", [](std::string name) {
     trace::GraphBuilder* builder = trace::current_builder();
     if (builder && builder->is_shared()) builder->set_next_label(std::move(name));

@@ -413,10 +413,6 @@ PyObject* extend_tensor(PyObject*, PyObject* attributes) {
   }
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(attributes, &at, &key, &value);) {
-    if (PyUnicode_Check(key) && PyUnicode_CompareWithASCIIString(key, "__getitem__") == 0) {
-      set_general_getitem(value);  // plain positions are answered without it
-      continue;
-    }
     if (PyObject_SetAttr(reinterpret_cast<PyObject*>(tensor_type), key, value) < 0) return nullptr;
   }
   Py_RETURN_NONE;

@@ -2,7 +2,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include "tidemark/ops/promotion.h"
 #include "tidemark/trace/builder.h"
 
 #include "frames.h"
@@ -43,10 +42,14 @@ std::pair<int, int> different_inputs(const OpCall& call) {
   return {0, 0};
 }
 
-/// The package's own functions may mix dtypes; the program, written for TensorFlow, gets its error.
-void refuse_to_program(const OpCall& call) {
+bool is_on = true;  // guarded by the GIL
+
+}  // namespace
+
+void check_promotion(const OpCall& call) {
   Place place;
-  if (!holds_gil || !innermost_place(place) || is_internal(place.code)) return;
+  // Without the lock it is no program of Python's that calls.
+  if (is_on || !holds_gil || !innermost_place(place) || is_internal(place.code)) return;
   const auto [first, other] = different_inputs(call);
   const DType wanted = call.inputs[static_cast<size_t>(first)].dtype();
   const DType given = call.inputs[static_cast<size_t>(other)].dtype();
@@ -64,18 +67,10 @@ void refuse_to_program(const OpCall& call) {
        "]. Convert one with tf.cast, or see tidemark.experimental.set_dtype_promotion.");
 }
 
-bool is_on = true;  // guarded by the GIL
-
-}  // namespace
-
 void add_promotion_functions(nb::module_& m) {
   m.def(
-      "set_dtype_promotion",
-      [](bool on) {
-        set_promotion_guard(on ? nullptr : refuse_to_program);
-        return std::exchange(is_on, on);
-      },
-      nb::arg("on"), "Whether programs may mix dtypes; returns what held before.");
+      "set_dtype_promotion", [](bool on) { return std::exchange(is_on, on); }, nb::arg("on"),
+      "Whether programs may mix dtypes; returns what held before.");
 }
 
 }  // namespace tidemark::python

@@ -2,8 +2,14 @@
 
 #include "tidemark/base/upcalls.h"
 
+#include "tidemark/autodiff/tape.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/exec/arena_pool.h"
+#include "tidemark/exec/eager.h"
+#include "tidemark/graph/node.h"
 #include "tidemark/kernels/emulated/backend.h"
+#include "tidemark/trace/graph_gradient.h"
+#include "tidemark/trace/specialise.h"
 
 namespace tidemark {
 
@@ -17,6 +23,12 @@ std::unique_ptr<Backend> open_backend(std::string_view kind, int index) {
 
 extern constinit const Upcalls upcalls = {
     .open_backend = open_backend,
+    .give_back_idle = exec::drop_idle_arenas,
+    .destroy_symbolic = graph::destroy_symbolic,
+    .known_ints = graph::known_ints,
+    .run_now = exec::run_eager,
+    .specialise = trace::specialise,
+    .defer_gradient = trace::defer_gradient,
 };
 
 }  // namespace tidemark

@@ -158,6 +158,8 @@ def install():
     for name, method in methods.items():
         if hasattr(method, "__qualname__"):
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    # Plain positions are answered without it.
+    _tidemark.set_general_getitem(methods.pop("__getitem__"))
     _tidemark.extend_tensor(methods)
 
 

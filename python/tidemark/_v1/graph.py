@@ -54,6 +54,7 @@ class GraphKeys:
 
 
 _graphs = weakref.WeakValueDictionary()  # id → Graph
+_NAMES = _tidemark.NamesOfKinds(table.default_names())  # what operations are called unless named
 
 
 def graph_with_id(number):
@@ -65,7 +66,7 @@ class Graph:
     """Tensors and operations that sessions run. A node nothing refers to is gone."""
 
     def __init__(self):
-        self._shared = _tidemark.SharedGraph("graph")
+        self._shared = _tidemark.SharedGraph("graph", _NAMES)
         self._named = {}  # name given by the user → Operation, which stays
         self._collections = {}
         self._lock = threading.RLock()
@@ -458,10 +459,6 @@ def _seed_of_draw(seed):
 
 random_state.seed_of_draw = _seed_of_draw
 scopes.unique_scope = _unique_scope
-for _kind, _name in table.default_names().items():
-    _tidemark.set_default_name(_kind, _name)
-
-
 symbolic.session_graph = graph_with_id
 
 

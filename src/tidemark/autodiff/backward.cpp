@@ -2,6 +2,7 @@
 #include <tidemark/create.h>
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/base/upcalls.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/ops/arrays.h"
 #include "tidemark/tensor/storage.h"
@@ -134,8 +135,6 @@ void check_seed(const Tensor& seed, const Tensor& target) {
        "; its target has ", name_of(target.dtype()), " and ", target.shape());
 }
 
-constinit Deferrer deferrer = nullptr;
-
 bool is_any_symbolic(std::span<const Tensor> tensors) {
   for (const Tensor& t : tensors) {
     if (t && t.is_symbolic()) return true;
@@ -175,8 +174,6 @@ std::vector<bool> connections(const std::deque<Entry>& entries, size_t count, in
 }
 
 }  // namespace
-
-void set_deferrer(Deferrer function) noexcept { deferrer = function; }
 
 std::vector<Adjoint> run_backward(const Entry& entry, std::span<Tensor> dy, uint64_t wanted,
                                   bool gives_up_dy) {
@@ -227,9 +224,9 @@ std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
         targets, sources, source_tensors,
         seeds,   stops_,  connections(entries_, count, num_slots_, target_slots, slots)};
     if (!options_.persistent) end_many(false);
-    return deferrer(question);
+    return upcalls.defer_gradient(question);
   };
-  const bool is_traced = deferrer && is_any_symbolic(targets);
+  const bool is_traced = is_any_symbolic(targets);
   if (is_traced && has_unknown_sizes(entries_, count, walk)) return defer();
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!walk.is_reached(target_slots[i])) continue;

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "tidemark/exec/watched_op.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -111,9 +111,7 @@ class Pool {
   }
 
  private:
-  Pool() {
-    memory::set_idle_reclaimer([] { return instance().drop_idle(); });
-  }
+  Pool() = default;
 
   /// The smallest that is large enough, in the account of this thread.
   std::vector<Arena>::iterator best_for(size_t bytes, bool exact) {
@@ -171,6 +169,8 @@ class Pool {
 thread_local constinit ArenaPart offered;
 
 }  // namespace
+
+bool drop_idle_arenas() { return Pool::instance().drop_idle(); }
 
 ArenaOffer::ArenaOffer(const ArenaPart& part) : outer_(std::exchange(offered, part)) {}
 ArenaOffer::~ArenaOffer() { offered = outer_; }

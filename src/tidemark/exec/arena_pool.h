@@ -44,6 +44,9 @@ class ArenaOffer {
   ArenaPart outer_;
 };
 
+/// Gives back every block that waits for its next run; false: none did.
+bool drop_idle_arenas();
+
 /// A block for the time of one run.
 class ArenaLease {
  public:

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/idle_code.h"
 #include "tidemark/exec/long_work.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/exec/step_site.h"
-#include "tidemark/exec/watched_op.h"
-#include "tidemark/graph/special_scope.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/poison.h"
 #include "tidemark/tensor/headers.h"
@@ -116,7 +117,7 @@ class Executable::Run {
       case Kind::computing: {
         const StepSite site(step.site);
         const OpName name(step.name);
-        const WatchedOp watched(step.name);
+        const ObservedOp observed(step.name);
         make_outputs(step);
         const LongWork scope(step.is_long);
         step.special->compute(operands_of(step), outputs_of(step), workspace_of(step));
@@ -159,7 +160,7 @@ class Executable::Run {
   void compute(const Step& step) {
     const StepSite site(step.site);
     const OpName name(step.name);
-    const WatchedOp watched(step.name);
+    const ObservedOp observed(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
     const OpCall call{*step.op, operands_of(step), step.attrs};

@@ -7,16 +7,17 @@
 #include "tidemark/base/interrupt.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/exec/placement.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/graph/effects.h"
 #include "tidemark/graph/graph.h"
-#include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/runs.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark::exec {
 
@@ -43,7 +44,7 @@ void check_has_values(std::span<const Tensor> inputs) {
 namespace {
 
 bool lies_elsewhere(std::span<const Variable> variables) {
-  const VariableScope untraced(nullptr);
+  const NoHandlers now;
   return std::any_of(variables.begin(), variables.end(),
                      [](const Variable& v) { return !v.operand().device().is_cpu(); });
 }
@@ -151,19 +152,16 @@ class Program::Recorders {
     }
   }
   void finish(int recording, std::span<Tensor> inputs, std::span<Tensor> outputs) {
-    const std::unique_ptr<Recorder> recorder = std::move(started_[static_cast<size_t>(recording)]);
+    const std::unique_ptr<graph::Recorder> recorder =
+        std::move(started_[static_cast<size_t>(recording)]);
     remove_handler(recorder->handler());
     recorder->finish(inputs, outputs);
   }
 
  private:
   const std::vector<Recording>& all_;
-  std::vector<std::unique_ptr<Recorder>> started_;
+  std::vector<std::unique_ptr<graph::Recorder>> started_;
 };
-
-void RecordingSpecial::run(std::span<Tensor>, std::span<Tensor>) const {
-  fail<InternalError>("[", name(), "] runs as a step of a program only");
-}
 
 void Program::run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const {
   const SpecialStep& what = specials_[step.special - 1];
@@ -217,9 +215,9 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   if (top_handler() == nullptr) check_has_values(inputs);
   if (versions_ && top_handler() == nullptr && !meets_devices(inputs)) {
     if (const Executable* planned = versions_->find(*this, inputs)) {
-      if (op_observer) [[unlikely]] {
+      if (is_observed()) [[unlikely]] {
         for (const Step& step : steps_) {
-          if (step.op) op_observer(*step.op);
+          if (step.op) tell_called(*step.op);
         }
       }
       return planned->run(inputs, outputs);

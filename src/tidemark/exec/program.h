@@ -13,44 +13,20 @@
 #include <functional>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/graph/recording.h"
 
 namespace tidemark::exec {
 
 class Versions;
 class Executable;
 
-/// Sees what happens between the first use of some values and a step that asks about them.
-class TIDEMARK_API Recorder {
- public:
-  virtual ~Recorder() = default;
-  virtual CallHandler& handler() = 0;
-  /// `input`: which of those that the special watches.
-  virtual void watch(const Tensor& value, size_t input) = 0;
-  virtual void set_recording(bool on) = 0;
-  /// The step itself, in place of the special's run.
-  virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;
-};
-
-/// A special whose outputs depend on how some of its inputs came from others: it says that it needs
-/// a record.
-class TIDEMARK_API RecordingSpecial : public graph::Special {
- public:
-  virtual std::unique_ptr<Recorder> start() const = 0;
-  /// Inputs [0, num_watched) are watched from where they are made.
-  virtual size_t num_watched() const = 0;
-  /// Inputs [num_watched, num_seen) are what the question is about: steps they do not need are not
-  /// recorded.
-  virtual size_t num_seen() const = 0;
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-};
-
 /// When a program is worth a plan.
 enum class Compile : uint8_t {
   when_repeated,  ///< sizes that come once are run step by step
   at_once,        ///< on the first run, where the sizes of all inputs were known from the start
+  never,          ///< run once, step by step
 };
 
-/// Keeps no node alive.
 class TIDEMARK_API Program {
  public:
   Program();
@@ -64,13 +40,14 @@ class TIDEMARK_API Program {
                                               Compile compile = Compile::when_repeated,
                                               int64_t budget = 0,
                                               std::vector<uint32_t> donated = {});
+  /// Of a part of a graph, which goes on growing: the part is copied.
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects = {},
-                                              Compile compile = Compile::when_repeated,
-                                              int64_t budget = 0,
-                                              std::vector<uint32_t> donated = {});
+                                              Compile compile = Compile::when_repeated);
 
+  /// What it was built of.
+  const graph::Graph& graph() const { return *graph_; }
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }
   /// Inputs that no step and no output needs.
@@ -105,7 +82,7 @@ class TIDEMARK_API Program {
     int recording = -1;
   };
   struct Recording {
-    const RecordingSpecial* special = nullptr;
+    const graph::RecordingSpecial* special = nullptr;
     struct Watched {
       uint32_t step = 0;  // after which; of no meaning for inputs of the program and constants
       int32_t value = 0;  // an operand
@@ -127,6 +104,7 @@ class TIDEMARK_API Program {
     return ref >= 0 ? slots[static_cast<size_t>(ref)] : constants_[static_cast<size_t>(~ref)];
   }
 
+  std::shared_ptr<const graph::Graph> graph_;
   size_t num_inputs_ = 0;
   size_t num_slots_ = 0;
   std::vector<Step> steps_;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/settings.h"
+#include "tidemark/base/upcalls.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
@@ -15,9 +17,6 @@
 namespace tidemark::exec {
 
 namespace {
-
-constinit Specialiser specialiser = nullptr;
-constinit std::atomic<PlanWatch> plan_watch{nullptr};
 
 /// Inputs that nobody looks at may be missing.
 uint64_t hash_of(std::span<const Tensor> inputs) {
@@ -33,16 +32,11 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
 
 }  // namespace
 
-void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
-
-void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
-
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
                                          std::shared_ptr<graph::Graph>* unfused,
                                          compile::Repetitions* repetitions) {
-  if (!specialiser) return nullptr;
   const PlacementScope on_cpu((Device()));  // passes compute what is known already
-  std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
+  std::shared_ptr<graph::Graph> graph = upcalls.specialise(program.graph(), inputs);
   return graph ? compile::run_passes(std::move(graph), unfused, repetitions) : nullptr;
 }
 
@@ -156,7 +150,8 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
       const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());
       unfused.reset();
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
-      if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
+      if (is_observed()) [[unlikely]]
+        for_each_observer([&](Observer& observer) { observer.planned(planned); });
       for (const plan::PlannedStep& step : planned.plan.steps) {
         if (step.node->special) step.node->special->prepare(step.node->inputs);
       }

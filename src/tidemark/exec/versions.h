@@ -50,21 +50,12 @@ class Versions {
   int next_seen_ = 0;
 };
 
-/// How a program becomes a graph of known sizes: the layers that trace know. Null: it cannot.
-using Specialiser = std::shared_ptr<graph::Graph> (*)(const Program& program,
-                                                      std::span<const Tensor> inputs);
-TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
-
-/// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
-/// given, becomes the graph as it is before fusion; `repetitions`: what is computed twice.
+/// The program's graph for inputs of the given sizes, after all passes. Null: it cannot be made.
+/// `unfused`, where it is given, becomes the graph as it is before fusion; `repetitions`: what is
+/// computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
     const Program& program, std::span<const Tensor> inputs,
     std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* repetitions = nullptr);
-
-struct PlannedGraph;
-/// Sees every plan that programs are going to run by. Null: nobody.
-using PlanWatch = void (*)(const PlannedGraph& planned) noexcept;
-TIDEMARK_API void set_plan_watch(PlanWatch see) noexcept;
 
 /// A graph and its plan, within the budget where there is one.
 struct PlannedGraph {

@@ -87,13 +87,27 @@ std::vector<Node*> nodes_for(std::span<const Tensor> tensors, std::span<const No
 
 std::vector<Node*> Graph::nodes() const { return nodes_for(outputs_, effects_); }
 
+namespace {
+
+size_t bytes_of(const Node& node) {
+  return sizeof(Node) + node.outputs.size() * (sizeof(OutputInfo) + sizeof(SymbolicImpl)) +
+         node.attrs.size() * sizeof(Attr) + node.inputs.size() * sizeof(Tensor) +
+         (node.special ? node.special->bytes() : 0);
+}
+
+}  // namespace
+
+size_t Graph::node_bytes() const {
+  size_t bytes = sizeof(Graph);
+  for (const Node* node : nodes()) bytes += bytes_of(*node);
+  return bytes;
+}
+
 size_t Graph::bytes() const {
   std::unordered_set<const memory::Buffer*> seen;
   size_t bytes = sizeof(Graph);
   for (const Node* node : nodes()) {
-    bytes += sizeof(Node) + node->outputs.size() * (sizeof(OutputInfo) + sizeof(SymbolicImpl)) +
-             node->attrs.size() * sizeof(Attr) + node->inputs.size() * sizeof(Tensor);
-    if (node->special) bytes += node->special->bytes();
+    bytes += bytes_of(*node);
     for (const Tensor& t : node->inputs) {
       const memory::Buffer* buffer = t.impl()->buffer;
       if (buffer && seen.insert(buffer).second) bytes += buffer->charged;

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tidemark/graph/effects.h"
@@ -34,6 +35,7 @@ class TIDEMARK_API OutOfScopeError : public InvalidArgumentError {
 namespace tidemark::graph {
 
 class Graph;
+class RecordingSpecial;
 struct Node;
 
 /// What is known of a symbolic tensor whose shape is not: its shape, and if it is small and made of
@@ -92,6 +94,17 @@ class TIDEMARK_API Special {
   virtual const Variable* shown_variable() const { return nullptr; }
   /// The update that it is, by its inputs: it does nothing else and has no outputs.
   virtual const VariableUpdate* update() const { return nullptr; }
+
+  /// Where among its inputs those begin that its outputs are; nothing: they are others. Tapes see
+  /// more of it, nobody else does.
+  virtual std::optional<size_t> passed_inputs_at() const { return {}; }
+  /// The Python that it runs: the library's function that could not be traced, or "" for the user's
+  /// own code; nothing: it runs none.
+  virtual std::optional<std::string_view> python_function() const { return {}; }
+  /// Where the memory went of the tensor that it stands for; null: it stands for a computation.
+  virtual const std::string* donated_to() const { return nullptr; }
+  /// Itself, where its outputs depend on how its inputs came about; null: they do not.
+  virtual const RecordingSpecial* recording() const { return nullptr; }
 
   virtual std::vector<InnerGraph> inner_graphs() const { return {}; }
   virtual std::vector<InnerProgram> inner_programs() const { return {}; }
@@ -158,6 +171,11 @@ struct Node {
 inline SymbolicImpl& symbolic(const Tensor& t) { return *static_cast<SymbolicImpl*>(t.impl()); }
 inline Node& node_of(const Tensor& t) { return *symbolic(t).node; }
 
+/// The last handle went.
+void destroy_symbolic(detail::TensorImpl* impl) noexcept;
+/// The elements that the tensor will have in every run; throws ValueUnknownError where they differ.
+std::vector<int64_t> known_ints(const detail::TensorImpl& impl);
+
 /// A tensor that stands for output `index` of the node, as the node's OutputInfo says.
 TIDEMARK_API Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined = {});
 
@@ -171,10 +189,6 @@ TIDEMARK_API std::string_view kind_of(const Node& node);
 
 /// The node's name, made up where it has none: "add", "add_1", … within its graph.
 TIDEMARK_API const std::string& name_of(Node& node);
-/// What nodes of a kind are called unless told otherwise; the kind itself unless set here. Set
-/// before graphs are built.
-TIDEMARK_API void set_default_name(std::string kind, std::string name);
-TIDEMARK_API const std::string& default_name(std::string_view kind);
 /// More is known of the shape than the op tells.
 TIDEMARK_API void set_shape(const Tensor& t, const Shape& shape,
                             std::unique_ptr<Imagined> imagined);

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "tidemark/base/attached.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -23,8 +25,6 @@ struct Variable::State {
 };
 
 namespace {
-
-constinit WaitHooks wait_hooks;
 
 using Lock = WaitingLock;
 
@@ -78,27 +78,18 @@ bool copy_into(Variable::State& state, const Tensor& value) {
   return true;
 }
 
-thread_local constinit VariableTracer* tracer __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit bool may_not_wait = false;
+
 }  // namespace
 
-VariableTracer* variable_tracer() noexcept { return tracer; }
-VariableScope::VariableScope(VariableTracer* next) noexcept : outer_(std::exchange(tracer, next)) {}
-VariableScope::~VariableScope() { tracer = outer_; }
-
-void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
-
-namespace {
-thread_local constinit bool may_not_wait = false;
-}
 NoWaiting::NoWaiting() noexcept : outer_(std::exchange(may_not_wait, true)) {}
 NoWaiting::~NoWaiting() { may_not_wait = outer_; }
 
 WaitingLock::WaitingLock(std::mutex& mutex) : mutex_(mutex) {
   if (mutex.try_lock()) return;
   if (may_not_wait) fail<FailedPreconditionError>("another thread is at it right now");
-  void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
+  const LockGivenAway meanwhile;
   mutex.lock();
-  if (wait_hooks.enter) wait_hooks.leave(token);
 }
 
 Variable::Variable(const Tensor& initial, VariableOptions options) {
@@ -127,7 +118,7 @@ const Shape& Variable::shape() const { return state_->shape; }
 uint64_t Variable::id() const { return state_->id; }
 
 Tensor Variable::operand() const {
-  if (tracer) return tracer->read(*this);
+  if (LastHandler* answers = last_handler()) return answers->read(*this);
   const Lock lock(state_->mutex);
   return state_->value;
 }
@@ -141,7 +132,9 @@ void Variable::assign(const Tensor& value) {
     fail("variable '", state_->name, "' allows shape ", state_->shape, "; a value of shape ",
          value.shape(), " was given");
   }
-  if (tracer) return tracer->update(*this, nullptr, std::span(&value, 1), {});
+  if (LastHandler* answers = last_handler()) {
+    return answers->update(*this, nullptr, std::span(&value, 1), {});
+  }
   if (value.is_symbolic()) {
     fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
   }
@@ -156,7 +149,7 @@ void Variable::assign(const Tensor& value) {
 }
 
 void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
-  if (tracer) {
+  if (last_handler()) {
     fail<UnimplementedError>("variable '", state_->name,
                              "' cannot be changed by C++ code while a graph is being built");
   }

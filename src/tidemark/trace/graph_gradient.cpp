@@ -39,6 +39,16 @@ void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
   }
 }
 
+/// Its inputs, and what is read inside of variables.
+std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape) {
+  std::vector<Tensor> seen = readings_inside(*node.special);
+  seen.insert(seen.end(), node.inputs.begin(), node.inputs.end());
+  for (const Variable& variable : graph::effects_of(node).reads) {
+    if (tape.is_watched(variable.id())) seen.push_back(variable.operand());
+  }
+  return seen;
+}
+
 }  // namespace
 
 const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
@@ -52,6 +62,27 @@ std::vector<Tensor> readings_inside(const graph::Special& special) {
   return out;
 }
 
+void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors,
+                std::span<const Tensor> stops) {
+  std::set<const graph::Node*> stopping;
+  for (const Tensor& t : stops) {
+    if (t.is_symbolic()) stopping.insert(&graph::node_of(t));
+  }
+  for (graph::Node* node : graph::nodes_for(tensors, {})) {
+    const bool gives_value = graph::is_placeholder(*node) || node->special == constant_special() ||
+                             graph::shown_variable(*node);
+    if (gives_value || node->outputs.empty()) continue;
+    const std::vector<Tensor> outputs = outputs_of(*node);
+    if (node->op) {
+      tape.note({*node->op, node->inputs, node->attrs}, outputs);
+    } else {
+      tape.record(seen_by(*node, tape), outputs, opaque_backward());
+    }
+    if (!stopping.contains(node)) continue;
+    for (const Tensor& output : outputs) tape.stop_at(output);
+  }
+}
+
 std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
                                          std::span<const Tensor> seeds,
                                          std::span<const Tensor> stops) {
@@ -61,23 +92,7 @@ std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<c
     tape.watch(x);
     ids.push_back(id_of(x));
   }
-  std::set<const graph::Node*> stopping;
-  for (const Tensor& t : stops) {
-    if (t.is_symbolic()) stopping.insert(&graph::node_of(t));
-  }
-  for (graph::Node* node : graph::nodes_for(ys, {})) {
-    if (graph::is_placeholder(*node)) continue;
-    const std::vector<Tensor> outputs = outputs_of(*node);
-    if (node->op) {
-      tape.note({*node->op, node->inputs, node->attrs}, outputs);
-    } else if (node->special != constant_special() && !outputs.empty()) {
-      std::vector<Tensor> seen = readings_inside(*node->special);
-      seen.insert(seen.end(), node->inputs.begin(), node->inputs.end());
-      tape.record(seen, outputs, opaque_backward());
-    }
-    if (!stopping.contains(node)) continue;
-    for (const Tensor& output : outputs) tape.stop_at(output);
-  }
+  note_steps(tape, ys, stops);
   return tape.gradient(ys, ids, seeds, xs);
 }
 
