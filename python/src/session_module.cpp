@@ -364,6 +364,26 @@ void add_node_type(nb::module_& m) {
       });
 }
 
+void add_variable_type(nb::module_& m) {
+  nb::class_<session::GraphVariable>(m, "GraphVariable")
+      .def("__init__",
+           [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
+              nb::handle shape, bool trainable) {
+             new (self)
+                 session::GraphVariable{new_tensor_id() | (trainable ? kTrainableIds : 0), name,
+                                        dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
+           })
+      .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
+      .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
+      .def_prop_ro("trainable", [](const session::GraphVariable& v) { return v.trainable; })
+      .def("read", read)
+      .def("update", update)
+      .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
+        return nb::object(
+            special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
+      });
+}
+
 }  // namespace
 
 void add_session_functions(nb::module_& m) {
@@ -413,23 +433,7 @@ void add_session_functions(nb::module_& m) {
       .def("exit", &GraphScope::exit)
       .def("set_before",
            [](GraphScope& self, nb::handle nodes) { self.builder.set_before(nodes_of(nodes)); });
-  nb::class_<session::GraphVariable>(m, "GraphVariable")
-      .def("__init__",
-           [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
-              nb::handle shape, bool trainable) {
-             new (self)
-                 session::GraphVariable{new_tensor_id() | (trainable ? kTrainableIds : 0), name,
-                                        dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
-           })
-      .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
-      .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
-      .def_prop_ro("trainable", [](const session::GraphVariable& v) { return v.trainable; })
-      .def("read", read)
-      .def("update", update)
-      .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
-        return nb::object(
-            special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
-      });
+  add_variable_type(m);
   nb::class_<session::Session>(m, "SessionBase")
       .def(
           "__init__",
