@@ -21,14 +21,14 @@ class Trace:
         "line", "calls", "nbytes", "state", "name", "key", "__weakref__",
     )  # fmt: skip
 
-    def __init__(self, name, graph, call, args, builder, structure):
+    def __init__(self, name, graph, call, args, captures, structure, awaited=()):
         self.name, self.graph, self.structure = name, graph, structure
         graph.set_name(name)
         self.token, self.args = call.token, args
         self.call = Call.__new__(Call)
         self.call._structure = nest.map_structure(lambda _: None, call._structure)
         self.call._specs = call._specs
-        self.captures, self.awaited = builder.captures, builder.awaited
+        self.captures, self.awaited = captures, awaited
         self.inputs = [
             (at, wide_dtype(arg.type)._enum if isinstance(arg, NumberArg) else None)
             for at, arg in enumerate(args)

@@ -245,7 +245,7 @@ class Function(_tidemark.FunctionBase):
             if other.graph.is_same(graph):
                 graph = other.graph
                 break
-        return Trace(self._name, graph, call, args, builder, structure)
+        return Trace(self._name, graph, call, args, builder.captures, structure, builder.awaited)
 
     def _traceable(self):
         function = self._python()
