@@ -40,7 +40,10 @@ def main():
     import function_programs
     import function_programs_control  # noqa: F401
     import function_programs_more  # noqa: F401
+    import function_programs_names  # noqa: F401
+    import function_programs_open  # noqa: F401
     import function_programs_rules  # noqa: F401
+    import function_programs_values  # noqa: F401
     import session_programs
     import session_programs_more  # noqa: F401
 

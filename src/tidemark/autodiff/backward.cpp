@@ -41,7 +41,11 @@ std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
   std::vector<Adjoint> out(2);
   const Tensor rows = Tensor::of(std::span<const int64_t>(sizes), {shape.rank()});
   out[0].values = call("reshape", {dy, rows});
-  out[0].indices = call("reshape", {entry.inputs()[1], Tensor::of<int64_t>({-1})});
+  Tensor picked = entry.inputs()[1];
+  if (picked.dtype() == DType::int16) {  // what adds rows up wants the usual integers
+    picked = call("cast", {picked}, {{"dtype", DType::int32}});
+  }
+  out[0].indices = call("reshape", {picked, Tensor::of<int64_t>({-1})});
   out[0].shape = shape;
   out[0].becomes_dense = is_array_read(entry);
   return out;

@@ -68,7 +68,7 @@ TEST(GraphBuilder, RunsWhatWasTraced) {
 
 TEST(GraphBuilder, TellsRefusedSizesFromRefusedImaginedOnes) {
   GraphBuilder builder("refused");
-  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 1});
+  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 7});
   const Tensor known = builder.add_input(DType::float32, {2, 1});
   const Tensor right = builder.add_input(DType::float32, {1, 1});
   TraceScope scope(builder);
@@ -79,6 +79,26 @@ TEST(GraphBuilder, TellsRefusedSizesFromRefusedImaginedOnes) {
   } catch (const InvalidArgumentError& error) {
     EXPECT_EQ(dynamic_cast<const ImaginedSizesError*>(&error), nullptr);
   }
+}
+
+TEST(GraphBuilder, FindsSizesThatAnOpWants) {
+  GraphBuilder builder("found");
+  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 1});
+  const Tensor right = builder.add_input(DType::float32, {1, 1});
+  TraceScope scope(builder);
+  EXPECT_EQ(call("tridiagonal_solve", {open, right}).shape(), (Shape{1, 1}));
+}
+
+TEST(GraphBuilder, KnowsOfUnknownRanksWhatHoldsForAllThatAnOpTakes) {
+  GraphBuilder builder("ranks");
+  const Tensor any = builder.add_input(DType::float32, Shape::unknown());
+  const Tensor sizes = builder.add_input(DType::int32, {kUnknownDim});
+  const Tensor known = builder.add_input(DType::float32, {2, 2});
+  TraceScope scope(builder);
+  EXPECT_EQ(call("matmul", {any, any}).shape(), Shape::unknown());
+  EXPECT_EQ(call("shape", {any}).shape(), Shape{kUnknownDim});
+  EXPECT_EQ(call("one_hot", {call("rank", {any}), 3, 1.f, 0.f}).shape(), Shape{3});
+  EXPECT_EQ(call("reshape", {known, sizes}).shape(), Shape::unknown());
 }
 
 TEST(GraphBuilder, KnowsSizesThatFollowFromUnknownOnes) {

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import tidemark as tf
 from tidemark import io as _io
-from tidemark._tidemark import EagerScope as _EagerScope
+from tidemark.io._tfrecord import tf_record_iterator
+
+__all__ = ["TFRecordCompressionType", "tf_record_iterator"]
 
 
 class TFRecordCompressionType:
     """How records are packed."""
 
     NONE, ZLIB, GZIP = 0, 1, 2
-
-
-def tf_record_iterator(path, options=None):
-    """The records of a file, as bytes."""
-    kind = getattr(options, "compression_type", options)
-    kinds = {None: "", 0: "", 1: "ZLIB", 2: "GZIP"}
-    scope = _EagerScope()
-    scope.enter()
-    try:
-        records = iter(tf.data.TFRecordDataset(path, kinds.get(kind, kind)))
-    finally:
-        scope.exit()
-    for record in records:
-        yield record.numpy()
 
 
 def parse_example(serialized, features, name=None, example_names=None):

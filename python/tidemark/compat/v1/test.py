@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os as _os
-import tempfile as _tempfile
 from unittest import mock
 
 import numpy as _np
@@ -11,15 +10,9 @@ import numpy as _np
 from tidemark import test as _test
 from tidemark._v1.gradients import gradients as _gradients
 from tidemark._v1.session import default_session as _default_session
+from tidemark.test._case import get_temp_dir
 
-__all__ = ["mock"]
-
-
-def get_temp_dir():
-    """A folder for files of tests, the same as long as the process lives."""
-    if not hasattr(get_temp_dir, "_made"):
-        get_temp_dir._made = _tempfile.TemporaryDirectory(prefix="tidemark_test_")
-    return get_temp_dir._made.name
+__all__ = ["get_temp_dir", "mock"]
 
 
 def test_src_dir_path(relative_path):
