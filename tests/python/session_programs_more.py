@@ -208,9 +208,10 @@ def raw_ops_by_their_definitions():
 @program
 def signatures_of_raw_ops():
     names = (
-        "AddV2 All ArgMax AvgPool BiasAdd Cast ConcatV2 Conv2D Cumsum ExpandDims GatherV2 "
-        "FusedBatchNormV3 LeakyRelu MatMul MaxPool Mean OneHot Pack RandomUniform Range Reshape Select "
-        "Slice Split SplitV Squeeze StridedSlice StringJoin Sum TopKV2 Transpose Unique Unpack Where"
+        "AddV2 All ArgMax AvgPool BiasAdd Cast ConcatV2 Conv2D Cumsum ExpandDims FusedBatchNormV3 "
+        "GatherV2 LeakyRelu MatMul MaxPool Mean OneHot Pack RandomUniform Range Reshape Select "
+        "Slice Split SplitV Squeeze StridedSlice StringJoin Sum TopKV2 Transpose Unique Unpack "
+        "Where"
     )
     return {
         name: [
