@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes down what TensorFlow makes of tests/python/function_programs*.py.
+"""Writes down what TensorFlow makes of tests/python/function_programs*.py and session_programs*.py.
 
     <python with TensorFlow> tools/record_functions.py [program ...]
 
-Run by hand when programs are added; the tests compare with tests/python/data/tf_functions.json.
+Run by hand when programs are added; the tests compare with tests/python/data/tf_functions.json and
+tf_sessions.json.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "python"
-RECORDED = HERE / "data" / "tf_functions.json"
+DATA = HERE / "data"
 
 
 def plain(value):
@@ -43,15 +44,26 @@ def main():
     import function_programs_open  # noqa: F401
     import function_programs_rules  # noqa: F401
     import function_programs_values  # noqa: F401
+    import session_programs
+    import session_programs_more  # noqa: F401
 
-    results = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
-    for name in sys.argv[1:] or function_programs.PROGRAMS:
+    record(function_programs.PROGRAMS, DATA / "tf_functions.json", sys.argv[1:])
+    record(session_programs.PROGRAMS, DATA / "tf_sessions.json", sys.argv[1:])
+
+
+def record(programs, path, names):
+    """Writes the results of the programs with these names, or of all, beside the others'."""
+    wanted = [name for name in names or programs if name in programs]
+    if not wanted:
+        return
+    results = json.loads(path.read_text()) if path.exists() and names else {}
+    for name in wanted:
         try:
-            results[name] = plain(function_programs.PROGRAMS[name]())
+            results[name] = plain(programs[name]())
         except Exception as error:
             print(f"{name}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
             results.pop(name, None)
-    RECORDED.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+    path.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

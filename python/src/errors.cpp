@@ -58,7 +58,8 @@ void set_error_from_exception() noexcept {
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error without a cause");
   } catch (const OutOfScopeError& e) {
-    PyErr_SetString(PyExc_TypeError, e.what());
+    const trace::GraphBuilder* builder = trace::current_builder();
+    PyErr_SetString(builder && builder->is_shared() ? PyExc_ValueError : PyExc_TypeError, e.what());
   } catch (const MissingGradientError& e) {
     set_numbered_error(kMissingGradient, e.what());
   } catch (const trace::ImaginedSizesError& e) {

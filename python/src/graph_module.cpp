@@ -10,6 +10,7 @@
 #include "tidemark/explain/python_steps.h"
 #include "tidemark/graph/call_special.h"
 #include "tidemark/graph/node_count.h"
+#include "tidemark/graph/specials.h"
 #include "tidemark/memory/runs.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/trace/builder.h"
@@ -232,6 +233,35 @@ trace::Body body_of(const Building& building, const FinishedGraph& finished,
   return body;
 }
 
+/// While it lives, nodes made on this thread wait for what the bodies have to wait for, too.
+class WaitForAwaited {
+ public:
+  explicit WaitForAwaited(std::span<const GraphBuilder* const> bodies)
+      : builder_(trace::current_builder()) {
+    if (!builder_) return;
+    outer_ = builder_->before();
+    std::vector<graph::NodeRef> all = outer_;
+    for (const GraphBuilder* body : bodies) {
+      for (const graph::NodeRef& node : body->awaited()) {
+        if (node->graph_id == builder_->graph()->id()) {
+          all.push_back(node);
+        } else {  // it is further out
+          builder_->wait_for(node);
+        }
+      }
+    }
+    builder_->set_before(std::move(all));
+  }
+  ~WaitForAwaited() {
+    if (builder_) builder_->set_before(std::move(outer_));
+  }
+  WaitForAwaited(const WaitForAwaited&) = delete;
+
+ private:
+  GraphBuilder* builder_;
+  std::vector<graph::NodeRef> outer_;
+};
+
 /// branch(index, builders, graphs, specs of the outputs)
 nb::list branch(nb::handle index, const nb::list& builders, const nb::list& graphs,
                 nb::handle specs) {
@@ -239,12 +269,15 @@ nb::list branch(nb::handle index, const nb::list& builders, const nb::list& grap
   const SourceLine line;
   std::vector<Tensor> inputs{to_tensor(index.ptr(), {})};
   std::vector<trace::Body> bodies;
+  std::vector<const GraphBuilder*> built;
   for (size_t i = 0; i < builders.size(); ++i) {
-    bodies.push_back(body_of(nb::cast<const Building&>(builders[i]),
-                             nb::cast<const FinishedGraph&>(graphs[i]), inputs));
+    const auto& building = nb::cast<const Building&>(builders[i]);
+    bodies.push_back(body_of(building, nb::cast<const FinishedGraph&>(graphs[i]), inputs));
+    built.push_back(&building.builder);
   }
   const std::vector<graph::OutputInfo> infos = infos_of(specs);
   std::vector<Tensor> outputs(infos.size());
+  const WaitForAwaited waits(built);
   graph::call_special(std::make_shared<trace::Branch>(std::move(bodies)), infos, inputs, outputs);
   return list_of(outputs);
 }
@@ -262,9 +295,37 @@ nb::list loop(nb::handle values, nb::handle most, const Building& condition,
   trace::Body second = body_of(body, body_graph, inputs);
   const std::vector<graph::OutputInfo> infos = infos_of(specs);
   std::vector<Tensor> outputs(infos.size());
+  const GraphBuilder* const built[] = {&condition.builder, &body.builder};
+  const WaitForAwaited waits(built);
   graph::call_special(
       std::make_shared<trace::WhileLoop>(std::move(first), std::move(second), count), infos, inputs,
       outputs);
+  return list_of(outputs);
+}
+
+/// The function as one step of a graph whose parts are run on request: who asks for one of its
+/// results gets all of its effects, in their order.
+nb::list add_as_one_step(const FinishedGraph& self, nb::handle inputs) {
+  const GilHeld held;
+  const SourceLine line;
+  GraphBuilder* builder = trace::current_builder();
+  if (!builder) fail("no graph is being built on this thread");
+  trace::Body body;
+  body.graph = self.graph;
+  body.program = self.program;
+  body.variables = self.variables;
+  std::vector<Tensor> given{Tensor(int32_t{0})};  // a branch with no other
+  for (Tensor& t : tensors(inputs)) {
+    body.captured.push_back(static_cast<uint32_t>(given.size()));
+    given.push_back(std::move(t));
+  }
+  std::vector<graph::OutputInfo> infos;
+  for (const Tensor& t : self.graph->outputs()) infos.push_back({t.dtype(), t.shape()});
+  std::vector<Tensor> outputs(infos.size());
+  std::vector<trace::Body> bodies;
+  bodies.push_back(std::move(body));
+  builder->set_next_label("StatefulPartitionedCall");
+  builder->handle_step(std::make_shared<trace::Branch>(std::move(bodies)), infos, given, outputs);
   return list_of(outputs);
 }
 
@@ -306,7 +367,11 @@ bool is_symbolic_object(nb::handle value) {
 }
 
 nb::object static_value(nb::handle value) {
-  return object_of(graph::known_value(tensor_of(value.ptr())));
+  const Tensor& t = tensor_of(value.ptr());
+  if (t.is_symbolic() && graph::is_constant(graph::node_of(t))) {
+    return object_of(Tensor(graph::node_of(t).inputs[0]));
+  }
+  return object_of(graph::known_value(t));
 }
 
 nb::object traced_constant(nb::handle value) {
@@ -406,18 +471,18 @@ void set_symbolic_shape(nb::handle t, nb::handle shape) {
   graph::set_shape(tensor, sizes, trace::imagine(sizes));
 }
 
-std::string node_name(nb::handle t) { return graph::name_of(graph::node_of(tensor_of(t.ptr()))); }
+std::string node_name(nb::handle t) { return graph::name_of(maker_of(t)); }
 
 nb::list node_inputs(nb::handle t) {
   nb::list out;
-  for (const Tensor& input : graph::node_of(tensor_of(t.ptr())).inputs) {
+  for (const Tensor& input : maker_of(t).inputs) {
     out.append(symbolic_tensor(input));
   }
   return out;
 }
 
 nb::list node_outputs(nb::handle t) {
-  graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+  graph::Node& node = maker_of(t);
   nb::list out;
   for (uint32_t i = 0; i < node.outputs.size(); ++i) {
     out.append(symbolic_tensor(graph::output_of(node, i, trace::imagine(node.outputs[i].shape))));
@@ -426,7 +491,7 @@ nb::list node_outputs(nb::handle t) {
 }
 
 nb::dict node_attrs(nb::handle t) {
-  const graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+  const graph::Node& node = maker_of(t);
   nb::dict out;
   if (!node.op) return out;
   for (size_t i = 0; i < node.attrs.size(); ++i) {
@@ -454,17 +519,26 @@ void add_node_functions(nb::module_& m) {
   m.def("node_inputs", node_inputs);
   m.def("node_outputs", node_outputs);
   m.def("node_attrs", node_attrs);
-  m.def("node_kind", [](nb::handle t) {
-    return std::string(graph::kind_of(graph::node_of(tensor_of(t.ptr()))));
-  });
+  m.def("node_kind", [](nb::handle t) { return std::string(graph::kind_of(maker_of(t))); });
   m.def("node_line", [](nb::handle t) {
-    const graph::Node& node = graph::node_of(tensor_of(t.ptr()));
+    const graph::Node& node = maker_of(t);
     return node.site ? memory::describe(*node.site) : std::string();
   });
-  m.def("value_index", [](nb::handle t) { return graph::symbolic(tensor_of(t.ptr())).index; });
+  m.def("value_index", [](nb::handle t) {
+    maker_of(t);
+    return graph::symbolic(tensor_of(t.ptr())).index;
+  });
 }
 
 }  // namespace
+
+graph::Node& maker_of(nb::handle object) {
+  if (!is_tensor(object.ptr()) || !tensor_of(object.ptr()).is_symbolic()) {
+    fail("a tensor of a graph was expected; ", Py_TYPE(object.ptr())->tp_name,
+         is_tensor(object.ptr()) ? " that holds its value was given" : " was given");
+  }
+  return graph::node_of(tensor_of(object.ptr()));
+}
 
 nb::object object_of(Tensor&& t) {
   if (!t) return nb::none();
@@ -513,6 +587,7 @@ void name_result(PyObject* result, PyObject* name) {
 static void add_finished_graph(nb::module_& m) {
   nb::class_<FinishedGraph>(m, "FinishedGraph", nb::is_weak_referenceable())
       .def("run", run)
+      .def("add_as_one_step", add_as_one_step)
       .def("plan", plan)
       .def(
           "set_name",
@@ -568,6 +643,13 @@ void add_graph_functions(nb::module_& m) {
       .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false,
            nb::arg("memory_budget") = 0, nb::arg("donated") = std::vector<uint32_t>())
       .def_prop_ro("captures", captures)
+      .def_prop_ro("awaited",
+                   [](const Building& self) {
+                     nb::list out;
+                     for (const graph::NodeRef& n : self.builder.awaited())
+                       out.append(NodeHandle{n});
+                     return out;
+                   })
       .def_prop_ro("graph_id", [](const Building& self) { return self.builder.graph()->id(); })
       .def_prop_ro("variable_ids",
                    [](const Building& self) { return ids_of(self.builder.variables()); });
@@ -576,6 +658,17 @@ void add_graph_functions(nb::module_& m) {
       .def(nb::init<>())
       .def("enter", &Lifted::enter)
       .def("exit", &Lifted::exit);
+  m.def("builds_for_sessions", [] {
+    const GraphBuilder* builder = trace::current_builder();
+    return builder && builder->is_shared();
+  });
+  m.def(
+      "wait_for",
+      [](const NodeHandle& n) {
+        GraphBuilder* builder = trace::current_builder();
+        if (builder && builder->graph()->id() != n.node->graph_id) builder->wait_for(n.node);
+      },
+      "The step that the graph being built becomes part of runs after this node of an outer one.");
   m.def("current_graph_id", []() -> uint64_t {
     const GraphBuilder* builder = trace::current_builder();
     return builder ? builder->graph()->id() : 0;

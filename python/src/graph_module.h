@@ -34,6 +34,8 @@ struct NodeHandle {
   graph::NodeRef node;
 };
 
+/// The node that makes a tensor of a graph; throws for anything else.
+graph::Node& maker_of(nanobind::handle tensor);
 /// The tensor as a Python object; None for an empty handle.
 nanobind::object object_of(Tensor&& t);
 /// A shape that may be None, or have no rank.

@@ -17,6 +17,7 @@
 #include "pickle.h"
 #include "plan_module.h"
 #include "profile_module.h"
+#include "promotion.h"
 #include "sites.h"
 #include "tape_type.h"
 #include "tensor_type.h"
@@ -67,13 +68,15 @@ NB_MODULE(_tidemark, m) {
     tidemark::attach(tidemark::FrontEnd{.give_lock_away = give_gil_away,
                                         .take_lock_back = take_gil_back,
                                         .interrupt = &python_interrupt,
-                                        .look = look_soon});
+                                        .look = look_soon,
+                                        .check_promotion = check_promotion});
     return m.ptr();
   };
   if (!guarded(initialize)) nb::raise_python_error();
   add_device_functions(m);
   add_memory_functions(m);
   add_runtime_functions(m);
+  add_promotion_functions(m);
   add_graph_functions(m);
   add_argument_type(m);
   add_session_functions(m);

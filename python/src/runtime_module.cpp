@@ -60,6 +60,8 @@ void add_runtime_functions(nb::module_& m) {
   m.def("num_threads", num_threads, "Threads that work on one op, the caller included.");
   m.def("set_num_threads", set_num_threads, nb::arg("threads"),
         "0: as many as the process may use. Returns the old value.");
+  m.def("seed_of_operation", random_state::seed_of_operation, nb::arg("seed"), nb::arg("operation"),
+        "The op seed of one operation of a session's graph.");
   m.def("set_random_seed", random_state::set_seed, nb::arg("seed"),
         "All later draws of random numbers repeat after the same seed.");
   m.def("settings", settings_table, "The TIDEMARK_* variables: name, kind, default, value, doc.");

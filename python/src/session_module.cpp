@@ -95,7 +95,7 @@ nb::object placeholder_with_default(nb::handle value, nb::handle shape) {
 }
 
 nb::object read(const session::GraphVariable& v) {
-  return nb::object(special_node(session::read_special(v), {{v.dtype, v.shape}}, {})[1]);
+  return nb::object(special_node(session::read_special(v), {{v.dtype, v.shape, v.id}}, {})[1]);
 }
 
 nb::tuple update(const session::GraphVariable& v, const std::string& op, nb::handle inputs,
@@ -328,12 +328,13 @@ nb::object run_quickly(session::Session& self, uint64_t graph_id, nb::handle fet
   return is_list ? nb::object(out) : nb::object(out[0]);
 }
 
-nb::list gradients(nb::handle ys, nb::handle xs, nb::handle seeds) {
+nb::list gradients(nb::handle ys, nb::handle xs, nb::handle seeds, nb::handle stops) {
   const GilHeld held;
   const SourceLine line;
   std::vector<Tensor> weights;
   if (!seeds.is_none()) weights = tensors_from_list(seeds.ptr());
-  auto found = trace::gradients(tensors_from_list(ys.ptr()), tensors_from_list(xs.ptr()), weights);
+  auto found = trace::gradients(tensors_from_list(ys.ptr()), tensors_from_list(xs.ptr()), weights,
+                                tensors_from_list(stops.ptr()));
   nb::list out;
   for (autodiff::Adjoint& adjoint : found) {
     out.append(nb::steal(Ref::checked(object_from_adjoint(std::move(adjoint))).release()));
@@ -436,6 +437,26 @@ void add_node_type(nb::module_& m) {
       });
 }
 
+void add_variable_type(nb::module_& m) {
+  nb::class_<session::GraphVariable>(m, "GraphVariable")
+      .def("__init__",
+           [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
+              nb::handle shape, bool trainable) {
+             new (self)
+                 session::GraphVariable{new_tensor_id() | (trainable ? kTrainableIds : 0), name,
+                                        dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
+           })
+      .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
+      .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
+      .def_prop_ro("trainable", [](const session::GraphVariable& v) { return v.trainable; })
+      .def("read", read)
+      .def("update", update)
+      .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
+        return nb::object(
+            special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
+      });
+}
+
 }  // namespace
 
 void add_session_functions(nb::module_& m) {
@@ -475,22 +496,7 @@ void add_session_functions(nb::module_& m) {
       .def("exit", &GraphScope::exit)
       .def("set_before",
            [](GraphScope& self, nb::handle nodes) { self.builder.set_before(nodes_of(nodes)); });
-  nb::class_<session::GraphVariable>(m, "GraphVariable")
-      .def("__init__",
-           [](session::GraphVariable* self, const std::string& name, nb::handle dtype,
-              nb::handle shape, bool trainable) {
-             new (self) session::GraphVariable{
-                 new_tensor_id(), name, dtype_from_object(dtype.ptr()), shape_of(shape), trainable};
-           })
-      .def_prop_ro("id", [](const session::GraphVariable& v) { return v.id; })
-      .def_prop_ro("name", [](const session::GraphVariable& v) { return v.name; })
-      .def_prop_ro("trainable", [](const session::GraphVariable& v) { return v.trainable; })
-      .def("read", read)
-      .def("update", update)
-      .def("is_initialized", [](const session::GraphVariable& v) -> nb::object {
-        return nb::object(
-            special_node(session::is_initialized_special(v), {{DType::bool_, Shape{}}}, {})[1]);
-      });
+  add_variable_type(m);
   nb::class_<session::Session>(m, "SessionBase")
       .def(
           "__init__",
@@ -517,12 +523,14 @@ void add_session_functions(nb::module_& m) {
   m.def("no_op", []() -> nb::object {
     return nb::object(special_node(std::make_shared<Nothing>(), {}, {})[0]);
   });
-  m.def("graph_gradients", gradients, nb::arg(), nb::arg(), nb::arg().none());
+  m.def("graph_gradients", gradients, nb::arg("ys"), nb::arg("xs"), nb::arg("seeds").none(),
+        nb::arg("stops"));
   m.def("nodes_for", depends_on);
-  m.def("node_of", [](nb::handle t) {
-    return NodeHandle{graph::NodeRef::share(&graph::node_of(tensor_of(t.ptr())))};
+  m.def("node_of", [](nb::handle t) { return NodeHandle{graph::NodeRef::share(&maker_of(t))}; });
+  m.def("output_index", [](nb::handle t) {
+    maker_of(t);
+    return graph::symbolic(tensor_of(t.ptr())).index;
   });
-  m.def("output_index", [](nb::handle t) { return graph::symbolic(tensor_of(t.ptr())).index; });
   m.def("is_placeholder", [](nb::handle t) {
     const Tensor& tensor = tensor_of(t.ptr());
     return tensor.is_symbolic() && graph::is_placeholder(graph::node_of(tensor));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "internal_code.h"
 
 namespace tidemark::python {
 
@@ -170,7 +171,7 @@ PyObject* set_source_lines(PyObject*, PyObject* on) {
 PyObject* is_internal_code(PyObject*, PyObject* code) {
   if (!PyCode_Check(code)) Py_RETURN_FALSE;
   return guarded([&]() -> PyObject* {
-    return PyBool_FromLong(is_inside(reinterpret_cast<PyCodeObject*>(code)) ? 1 : 0);
+    return PyBool_FromLong(is_internal(reinterpret_cast<PyCodeObject*>(code)) ? 1 : 0);
   });
 }
 
@@ -194,6 +195,8 @@ PyObject* current_place(PyObject*, PyObject*) {
 }
 
 }  // namespace
+
+bool is_internal(PyCodeObject* code) { return is_inside(code); }
 
 memory::Site* site_at(Place place) {
   do {

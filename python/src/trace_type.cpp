@@ -47,14 +47,17 @@ void find_donated(PyTrace& trace) {
   }
 }
 
-/// _fill(graph, token, args, captures, pack or None, reason, line, runs of the code)
+/// _fill(graph, token, args, captures, whether it is for one call alone, pack or None, reason, line,
+/// runs of the code)
 PyObject* fill(PyObject* self, PyObject* given) {
   return guarded([&]() -> PyObject* {
     PyObject *graph = nullptr, *token = nullptr, *args = nullptr, *captures = nullptr;
     PyObject* pack = nullptr;
     const char *reason = nullptr, *line = nullptr;
     unsigned long code_runs = 1;
-    if (!PyArg_ParseTuple(given, "OOOOOssk:_fill", &graph, &token, &args, &captures, &pack, &reason,
+    int is_for_one_call = 0;
+    if (!PyArg_ParseTuple(given, "OOOOpOssk:_fill", &graph, &token, &args, &captures,
+                          &is_for_one_call, &pack, &reason,
                           &line, &code_runs)) {
       throw PythonError{};
     }
@@ -62,6 +65,7 @@ PyObject* fill(PyObject* self, PyObject* given) {
     set_graph(trace, graph);
     trace.signature = {structure_of(token), arguments_from(args)};
     trace.captures = tensors_from_list(captures);
+    trace.is_for_one_call = is_for_one_call != 0;
     if (pack != Py_None) trace.pack = Ref::borrow(pack);
     trace.reason = reason;
     trace.place = line;

@@ -1,12 +1,16 @@
 """``tf.raw_ops``: ops under TensorFlow's inner names, called with keywords alone.
 
-Those that libraries call are here; each is made from a public function.
+They are made, with TensorFlow's signatures, from the definitions that graphs are read with; those
+here are not among these.
 """
 
 from __future__ import annotations
 
+import functools as _functools
+
 from tidemark import dtypes
-from tidemark._tensor.arrays import Unique, UniqueWithCounts
+from tidemark._tensor.arrays import Unique as _Unique
+from tidemark._tensor.arrays import UniqueWithCounts as _UniqueWithCounts
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensorflow import unsupported as _unsupported
 from tidemark._tidemark import call, convert
@@ -24,12 +28,12 @@ def Bucketize(*, input, boundaries, name=None):
 def UniqueV2(*, x, axis, out_idx=dtypes.int32, name=None):
     """Each element, or slice along an axis, once; and where each of them went."""
     y, index, _ = _unique(x, axis, out_idx)
-    return Unique(y, index)
+    return _Unique(y, index)
 
 
 def UniqueWithCountsV2(*, x, axis, out_idx=dtypes.int32, name=None):
     """As UniqueV2, and how often each of them came up."""
-    return UniqueWithCounts(*_unique(x, axis, out_idx))
+    return _UniqueWithCounts(*_unique(x, axis, out_idx))
 
 
 def _unique(x, axis, out_idx):
@@ -71,3 +75,19 @@ def ImageProjectiveTransformV3(
 
 
 globals().update(_unsupported.names_under("tf.raw_ops"))
+
+
+@_functools.cache
+def __getattr__(name):
+    from tidemark._v1.graph_def import raw_calls  # few programs use these
+
+    if name.startswith("_") or not raw_calls.is_computed(name):
+        raise AttributeError(f"module 'tensorflow.raw_ops' has no attribute {name!r}")
+    return raw_calls.function(name)
+
+
+def __dir__():
+    from tidemark._v1.graph_def import op_defs, raw_calls  # few programs use these
+
+    made = [name for name in op_defs.recorded() if raw_calls.is_computed(name)]
+    return sorted({*made, *(name for name in globals() if not name.startswith("_"))})

@@ -24,6 +24,26 @@ def test_sessions_opened_and_closed():
         assert_flat(round_, 10_000, allowed=MIB)
 
 
+def test_iterators_functions_and_seeds_in_sessions_opened_and_closed():
+    with tf.Graph().as_default() as graph:
+        v = v1.get_variable("v", initializer=np.ones(1000, np.float32))
+        element = v1.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+
+        @tf.function
+        def add(x):
+            v.assign_add(x)
+            return tf.reduce_sum(v)
+
+        added = add(tf.random.uniform([1000], seed=3))
+
+        def round_():
+            with v1.Session(graph=graph) as sess:
+                sess.run(v.initializer)
+                sess.run([element, added])
+
+        assert_flat(round_, 2_000, allowed=MIB)
+
+
 def test_a_node_a_run():
     with tf.Graph().as_default(), v1.Session() as sess:
         a = tf.constant(np.ones(1000, np.float32))

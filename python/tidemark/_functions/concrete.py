@@ -6,6 +6,7 @@ from tidemark import _tidemark, nest
 from tidemark._export import export
 from tidemark._functions.arguments import Call, spec_of
 from tidemark._graph.func_graph import FuncGraph
+from tidemark._graph.scopes import control_dependencies
 from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Argument, Tensor
 from tidemark.errors import InvalidArgumentError
@@ -14,18 +15,40 @@ from tidemark.errors import InvalidArgumentError
 class Trace(_tidemark.TraceBase):
     """The result of tracing: runs without Python."""
 
-    __slots__ = ("call", "structure", "state", "name", "__weakref__")
+    __slots__ = ("call", "structure", "state", "name", "awaited", "__weakref__")
 
     def __init__(
-        self, name, graph, call, args, structure, captures=(), reason="", line="", code_runs=1
-    ):
-        """``args``: what it takes in the place of the call's leaves. ``code_runs``: how often the
+        self, name, graph, call, args, structure, captures=(), awaited=(), reason="", line="",
+        code_runs=1,
+    ):  # fmt: skip
+        """``args``: what it takes in the place of the call's leaves. ``captures`` and ``awaited``:
+        tensors and operations of the graph that the call is made in. ``code_runs``: how often the
         code ran to make it."""
         graph.set_name(name)
         self.name, self.structure, self.state = name, structure, None
-        self.call = call.like()
+        self.call, self.awaited = call.like(), awaited
         pack = None if structure.is_one_tensor else structure.pack
-        self._fill(graph, call.token, args, list(captures), pack, reason, line, code_runs)
+        captures, is_for_one_call = list(captures), bool(captures or awaited)
+        self._fill(
+            graph, call.token, args, captures, is_for_one_call, pack, reason, line, code_runs
+        )
+
+    def run_in_session_graph(self, leaves):
+        """Adds the call, given all leaves of its arguments, to the graph of a session."""
+        return self.compute(
+            leaves[at] if number is None else _tidemark.convert(leaves[at], number)
+            for at, number in self.inputs
+        )
+
+    def compute(self, values):
+        """The result for these inputs. In a graph of a session a function with effects becomes one
+        operation, which has them whenever one of its results is asked for."""
+        values = [*values, *self.captures]
+        if not _tidemark.builds_for_sessions():
+            return self.structure.pack(self.graph.run(values))
+        with control_dependencies(self.awaited):
+            run = self.graph.add_as_one_step if self.graph.num_effects else self.graph.run
+            return self.structure.pack(run(values))
 
 
 def _shape(spec):
@@ -64,7 +87,7 @@ class ConcreteFunction:
                 )
             values.append(_tidemark.convert(leaf, number) if number is not None else leaf)
         trace.count_call()
-        return trace.structure.pack(trace.graph.run([*values, *trace.captures]))
+        return trace.compute(values)
 
     def _leaves_of(self, args, kwargs):
         """The leaves that are inputs, from a call by signature or by flat tensors and names."""

@@ -19,7 +19,12 @@ from tidemark._functions.plan import Plan, PlannedPythonStep
 from tidemark._functions.signature import DeclaredInputs, Signature
 from tidemark._functions.state import Captured
 from tidemark._graph.scopes import get_logger
-from tidemark._graph.tracing import Structure, building, is_symbolic
+from tidemark._graph.tracing import (
+    Structure,
+    building,
+    call_functions_in_python,
+    is_symbolic,
+)
 from tidemark._tensor.specs import TensorSpec
 from tidemark._tensor.variable import variable_with_id
 from tidemark._tidemark import Tensor
@@ -32,8 +37,9 @@ _thread = threading.local()
 def run_functions_eagerly(run_eagerly):
     """Whether tf.functions run as the Python functions they are made of."""
     global _eagerly
-    _eagerly = bool(run_eagerly)
-    _tidemark.set_functions_run_eagerly(_eagerly)
+    before, _eagerly = _eagerly, bool(run_eagerly)
+    if _eagerly is not before:
+        call_functions_in_python(_eagerly)
 
 
 def _caller():
@@ -92,6 +98,8 @@ class Function(_tidemark.FunctionBase):
         trace = self._get_trace(call)
         if trace.count_call():
             self._look_for_changes(trace)
+        if _tidemark.builds_for_sessions():
+            return trace.run_in_session_graph(call.leaves)
         return trace.run(call.leaves)
 
     def _bind(self, args, kwargs):
@@ -142,8 +150,8 @@ class Function(_tidemark.FunctionBase):
             # Again, with the variables there: code that makes new ones each time shows itself.
             return self._trace(call, args, code_runs + 1)
         trace = Trace(
-            self._name, graph, call, args, structure, builder.captures, line=_caller(),
-            code_runs=code_runs,
+            self._name, graph, call, args, structure, builder.captures, builder.awaited,
+            line=_caller(), code_runs=code_runs,
         )  # fmt: skip
         trace.state = Captured(self._python_function, self._objects(trace))
         return trace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 from tidemark import _tidemark
 from tidemark._graph import symbolic
 from tidemark._v1.graph_def import table
@@ -11,9 +13,15 @@ class Operation:
     """A node of a graph."""
 
     __slots__ = ("_node", "__weakref__")
+    _alive = weakref.WeakValueDictionary()  # number of the node → the one object that stands for it
 
-    def __init__(self, node):
-        self._node = node
+    def __new__(cls, node):
+        found = cls._alive.get(node.sequence)
+        if found is None:
+            found = super().__new__(cls)
+            found._node = node
+            cls._alive[node.sequence] = found
+        return found
 
     type = property(lambda self: table.type_of(self._node))
     graph = property(lambda self: symbolic.graph_numbered(self._node.graph_id))
@@ -25,7 +33,8 @@ class Operation:
     def inputs(self):
         """The tensors it takes; in graphs of sessions without constants, which nothing makes."""
         of_function = self.graph.building_function
-        return tuple(t for t in self._node.inputs if of_function or _tidemark.is_symbolic(t))
+        given = (t for t in self._node.inputs if of_function or _tidemark.is_symbolic(t))
+        return tuple(symbolic.know_tensor(t) if _tidemark.is_symbolic(t) else t for t in given)
 
     @property
     def name(self):
@@ -69,6 +78,7 @@ class Operation:
         return tuple(self.outputs)
 
     def colocation_groups(self):
+        """Itself: where it runs is not asked of others."""
         return [b"loc:@" + self.name.encode()]
 
     @property
@@ -78,7 +88,7 @@ class Operation:
 
     @property
     def outputs(self):
-        return [self._node.output(i) for i in range(self._node.num_outputs)]
+        return [symbolic.output_of(self._node, i) for i in range(self._node.num_outputs)]
 
     def run(self, feed_dict=None, session=None):
         """Runs it in the default session."""

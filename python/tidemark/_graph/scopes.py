@@ -106,12 +106,15 @@ def init_scope():
 def control_dependencies(control_inputs):
     """A context whose ops run after the given ones. Only sessions could do otherwise."""
     if _tidemark.is_tracing():
-        from tidemark._v1.graph import dependencies, is_building  # it imports this module
+        from tidemark._v1 import graph  # it imports this module
 
-        if is_building():
-            with dependencies(control_inputs):
+        if graph.is_building():
+            with graph.dependencies(control_inputs):
                 yield
             return
+        for item in control_inputs or ():
+            if graph.is_element(item):  # one of an outer graph runs before this one is begun
+                _tidemark.wait_for(graph.node_behind(item))
     for item in control_inputs or ():
         if callable(item):
             item()

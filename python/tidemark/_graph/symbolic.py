@@ -30,14 +30,34 @@ def graph_of(tensor):
     return graph_numbered(_tidemark.graph_id_of(tensor))
 
 
+_tensors = weakref.WeakValueDictionary()  # (number of the node, output) → the object programs have
+
+
+def know_tensor(tensor):
+    """Makes the object be found again by its operation, or its name, as long as it lives; gives the
+    one that is found."""
+    key = (_tidemark.node_of(tensor).sequence, _tidemark.output_index(tensor))
+    return _tensors.setdefault(key, tensor)
+
+
+def output_of(node, index):
+    """The tensor that stands for an output of a node."""
+    found = _tensors.get((node.sequence, index))
+    if found is None:
+        found = _tensors[node.sequence, index] = node.output(index)
+    return found
+
+
 def operation_of(tensor):
     """The operation that makes the tensor."""
     from tidemark._graph.operation import Operation  # few programs ask for operations
 
+    know_tensor(tensor)
     return Operation(_tidemark.node_of(tensor))
 
 
 def name_of(tensor):
+    know_tensor(tensor)
     return f"{_tidemark.node_name(tensor)}:{_tidemark.value_index(tensor)}"
 
 

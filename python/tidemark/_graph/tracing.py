@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from tidemark import _tidemark, nest
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.indexed_slices import IndexedSlices
@@ -12,6 +14,19 @@ COMPOSITES = (CompositeTensor, IndexedSlices)  # made of several tensors
 
 is_tracing = _tidemark.is_tracing
 is_symbolic = _tidemark.is_symbolic
+
+
+_lock = threading.Lock()
+_reasons = 0
+
+
+def call_functions_in_python(wanted):
+    """While anybody wants it, calls of functions go through Python instead of straight to their
+    programs. Who wanted it says when that is over."""
+    global _reasons
+    with _lock:
+        _reasons += 1 if wanted else -1
+        _tidemark.set_functions_run_eagerly(_reasons > 0)
 
 
 class building:

@@ -225,7 +225,23 @@ def get_static_value(tensor, partial=False):
     if not isinstance(tensor, Tensor):
         return tensor
     value = _tidemark.static_value(tensor)
+    if value is None and _is_of_constants(tensor):
+        value = _tidemark.evaluate(tensor)
     return None if value is None else value.numpy()
+
+
+# op names: those that TensorFlow looks through while a graph is built.
+_LOOKED_THROUGH = ("broadcast_to", "cast", "concat", "equal", "fill", "not_equal", "split", "stack",
+                   "stop_gradient", "unstack", "zeros_like")  # fmt: skip
+
+
+def _is_of_constants(tensor):
+    """Whether a tensor of a graph is made of nothing but constants, by ops that tell as much."""
+    if not _tidemark.is_symbolic(tensor) or _tidemark.static_value(tensor) is not None:
+        return True
+    if _tidemark.node_kind(tensor) not in _LOOKED_THROUGH:
+        return False
+    return all(map(_is_of_constants, _tidemark.node_inputs(tensor)))
 
 
 @export("tf.is_symbolic_tensor")

@@ -17,7 +17,13 @@ class AggregationMethod:
 
 
 def _element(x):
+    if isinstance(x, _tidemark.VariableBase):
+        return x  # whatever reads it in the graph
     return x._as_graph_element() if hasattr(x, "_as_graph_element") else convert_to_tensor(x)
+
+
+def _elements(xs):
+    return [_element(x) for x in (xs if isinstance(xs, (list, tuple)) else [xs])]
 
 
 def _seeds(grad_ys, count):
@@ -38,21 +44,18 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
             "instead."
         )
-    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
-    sources = list(xs) if isinstance(xs, (list, tuple)) else [xs]
-    tensors = [_element(x) for x in sources]
-    targets = [_element(y) for y in ys]
-    seeds = _seeds(grad_ys, len(ys))
+    tensors, targets = _elements(xs), _elements(ys)
+    seeds = _seeds(grad_ys, len(targets))
     if seeds is not None:
         seeds = [
             tf.ones_like(y) if seed is None else convert_to_tensor(seed, dtype=y.dtype)
             for seed, y in zip(seeds, targets, strict=True)
         ]
-    stopped = [_element(x) for x in stop_gradients or ()]
-    found = _tidemark.graph_gradients(targets, [*tensors, *stopped], seeds)
+    stopped = [] if stop_gradients is None else _elements(stop_gradients)
+    found = _tidemark.graph_gradients(targets, tensors, seeds, stopped)
     wants_zeros = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
     out = []
-    for x, grad in zip(tensors, found, strict=False):
+    for x, grad in zip(tensors, found, strict=True):
         if isinstance(grad, tuple):
             grad = tf.IndexedSlices(*grad[:2], tf.constant(grad[2]))
         if grad is None and wants_zeros:

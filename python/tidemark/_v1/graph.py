@@ -12,9 +12,12 @@ from tidemark import _tidemark
 from tidemark._graph import scopes, symbolic
 from tidemark._graph.operation import Operation
 from tidemark._graph.scopes import control_dependencies, get_current_name_scope, name_scope
-from tidemark._graph.symbolic import operation_of
+from tidemark._graph.symbolic import graph_numbered, operation_of
+from tidemark._graph.tracing import call_functions_in_python
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
+from tidemark.random import _state as random_state
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _thread = threading.local()
@@ -68,6 +71,8 @@ class Graph:
         self._collections = {}
         self._lock = threading.RLock()
         self.seed = None
+        self._num_draws = 0
+        self._unfeedable, self._unfetchable = set(), set()
         _graphs[self._shared.id] = self
 
     # --- building ----------------------------------------------------------------------------
@@ -130,6 +135,49 @@ class Graph:
     def control_dependencies(self, control_inputs):
         return control_dependencies(control_inputs)
 
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        """A context for operations that run where another does; there is one place."""
+        if op is None and not ignore_existing:
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
+        if op is not None:
+            self.as_graph_element(op)
+        yield
+
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """A context for what is kept apart by name; each session keeps its own."""
+        yield container_name
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None,
+                  op_def=None, compute_shapes=True, compute_device=True):  # fmt: skip
+        """An operation of a type of TensorFlow's, by its inputs and attributes."""
+        from tidemark._v1.graph_def.raw_calls import create  # few programs make operations so
+
+        with self.as_default():
+            return create(self, op_type, list(inputs), dict(attrs or {}), name)
+
+    def prevent_feeding(self, tensor):
+        """From now on no run may give the tensor another value."""
+        self._unfeedable.add(operation_of(tensor))
+
+    def prevent_fetching(self, op):
+        """From now on no run may ask for the operation."""
+        self._unfetchable.add(op)
+
+    def is_feedable(self, tensor):
+        return operation_of(self.as_graph_element(tensor)) not in self._unfeedable
+
+    def is_fetchable(self, tensor_or_op):
+        if isinstance(tensor_or_op, Tensor):
+            return operation_of(tensor_or_op) not in self._unfetchable
+        return tensor_or_op not in self._unfetchable
+
+    def switch_to_thread_local(self):
+        """Scopes are each thread's own from the start."""
+
     # --- looking things up -------------------------------------------------------------------
 
     def get_operation_by_name(self, name):
@@ -165,7 +213,7 @@ class Graph:
                 f"The name {name!r} refers to a Tensor which does not exist. The operation, "
                 f"{operation!r}, exists but only has {found._node.num_outputs} outputs."
             )
-        return found._node.output(int(index))
+        return symbolic.output_of(found._node, int(index))
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """What a fetch or feed means: a tensor, an operation, or the name of one."""
@@ -220,6 +268,27 @@ class Graph:
     def clear_collection(self, name):
         self._collections.pop(name, None)
 
+    collections = property(lambda self: self.get_all_collection_keys())
+    operations = property(lambda self: self.get_operations())
+
+    def num_operations(self):
+        return len(self._shared.nodes())
+
+    def get_name_scope(self):
+        """The scope of names that this thread is in."""
+        return get_current_name_scope()
+
+    def op_def_for_type(self, type):
+        """What operations of the type look like."""
+        from tidemark._v1.graph_def.op_defs import op_def_message  # few programs write graphs
+
+        return op_def_message(type)
+
+    @property
+    def graph_def_versions(self):
+        """The versions of the format that its GraphDef has."""
+        return self.as_graph_def().versions
+
     @property
     def version(self):
         """Grows with every operation."""
@@ -269,6 +338,7 @@ def enter(graph):
     place.scope.enter()
     place.outer_names = scopes.exchange_names(place.names)
     _stack().append(place)
+    call_functions_in_python(True)
     return place
 
 
@@ -280,6 +350,7 @@ def leave(place):
         else:  # the one entered after it goes back to where this one came from
             stack[stack.index(place) + 1].outer_names = place.outer_names
         stack.remove(place)
+        call_functions_in_python(False)
     place.scope.exit()
 
 
@@ -311,6 +382,13 @@ def get_default_graph():
         if _Global.graph is None:
             _Global.graph = Graph()
         return _Global.graph
+
+
+def graph_being_built():
+    """The graph that calls add to here: a function's while it is traced, else the default one."""
+    if _tidemark.is_tracing() and current_place() is None:
+        return graph_numbered(_tidemark.current_graph_id())
+    return get_default_graph()
 
 
 def reset_default_graph():
@@ -362,6 +440,24 @@ def _unique_scope(name):
     return name if place is None else place.graph._shared.unique_name(name)
 
 
+def _seed_of_draw(seed):
+    """What decides about the numbers of the operation that draws next, where sessions will run it:
+    the seeds of the graph and of the operation, or its place in the graph. None: nothing."""
+    stack = _stack()
+    if not stack or not _tidemark.is_tracing():
+        return seed
+    graph = stack[-1].graph
+    if graph.seed is None and seed is None:
+        return None
+    with graph._lock:
+        graph._num_draws += 1
+        number = graph._num_draws
+    first = random_state.DEFAULT_SEED if graph.seed is None else random_state.as_int64(graph.seed)
+    both = random_state.mixed(first, number if seed is None else seed)
+    return _tidemark.seed_of_operation(both & 0xFFFFFFFF, number)
+
+
+random_state.seed_of_draw = _seed_of_draw
 scopes.unique_scope = _unique_scope
 symbolic.session_graph = graph_with_id
 
@@ -387,15 +483,41 @@ def keep_named(tensor):
             place.graph._named[operation._node.label] = operation
 
 
+def is_element(item):
+    """Whether something is an operation or a tensor of a graph."""
+    if isinstance(item, (Operation, _tidemark.NodeHandle)) or hasattr(item, "_as_graph_element"):
+        return True
+    return isinstance(item, Tensor) and _tidemark.is_symbolic(item)
+
+
+def node_behind(item):
+    """The node that a tensor, an operation or a variable of a graph stands for."""
+    item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
+    if isinstance(item, _tidemark.NodeHandle):
+        return item
+    if isinstance(item, Operation):
+        return item._node
+    if isinstance(item, IndexedSlices):
+        item = item.values
+    if not isinstance(item, Tensor):
+        raise TypeError(f"Can not convert a {type(item).__name__} into a Tensor or Operation.")
+    if not _tidemark.is_symbolic(item):
+        raise AttributeError(
+            "Tensor.graph is undefined when eager execution is enabled: control dependencies of a "
+            f"graph are its own tensors and operations, and {item!r} has its value already."
+        )
+    return _tidemark.node_of(item)
+
+
 @contextlib.contextmanager
 def dependencies(control_inputs):
     """Nodes made inside run after the given tensors and operations."""
     place = current_place()
     outer = place.before
-    nodes = []
-    for item in control_inputs or ():
-        item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
-        nodes.append(item._node if isinstance(item, Operation) else _tidemark.node_of(item))
+    nodes = [node_behind(item) for item in control_inputs or ()]
+    for item, node in zip(control_inputs or (), nodes, strict=True):
+        if node.graph_id != place.graph._shared.id:
+            raise ValueError(f"{item!r} is not an element of this graph.")
     place.before = [] if control_inputs is None else [*outer, *nodes]
     place.scope.set_before(place.before)
     try:

@@ -54,7 +54,11 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
 
 
 def set_random_seed(seed):
-    tf.random.set_seed(seed)
+    """The seed of the graph that is built here, or of the program."""
+    if _tidemark.is_tracing():
+        _graph.get_default_graph().seed = seed
+    else:
+        tf.random.set_seed(seed)
 
 
 def get_collection(key, scope=None):
@@ -126,7 +130,7 @@ NAMES = {
     "executing_eagerly": executing_eagerly,
     "get_collection": get_collection,
     "get_collection_ref": get_collection_ref,
-    "get_default_graph": _graph.get_default_graph,
+    "get_default_graph": _graph.graph_being_built,
     "get_default_session": session.get_default_session,
     "get_variable": scopes.get_variable,
     "get_variable_scope": scopes.get_variable_scope,

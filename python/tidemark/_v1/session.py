@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 import numpy as np
@@ -25,6 +26,11 @@ def _sessions():
     if not hasattr(_thread, "sessions"):
         _thread.sessions = []
     return _thread.sessions
+
+
+def running():
+    """The session whose run this thread is in; None."""
+    return getattr(_thread, "running", None)
 
 
 def get_default_session():
@@ -63,7 +69,20 @@ class BaseSession:
         """The values of tensors, by the names or structure they are asked for."""
         if notes.active is not None:
             notes.active.add_run(fetches)
+        with self._marked_as_running():
+            return self._run_any(fetches, feed_dict, options, run_metadata)
+
+    @contextlib.contextmanager
+    def _marked_as_running(self):
+        outer, _thread.running = running(), self
+        try:
+            yield
+        finally:
+            _thread.running = outer
+
+    def _run_any(self, fetches, feed_dict, options, run_metadata):
         plain = options is None and run_metadata is None and not self._timeout
+        plain = plain and not self._graph._unfeedable and not self._graph._unfetchable
         if plain and not self._session.is_closed:  # what most programs ask for
             try:
                 found = self._session.run_quickly(self._graph_id, fetches, feed_dict)
@@ -134,7 +153,10 @@ class BaseSession:
         if item is None:
             raise TypeError("Argument `fetch` = None has invalid type 'NoneType'. Cannot be None")
         try:
-            return self._graph.as_graph_element(item)
+            found = self._graph.as_graph_element(item)
+            if self._graph._unfetchable and not self._graph.is_fetchable(found):
+                raise ValueError(f"{item!r} has been marked as not fetchable.")
+            return found
         except TypeError as error:
             raise TypeError(
                 f"Argument `fetch` = {item!r} has invalid type {type(item).__name__!r} must be a "
@@ -162,6 +184,8 @@ class BaseSession:
             tensor = self._graph.as_graph_element(key)
         except (TypeError, ValueError, KeyError) as error:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if self._graph._unfeedable and not self._graph.is_feedable(tensor):
+            raise ValueError(f"Tensor {_name(tensor)} may not be fed.")
         if isinstance(value, Tensor) and _tidemark.is_symbolic(value):
             raise TypeError(
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
@@ -227,7 +251,8 @@ class BaseSession:
             raise InvalidArgumentError(
                 None, None, f"Must run 'partial_run_setup' before performing partial runs: {handle}"
             )
-        values = found.run(fetches, feed_dict or {})
+        with self._marked_as_running():
+            values = found.run(fetches, feed_dict or {})
         if found.is_done:
             del self._partials[handle]
         return values

@@ -14,7 +14,7 @@ from tidemark.tensor_shape import as_shape
 
 def _delegated(name):
     def method(self, *args):
-        return getattr(self._reading, name)(*args)
+        return getattr(self.value(), name)(*args)
 
     method.__name__ = name
     return method
@@ -72,8 +72,10 @@ class RefVariable:
         return self.shape
 
     def value(self):
-        """The tensor that reads it."""
-        return self._reading
+        """The tensor that reads it: one in its graph; functions, branches and loops read it when
+        they run."""
+        here = _tidemark.current_graph_id()
+        return self._reading if here in (0, self._graph._shared.id) else self._handle.read()
 
     def read_value(self):
         """A reading at this place of the graph."""
@@ -92,7 +94,7 @@ class RefVariable:
                 f"Incompatible type conversion requested to type {as_dtype(dtype).name!r} for "
                 f"variable of type {self.dtype.name!r}"
             )
-        return self._reading
+        return self.value()
 
     def eval(self, session=None):
         """The value in the session."""
@@ -140,7 +142,7 @@ class RefVariable:
         at = _tidemark.call("expand_dims", (indices,), {"axis": -1})
         updates = self._like(sparse_delta.values)
         if updates.shape.rank == 0 and rank is not None:
-            size = _tidemark.call("shape", (_tidemark.call("gather_nd", (self._reading, at)),))
+            size = _tidemark.call("shape", (_tidemark.call("gather_nd", (self.value(), at)),))
             updates = _tidemark.call("broadcast_to", (updates, size))
         return at, updates
 
@@ -168,7 +170,7 @@ class RefVariable:
 
     def _scaled(self, op, sparse_delta, name):
         at, updates = self._rows(sparse_delta)
-        rows = _tidemark.call(op, (_tidemark.call("gather_nd", (self._reading, at)), updates))
+        rows = _tidemark.call(op, (_tidemark.call("gather_nd", (self.value(), at)), updates))
         return self.scatter_nd_update(at, rows, name)
 
     def scatter_mul(self, sparse_delta, use_locking=False, name=None):
@@ -202,7 +204,7 @@ class RefVariable:
         return self._reading.ref()
 
     def __getitem__(self, key):
-        return self._reading[key]
+        return self.value()[key]
 
     def __hash__(self):
         return id(self)

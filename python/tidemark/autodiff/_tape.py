@@ -134,7 +134,7 @@ class GradientTape(_tidemark.Tape):
         for source, parts in zip(flat_sources, rows, strict=True):
             shape = target.shape.as_list() + convert(source).shape.as_list()
             if parts is not None:
-                found.append(call("reshape", (call("stack", (parts,), {"axis": 0}), shape), {}))
+                found.append(_joined(parts, 0, shape, target.dtype))
             elif zeros:
                 found.append(call("fill", (shape, convert(0, source.dtype._enum)), {}))
             else:
@@ -162,7 +162,7 @@ class GradientTape(_tidemark.Tape):
         parts = _batch_columns(self, target, source_leaf)
         if parts is None:
             return call("fill", (shape, convert(0, target.dtype._enum)), {}) if zeros else None
-        return call("reshape", (call("stack", (parts,), {"axis": 1}), shape), {})
+        return _joined(parts, 1, shape, target.dtype)
 
     def watched_variables(self):
         """The trainable variables read while recording, in the order they were made in."""
@@ -223,6 +223,7 @@ def _all_rows(tape, target, sources):
     count = target._num_elements
     rows = [[] for _ in sources]
     with _asked_often(tape):
+        connected = () if count else _connected(tape, target, sources)
         for i in range(count):
             seed = call("reshape", (_unit(count, i, target.dtype), target.shape.as_list()), {})
             found = tape._gradient((target,), sources, (seed,), False)
@@ -230,15 +231,20 @@ def _all_rows(tape, target, sources):
                 row.append(
                     gradient if gradient is None else convert_to_tensor(_as_gradient(gradient))
                 )
-    return [None if not row or row[0] is None else row for row in rows]
+    if not count:
+        return [[] if is_connected else None for is_connected in connected]
+    return [None if row[0] is None else row for row in rows]
 
 
 def _batch_columns(tape, target, source):
-    """The gradients of each element of an example, for all examples at once."""
+    """The gradients of each element of an example, for all examples at once; None where nothing
+    connects."""
     shape = target.shape.as_list()
     count = target._num_elements // max(1, shape[0])
     parts = []
     with _asked_often(tape):
+        if not count and not _connected(tape, target, (source,))[0]:
+            return None
         for i in range(count):
             unit = call("reshape", (_unit(count, i, target.dtype), [1, *shape[1:]]), {})
             seed = call("broadcast_to", (unit, shape), {})
@@ -246,4 +252,16 @@ def _batch_columns(tape, target, source):
             if found is None:
                 return None
             parts.append(convert_to_tensor(_as_gradient(found)))
-    return parts or None
+    return parts
+
+
+def _connected(tape, target, sources):
+    """Whether a gradient flows to each source."""
+    return [g is not None for g in tape._gradient((target,), sources, None, False)]
+
+
+def _joined(parts, axis, shape, dtype):
+    """The gradients beside each other; of no elements there are none."""
+    if not parts:
+        return call("fill", (shape, convert(0, dtype._enum)), {})
+    return call("reshape", (call("stack", (parts,), {"axis": axis}), shape), {})

@@ -28,7 +28,7 @@ def types_of(spec):
     return [(s.dtype, sizes(s.shape)) for s in flat_specs(spec)]
 
 
-def _take(iterator):
+def take(iterator):
     tensors = iterator.next()
     if tensors is None:
         raise OutOfRangeError(None, None, "End of sequence")
@@ -65,7 +65,7 @@ def numbers_of(dataset):
     return [handle.as_tensor()] if isinstance(handle, StagedHandle) else []
 
 
-def _run_time(dataset, given):
+def run_time_dataset(dataset, given):
     """The dataset as it is when the graph runs."""
     if not given:
         return dataset
@@ -115,7 +115,7 @@ class Iterator(CompositeTensor):
         """In a graph: an iterator that each run starts anew and that goes with the run."""
 
         def start(*given):
-            made, number = cls(_run_time(dataset, given)), next(_numbers)
+            made, number = cls(run_time_dataset(dataset, given)), next(_numbers)
             _by_number[number] = made
             return owning_number(made, number)
 
@@ -176,8 +176,8 @@ class Iterator(CompositeTensor):
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError after the last."""
         if is_tracing():
-            return self._packed(self._staged(_take, types_of(self._spec)))
-        return self._packed(_take(self._started()))
+            return self._packed(self._staged(take, types_of(self._spec)))
+        return self._packed(take(self._started()))
 
     def get_next_as_optional(self):
         """The next element, or an optional without a value after the last."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from tidemark import _tidemark, dtypes
 from tidemark._export import export
+from tidemark._graph.scopes import control_dependencies
 from tidemark._graph.tracing import is_symbolic, lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call
@@ -23,16 +24,20 @@ def _fail(text):
 
 def _require(condition, explain, *tensors):
     """Fails with ``explain(*tensors)`` unless all of the condition holds: now, or when the graph
-    runs; where its value is known while the graph is being built, then."""
+    runs; where its value is known while the graph is being built, then. In graphs of sessions the
+    operation that checks is given, and runs when it is asked for."""
     holds = call("all", (condition,), {})
     if not is_symbolic(holds):
         if not bool(holds):
             _fail(explain(*tensors))
-        return
+        return None
+    if _tidemark.builds_for_sessions():
+        _require_of_constants(holds, explain, tensors)
+        return _checking_operation(holds, explain, tensors)
     known = _tidemark.static_value(holds)
     if known is not None:
         if bool(known):
-            return
+            return None
         values = [_tidemark.static_value(t) if is_symbolic(t) else t for t in tensors]
         if all(value is not None for value in values):
             with lifted():
@@ -45,6 +50,38 @@ def _require(condition, explain, *tensors):
         return ()
 
     staged.cond(holds, lambda: (), report)
+    return None
+
+
+def _require_of_constants(holds, explain, tensors):
+    """What depends on constants alone fails at once."""
+    values = [_tidemark.static_value(t) if is_symbolic(t) else t for t in tensors]
+    if not tensors or any(value is None for value in values):
+        return
+    with lifted():
+        if not bool(_tidemark.evaluate(holds)):
+            _fail(explain(*values))
+
+
+def _checking_operation(holds, explain, tensors):
+    from tidemark._graph import staged  # only graphs need it
+
+    def check(holds, *values):
+        if not bool(holds):
+            _fail(explain(*values))
+        return holds
+
+    return staged.python_call(check, [holds, *tensors], [(dtypes.bool, ())])[0].op
+
+
+def _passed():
+    """What a check gives that has been made: in graphs of sessions an operation that does
+    nothing."""
+    if not _tidemark.builds_for_sessions():
+        return None
+    from tidemark._v1.scopes import no_op  # only sessions need it
+
+    return no_op()
 
 
 # --- comparing two -------------------------------------------------------------------------------
@@ -53,7 +90,7 @@ def _require(condition, explain, *tensors):
 def _compare(symbol, op, x, y, message, summarize):
     x, y = convert_to_tensor(x), convert_to_tensor(y)
     condition = call(op, (x, y), {})
-    _require(
+    return _require(
         condition,
         lambda x, y, condition: _comparison(symbol, x, y, condition, message, summarize),
         x, y, condition,
@@ -80,37 +117,37 @@ def _comparison(symbol, x, y, condition, message, summarize):
 @export("tf.debugging.assert_equal", "tf.assert_equal")
 def assert_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x == y`` everywhere."""
-    _compare("==", "equal", x, y, message, summarize)
+    return _compare("==", "equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_none_equal")
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Raises unless ``x != y`` everywhere."""
-    _compare("!=", "not_equal", x, y, message, summarize)
+    return _compare("!=", "not_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less", "tf.assert_less")
 def assert_less(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x < y`` everywhere."""
-    _compare("<", "less", x, y, message, summarize)
+    return _compare("<", "less", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less_equal")
 def assert_less_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x <= y`` everywhere."""
-    _compare("<=", "less_equal", x, y, message, summarize)
+    return _compare("<=", "less_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater", "tf.assert_greater")
 def assert_greater(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x > y`` everywhere."""
-    _compare(">", "greater", x, y, message, summarize)
+    return _compare(">", "greater", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater_equal")
 def assert_greater_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x >= y`` everywhere."""
-    _compare(">=", "greater_equal", x, y, message, summarize)
+    return _compare(">=", "greater_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_near")
@@ -123,7 +160,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     atol = 10 * step if atol is None else atol
     distance = call("abs", (x - y,), {})
     allowed = call("abs", (y,), {}) * rtol + atol
-    _require(
+    return _require(
         call("less_equal", (distance, allowed), {}),
         lambda x, y: (
             f"{message or ''}\nx and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
@@ -138,7 +175,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
 
 def _sign(symbol, op, x, message, summarize):
     x = convert_to_tensor(x)
-    _require(
+    return _require(
         call(op, (x, 0), {}),
         lambda x: (
             f"{message or ''}\nCondition x {symbol} 0 did not hold element-wise:\n"
@@ -157,25 +194,25 @@ def _shown(name, tensor, summarize):
 @export("tf.debugging.assert_positive")
 def assert_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x > 0`` everywhere."""
-    _sign(">", "greater", x, message, summarize)
+    return _sign(">", "greater", x, message, summarize)
 
 
 @export("tf.debugging.assert_negative")
 def assert_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x < 0`` everywhere."""
-    _sign("<", "less", x, message, summarize)
+    return _sign("<", "less", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_negative")
 def assert_non_negative(x, message=None, summarize=None, name=None):
     """Raises unless ``x >= 0`` everywhere."""
-    _sign(">=", "greater_equal", x, message, summarize)
+    return _sign(">=", "greater_equal", x, message, summarize)
 
 
 @export("tf.debugging.assert_non_positive")
 def assert_non_positive(x, message=None, summarize=None, name=None):
     """Raises unless ``x <= 0`` everywhere."""
-    _sign("<=", "less_equal", x, message, summarize)
+    return _sign("<=", "less_equal", x, message, summarize)
 
 
 @export("tf.debugging.Assert", "tf.Assert")
@@ -183,7 +220,10 @@ def Assert(condition, data, summarize=None, name=None):
     """Raises with the data unless the condition is true."""
     if not isinstance(condition, Tensor):
         condition = convert_to_tensor(bool(condition))
-    _require(condition, lambda *data: _assertion(data, summarize), *map(convert_to_tensor, data))
+    data = [convert_to_tensor(item) for item in data]
+    if is_symbolic(condition) and _tidemark.builds_for_sessions():  # whatever is known by now
+        return _checking_operation(condition, lambda *data: _assertion(data, summarize), data)
+    return _require(condition, lambda *data: _assertion(data, summarize), *data)
 
 
 def _assertion(data, summarize):
@@ -212,8 +252,11 @@ def check_numerics(tensor, message, name=None):
         kinds = " and ".join(["Inf"] * has_inf + ["NaN"] * has_nan)
         return f"{message} : Tensor had {kinds} values"
 
-    _require(call("is_finite", (tensor,), {}), explain, tensor)
-    return tensor
+    checked = _require(call("is_finite", (tensor,), {}), explain, tensor)
+    if checked is None:
+        return tensor
+    with control_dependencies([checked]):
+        return call("identity", (tensor,), {})
 
 
 @export("tf.debugging.assert_all_finite")
@@ -229,7 +272,11 @@ def _when_run(check, tensor, *rest):
     """Checks a tensor whose shape only the run of the graph tells."""
     from tidemark._graph import staged  # only graphs need it
 
-    staged.effect(lambda value: check(value, *rest), tensor)
+    if _tidemark.builds_for_sessions():
+        return staged.python_call(
+            lambda value: check(value, *rest) is None, [tensor], [(dtypes.bool, ())]
+        )[0].op
+    return staged.effect(lambda value: check(value, *rest), tensor)
 
 
 def _prefix(message):
@@ -247,6 +294,7 @@ def assert_rank(x, rank, message=None, name=None):
             f"{_prefix(message)}Tensor  must have rank {rank}.  Received rank {x.ndim}, "
             f"shape {x.shape}"
         )
+    return _passed()
 
 
 @export("tf.debugging.assert_rank_at_least")
@@ -260,6 +308,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
             f"{_prefix(message)}Tensor  must have rank at least {rank}.  Received rank {x.ndim}, "
             f"shape {x.shape}"
         )
+    return _passed()
 
 
 @export("tf.debugging.assert_rank_in")
@@ -273,6 +322,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
             f"{_prefix(message)}Tensor  must have rank in {tuple(ranks)}.  Received rank "
             f"{x.ndim}, shape {x.shape}"
         )
+    return _passed()
 
 
 @export("tf.debugging.assert_scalar")
@@ -302,9 +352,10 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
             ),
             *(part[0] for part in items),
         )
-        return
+        return _passed()
     for tensor, symbols in items:
         _check_symbols(tensor, _symbols_of(symbols), sizes, _prefix(message))
+    return _passed()
 
 
 def _symbols_of(symbols):
@@ -353,6 +404,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
         raise TypeError(
             f"{_prefix(message)}tensor must be of type {wanted!r}; got {tensor.dtype!r}"
         )
+    return _passed()
 
 
 @export("tf.debugging.assert_integer")
@@ -361,6 +413,7 @@ def assert_integer(x, message=None, name=None):
     x = convert_to_tensor(x)
     if not x.dtype.is_integer:
         raise TypeError(f"{_prefix(message)}Expected 'x' to be integer type.  Found: {x.dtype!r}")
+    return _passed()
 
 
 @export("tf.debugging.assert_same_float_dtype")

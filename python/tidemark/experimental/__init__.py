@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 
+from tidemark import _tidemark
 from tidemark.experimental import dlpack
 
 _MODULES = {"numpy": "tidemark.experimental.numpy"}
@@ -10,6 +11,13 @@ _LAZY = {
     "Optional": "tidemark._tensor.optional",
     "RowPartition": "tidemark.ragged._row_partition",
 }
+
+
+def set_dtype_promotion(on):
+    """Whether a program may call ops on tensors of several dtypes, which are promoted to one as
+    NumPy does; off they raise what TensorFlow raises. Off for programs that run as TensorFlow's.
+    Returns what held before."""
+    return _tidemark.set_dtype_promotion(bool(on))
 
 
 def __getattr__(name):

@@ -104,10 +104,12 @@ def select(condlist, choicelist, default=0):
 
 
 def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mode="legacy"):
-    """Gives tensors NumPy's methods. Mixed types promote and masks index without it."""
+    """Gives tensors NumPy's methods and promotes mixed types; masks index without it."""
     modes = ("off", "legacy", "safe", "all")
     if dtype_conversion_mode not in modes:
         raise ValueError(f"dtype_conversion_mode must be one of {modes}")
+    if dtype_conversion_mode != "off":
+        _tidemark.set_dtype_promotion(True)
 
     def over(function):
         return lambda self, axis=None, keepdims=False: function(self, axis, keepdims)

@@ -214,6 +214,15 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 @sized_when_run
 def resize_with_pad(image, target_height, target_width, method="bilinear", antialias=False):
     """Images of the given size, their proportions kept, with zeros around."""
+    return padded_after(
+        lambda images, size: resize(images, size, method=method, antialias=antialias),
+        image, target_height, target_width,
+    )  # fmt: skip
+
+
+def padded_after(resize, image, target_height, target_width):
+    """What ``resize(images, size)`` gives for the largest size of the same proportions that fits,
+    with zeros around."""
     images, was_batch = _batched(image, "resize_with_pad")
     wanted = [int(target_height), int(target_width)]
     for value, name in ((wanted[1], "target_width"), (wanted[0], "target_height")):
@@ -222,7 +231,7 @@ def resize_with_pad(image, target_height, target_width, method="bilinear", antia
     size = [known_size(images, axis) for axis in (1, 2)]
     ratio = max(s / w for s, w in zip(size, wanted, strict=False))
     new = [_math.floor(s / ratio) for s in size]
-    resized = resize(images, new, method=method, antialias=antialias)
+    resized = resize(images, new)
     offset = [max(0, _math.floor((w - s / ratio) / 2)) for s, w in zip(size, wanted, strict=False)]
     return _unbatched(pad_to_bounding_box(resized, *offset, *wanted), was_batch)
 

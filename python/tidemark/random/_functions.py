@@ -8,7 +8,7 @@ from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor, shape_tensor
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.errors import InvalidArgumentError
-from tidemark.random import _draws
+from tidemark.random import _draws, _state
 from tidemark.random._state import as_int64, remember_seed
 
 
@@ -20,7 +20,8 @@ def set_seed(seed):
 
 
 def _stream(seed):
-    return _draws.Stream(None if seed is None else as_int64(seed))
+    seed = None if seed is None else as_int64(seed)
+    return _draws.Stream(seed if _state.seed_of_draw is None else _state.seed_of_draw(seed))
 
 
 # --- drawing on and on ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import threading
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._tensor.creation import cast
 from tidemark._tidemark import Tensor, call, convert, is_tracing, python_call
 from tidemark.random import _draws
 from tidemark.random._state import as_int64, fresh_seed, mixed
@@ -36,6 +37,12 @@ def _algorithm(alg):
 def _numbers(state):
     values = state.numpy().tolist() if isinstance(state, Tensor) else list(state)
     return [as_int64(v) for v in values]
+
+
+def _as_int64_tensor(value):
+    if isinstance(value, Tensor):
+        return cast(value, dtypes.int64)
+    return convert(value, dtypes.int64._enum)
 
 
 @export("tf.random.create_rng_state", "tf.random.experimental.create_rng_state")
@@ -69,7 +76,7 @@ class Generator:
                 "from_non_deterministic_state, from_state or from_key_counter"
             )
         self._alg = Algorithm.PHILOX if alg == "auto_select" else _algorithm(alg)
-        self.reset(state)
+        self._put(_numbers(state))
 
     @classmethod
     def from_seed(cls, seed, alg=None):
@@ -96,12 +103,14 @@ class Generator:
     @property
     def state(self):
         """[counter, counter, key] as a tensor."""
+        if is_tracing():  # what it is whenever the graph runs
+            return python_call(lambda: list(self._state), [], [(dtypes.int64, (3,))], True)[0]
         return convert(list(self._state), dtypes.int64._enum)
 
     @property
     def key(self):
         """The last part of the state."""
-        return convert(self._state[2], dtypes.int64._enum)
+        return self.state[2]
 
     @property
     def algorithm(self):
@@ -109,8 +118,14 @@ class Generator:
         return self._alg.value
 
     def reset(self, state):
-        """Puts the generator into a state."""
-        numbers = _numbers(state)
+        """Puts the generator into a state: now, or whenever the graph runs."""
+        if is_tracing():
+            state = _as_int64_tensor(state)
+            python_call(lambda state: self._put(_numbers(state)), [state], [], True)
+        else:
+            self._put(_numbers(state))
+
+    def _put(self, numbers):
         if len(numbers) != 3:
             raise ValueError(f"a state has three numbers, got {len(numbers)}")
         with self._lock:
@@ -118,11 +133,19 @@ class Generator:
 
     def reset_from_seed(self, seed):
         """Puts the generator into the state that a seed stands for."""
-        self.reset([*_seed_numbers(seed), 0])
+        if is_tracing() and isinstance(seed, Tensor) and seed.ndim == 0:
+            seed = call("reshape", (_as_int64_tensor(seed), (1,)), {})
+            self.reset(call("concat", (seed, convert([0, 0], dtypes.int64._enum)), {"axis": 0}))
+        else:
+            self.reset([*_seed_numbers(seed), 0])
 
     def reset_from_key_counter(self, key, counter):
         """Puts the generator into a state given by its parts."""
-        self.reset([*_numbers(counter), as_int64(key)])
+        if is_tracing():
+            key = call("reshape", (_as_int64_tensor(key), (1,)), {})
+            self.reset(call("concat", (_as_int64_tensor(counter), key), {"axis": 0}))
+        else:
+            self.reset([*_numbers(counter), as_int64(key)])
 
     def skip(self, delta):
         """Advances as ``delta`` draws do; returns the new state."""

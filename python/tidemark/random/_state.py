@@ -6,7 +6,7 @@ import hashlib
 import os
 import random
 
-_DEFAULT_SEED = 87654321  # TensorFlow's, where only an operation has one
+DEFAULT_SEED = 87654321  # TensorFlow's, where only an operation has one
 _MOST = 2**31 - 1
 _program = {"seed": None, "operations": None}
 
@@ -22,11 +22,19 @@ def seeds_for_operation(seed):
     if first is None:
         if seed is None:
             return None, None
-        first = _DEFAULT_SEED
+        first = DEFAULT_SEED
     elif seed is None:
         seed = operations.randint(0, _MOST)
+    return kept_small(first, seed)
+
+
+def kept_small(first, seed):
+    """Both seeds as TensorFlow keeps them: below 2^31 - 1, and not both 0, which means none."""
     first, seed = first % _MOST, seed % _MOST
     return (first, seed) if (first, seed) != (0, 0) else (0, _MOST)
+
+
+seed_of_draw = None  # makes the op seed of operations in graphs of sessions; set beside such graphs
 
 
 def fresh_seed():

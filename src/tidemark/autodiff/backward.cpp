@@ -224,8 +224,9 @@ std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
     target_slots.push_back(id == 0 ? -1 : ids_.find(id));
   }
   const auto defer = [&] {
-    Question question{targets, sources, source_tensors, seeds,
-                      connections(entries_, count, num_slots_, target_slots, slots)};
+    Question question{
+        targets, sources, source_tensors,
+        seeds,   stops_,  connections(entries_, count, num_slots_, target_slots, slots)};
     if (!options_.persistent) end_many(false);
     return upcalls.defer_gradient(question);
   };

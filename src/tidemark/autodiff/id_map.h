@@ -26,6 +26,12 @@ class IdMap {
     place(data(), id, slot);
     ++count_;
   }
+  /// The id must be there.
+  void replace(uint64_t id, int32_t slot) noexcept {
+    size_t at = start(id);
+    while (data()[at].id != id) at = (at + 1) & mask_;
+    data()[at].slot = slot;
+  }
   void clear() noexcept {
     heap_.reset();
     for (Cell& cell : few_) cell = {};

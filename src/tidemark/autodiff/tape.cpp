@@ -60,6 +60,12 @@ bool Tape::is_watched(const Tensor& t) const {
   return id != 0 && ids_.find(id) >= 0;
 }
 
+void Tape::stop_at(const Tensor& t) {
+  if (!is_watched(t)) return;
+  ids_.replace(id_of(t), num_slots_++);
+  stops_.push_back(t);
+}
+
 /// -1: no gradient flows to the tensor.
 int32_t Tape::slot_of(const Tensor& t) {
   const uint64_t id = t.impl()->id.load(std::memory_order_relaxed);
@@ -153,6 +159,7 @@ void Tape::reset() {
   entries_.clear();
   ids_.clear();
   accessed_.clear();
+  stops_.clear();
   num_slots_ = 0;
   may_have_custom_ = false;
   used_up_ = false;

@@ -43,6 +43,9 @@ class TIDEMARK_API Tape final : public Handler {
   void watch(const Tensor& t);
   void watch_id(uint64_t id);
   bool is_watched(const Tensor& t) const;
+  /// What was recorded so far has no part in gradients by way of this tensor: from now on it counts
+  /// as one that nothing made.
+  void stop_at(const Tensor& t);
 
   bool is_watched(uint64_t id) const { return ids_.find(id) >= 0; }
 
@@ -129,6 +132,7 @@ class TIDEMARK_API Tape final : public Handler {
   int32_t num_slots_ = 0;
   std::deque<Entry> entries_;
   std::vector<uint64_t> accessed_;
+  std::vector<Tensor> stops_;
 };
 
 /// A question about a graph being built that only its run can answer: sizes are unknown, or the way
@@ -138,7 +142,8 @@ struct Question {
   std::span<const uint64_t> sources;
   std::span<const Tensor> source_tensors;  // empty handles: variables
   std::span<const Tensor> seeds;
-  std::vector<bool> connected;  // by source
+  std::span<const Tensor> stops;  // no gradient goes past these
+  std::vector<bool> connected;    // by source
 };
 /// While on the stack, the tapes and accumulators below it see nothing.
 class TIDEMARK_API RecordingPause final : public Handler {

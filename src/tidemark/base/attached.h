@@ -20,6 +20,7 @@ namespace tidemark {
 
 class OpDef;
 struct Interrupt;
+struct OpCall;
 namespace memory {
 struct Buffer;
 }
@@ -40,6 +41,8 @@ struct FrontEnd {
   /// 64 KiB at least), or the number of ops has doubled. A moment worth a look at who holds what.
   /// It comes on the thread of an op that has ended, with no lock held.
   void (*look)() = nullptr;
+  /// The inputs of a call are about to be promoted to one dtype; throws where an error is wanted.
+  void (*check_promotion)(const OpCall& call) = nullptr;
 };
 
 /// Once, before the first call.

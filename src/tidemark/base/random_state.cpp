@@ -1,8 +1,7 @@
 #include "tidemark/base/random_state.h"
 
-#include <mutex>
 #include <random>
-#include <unordered_map>
+#include <utility>
 
 namespace tidemark::random_state {
 
@@ -33,6 +32,8 @@ struct State {
   std::unordered_map<int64_t, uint64_t> next_of_op_seed;
 };
 
+thread_local constinit Positions* positions_of_session = nullptr;
+
 State& state() {
   static State* const state = new State;  // pool threads may outlive static objects
   return *state;
@@ -49,7 +50,21 @@ void set_seed(int64_t seed) {
   s.next_of_op_seed.clear();
 }
 
+uint64_t Positions::advance(int64_t seed_of_operation, uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  uint64_t& next = next_[seed_of_operation];
+  return std::exchange(next, next + blocks);
+}
+
+PositionsScope::PositionsScope(Positions& positions) noexcept
+    : outer_(std::exchange(positions_of_session, &positions)) {}
+PositionsScope::~PositionsScope() { positions_of_session = outer_; }
+
 RandomStream reserve(std::optional<int64_t> op_seed, uint64_t blocks) {
+  if (op_seed && positions_of_session) {
+    const uint64_t begin = positions_of_session->advance(*op_seed, blocks);
+    return {mixed(kDefaultSeed), begin, mixed(static_cast<uint32_t>(*op_seed)) | 1};
+  }
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (!op_seed) {

@@ -7,7 +7,9 @@
 #include <tidemark/export.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 
 namespace tidemark {
 
@@ -31,6 +33,35 @@ TIDEMARK_API void set_seed(int64_t seed);
 /// entropy; draws with an op seed repeat from run to run even then, as TensorFlow's do. Draws with
 /// the same op seed continue one another. Safe from any thread.
 TIDEMARK_API RandomStream reserve(std::optional<int64_t> op_seed, uint64_t blocks);
+
+/// The op seed of one operation of a session's graph: operations with equal seeds draw the same
+/// numbers, and each goes on by itself.
+constexpr int64_t seed_of_operation(uint32_t seed, uint32_t operation) {
+  return static_cast<int64_t>(uint64_t{operation} << 32 | seed);
+}
+
+/// Where the operations of a graph that have seeds stand: in every session they start anew.
+class TIDEMARK_API Positions {
+ public:
+  /// Where the draws of the operation go on; the next begin `blocks` further.
+  uint64_t advance(int64_t seed_of_operation, uint64_t blocks);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<int64_t, uint64_t> next_;
+};
+
+/// Until the end of the scope op seeds on this thread are those of operations of a graph.
+class TIDEMARK_API PositionsScope {
+ public:
+  explicit PositionsScope(Positions& positions) noexcept;
+  ~PositionsScope();
+  PositionsScope(const PositionsScope&) = delete;
+  PositionsScope& operator=(const PositionsScope&) = delete;
+
+ private:
+  Positions* outer_;
+};
 
 }  // namespace random_state
 

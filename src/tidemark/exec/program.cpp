@@ -148,7 +148,9 @@ class Program::Recorders {
 
   void watch_first(const Program& program, std::span<Tensor> slots) {
     for (size_t i = 0; i < all_.size(); ++i) {
-      for (int32_t ref : all_[i].watch_first) started_[i]->watch(program.operand(ref, slots));
+      for (const Recording::Watched& w : all_[i].watch_first) {
+        started_[i]->watch(program.operand(w.value, slots), w.input);
+      }
     }
   }
   void before(uint32_t step) {
@@ -159,8 +161,8 @@ class Program::Recorders {
   void after(uint32_t step, std::span<Tensor> slots) {
     for (size_t i = 0; i < all_.size(); ++i) {
       if (!started_[i]) continue;
-      for (const auto& [at, slot] : all_[i].watch) {
-        if (at == step) started_[i]->watch(slots[slot]);
+      for (const Recording::Watched& w : all_[i].watch) {
+        if (w.step == step) started_[i]->watch(slots[static_cast<size_t>(w.value)], w.input);
       }
     }
   }

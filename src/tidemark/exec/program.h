@@ -91,10 +91,14 @@ class TIDEMARK_API Program {
   };
   struct Recording {
     const graph::RecordingSpecial* special = nullptr;
-    std::vector<std::pair<uint32_t, uint32_t>> watch;  // (step after which, slot)
-    std::vector<int32_t> watch_first;                  // inputs of the program, constants
-    std::vector<bool> matters;                         // by step
-    uint32_t last = 0;                                 // the asking step
+    struct Watched {
+      uint32_t step = 0;  // after which; of no meaning for inputs of the program and constants
+      int32_t value = 0;  // an operand
+      uint32_t input = 0;
+    };
+    std::vector<Watched> watch, watch_first;
+    std::vector<bool> matters;  // by step
+    uint32_t last = 0;          // the asking step
   };
   class Builder;
   class Frame;

@@ -125,17 +125,19 @@ class Program::Builder {
         if (matters && ref >= 0) needed[static_cast<size_t>(ref)] = true;
       }
     }
-    for (size_t i = 0; i < special->num_watched(); ++i) add_watched(recording, all[i]);
+    for (uint32_t i = 0; i < special->num_watched(); ++i) add_watched(recording, all[i], i);
     program_.recordings_.push_back(std::move(recording));
   }
 
-  void add_watched(Recording& recording, int32_t ref) const {
+  void add_watched(Recording& recording, int32_t ref, uint32_t input) const {
     const auto slot = static_cast<uint32_t>(ref);
-    if (ref < 0 || slot < program_.num_inputs_) return recording.watch_first.push_back(ref);
+    if (ref < 0 || slot < program_.num_inputs_) {
+      return recording.watch_first.push_back({0, ref, input});
+    }
     for (uint32_t i = 0; i < program_.steps_.size(); ++i) {
       const Step& step = program_.steps_[i];
       if (slot >= step.first_output && slot < step.first_output + step.num_outputs) {
-        recording.watch.emplace_back(i, slot);
+        recording.watch.push_back({i, ref, input});
       }
     }
   }

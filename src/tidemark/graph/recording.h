@@ -7,11 +7,12 @@
 
 namespace tidemark::graph {
 
-/// Asked by a step whose inputs are the tensors to differentiate by, the targets, then a seed for
-/// each target that has one.
+/// Asked by a step whose inputs are the tensors to differentiate by, those that no gradient goes
+/// past, the targets, then a seed for each target that has one.
 struct GradientQuestion {
   std::vector<Variable> sources;  // empty ones: the next of the tensors
   std::vector<bool> has_seed;     // one each target
+  size_t num_stops = 0;
 };
 
 /// Sees what happens between the first use of some values and a step that asks about them.
@@ -19,7 +20,8 @@ class TIDEMARK_API Recorder {
  public:
   virtual ~Recorder() = default;
   virtual Handler& handler() = 0;
-  virtual void watch(const Tensor& value) = 0;
+  /// `input`: which of those that the special watches.
+  virtual void watch(const Tensor& value, size_t input) = 0;
   virtual void set_recording(bool on) = 0;
   /// The step itself, in place of the special's run.
   virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;

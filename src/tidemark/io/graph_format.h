@@ -30,7 +30,7 @@ enum NodeField : uint32_t {
   kNodeOutput = 6,  // a value
   kNodeVariable = 7,
   kNodeBody = 8,
-  kNodeCount = 9,    // loop: its variables
+  kNodeCount = 9,    // loop: its variables; gradient: inputs that none goes past
   kNodeSource = 10,  // gradient: 0 for a tensor, 1 + variable
   kNodeSeed = 11,    // gradient: whether the target has one
   kNodeLabel = 12,

@@ -375,6 +375,8 @@ class GraphReader {
       wanted += source ? 0 : 1;
     }
     for (bool has_seed : node.seeds) wanted += has_seed ? 1 : 0;
+    question.num_stops = static_cast<size_t>(std::min<uint64_t>(node.count, inputs.size()));
+    wanted += question.num_stops;
     if (inputs.size() != wanted || node.outputs.size() != question.sources.size()) {
       malformed("a gradient");
     }

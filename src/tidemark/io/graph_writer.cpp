@@ -157,6 +157,8 @@ class GraphWriter {
         put_varint_field(out, kNodeSource, source ? 1 + parts_.add(source) : 0);
       }
       for (bool has_seed : asking->question().has_seed) put_varint_field(out, kNodeSeed, has_seed);
+      const size_t num_stops = asking->question().num_stops;
+      if (num_stops > 0) put_varint_field(out, kNodeCount, num_stops);
       return NodeKind::gradient;
     }
     const std::string site = node.site ? memory::describe(*node.site) : std::string();

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/tensor/handlers.h"
 
@@ -126,6 +127,7 @@ void dispatch(const OpCall& call, std::span<Tensor> outputs) {
   if (is_plain(call)) return answer(call, outputs);
   check_count(call);
   if (needs_promotion(call)) {
+    if (front_end().check_promotion) front_end().check_promotion(call);
     const std::vector<Tensor> inputs = promoted_inputs(call);
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_input(call.op, static_cast<int>(i), inputs[i].dtype());

@@ -22,12 +22,26 @@ void alias_or_copy(InferContext& c, const StridedSpec& spec) {
   if (!empty) c.set_string_bytes(0, characters_of(c.input(0)));
 }
 
+/// What is known of the sizes taken where a run alone can tell where they begin, or the sizes.
+Shape sizes_taken(const InferContext& c) {
+  const Shape& in = c.shape(0);
+  Shape out = in.has_rank() ? Shape::filled(in.rank(), kUnknownDim) : unknown_dims_of(c, 1);
+  if (!holds_values(c.input(2)) || !out.has_rank()) return out;
+  const Ints sizes = c.input(2).to_ints();
+  if (static_cast<int>(sizes.size()) != out.rank()) return out;
+  for (int i = 0; i < out.rank(); ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i)];
+    if (size >= 0) out[i] = size;  // -1: all that is left
+  }
+  return out;
+}
+
 void slice_rule(InferContext& c) {
   check_vector(c, 1);
   check_vector(c, 2);
   const Shape& in = c.shape(0);
   if (!holds_values(c.input(1)) || !holds_values(c.input(2))) {
-    return c.set(0, in.has_rank() ? Shape::filled(in.rank(), kUnknownDim) : unknown_dims_of(c, 1));
+    return c.set(0, sizes_taken(c));
   }
   if (!in.has_rank()) return c.set(0, unknown_dims_of(c, 1));
   if (c.shape(1)[0] != in.rank() || c.shape(2)[0] != in.rank()) {

@@ -20,6 +20,15 @@ Variable initialized(const GraphVariable& variable) {
   return found;
 }
 
+/// The value under a header of its own: the session's variable goes on changing. `id`: who it is to
+/// tapes; 0: nobody they know.
+Tensor shown(const Variable& variable, uint64_t id) {
+  const Tensor value = variable.operand();
+  Tensor out = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
+  out.impl()->id.store(id, std::memory_order_relaxed);
+  return out;
+}
+
 /// They ask the session whose run it is, so that nobody can tell what they depend on.
 class OfGraphVariable : public graph::Special {
  public:
@@ -36,9 +45,7 @@ class Read final : public OfGraphVariable {
   std::string_view name() const override { return "read_variable"; }
   std::string describe() const override { return message("read_variable '", variable_.name, "'"); }
   void run(std::span<Tensor>, std::span<Tensor> outputs) const override {
-    const Tensor value = initialized(variable_).operand();
-    // A header of its own: the session's variable goes on changing.
-    outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
+    outputs[0] = shown(initialized(variable_), variable_.id);
   }
   VariableUse use() const override { return {&variable_}; }
 };
@@ -73,8 +80,7 @@ class Update final : public OfGraphVariable {
       found = initialized(variable_);
       found.apply(op_, inputs, attrs_);
     }
-    const Tensor value = found.operand();
-    outputs[0] = view_of(value, value.mutable_raw_data(), value.dtype(), value.shape());
+    outputs[0] = shown(found, 0);
   }
 
  private:

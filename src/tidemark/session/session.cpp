@@ -158,6 +158,7 @@ std::vector<Tensor> Session::run_open(const Request& request) {
   const memory::ScopedRun run("a session's run");
   const NoHandlers now;
   const CurrentValues scope(values_);
+  const random_state::PositionsScope draws(draws_);
   const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);
   Interrupt interrupt{.is_cancelled = &is_cancelled_, .breathe = request.breathe};
   if (request.timeout_ms > 0) {

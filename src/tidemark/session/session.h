@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 
+#include "tidemark/base/random_state.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/memory/budget.h"
 #include "tidemark/memory/cache_registry.h"
@@ -91,12 +92,13 @@ class TIDEMARK_API Session {
   size_t bytes_ = 0;
   int64_t hits_ = 0, misses_ = 0, evictions_ = 0;
   std::shared_ptr<Values> values_;
+  random_state::Positions draws_;
   memory::CacheRegistration listed_{[this] { return use(); }};
 };
 
 /// A variable of a graph: each session has a value of its own.
 struct TIDEMARK_API GraphVariable {
-  uint64_t id = 0;
+  uint64_t id = 0;  // what all readings are to tapes: new_tensor_id(), with kTrainableIds if so
   std::string name;
   DType dtype = DType::invalid;
   Shape shape;

@@ -76,6 +76,11 @@ Tensor GraphBuilder::own(const Tensor& t) {
   if (graph::is_donated(t)) fail<FailedPreconditionError>(graph::describe_donated(t));
   const std::pair key(&node, graph::symbolic(t).index);
   if (const auto known = inner_of_.find(key); known != inner_of_.end()) return known->second;
+  if (is_shared_) {
+    fail<OutOfScopeError>("the tensor ", graph::describe(t),
+                          " must be from the same graph as what it is used with. Make it in this "
+                          "graph, or feed its value");
+  }
   if (!around_) {
     fail<OutOfScopeError>("the tensor ", graph::describe(t),
                           " is out of scope and cannot be used here: it belongs to another graph. "
@@ -136,7 +141,8 @@ void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& spec
   if (effects.may_change_variables()) readings_.clear();
   if (outputs.empty()) return;
   // Variables read inside take part too.
-  std::vector<Tensor> seen(inputs.begin(), inputs.end());
+  std::vector<Tensor> seen = readings_inside(*special);
+  seen.insert(seen.end(), inputs.begin(), inputs.end());
   for (const Variable& variable : effects.reads) {
     note(variable);
     seen.push_back(read(variable));

@@ -42,7 +42,11 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
                              std::span<const graph::OutputInfo> infos,
                              std::span<const Tensor> inputs, std::span<Tensor> outputs);
   /// What nodes made from now on run after.
+  const std::vector<graph::NodeRef>& before() const { return before_; }
   void set_before(std::vector<graph::NodeRef> nodes) { before_ = std::move(nodes); }
+  /// Nodes of graphs around this one that run before the step that this graph becomes part of.
+  const std::vector<graph::NodeRef>& awaited() const { return awaited_; }
+  void wait_for(graph::NodeRef node) { awaited_.push_back(std::move(node)); }
   /// The name of the node made next, inside the scope of names; empty: its kind's.
   void set_next_label(std::string label) { next_label_ = std::move(label); }
   /// Outer tensors that became inputs, in the order of those inputs, which follow the others.
@@ -72,7 +76,7 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   std::vector<Tensor> captures_;
   std::vector<Variable> variables_;
   std::map<uint64_t, Tensor> readings_;  // still valid: nothing was updated since
-  std::vector<graph::NodeRef> before_;
+  std::vector<graph::NodeRef> before_, awaited_;
   std::string next_label_;
   bool is_shared_ = false;
   const uint32_t placement_depth_;  // scopes around it are its caller's

@@ -25,8 +25,9 @@ class GradientAtRun final : public graph::RecordingSpecial {
 
   std::string_view name() const override { return "gradient"; }
   std::unique_ptr<graph::Recorder> start() const override;
-  size_t num_watched() const override { return num_tensors_; }
-  size_t num_seen() const override { return num_tensors_ + question_.has_seed.size(); }
+  size_t num_watched() const override { return num_tensors_ + question_.num_stops; }
+  size_t num_seen() const override { return num_watched() + question_.has_seed.size(); }
+  bool is_stop(size_t input) const { return input >= num_tensors_; }
   graph::Effects effects() const override {
     return {.reads = variables_, .is_barrier = true, .needs_record = true};
   }
@@ -36,7 +37,8 @@ class GradientAtRun final : public graph::RecordingSpecial {
     autodiff::Tape tape({.persistent = false, .watch_accessed_variables = false});
     for (const Variable& variable : variables_) tape.watch_id(variable.id());
     for (const Tensor& t : inputs.first(num_tensors_)) tape.watch(t);
-    note_steps(tape, inputs.subspan(num_tensors_, question_.has_seed.size()));
+    note_steps(tape, inputs.subspan(num_watched(), question_.has_seed.size()),
+               inputs.subspan(num_tensors_, question_.num_stops));
     finish(tape, inputs, outputs);
   }
 
@@ -49,7 +51,7 @@ class GradientAtRun final : public graph::RecordingSpecial {
       ids.push_back(source ? source.id() : id_of(tensors.back()));
     }
     const std::vector<bool>& has_seed = question_.has_seed;
-    const std::span<const Tensor> targets = inputs.subspan(num_tensors_, has_seed.size());
+    const std::span<const Tensor> targets = inputs.subspan(num_watched(), has_seed.size());
     std::vector<Tensor> seeds(has_seed.size());
     size_t seed = num_seen();
     for (size_t i = 0; i < seeds.size(); ++i) {
@@ -69,7 +71,8 @@ class GradientAtRun final : public graph::RecordingSpecial {
   bool equals(const Special& other) const override {
     const auto& that = static_cast<const GradientAtRun&>(other);
     return that.question_.sources == question_.sources &&
-           that.question_.has_seed == question_.has_seed;
+           that.question_.has_seed == question_.has_seed &&
+           that.question_.num_stops == question_.num_stops;
   }
 
   graph::GradientQuestion question_;
@@ -84,7 +87,9 @@ class TapeOfRun final : public graph::Recorder {
     for (const Variable& variable : special.effects().reads) tape_.watch_id(variable.id());
   }
   Handler& handler() override { return tape_; }
-  void watch(const Tensor& value) override { tape_.watch(value); }
+  void watch(const Tensor& value, size_t input) override {
+    special_.is_stop(input) ? tape_.stop_at(value) : tape_.watch(value);
+  }
   void set_recording(bool on) override { tape_.set_recording(on); }
   void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) override {
     special_.finish(tape_, inputs, outputs);
@@ -106,6 +111,11 @@ Variable variable_with(const GraphBuilder& builder, uint64_t id) {
   fail<InternalError>("a gradient was asked by a variable that the graph does not use");
 }
 
+/// The variable that the tensor is a reading of; null: it is something else.
+const Variable* variable_behind(const Tensor& t) {
+  return t.is_symbolic() ? graph::shown_variable(graph::node_of(t)) : nullptr;
+}
+
 }  // namespace
 
 std::shared_ptr<const graph::Special> gradient_at_run(graph::GradientQuestion question) {
@@ -122,15 +132,18 @@ std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question
     if (!question.connected[i]) continue;
     const Tensor source =
         i < question.source_tensors.size() ? question.source_tensors[i] : Tensor();
-    if (source) {
+    const Variable* variable = source ? variable_behind(source) : nullptr;
+    if (source && !variable) {
       sources.push_back({});
       inputs.push_back(source);
       infos.push_back({source.dtype(), source.shape()});
     } else {
-      sources.push_back(variable_with(*builder, question.sources[i]));
+      sources.push_back(variable ? *variable : variable_with(*builder, question.sources[i]));
       infos.push_back({sources.back().dtype(), sources.back().shape()});
     }
   }
+  inputs.insert(inputs.end(), question.stops.begin(), question.stops.end());
+  const size_t num_stops = question.stops.size();
   std::vector<bool> has_seed;
   inputs.insert(inputs.end(), question.targets.begin(), question.targets.end());
   for (size_t i = 0; i < question.targets.size(); ++i) {
@@ -138,7 +151,7 @@ std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question
     if (has_seed.back()) inputs.push_back(question.seeds[i]);
   }
   std::vector<Tensor> outputs(infos.size());
-  const auto special = gradient_at_run({std::move(sources), std::move(has_seed)});
+  const auto special = gradient_at_run({std::move(sources), std::move(has_seed), num_stops});
   builder->handle_step(special, infos, inputs, outputs);
   std::vector<autodiff::Adjoint> adjoints(question.sources.size());
   size_t next = 0;

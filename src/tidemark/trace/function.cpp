@@ -55,6 +55,7 @@ class CodeTracer final : public trace::Tracer {
     out->graph = std::move(ready.graph);
     out->program = std::move(ready.program);
     out->captures = builder.captures();
+    out->is_for_one_call = !out->captures.empty();
     return out;
   }
   TracePtr try_trace(const Signature& wanted) override {

@@ -1,5 +1,7 @@
 #include "tidemark/trace/graph_gradient.h"
 
+#include <set>
+
 #include "tidemark/graph/graph.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/infer.h"
@@ -24,9 +26,23 @@ std::vector<Tensor> outputs_of(graph::Node& node) {
   return out;
 }
 
-/// Its inputs, and of the variables read inside those that the tape watches.
+void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
+  for (graph::Node* node : graph.nodes()) {
+    if (node->op) continue;
+    if (node->inputs.empty() && node->outputs.size() == 1 && node->outputs[0].id != 0 &&
+        !graph::is_placeholder(*node)) {
+      out.push_back(graph::output_of(*node, 0));
+    }
+    for (const graph::InnerGraph& inner : node->special->inner_graphs()) {
+      add_readings(*inner.graph, out);
+    }
+  }
+}
+
+/// Its inputs, and what is read inside of variables.
 std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape) {
-  std::vector<Tensor> seen = node.inputs;
+  std::vector<Tensor> seen = readings_inside(*node.special);
+  seen.insert(seen.end(), node.inputs.begin(), node.inputs.end());
   for (const Variable& variable : graph::effects_of(node).reads) {
     if (tape.is_watched(variable.id())) seen.push_back(variable.operand());
   }
@@ -40,7 +56,18 @@ const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
   return shared;
 }
 
-void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors) {
+std::vector<Tensor> readings_inside(const graph::Special& special) {
+  std::vector<Tensor> out;
+  for (const graph::InnerGraph& inner : special.inner_graphs()) add_readings(*inner.graph, out);
+  return out;
+}
+
+void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors,
+                std::span<const Tensor> stops) {
+  std::set<const graph::Node*> stopping;
+  for (const Tensor& t : stops) {
+    if (t.is_symbolic()) stopping.insert(&graph::node_of(t));
+  }
   for (graph::Node* node : graph::nodes_for(tensors, {})) {
     const bool gives_value = graph::is_placeholder(*node) || node->special == constant_special() ||
                              graph::shown_variable(*node);
@@ -51,18 +78,21 @@ void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors) {
     } else {
       tape.record(seen_by(*node, tape), outputs, opaque_backward());
     }
+    if (!stopping.contains(node)) continue;
+    for (const Tensor& output : outputs) tape.stop_at(output);
   }
 }
 
 std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
-                                         std::span<const Tensor> seeds) {
+                                         std::span<const Tensor> seeds,
+                                         std::span<const Tensor> stops) {
   autodiff::Tape tape({.persistent = false, .watch_accessed_variables = false});
   std::vector<uint64_t> ids;
   for (const Tensor& x : xs) {
     tape.watch(x);
     ids.push_back(id_of(x));
   }
-  note_steps(tape, ys);
+  note_steps(tape, ys, stops);
   return tape.gradient(ys, ids, seeds, xs);
 }
 

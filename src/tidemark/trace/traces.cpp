@@ -77,7 +77,7 @@ Traces::Answer Traces::get(const Signature& call, Tracer& tracer) {
   const std::lock_guard tracing(tracing_, std::adopt_lock);
   if (TracePtr known = find_kept(call)) return {std::move(known)};  // another thread was faster
   Answer answer{make(call, tracer), true};
-  if (answer.trace->captures.empty()) answer.too_many = too_many_from(answer.trace->place);
+  if (!answer.trace->is_for_one_call) answer.too_many = too_many_from(answer.trace->place);
   return answer;
 }
 
@@ -92,7 +92,7 @@ TracePtr Traces::get_exactly(const Signature& call, Tracer& tracer, std::string_
   made->reason = reason;
   made_ += made->code_runs;
   share_graph(*made, known);
-  if (made->captures.empty()) keep(made);
+  if (!made->is_for_one_call) keep(made);
   return made;
 }
 
@@ -112,7 +112,7 @@ TracePtr Traces::make(const Signature& call, Tracer& tracer) {
   made->differed = std::move(why.differed);
   made_ += made->code_runs;
   share_graph(*made, known);
-  if (!made->captures.empty()) return made;
+  if (made->is_for_one_call) return made;
   for (const TracePtr& old : known) {
     if (made->signature.accepts(old->signature)) drop(*old);
   }

@@ -51,6 +51,7 @@ struct TIDEMARK_API Trace {
   std::shared_ptr<graph::Graph> graph;
   std::shared_ptr<const exec::Program> program;
   std::vector<Tensor> captures;  // of a graph being built around the call
+  bool is_for_one_call = false;  // it refers to tensors or steps of such a graph
   uint64_t code_runs = 1;        // how often the code ran to make it
   std::atomic<uint64_t> calls{0};
   std::atomic<uint64_t> cache_key{0};  // 0: the cache does not count it
@@ -109,8 +110,8 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
     bool is_new = false;
     int too_many = 0;  // the traces that the same line made, once they are worth a word; else 0
   };
-  /// The trace that a call gets, made where there is none. One that captured tensors of a graph
-  /// being built is for this call alone.
+  /// The trace that a call gets, made where there is none. One that refers to a graph being built is
+  /// for this call alone.
   Answer get(const Signature& call, Tracer& tracer);
   /// The trace for just these arguments, whatever else fits; `reason`: why it is made if it is.
   TracePtr get_exactly(const Signature& call, Tracer& tracer, std::string_view reason);

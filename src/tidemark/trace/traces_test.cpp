@@ -50,6 +50,7 @@ class Scaling : public Tracer {
     out->graph = builder.finish({&y, 1});
     out->program = exec::Program::build(*out->graph, exec::Compile::when_repeated);
     out->captures = captures;
+    out->is_for_one_call = !captures.empty();
     out->place = place;
     return out;
   }

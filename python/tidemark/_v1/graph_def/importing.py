@@ -92,7 +92,7 @@ class Reader:
                 f"op of node '{node.name}'; it may be from another version or a custom op"
             )  # fmt: skip
         else:
-            make = READERS.get(node.op) or _by_rule
+            make = READERS.get(node.op) or make_by_rule
         inputs = [self._readable(node, definition, i, item) for i, item in enumerate(inputs)]
         call = Call(self, node, definition, inputs)
         if definition is not None:
@@ -258,7 +258,7 @@ def _converted(value):
     return value.as_list() if hasattr(value, "as_list") else value
 
 
-def _by_rule(call):
+def make_by_rule(call):
     """An op that is just one of ours."""
     rule, given, attrs = table.rule_by_theirs(call.node.op), list(call.inputs), {}
     inputs, at = [], 0

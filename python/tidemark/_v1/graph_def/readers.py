@@ -13,6 +13,14 @@ from tidemark._v1.graph_def import values
 from tidemark._v1.variables import RefVariable
 
 READERS = {}
+# What only a node of a graph can be: they make, or refer to, what lives with it.
+NEEDS_GRAPH = ("ApplyGradientDescent", "Assign", "AssignAdd", "AssignAddVariableOp", "AssignSub",
+               "AssignSubVariableOp", "AssignVariableOp", "Const", "If", "IsVariableInitialized",
+               "NoOp", "PartitionedCall", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
+               "ReadVariableOp", "ResourceApplyGradientDescent", "ResourceGather",
+               "ResourceGatherNd", "ResourceScatterAdd", "ResourceScatterSub",
+               "ResourceScatterUpdate", "StatefulPartitionedCall", "StatelessIf", "StatelessWhile",
+               "VarHandleOp", "VarIsInitializedOp", "Variable", "VariableV2", "While")  # fmt: skip
 # Of TensorFlow's first kind of variables: these take the variable itself, others its value.
 TAKES_VARIABLE = ("Assign", "AssignAdd", "AssignSub", "IsVariableInitialized",
                   "ApplyGradientDescent")  # fmt: skip
@@ -213,6 +221,20 @@ def _matmul(call):
 def _batch_matmul(call):
     attrs = {"adjoint_a": call.attr("adj_x"), "adjoint_b": call.attr("adj_y")}
     return run("matmul", tuple(call.inputs), attrs)
+
+
+@reads("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+def _cross_entropy(call):
+    """The losses, and their gradient by the features."""
+    features, labels = call.inputs
+    is_sparse = call.node.op.startswith("Sparse")
+    op = "sparse_softmax_cross_entropy" if is_sparse else "softmax_cross_entropy"
+    if is_sparse:
+        one, zero = (run("cast", (value,), {"dtype": features.dtype._enum}) for value in (1, 0))
+        hot = run("one_hot", (labels, run("shape", (features,))[-1], one, zero), {})
+    else:
+        hot = labels
+    return [run(op, (features, labels))[0], run("softmax", (features,), {}) - hot]
 
 
 @reads("Einsum")

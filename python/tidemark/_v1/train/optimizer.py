@@ -39,7 +39,7 @@ class Optimizer:
             raise ValueError("Must specify the optimizer name")
         self._use_locking, self._name = use_locking, name
         self._slots = {}  # slot name → {variable: slot}; both live as long as the optimizer
-        self._others = {}  # name → variable that belongs to no other
+        self._others = {}  # (name, of a graph or None) → variable that belongs to no other
 
     def get_name(self):
         return self._name
@@ -195,9 +195,19 @@ class Optimizer:
 
     def _other(self, name, initial, like):
         """A variable that belongs to no other."""
-        if name not in self._others:
-            self._others[name] = _beside(like, lambda: tf.cast(initial, like.dtype), name)
-        return self._others[name]
+        key = _other_key(name)
+        if key not in self._others:
+            self._others[key] = _beside(like, lambda: tf.cast(initial, like.dtype), name)
+        return self._others[key]
+
+    def _get_other(self, name):
+        return self._others[_other_key(name)]
+
+
+def _other_key(name):
+    """Graphs have variables of their own, and so have programs that compute at once."""
+    place = current_place()
+    return name, None if place is None else place.graph._shared.id
 
 
 def _filled(variable, value):

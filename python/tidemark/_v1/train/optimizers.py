@@ -110,7 +110,7 @@ class AdamOptimizer(Optimizer):
             self._zeros_slot(variable, "v", self._name)
 
     def _get_beta_accumulators(self):
-        return self._others["beta1_power"], self._others["beta2_power"]
+        return self._get_other("beta1_power"), self._get_other("beta2_power")
 
     def _numbers(self, variable):
         power1, power2 = (tf.cast(p, variable.dtype) for p in self._get_beta_accumulators())

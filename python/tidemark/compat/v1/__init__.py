@@ -5,6 +5,7 @@ What has the same signature as in TensorFlow 2 is the same thing; the others are
 
 from __future__ import annotations
 
+import importlib as _importlib
 import sys as _sys
 
 from tidemark.compat.v1 import math, nn
@@ -51,6 +52,9 @@ from tidemark.compat.v1._functions import (
 )
 from tidemark.tensor_shape import Dimension
 
+_MODULES = ("app", "data", "flags", "gfile", "image", "io", "logging", "python_io", "random",
+            "test")  # fmt: skip
+
 
 def __getattr__(name):
     if name.startswith("__"):
@@ -59,6 +63,8 @@ def __getattr__(name):
         from tidemark._v1 import summary  # only sessions need it
 
         return summary
+    if name in _MODULES:
+        return _importlib.import_module(f"tidemark.compat.v1.{name}")
     from tidemark._v1.names import find  # only sessions need it
 
     found = find(name)

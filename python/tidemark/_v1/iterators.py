@@ -1,0 +1,181 @@
+"""Iterators over datasets in graphs: every session goes through the elements by itself.
+
+iterator = tf.compat.v1.data.make_one_shot_iterator(dataset)
+x, y = iterator.get_next()
+sess.run([x, y])                    # the next element, each time
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+
+from tidemark import _tidemark, dtypes, nest
+from tidemark._graph.staged import python_call
+from tidemark._tensor.specs import TensorSpec
+from tidemark._v1 import session
+from tidemark.data import Dataset
+from tidemark.data import Iterator as EagerIterator
+from tidemark.data._elements import pack
+from tidemark.data._iterator import (
+    numbers_of,
+    run_time_dataset,
+    take,
+    types_of,
+)
+from tidemark.errors import FailedPreconditionError, InvalidArgumentError
+from tidemark.tensor_shape import TensorShape
+
+_numbers = itertools.count(1)
+_by_handle = weakref.WeakValueDictionary()  # what string handles stand for
+
+
+def _of_leaves(spec, function):
+    return nest.map_structure(function, spec)
+
+
+def output_types(spec):
+    return _of_leaves(spec, lambda leaf: leaf.dtype)
+
+
+def output_shapes(spec):
+    return _of_leaves(spec, lambda leaf: leaf.shape)
+
+
+def output_classes(spec):
+    return _of_leaves(spec, lambda leaf: leaf.value_type)
+
+
+def _spec_of(types, shapes, classes):
+    if classes is not None and any(
+        getattr(kind, "__name__", "") != "Tensor" for kind in nest.flatten(classes)
+    ):
+        raise InvalidArgumentError(
+            None, None, "iterators made from a structure give dense tensors; use the dataset itself"
+        )
+    if shapes is None:
+        return _of_leaves(types, lambda dtype: TensorSpec(None, dtype))
+    flat = [TensorShape(shape) for shape in nest.flatten_up_to(types, shapes)]
+    pairs = zip(nest.flatten(types), flat, strict=True)
+    return nest.pack_sequence_as(types, [TensorSpec(shape, dtype) for dtype, shape in pairs])
+
+
+class Iterator:
+    """The elements of a dataset in a graph, one after the other in each session."""
+
+    def __init__(self, spec, dataset=None, starts_by_itself=False):
+        self._spec, self._dataset, self._starts_by_itself = spec, dataset, starts_by_itself
+        self._running = weakref.WeakKeyDictionary()  # session → where it stands
+        self._initializer = None if dataset is None else self.make_initializer(dataset)
+
+    element_spec = property(lambda self: self._spec)
+    output_types = property(lambda self: output_types(self._spec))
+    output_shapes = property(lambda self: output_shapes(self._spec))
+    output_classes = property(lambda self: output_classes(self._spec))
+
+    @staticmethod
+    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+        """An iterator over elements of this kind; ``make_initializer`` says of which dataset."""
+        return Iterator(_spec_of(output_types, output_shapes, output_classes))
+
+    @staticmethod
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+        """An iterator that is, in each run, the one whose handle is fed."""
+        return _FedIterator(string_handle, _spec_of(output_types, output_shapes, output_classes))
+
+    @property
+    def initializer(self):
+        """The operation that starts it."""
+        if self._initializer is None or self._starts_by_itself:
+            raise ValueError("The iterator does not have an initializer. Consider using "
+                             "`make_initializable_iterator`.")  # fmt: skip
+        return self._initializer
+
+    def make_initializer(self, dataset, name=None):
+        """An operation that starts it over the dataset."""
+        if output_types(dataset.element_spec) != output_types(self._spec):
+            raise TypeError(
+                f"Expected output types {output_types(self._spec)!r} but got dataset with output "
+                f"types {output_types(dataset.element_spec)!r}."
+            )
+
+        def start(*given):
+            self._running[session.running()] = run_time_dataset(dataset, given)._handle.iterate()
+            return True
+
+        return python_call(start, numbers_of(dataset), [(dtypes.bool, ())])[0].op
+
+    def _current(self):
+        """Where the session whose run this is stands."""
+        found = self._running.get(session.running())
+        if found is None and self._starts_by_itself:
+            found = self._running[session.running()] = self._dataset._handle.iterate()
+        if found is None:
+            raise FailedPreconditionError(
+                None, None,
+                "GetNext() failed because the iterator has not been initialized. Ensure that you "
+                "have run the initializer operation for this iterator before getting the next "
+                "element.",
+            )  # fmt: skip
+        return found
+
+    def get_next(self, name=None):
+        """The next element, whenever it runs; OutOfRangeError after the last."""
+        return pack(
+            self._spec, python_call(lambda: take(self._current()), [], types_of(self._spec))
+        )
+
+    def string_handle(self, name=None):
+        """What stands for it in feeds."""
+        handle = f"iterator {next(_numbers)}"
+
+        def tell():  # the operation keeps the iterator
+            _by_handle[handle] = self
+            return handle
+
+        return python_call(tell, [], [(dtypes.string, ())])[0]
+
+
+class _FedIterator(Iterator):
+    """The iterator whose handle is given when the graph runs."""
+
+    def __init__(self, handle, spec):
+        super().__init__(spec)
+        self._handle = handle
+
+    def get_next(self, name=None):
+        def next_of(handle):
+            found = _by_handle.get(handle.numpy().decode())
+            if found is None:
+                raise InvalidArgumentError(None, None, "the handle stands for no iterator")
+            return take(found._current())
+
+        return pack(self._spec, python_call(next_of, [self._handle], types_of(self._spec)))
+
+
+def _checked(dataset):
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"iterators go over a tf.data.Dataset; {type(dataset).__name__} was given")
+    return dataset
+
+
+def make_one_shot_iterator(dataset):
+    """An iterator that every session starts by itself; it goes over the elements once."""
+    if not _tidemark.is_tracing():
+        return EagerIterator(_checked(dataset))
+    if numbers_of(_checked(dataset)):
+        raise ValueError(
+            "Cannot capture a placeholder (or another tensor of the graph) by a one-shot iterator: "
+            "use make_initializable_iterator."
+        )
+    return Iterator(dataset.element_spec, dataset, starts_by_itself=True)
+
+
+def make_initializable_iterator(dataset, shared_name=None):
+    """An iterator that goes over the dataset whenever its ``initializer`` has run."""
+    if not _tidemark.is_tracing():
+        raise RuntimeError(
+            "dataset.make_initializable_iterator is not supported when eager execution is enabled. "
+            "Use `for element in dataset` instead."
+        )
+    return Iterator(_checked(dataset).element_spec, dataset)
