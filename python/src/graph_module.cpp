@@ -139,12 +139,42 @@ nb::list python_steps_of(const std::vector<PlannedPythonStep>& steps) {
   return out;
 }
 
-/// plan(name, [(dtype, shape), …], budget or 0): what a run will need, as plain values.
-nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
-  std::vector<Tensor> inputs;
-  for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(explain::spec_of(info.dtype, info.shape));
+nb::list buffers_of(const std::vector<PlannedBuffer>& buffers) {
+  nb::list out;
+  for (const PlannedBuffer& b : buffers) {
+    nb::list over;
+    for (const std::string& op : b.written_over_by) over.append(op);
+    out.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
   }
+  return out;
+}
+
+nb::list devices_of(const std::vector<PlannedDevice>& devices) {
+  nb::list out;
+  for (const PlannedDevice& d : devices) {
+    nb::list loads;
+    for (const int64_t load : d.loads) loads.append(load);
+    out.append(nb::make_tuple(d.name, d.peak, d.lower_bound, d.arena, d.results,
+                              buffers_of(d.buffers), loads));
+  }
+  return out;
+}
+
+/// [(dtype, shape, device or None), …]: tensors of which no more is known.
+std::vector<Tensor> specs_of(nb::handle specs) {
+  std::vector<Tensor> out;
+  for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
+    const nb::object device(spec[2]);
+    out.push_back(explain::spec_of(
+        dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1])),
+        device.is_none() ? Device() : Device::named(nb::cast<std::string>(device))));
+  }
+  return out;
+}
+
+/// plan(name, specs, budget or 0): what a run will need, as plain values.
+nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
+  const std::vector<Tensor> inputs = specs_of(specs);
   const PlanReport report = explain::plan_report(*self.program, inputs, std::move(name), budget);
   nb::dict out;
   out["text"] = report.to_string();
@@ -160,13 +190,15 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
   out["repeat_time"] = report.repeat_time;
-  nb::list steps, buffers, reuses, repeats, donations, refusals, splits;
-  for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
-  for (const PlannedBuffer& b : report.buffers) {
-    nb::list over;
-    for (const std::string& op : b.written_over_by) over.append(op);
-    buffers.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
+  nb::list steps, reuses, repeats, donations, refusals, splits, copies;
+  for (const PlannedStepInfo& s : report.steps) {
+    steps.append(nb::make_tuple(s.op, s.line, s.load, s.device));
   }
+  out["devices"] = devices_of(report.devices);
+  for (const PlannedCopy& c : report.copies) {
+    copies.append(nb::make_tuple(c.step, c.op, c.line, c.from, c.to, c.bytes));
+  }
+  out["copies"] = copies;
   for (const PlannedReuse& r : report.reuses) {
     reuses.append(nb::make_tuple(r.step, r.op, r.bytes, r.done, r.why));
   }
@@ -181,7 +213,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const std::string& s : report.splits) splits.append(s);
   out["splits"] = splits;
   out["steps"] = steps;
-  out["buffers"] = buffers;
+  out["buffers"] = buffers_of(report.buffers);
   out["reuses"] = reuses;
   out["donations"] = donations;
   out["repeats"] = repeats;
@@ -346,10 +378,7 @@ nb::object plain(const explain::Outline& outline) {
 /// The graph as plain values: as it was traced, or with `specs` what runs for them.
 nb::object outline(const FinishedGraph& self, const std::string& name, nb::handle specs) {
   if (specs.is_none()) return plain(explain::outline_of(*self.graph));
-  std::vector<Tensor> inputs;
-  for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(explain::spec_of(info.dtype, info.shape));
-  }
+  const std::vector<Tensor> inputs = specs_of(specs);
   return plain(explain::compiled_outline(*self.program, inputs, name));
 }
 

@@ -544,14 +544,15 @@ def _quick_arg(arg):
 
 
 def _specs(trace, call):
-    """(dtype, shape) of what a run of the trace for this call is given."""
+    """(dtype, shape, device) of what a run of the trace for this call is given; a device of None
+    leaves that open."""
     given = [
-        (wide_dtype(trace.args[at].type), ())
+        (wide_dtype(trace.args[at].type), (), None)
         if isinstance(trace.args[at], NumberArg)
-        else (call.args[at].dtype, call.args[at].shape)
+        else (call.args[at].dtype, call.args[at].shape, getattr(call.leaves[at], "device", None))
         for at, _ in trace.inputs
     ]
-    return given + [(t.dtype, tuple(t.shape)) for t in trace.captures]
+    return given + [(t.dtype, tuple(t.shape), t.device) for t in trace.captures]
 
 
 def _is_flat(trace):

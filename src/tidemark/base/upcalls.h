@@ -5,6 +5,8 @@
 // base/attached.h.
 #pragma once
 
+#include <tidemark/device.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -33,9 +35,9 @@ struct Upcalls {
   /// base asks kernels: the device `index` of a kind; null: there is no such kind, or it has fewer
   /// devices.
   std::unique_ptr<Backend> (*open_backend)(std::string_view kind, int index);
-  /// memory asks exec, without any lock held, when an allocation would be refused. True: something
-  /// was given back, and the allocation is tried once more.
-  bool (*give_back_idle)();
+  /// memory asks exec, without any lock held, when an allocation on the device would be refused.
+  /// True: something was given back, and the allocation is tried once more.
+  bool (*give_back_idle)(Device device);
   /// tensor asks graph: the last handle of a symbolic tensor went.
   void (*destroy_symbolic)(detail::TensorImpl* impl) noexcept;
   /// tensor asks graph: the elements of a symbolic tensor; throws when only a run can tell.

@@ -19,7 +19,8 @@ std::unique_ptr<graph::Imagined> imagined_of(const Tensor& t) {
 Rewriter::Rewriter(const graph::Graph& from) : from_(from), to_(graph::Graph::create(from.name())) {
   for (const Tensor& t : from.inputs()) {
     const graph::LineOf line(graph::node_of(t));
-    tensors_[{&graph::node_of(t), 0}] = to_->add_input(t.dtype(), t.shape(), imagined_of(t));
+    tensors_[{&graph::node_of(t), 0}] =
+        to_->add_input(t.dtype(), t.shape(), imagined_of(t), t.device());
   }
 }
 
@@ -48,7 +49,9 @@ void Rewriter::set(const graph::Node& old, uint32_t output, const Tensor& now) {
 
 graph::NodeRef Rewriter::new_node(const graph::Node& like) {
   const graph::LineOf line(like);
-  return to_->new_node();
+  graph::NodeRef node = to_->new_node();
+  node->wish = like.wish;
+  return node;
 }
 
 /// What runs where the old node ran: itself, or what its first output became.

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/placement.h"
+#include "tidemark/base/placement.h"
 
 namespace tidemark::exec {
 namespace {

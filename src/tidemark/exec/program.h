@@ -11,6 +11,8 @@
 #include <tidemark/call.h>
 
 #include <functional>
+#include <mutex>
+#include <optional>
 
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/recording.h"
@@ -19,6 +21,7 @@ namespace tidemark::exec {
 
 class Versions;
 class Executable;
+struct DeviceSetting;
 
 /// When a program is worth a plan.
 enum class Compile : uint8_t {
@@ -59,6 +62,10 @@ class TIDEMARK_API Program {
   /// Every tensor that it keeps for its runs, those of its planned versions included.
   void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
+  /// What a run with these inputs meets beside the CPU, on this thread as it is placed; none: it
+  /// meets nothing else.
+  std::optional<DeviceSetting> device_setting(std::span<const Tensor> inputs) const;
+
   /// The planned version for inputs like these, made now if need be; null: there is none.
   const Executable* compiled_for(std::span<const Tensor> inputs) const;
 
@@ -69,6 +76,7 @@ class TIDEMARK_API Program {
   struct Step {
     const OpDef* op = nullptr;
     uint32_t special = 0;  // 1 + index into specials_, where op is null
+    OptionalDevice wish;   // of the scope that it was traced in
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_dead = 0, num_dead = 0;
@@ -92,7 +100,10 @@ class TIDEMARK_API Program {
   class Frame;
   class Recorders;
 
-  bool meets_devices(std::span<const Tensor> inputs) const;
+  /// Whether any step, be it inside of another, reads or changes a variable on a device. Variables
+  /// stay where they were made: it is asked once, when there are devices.
+  bool uses_variables_elsewhere() const;
+  const Executable* find_planned(std::span<const Tensor> inputs) const;
   void run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
                 bool straight) const;
   void run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const;
@@ -111,6 +122,9 @@ class TIDEMARK_API Program {
   std::vector<Recording> recordings_;
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_, donated_;
+  bool wishes_device_ = false;  // a step, be it inside of another, was traced in a scope of one
+  mutable std::once_flag has_asked_variables_;
+  mutable bool uses_variables_elsewhere_ = false;
   std::unique_ptr<Versions> versions_;  // null: never compiled
 };
 

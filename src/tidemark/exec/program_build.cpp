@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/program.h"
@@ -44,6 +45,18 @@ class Program::Builder {
     return ~static_cast<int32_t>(found->second);
   }
 
+  static bool wishes_device(const graph::Node& node) {
+    if (!node.wish.value_or({}).is_cpu()) return true;
+    const bool is_possible = open_device_count.load(std::memory_order_relaxed) > 1;
+    if (!is_possible || !node.special) return false;
+    for (const graph::InnerGraph& inner : node.special->inner_graphs()) {
+      for (const graph::Node* inside : inner.graph->nodes()) {
+        if (wishes_device(*inside)) return true;
+      }
+    }
+    return false;
+  }
+
   void add_step(graph::Node& node) {
     if (graph::is_placeholder(node)) {
       fail("the graph needs the value of an input it was not given: ",
@@ -53,6 +66,8 @@ class Program::Builder {
     step.op = node.op;
     step.attrs = node.attrs;
     step.site = node.site;
+    step.wish = node.wish;
+    program_.wishes_device_ = program_.wishes_device_ || wishes_device(node);
     step.first_input = static_cast<uint32_t>(program_.operands_.size());
     step.num_inputs = static_cast<uint32_t>(node.inputs.size());
     for (const Tensor& t : node.inputs) program_.operands_.push_back(reference(t));

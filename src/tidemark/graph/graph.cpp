@@ -53,10 +53,11 @@ NodeRef Graph::new_node() {
   return NodeRef::adopt(node.release());
 }
 
-Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined) {
+Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined,
+                        Device device) {
   const NodeRef node = new_node();
   node->special = placeholder_special();
-  node->outputs.push_back({dtype, shape});
+  node->outputs.push_back({dtype, shape, 0, device});
   inputs_.push_back(output_of(*node, 0, std::move(imagined)));
   return inputs_.back();
 }

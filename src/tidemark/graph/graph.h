@@ -48,7 +48,8 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   std::vector<NodeRef> named_nodes() const;
   /// Keeps the node: it runs though nobody looks at its outputs.
   void keep(const NodeRef& node) { effects_.push_back(node); }
-  Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {});
+  Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {},
+                   Device device = {});
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }

@@ -106,6 +106,7 @@ Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined)
   if (info.id == 0) info.id = new_tensor_id();
   impl->dtype = info.dtype;
   impl->is_symbolic = true;
+  impl->device = info.device;
   impl->shape = info.shape;
   impl->num_elements = info.shape.is_fully_known() ? info.shape.num_elements() : 0;
   impl->index = index;

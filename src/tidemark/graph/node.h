@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "tidemark/base/placement.h"
 #include "tidemark/graph/effects.h"
 #include "tidemark/memory/site.h"
 
@@ -123,6 +124,8 @@ struct OutputInfo {
   Shape shape;
   /// Who this value is to tapes: all handles on the output share it. 0 until the first is made.
   uint64_t id = 0;
+  /// Where its elements will lie, in graphs that a plan is made of; the CPU in all others.
+  Device device{};
 };
 
 /// A counted reference.
@@ -158,6 +161,7 @@ struct Node {
   std::vector<NodeRef> before;  // run before this one, whether or not it looks at their outputs
   std::vector<OutputInfo> outputs;
   memory::Site* site = nullptr;  // pinned
+  OptionalDevice wish;           // the scope it was made in; none: it runs where its caller does
   std::weak_ptr<Graph> graph;
   uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
   std::string label;      // its name, once it has one

@@ -255,7 +255,7 @@ Buffer* allocate(const Request& request) {
   try {
     return allocate_now(request);
   } catch (const ResourceExhaustedError&) {
-    if (!upcalls.give_back_idle()) throw;
+    if (!upcalls.give_back_idle(request.device)) throw;
   }
   return allocate_now(request);
 }

@@ -150,6 +150,7 @@ Buffer* DeviceMemory::allocate(const Request& request) {
     buffer->origin = kDeviceOrigin;
     buffer->owner = range;
     ledger_.add(buffer);
+    ++allocations_;
     return buffer;
   } catch (...) {
     leave_pages(*range);
@@ -196,6 +197,11 @@ int64_t DeviceMemory::release_retained() {
 int64_t DeviceMemory::committed() {
   std::lock_guard own(mutex_);
   return present_;
+}
+
+int64_t DeviceMemory::allocations() {
+  std::lock_guard own(mutex_);
+  return allocations_;
 }
 
 }  // namespace tidemark::memory

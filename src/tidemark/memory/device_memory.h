@@ -31,6 +31,8 @@ class DeviceMemory {
   int64_t release_retained();
   /// Bytes of the pages that are present.
   int64_t committed();
+  /// Buffers made since the start.
+  int64_t allocations();
 
  private:
   struct Pages {
@@ -52,6 +54,7 @@ class DeviceMemory {
   std::vector<bool> is_present_;
   int64_t present_ = 0;   // bytes of pages
   int64_t occupied_ = 0;  // bytes of pages with live bytes
+  int64_t allocations_ = 0;
   int64_t limit_;
   const int64_t retained_limit_;  // free pages that may stay
   Ledger ledger_;

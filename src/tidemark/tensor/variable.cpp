@@ -4,6 +4,9 @@
 #include <mutex>
 
 #include "tidemark/base/attached.h"
+#include "tidemark/base/backend.h"
+#include "tidemark/base/host_values.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/tensor/variable_wait.h"
@@ -65,6 +68,16 @@ Tensor own_header(const Tensor& t, uint64_t id) {
   return out;
 }
 
+/// A variable lives where it is made, whoever changes it later.
+Tensor placed(const Tensor& initial) {
+  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
+    return initial;
+  if (!initial.device().is_cpu() || belongs_on_host(initial.dtype(), initial.num_elements())) {
+    return initial;
+  }
+  return initial.to(placement());
+}
+
 }  // namespace
 
 namespace {
@@ -108,7 +121,7 @@ Variable::Variable(const Tensor& initial, VariableOptions options) {
   state_->dtype = initial.dtype();
   state_->shape = declared;
   state_->id = new_tensor_id() | (options.trainable ? kTrainableIds : 0);
-  state_->value = own_header(initial, state_->id);
+  state_->value = own_header(placed(initial), state_->id);
 }
 
 const std::string& Variable::name() const { return state_->name; }
@@ -138,6 +151,10 @@ void Variable::assign(const Tensor& value) {
   if (value.is_symbolic()) {
     fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
   }
+  if (open_device_count.load(std::memory_order_relaxed) > 1) [[unlikely]] {
+    const Device home = operand().device();
+    if (value.device() != home) return assign(value.to(home));
+  }
   if (!can_share(value) && copy_into(*state_, value)) return;
   Tensor next = own_header(value, state_->id);
   const Lock lock(state_->mutex);
@@ -161,6 +178,7 @@ void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
     next.impl()->id.store(state_->id, std::memory_order_relaxed);
     return;
   }
+  if (value && value.device() != next.device()) next = next.to(value.device());
   if (value && value.impl()->buffer != next.impl()->buffer) {
     memory::set_holder(value.impl()->buffer, memory::Holder::value);
   }

@@ -41,6 +41,13 @@ class AttachGradient final : public graph::Special {
   size_t bytes() const override { return backward_->bytes(); }
   std::optional<size_t> passed_inputs_at() const override { return num_inputs_; }
   graph::Effects effects() const override { return {.reads = variables_, .is_barrier = true}; }
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override {
+    graph::InnerNeed need;
+    for (size_t i = 0; i < num_outputs_; ++i) {
+      need.outputs.push_back(inputs[num_inputs_ + i].device());
+    }
+    return need;
+  }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     for (size_t i = 0; i < num_outputs_; ++i) {

@@ -23,14 +23,17 @@ void set_name_scope(std::string scope) { scope_of_names = std::move(scope); }
 const std::string& name_scope() noexcept { return scope_of_names; }
 
 GraphBuilder::GraphBuilder(std::string name)
-    : graph_(graph::Graph::create(std::move(name))), around_(current_builder()) {}
+    : graph_(graph::Graph::create(std::move(name))),
+      around_(current_builder()),
+      placement_depth_(around_ ? around_->placement_depth_ : placement_depth()) {}
 
 GraphBuilder::GraphBuilder(std::shared_ptr<graph::Graph> shared)
-    : graph_(std::move(shared)), is_shared_(true) {}
+    : graph_(std::move(shared)), is_shared_(true), placement_depth_(0) {}
 
 graph::NodeRef GraphBuilder::new_node() {
   graph::NodeRef node = graph_->new_node();
   node->before = before_;
+  node->wish = placed_since(placement_depth_);
   return node;
 }
 
@@ -52,8 +55,8 @@ Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape) {
   return graph::output_of(*node, 0, imagine(shape));
 }
 
-Tensor GraphBuilder::add_input(DType dtype, const Shape& shape) {
-  return graph_->add_input(dtype, shape, imagine(shape));
+Tensor GraphBuilder::add_input(DType dtype, const Shape& shape, Device device) {
+  return graph_->add_input(dtype, shape, imagine(shape), device);
 }
 
 Tensor GraphBuilder::constant(const Tensor& value) {

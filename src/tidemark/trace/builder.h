@@ -29,7 +29,7 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   const std::shared_ptr<graph::Graph>& graph() const { return graph_; }
   /// Whether several builders add to the graph, whose parts are run on request.
   bool is_shared() const { return is_shared_; }
-  Tensor add_input(DType dtype, const Shape& shape);
+  Tensor add_input(DType dtype, const Shape& shape, Device device = {});
   /// A node that gives the value: constants in traced code are symbolic like everything else.
   Tensor constant(const Tensor& value);
   /// The tensor in this graph: itself, or an input that stands for a tensor of the graph around
@@ -75,6 +75,7 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   std::vector<graph::NodeRef> before_;
   std::string next_label_;
   bool is_shared_ = false;
+  const uint32_t placement_depth_;  // scopes around it are its caller's
 };
 
 /// What stands before the names of nodes that this thread makes: "layer/", or nothing.

@@ -1,8 +1,10 @@
 #include "tidemark/trace/specialise.h"
 
+#include <optional>
 #include <unordered_map>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/graph/recording.h"
 #include "tidemark/graph/specials.h"
@@ -30,6 +32,8 @@ class Specialiser {
       return;
     }
     const exec::StepSite line(node.site);
+    std::optional<PlacementScope> scope;
+    if (node.wish) scope.emplace(node.wish.value_or({}));
     std::vector<Tensor> inputs = at(node.inputs);
     const std::span<Tensor> outputs = place->second;
     if (node.op) {

@@ -90,7 +90,8 @@ void EmulatedStream::run(QueuedKernel&& kernel) {
     for (const auto& operand : queued->inputs) inputs.push_back(tensor(operand));
     for (const auto& operand : queued->outputs) outputs.push_back(tensor(operand));
     const OpCall call{*queued->op, inputs, queued->attrs};
-    KernelContext context(call, outputs, queued->workspace ? alias(queued->workspace) : nullptr);
+    void* workspace = queued->workspace ? alias(queued->workspace) : nullptr;
+    QueuedContext context(call, outputs, workspace, *this);
     queued->kernel.run(context);
     if (queued->shapes) {
       for (const Tensor& t : outputs) queued->shapes->push_back(t.shape());

@@ -1,4 +1,4 @@
-#include "tidemark/exec/placement.h"
+#include "tidemark/base/placement.h"
 
 #include <tidemark/error.h>
 
@@ -8,7 +8,7 @@
 
 #include "tidemark/base/settings.h"
 
-namespace tidemark::exec {
+namespace tidemark {
 
 namespace {
 
@@ -27,27 +27,25 @@ Device device_of_setting() noexcept {
 
 const Device default_device = device_of_setting();
 
-constexpr uint8_t kNoScope = 255;
-thread_local constinit uint8_t innermost __attribute__((tls_model("initial-exec"))) = kNoScope;
+thread_local constinit Placement innermost __attribute__((tls_model("initial-exec")));
 
 }  // namespace
 
-Device placement() noexcept {
-  return innermost == kNoScope ? default_device : Device::numbered(innermost);
+Device placement() noexcept { return innermost.device.value_or(default_device); }
+
+uint32_t placement_depth() noexcept { return innermost.depth; }
+
+OptionalDevice placed_since(uint32_t depth) noexcept {
+  return innermost.depth > depth ? innermost.device : OptionalDevice();
 }
 
-PlacementScope::PlacementScope(Device device) noexcept
-    : outer_(std::exchange(innermost, device.number())) {}
-
-PlacementScope::~PlacementScope() { innermost = outer_; }
-
-Device place(Device device) noexcept {
-  const Device before = placement();
-  innermost = device.number();
-  return before;
+Placement enter_placement(Device device) noexcept {
+  return std::exchange(innermost, {device, innermost.depth + 1});
 }
+
+void leave_placement(Placement outer) noexcept { innermost = outer; }
 
 bool set_soft_placement(bool soft) noexcept { return is_soft.exchange(soft); }
 bool soft_placement() noexcept { return is_soft.load(std::memory_order_relaxed); }
 
-}  // namespace tidemark::exec
+}  // namespace tidemark
