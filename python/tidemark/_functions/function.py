@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import threading
@@ -28,6 +29,7 @@ from tidemark._graph.tracing import (
 from tidemark._tensor.specs import TensorSpec
 from tidemark._tensor.variable import variable_with_id
 from tidemark._tidemark import Tensor
+from tidemark.errors import InvalidArgumentError
 from tidemark.memory import parse_bytes
 
 _eagerly = False
@@ -409,15 +411,26 @@ class Creating:
 
     def value(self, tensor):
         """What a tensor of the graph is in this call."""
+        with contextlib.suppress(InvalidArgumentError):  # where it depends on what is given
+            return _tidemark.evaluate(tensor)
         around = [(self.builder.own(outer), outer) for outer in self.builder.captures]
         inputs, values = [], []
         for symbolic, given in (*self.inputs, *around):
-            if self.outer is not None and isinstance(given, Tensor) and is_symbolic(given):
-                given = self.outer.value(given)
-            if isinstance(given, Tensor) and not is_symbolic(given):
+            if isinstance(given, Tensor) and is_symbolic(given):
+                given = self._value_outside(given)
+            if isinstance(given, Tensor):
                 inputs.append(symbolic)
                 values.append(given)
         return _tidemark.evaluate(tensor, inputs, values)
+
+    def _value_outside(self, tensor):
+        """What a tensor of the graph around this one is; None where nobody can tell now."""
+        if self.outer is None:
+            return None
+        try:
+            return self.outer.value(tensor)
+        except InvalidArgumentError:  # a loop's, or of a branch
+            return None
 
 
 class TraceInfo:
