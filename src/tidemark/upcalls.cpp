@@ -3,20 +3,22 @@
 #include "tidemark/base/upcalls.h"
 
 #include "tidemark/base/backend.h"
+#include "tidemark/kernels/cpu/backend.h"
 #include "tidemark/kernels/emulated/backend.h"
 
 namespace tidemark {
 
 namespace {
 
-std::unique_ptr<Backend> open_backend(std::string_view kind, int index) {
+std::unique_ptr<Accelerator> open_accelerator(std::string_view kind, int index) {
   return kind == "emulated" ? emulated::open(index) : nullptr;
 }
 
 }  // namespace
 
 extern constinit const Upcalls upcalls = {
-    .open_backend = open_backend,
+    .cpu_backend = cpu::backend,
+    .open_accelerator = open_accelerator,
 };
 
 }  // namespace tidemark

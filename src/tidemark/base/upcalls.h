@@ -7,11 +7,13 @@
 
 namespace tidemark {
 
+class Accelerator;
 class Backend;
 
 struct Upcalls {
+  const Backend& (*cpu_backend)();
   /// The device `index` of a kind; null: there is no such kind, or it has fewer devices.
-  std::unique_ptr<Backend> (*open_backend)(std::string_view kind, int index);
+  std::unique_ptr<Accelerator> (*open_accelerator)(std::string_view kind, int index);
 };
 
 extern const Upcalls upcalls;

@@ -5,15 +5,12 @@
 #include "tidemark/base/backend.h"
 #include "tidemark/exec/placement.h"
 #include "tidemark/kernels/queued_kernel.h"
-#include "tidemark/memory/buffer.h"
+#include "tidemark/memory/workspace.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
 
 namespace {
-
-/// Sizes, axes, counters: what the host decides by.
-constexpr int64_t kMostSmallIntegers = 64;
 
 bool has_strings(const OpCall& call) {
   return std::any_of(call.inputs.begin(), call.inputs.end(),
@@ -30,11 +27,11 @@ Device device_of_inputs(const OpCall& call) {
   return {};
 }
 
+/// What the host decides by.
 bool makes_small_integers(const InferContext& infer) {
   for (int i = 0; i < infer.num_outputs(); ++i) {
     const auto& output = infer.output(i);
-    if (output.dtype != DType::int32 && output.dtype != DType::int64) return false;
-    if (output.shape.num_elements() > kMostSmallIntegers) return false;
+    if (!stays_on_host(output.dtype, output.shape.num_elements())) return false;
   }
   return true;
 }
@@ -69,7 +66,7 @@ bool reads_elsewhere(const OpCall& call) {
 class DeviceCall {
  public:
   DeviceCall(const OpCall& call, Device device)
-      : call_(call), device_(device), backend_(backend_of(device)) {}
+      : call_(call), device_(device), accelerator_(accelerator_of(device)) {}
 
   /// False: the CPU does it.
   bool run(std::span<Tensor> outputs, bool is_placed_by_input) {
@@ -79,11 +76,7 @@ class DeviceCall {
     }
     const OpCall read{call_.op, inputs_, call_.attrs};
     InferContext infer(read, static_cast<int>(outputs.size()));
-    call_.op.shape_rule()(infer);
-    for (int i = 0; i < infer.num_outputs(); ++i) {
-      if (infer.output(i).dtype != DType::invalid) continue;
-      fail<InternalError>("[", call_.op.name(), "] output ", i, " has no dtype");
-    }
+    infer_outputs(read, infer);
     if (makes_strings(infer)) return false;
     if (!is_placed_by_input && makes_small_integers(infer)) return false;
     if (infer.num_outputs() > 0 && infer.output(0).aliased_input >= 0) {
@@ -92,7 +85,7 @@ class DeviceCall {
       if (make_views(read, infer, outputs)) return true;
     }
     const DType key = inputs_.empty() ? infer.output(0).dtype : inputs_[0].dtype();
-    const Kernel* kernel = backend_.find_kernel(call_.op, key);
+    const Kernel* kernel = accelerator_.find_kernel(call_.op, key);
     if (!kernel) {
       if (!soft_placement()) fail_no_kernel(call_, key, device_);
       return false;
@@ -121,22 +114,24 @@ class DeviceCall {
       shapes.push_back(spec.shape);
       waits = waits || call_.op.has_rows_from_values(i);
     }
-    memory::Buffer* workspace = allocate_workspace(kernel, shapes);
-    if (workspace) queued.workspace = workspace->data;
+    const OpCall read{call_.op, inputs_, call_.attrs};
     std::vector<Shape> found;
     if (waits) queued.shapes = &found;
-    Stream& stream = backend_.stream();
-    try {
+    Stream& stream = accelerator_.stream();
+    {
+      // Freed as soon as the work is enqueued, and used again by what is enqueued later: the
+      // stream's order keeps them apart.
+      const memory::Workspace workspace(kernel.workspace ? kernel.workspace(read, shapes) : 0,
+                                        device_);
+      queued.workspace = workspace.data();
       stream.run(std::move(queued));
-    } catch (...) {
-      if (workspace) memory::release(workspace);
-      throw;
     }
-    // Freed now, used again by what is enqueued later: the stream's order keeps them apart.
-    if (workspace) memory::release(workspace);
     if (waits) {
       stream.wait(stream.now());
-      for (size_t i = 0; i < made.size() && i < found.size(); ++i) set_shape(made[i], found[i]);
+      KernelContext told(read, made, nullptr);  // how many rows are real
+      for (size_t i = 0; i < made.size() && i < found.size(); ++i) {
+        told.set_shape(static_cast<int>(i), found[i]);
+      }
     }
     std::move(made.begin(), made.end(), outputs.begin());
   }
@@ -145,23 +140,9 @@ class DeviceCall {
     return {t.dtype(), t.shape(), t.mutable_raw_data(), t.device().is_cpu() ? t : Tensor()};
   }
 
-  memory::Buffer* allocate_workspace(const Kernel& kernel, std::span<const Shape> shapes) const {
-    const OpCall read{call_.op, inputs_, call_.attrs};
-    const size_t bytes = kernel.workspace ? kernel.workspace(read, shapes) : 0;
-    if (bytes == 0) return nullptr;
-    return memory::allocate(
-        {.bytes = bytes, .holder = memory::Holder::workspace, .device = device_});
-  }
-
-  /// The kernel told how many rows are real.
-  static void set_shape(const Tensor& t, const Shape& shape) {
-    t.impl()->shape = shape;
-    t.impl()->num_elements = shape.num_elements();
-  }
-
   const OpCall& call_;
   const Device device_;
-  Backend& backend_;
+  Accelerator& accelerator_;
   std::vector<Tensor> inputs_;
 };
 

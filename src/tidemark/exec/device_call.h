@@ -12,6 +12,9 @@ bool run_elsewhere(const OpCall& call, std::span<Tensor> outputs);
 
 /// eager.cpp: on the CPU.
 void run_here(const OpCall& call, std::span<Tensor> outputs);
+/// eager.cpp: what the shape rule says of the outputs. Throws InternalError where a dtype is
+/// missing.
+void infer_outputs(const OpCall& call, InferContext& infer);
 /// eager.cpp: outputs that share an input's elements; false: this op's do not.
 bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor> outputs);
 

@@ -27,6 +27,8 @@ Device device_of_setting() noexcept {
 
 const Device default_device = device_of_setting();
 
+constexpr int64_t kMostSmallIntegers = 64;
+
 constexpr uint8_t kNoScope = 255;
 thread_local constinit uint8_t innermost __attribute__((tls_model("initial-exec"))) = kNoScope;
 
@@ -45,6 +47,16 @@ Device place(Device device) noexcept {
   const Device before = placement();
   innermost = device.number();
   return before;
+}
+
+bool stays_on_host(DType dtype, int64_t elements) noexcept {
+  const bool counts = dtype == DType::int32 || dtype == DType::int64;
+  return dtype == DType::string || (counts && elements <= kMostSmallIntegers);
+}
+
+Tensor placed(const Tensor& value) {
+  if (value.is_symbolic() || stays_on_host(value.dtype(), value.num_elements())) return value;
+  return value.to(placement());
 }
 
 bool set_soft_placement(bool soft) noexcept { return is_soft.exchange(soft); }

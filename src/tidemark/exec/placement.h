@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tidemark/device.h>
+#include <tidemark/tensor.h>
 
 namespace tidemark::exec {
 
@@ -21,6 +22,14 @@ class TIDEMARK_API PlacementScope {
  private:
   uint8_t outer_;
 };
+
+/// Whether a value is the host's wherever a thread computes: strings, and few integers, which
+/// sizes, axes and counters are made of.
+bool stays_on_host(DType dtype, int64_t elements) noexcept;
+
+/// A value that was made on the host, where the innermost scope wants it: a copy on its device, or
+/// the value itself.
+TIDEMARK_API Tensor placed(const Tensor& value);
 
 /// For front ends whose scopes are not C++'s: returns what was in force.
 TIDEMARK_API Device place(Device device) noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/ops/arrays.h"
 #include "tidemark/ops/in_place.h"
@@ -147,9 +148,9 @@ bool Lowering::find_kernel(const graph::Node& node, std::span<const Shape> shape
                            PlannedStep& step) const {
   const OpCall call{*node.op, node.inputs, node.attrs};
   const DType key = node.inputs.empty() ? node.outputs[0].dtype : node.inputs[0].dtype();
-  const KernelTable* table = kernels_of(*node.op);
-  if (!table || !table->find(KernelKind::cpu, key).run) return false;
-  step.kernel = table->find(KernelKind::cpu, key);
+  const Kernel* kernel = backend_of(Device()).find_kernel(*node.op, key);
+  if (!kernel) return false;
+  step.kernel = *kernel;
   step.kind = Kind::kernel;
   if (step.kernel.workspace) {
     step.workspace = static_cast<int64_t>(step.kernel.workspace(call, shapes));
