@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/placement.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
@@ -284,6 +286,19 @@ nb::object traced_constant(nb::handle value) {
   const GilHeld held;
   const SourceLine line;
   return object_of(builder->constant(tensor_of(value.ptr())));
+}
+
+/// What tf.constant gives for a value it has made: a node of the graph being built, else the value
+/// on the device of the scope.
+nb::object made_constant(nb::handle value) {
+  if (trace::current_builder()) return traced_constant(value);
+  if (open_device_count.load(std::memory_order_relaxed) == 1 || !is_tensor(value.ptr())) {
+    return nb::borrow(value);
+  }
+  const SourceLine line;
+  const Tensor& made = tensor_of(value.ptr());
+  Tensor there = exec::placed(made);
+  return there.impl() == made.impl() ? nb::borrow(value) : object_of(std::move(there));
 }
 
 nb::list nodes_of(const FinishedGraph& self) {
@@ -590,6 +605,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("computes_now", [] { return top_handler() == nullptr; });
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
+  m.def("made_constant", made_constant);
   m.def("evaluate", evaluate);
   m.def(
       "narrow_shape",

@@ -68,6 +68,36 @@ def test_where_tensors_are():
     assert (x * 2.0).device.endswith("device:CPU:0")
 
 
+def test_constants_are_made_where_they_belong():
+    with tf.device(NAME):
+        before = tf.memory.stats("emulated:0").live
+        x = tf.constant([[1.0, 2.0]], shape=(2, 1))
+        assert tf.memory.stats("emulated:0").live > before
+        many, few, text = tf.constant(list(range(100))), tf.constant([1, 2]), tf.constant("a")
+
+        @tf.function
+        def f(y):
+            return y + tf.constant([[10.0], [20.0]])
+
+        np.testing.assert_array_equal(f(x).numpy(), [[11.0], [22.0]])
+    assert x.device.endswith("device:EMULATED:0") and many.device.endswith("device:EMULATED:0")
+    assert few.device.endswith("device:CPU:0") and text.device.endswith("device:CPU:0")
+    np.testing.assert_array_equal(x.numpy(), [[1.0], [2.0]])
+    assert many.numpy().tolist() == list(range(100))
+
+
+def test_late_errors_say_which_line_they_are_about():
+    with tf.device(NAME):
+        x = tf.constant([1.0, 2.0])
+        wrong = tf.gather(x, [7])  # the line
+        after = x + 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = 7") as info:
+        wrong.numpy()
+    line = test_late_errors_say_which_line_they_are_about.__code__.co_firstlineno + 3
+    assert f"enqueued at test_devices.py:{line}" in str(info.value)
+    assert after.numpy().tolist() == [2.0, 3.0]
+
+
 def test_a_device_that_is_not_there():
     with pytest.raises(tf.errors.InvalidArgumentError, match="There is no device"):
         tf.device("/device:EMULATED:99").__enter__()
