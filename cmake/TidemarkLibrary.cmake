@@ -2,7 +2,7 @@
 
 # Layers up to `ops` know every op definition; the generator of <tidemark/ops.h> links them alone,
 # and the layers after them may include what it writes.
-set(TIDEMARK_DEFINITION_LAYERS base memory tensor graph ops)
+set(TIDEMARK_DEFINITION_LAYERS base memory tensor tables graph ops)
 
 file(GLOB_RECURSE tidemark_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
 list(FILTER tidemark_sources EXCLUDE REGEX "_test\\.cpp$")

@@ -9,16 +9,16 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/exec/placement.h"
+#include "tidemark/explain/graph_outline.h"
+#include "tidemark/explain/plan_report.h"
+#include "tidemark/explain/python_steps.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
 #include "tidemark/ops/dispatch.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
-#include "tidemark/trace/graph_outline.h"
 #include "tidemark/trace/infer.h"
-#include "tidemark/trace/plan_report.h"
-#include "tidemark/trace/python_steps.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/specials.h"
 #include "tidemark/trace/thread_place.h"
@@ -144,9 +144,9 @@ nb::list python_steps_of(const std::vector<PlannedPythonStep>& steps) {
 nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
   std::vector<Tensor> inputs;
   for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(trace::spec_of(info.dtype, info.shape));
+    inputs.push_back(explain::spec_of(info.dtype, info.shape));
   }
-  const PlanReport report = trace::plan_report(*self.program, inputs, std::move(name), budget);
+  const PlanReport report = explain::plan_report(*self.program, inputs, std::move(name), budget);
   nb::dict out;
   out["text"] = report.to_string();
   const std::pair<const char*, int64_t> numbers[] = {
@@ -234,8 +234,9 @@ nb::list loop(nb::handle values, nb::handle most, const Building& condition,
   trace::Body second = body_of(body, body_graph, inputs);
   const std::vector<graph::OutputInfo> infos = infos_of(specs);
   std::vector<Tensor> outputs(infos.size());
-  graph::call_special(std::make_shared<trace::Loop>(std::move(first), std::move(second), count),
-                      infos, inputs, outputs);
+  graph::call_special(
+      std::make_shared<trace::WhileLoop>(std::move(first), std::move(second), count), infos, inputs,
+      outputs);
   return list_of(outputs);
 }
 
@@ -314,17 +315,17 @@ nb::list nodes_of(const FinishedGraph& self) {
   return out;
 }
 
-nb::list inputs_of(const std::vector<trace::OutlineInput>& inputs) {
+nb::list inputs_of(const std::vector<explain::OutlineInput>& inputs) {
   nb::list out;
-  for (const trace::OutlineInput& i : inputs) {
+  for (const explain::OutlineInput& i : inputs) {
     out.append(nb::make_tuple(i.node, i.output, i.constant));
   }
   return out;
 }
 
-nb::object plain(const trace::Outline& outline) {
+nb::object plain(const explain::Outline& outline) {
   nb::list nodes;
-  for (const trace::OutlineNode& n : outline.nodes) {
+  for (const explain::OutlineNode& n : outline.nodes) {
     nb::dict node;
     node["kind"] = n.kind;
     node["detail"] = n.detail;
@@ -340,7 +341,7 @@ nb::object plain(const trace::Outline& outline) {
       }
       programs.append(nb::make_tuple(p.times, members));
     }
-    for (const trace::OutlineBody& b : n.bodies) {
+    for (const explain::OutlineBody& b : n.bodies) {
       bodies.append(nb::make_tuple(b.role, plain(b.outline)));
     }
     node["outputs"] = outputs;
@@ -358,12 +359,12 @@ nb::object plain(const trace::Outline& outline) {
 
 /// The graph as plain values: as it was traced, or with `specs` what runs for them.
 nb::object outline(const FinishedGraph& self, const std::string& name, nb::handle specs) {
-  if (specs.is_none()) return plain(trace::outline_of(*self.graph));
+  if (specs.is_none()) return plain(explain::outline_of(*self.graph));
   std::vector<Tensor> inputs;
   for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(trace::spec_of(info.dtype, info.shape));
+    inputs.push_back(explain::spec_of(info.dtype, info.shape));
   }
-  return plain(trace::compiled_outline(*self.program, inputs, name));
+  return plain(explain::compiled_outline(*self.program, inputs, name));
 }
 
 std::vector<uint64_t> ids_of(const std::vector<Variable>& variables) {
@@ -529,7 +530,7 @@ static void add_finished_graph(nb::module_& m) {
       .def_prop_ro("graph_id", [](const FinishedGraph& self) { return self.graph->id(); })
       .def_prop_ro("python_steps",
                    [](const FinishedGraph& self) {
-                     return python_steps_of(trace::python_steps(*self.graph));
+                     return python_steps_of(explain::python_steps(*self.graph));
                    })
       .def_prop_ro("num_inputs",
                    [](const FinishedGraph& self) { return self.graph->inputs().size(); })

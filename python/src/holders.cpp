@@ -26,14 +26,14 @@ namespace {
 constexpr int32_t kGarbage = -2;  // by nobody: a cycle that the collector has not met yet
 constexpr int32_t kStack = -3;    // by native code or a running expression
 
-struct Step {
+struct Reached {
   PyObject* object;  // counted
   int32_t parent;    // -1: a root
   int32_t root;      // its number, kGarbage or kStack
 };
 
 struct Sample {
-  int32_t step;  // the tensor's own
+  int32_t reached;  // the tensor's own
   const memory::Buffer* buffer;
 };
 
@@ -105,7 +105,7 @@ nb::object edge_name(PyObject* parent, PyObject* child) {
 class Walk {
  public:
   ~Walk() {
-    for (const Step& step : steps_) Py_DECREF(step.object);
+    for (const Reached& found : reached_) Py_DECREF(found.object);
   }
 
   void from_roots(PyObject* roots) {
@@ -152,29 +152,29 @@ class Walk {
 
  private:
   void add(PyObject* object, int32_t parent, int32_t root) {
-    if (!index_.try_emplace(object, static_cast<int32_t>(steps_.size())).second) return;
+    if (!index_.try_emplace(object, static_cast<int32_t>(reached_.size())).second) return;
     Py_INCREF(object);
-    steps_.push_back({object, parent, root});
+    reached_.push_back({object, parent, root});
   }
 
   void spread() {
-    for (; next_ < steps_.size(); ++next_) {
-      const Step step = steps_[next_];
-      const Sort sort = kept_.sort_of(step.object);
+    for (; next_ < reached_.size(); ++next_) {
+      const Reached found = reached_[next_];
+      const Sort sort = kept_.sort_of(found.object);
       at_ = static_cast<int32_t>(next_);
       if (sort == Sort::array) {
-        if (PyObject* base = KeptBuffers::base_of(step.object)) add(base, at_, step.root);
+        if (PyObject* base = KeptBuffers::base_of(found.object)) add(base, at_, found.root);
         continue;
       }
-      if (sort != Sort::other) note(step, sort);
-      PyTypeObject* type = Py_TYPE(step.object);
-      if (!type->tp_traverse || !PyObject_IS_GC(step.object)) continue;
+      if (sort != Sort::other) note(found, sort);
+      PyTypeObject* type = Py_TYPE(found.object);
+      if (!type->tp_traverse || !PyObject_IS_GC(found.object)) continue;
       type->tp_traverse(
-          step.object,
+          found.object,
           [](PyObject* child, void* arg) {
             auto* walk = static_cast<Walk*>(arg);
             if (child && is_interesting(child)) {
-              walk->add(child, walk->at_, walk->steps_[static_cast<size_t>(walk->at_)].root);
+              walk->add(child, walk->at_, walk->reached_[static_cast<size_t>(walk->at_)].root);
             }
             return 0;
           },
@@ -188,16 +188,16 @@ class Walk {
            !PyFloat_CheckExact(object) && !PyBytes_CheckExact(object) && !PyCode_Check(object);
   }
 
-  void note(const Step& step, Sort sort) {
+  void note(const Reached& found, Sort sort) {
     const int32_t own = at_;
     // A tensor is kept by what refers to it; what has buffers of its own keeps them itself.
-    const bool is_value = sort == Sort::tensor && step.parent >= 0;
-    kept_.each(step.object, sort, [&](const memory::Buffer& buffer) {
+    const bool is_value = sort == Sort::tensor && found.parent >= 0;
+    kept_.each(found.object, sort, [&](const memory::Buffer& buffer) {
       // What tapes and traces use of a variable's is the variable's.
       const bool is_variable = buffer.holder == memory::Holder::variable;
       if (is_variable && (sort == Sort::tape || sort == Sort::trace)) return;
       if (!seen_.insert(&buffer).second) return;
-      Kept& kept = of_holder_[is_value ? holder_of(step.parent) : own];
+      Kept& kept = of_holder_[is_value ? holder_of(found.parent) : own];
       const auto bytes = static_cast<int64_t>(buffer.charged);
       kept.bytes += bytes;
       ++kept.count;
@@ -210,12 +210,12 @@ class Walk {
   }
 
   /// An array over a tensor is the value; who refers to the array holds it.
-  int32_t holder_of(int32_t step) {
-    while (steps_[static_cast<size_t>(step)].parent >= 0 &&
-           kept_.sort_of(steps_[static_cast<size_t>(step)].object) == Sort::array) {
-      step = steps_[static_cast<size_t>(step)].parent;
+  int32_t holder_of(int32_t found) {
+    while (reached_[static_cast<size_t>(found)].parent >= 0 &&
+           kept_.sort_of(reached_[static_cast<size_t>(found)].object) == Sort::array) {
+      found = reached_[static_cast<size_t>(found)].parent;
     }
-    return step;
+    return found;
   }
 
   std::string place_of(const memory::Site* site) {
@@ -226,7 +226,7 @@ class Walk {
 
   KeptBuffers kept_;
   std::unordered_map<PyObject*, int32_t> index_;
-  std::vector<Step> steps_;
+  std::vector<Reached> reached_;
   size_t next_ = 0;
   int32_t at_ = 0;
   std::unordered_set<const memory::Buffer*> seen_;
@@ -240,20 +240,20 @@ nb::list Walk::answer() {
     nb::dict item;
     nb::list path;
     std::vector<int32_t> way;
-    for (int32_t at = number; at >= 0; at = steps_[static_cast<size_t>(at)].parent) {
+    for (int32_t at = number; at >= 0; at = reached_[static_cast<size_t>(at)].parent) {
       way.push_back(at);
     }
     std::reverse(way.begin(), way.end());
     nb::list edges;
     for (size_t i = 0; i < way.size(); ++i) {
-      PyObject* object = steps_[static_cast<size_t>(way[i])].object;
+      PyObject* object = reached_[static_cast<size_t>(way[i])].object;
       path.append(nb::borrow(object));
       if (i > 0) {
-        edges.append(edge_name(steps_[static_cast<size_t>(way[i - 1])].object, object));
+        edges.append(edge_name(reached_[static_cast<size_t>(way[i - 1])].object, object));
       }
     }
     item["edges"] = edges;
-    item["root"] = steps_[static_cast<size_t>(number)].root;
+    item["root"] = reached_[static_cast<size_t>(number)].root;
     item["path"] = path;
     item["bytes"] = kept.bytes;
     item["count"] = kept.count;
@@ -268,11 +268,11 @@ nb::list Walk::answer() {
     item["groups"] = groups;
     nb::list samples;
     for (const Sample& sample : kept.largest) {
-      PyObject* object = steps_[static_cast<size_t>(sample.step)].object;
-      samples.append(nb::make_tuple(nb::borrow(object),
-                                    static_cast<int64_t>(sample.buffer->charged),
-                                    place_of(sample.buffer->site),
-                                    edge_name(steps_[static_cast<size_t>(number)].object, object)));
+      PyObject* object = reached_[static_cast<size_t>(sample.reached)].object;
+      samples.append(
+          nb::make_tuple(nb::borrow(object), static_cast<int64_t>(sample.buffer->charged),
+                         place_of(sample.buffer->site),
+                         edge_name(reached_[static_cast<size_t>(number)].object, object)));
     }
     item["samples"] = samples;
     out.append(item);

@@ -6,9 +6,9 @@
 
 #include <chrono>
 
-#include "tidemark/plan/check.h"
-#include "tidemark/plan/csv.h"
-#include "tidemark/plan/offsets.h"
+#include "tidemark/plan/pack/check.h"
+#include "tidemark/plan/pack/csv.h"
+#include "tidemark/plan/pack/offsets.h"
 
 namespace nb = nanobind;
 
@@ -27,11 +27,11 @@ Answer pack_csv(const std::string& text, const plan::PackOptions& options) {
   Answer answer;
   answer.table = plan::parse_csv(text);
   const auto start = std::chrono::steady_clock::now();
-  answer.packing = plan::pack(answer.table.buffers, options);
+  answer.packing = plan::pack(answer.table.ranges, options);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   answer.seconds = taken.count();
   const auto fault =
-      plan::find_fault(answer.table.buffers, answer.packing.offsets, answer.packing.peak);
+      plan::find_fault(answer.table.ranges, answer.packing.offsets, answer.packing.peak);
   if (fault) fail<InternalError>("the planner made a packing that is wrong: ", *fault);
   return answer;
 }
@@ -43,8 +43,8 @@ nb::dict pack_buffers(const std::string& text, double seconds, int64_t enough, i
     answer = pack_csv(text, {.seconds = seconds, .node_cap = node_cap, .enough = enough});
   }
   nb::list buffers;
-  for (size_t i = 0; i < answer.table.buffers.size(); ++i) {
-    const plan::Buffer& b = answer.table.buffers[i];
+  for (size_t i = 0; i < answer.table.ranges.size(); ++i) {
+    const plan::LiveRange& b = answer.table.ranges[i];
     buffers.append(
         nb::make_tuple(answer.table.ids[i], b.lower, b.upper, b.size, answer.packing.offsets[i]));
   }

@@ -130,7 +130,7 @@ nb::list to_list(const std::vector<profile::PlanMap>& plans) {
   for (const profile::PlanMap& plan : plans) {
     nb::dict item;
     nb::list buffers;
-    for (const profile::PlanMap::Buffer& b : plan.buffers) {
+    for (const profile::PlanMap::PlacedValue& b : plan.values) {
       buffers.append(nb::make_tuple(b.op, b.place, b.kind, b.bytes, b.offset, b.first, b.last));
     }
     item["name"] = plan.name;

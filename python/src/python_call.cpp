@@ -1,6 +1,6 @@
 #include "python_call.h"
 
-#include "tidemark/trace/python_steps.h"
+#include "tidemark/explain/python_steps.h"
 
 #include "convert.h"
 #include "errors.h"
@@ -11,7 +11,7 @@ namespace tidemark::python {
 
 namespace {
 
-class PythonCall final : public graph::Special, public trace::PythonStep {
+class PythonCall final : public graph::Special, public explain::PythonStep {
  public:
   PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect, std::string stands_for)
       : function_(Py_NewRef(function)),

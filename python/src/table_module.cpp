@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/base/text/crc32c.h"
-#include "tidemark/tensor/hash_table.h"
+#include "tidemark/tables/hash_table.h"
 
 #include "memory_module.h"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
-    "base < memory < tensor < graph < ops < kernels < plan < compile < exec < autodiff < trace "
-    "< session < data < profile < io < serve"
+    "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
+    "< autodiff < trace < session < data < profile < io < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
@@ -24,8 +24,9 @@ PUBLIC_HEADERS = {
     "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
     "kernels": "elementwise.h kernel.h",
     "exec": "create.h custom_op.h ops.h",
+    "explain": "plan.h",
     "autodiff": "gradient.h",
-    "trace": "control_flow.h function.h plan.h",
+    "trace": "control_flow.h function.h",
     "io": "saved_model.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}

@@ -6,8 +6,8 @@
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/compile/step_cost.h"
 #include "tidemark/plan/lowering.h"
-#include "tidemark/plan/order.h"
-#include "tidemark/plan/recompute.h"
+#include "tidemark/plan/order/order.h"
+#include "tidemark/plan/order/recompute.h"
 
 namespace tidemark::compile {
 
@@ -49,12 +49,12 @@ class Rewriting {
  public:
   Rewriting(const graph::Graph& graph, const plan::Lowering& lowered,
             const plan::Recomputation& plan)
-      : now_(graph), tensors_(plan.program.values.size()) {
+      : now_(graph), tensors_(plan.problem.values.size()) {
     for (const Tensor& t : graph.inputs()) {
       tensors_[static_cast<size_t>(lowered.value_of(t))] = now_.at(t);
     }
-    for (size_t i = 0; i < plan.program.ops.size(); ++i) {
-      add(*lowered.steps[static_cast<size_t>(plan.op_of[i])].node, plan.program.ops[i]);
+    for (size_t i = 0; i < plan.problem.ops.size(); ++i) {
+      add(*lowered.steps[static_cast<size_t>(plan.op_of[i])].node, plan.problem.ops[i]);
     }
     for (const Tensor& t : graph.outputs()) {
       const int value = lowered.value_of(t);
@@ -87,12 +87,12 @@ Fitted fit_by_repeating(const std::shared_ptr<graph::Graph>& graph, int64_t budg
   const plan::Lowering lowered(*graph);
   std::vector<plan::OpCost> costs;
   for (const plan::PlannedStep& step : lowered.steps) costs.push_back(cost_of(step));
-  const plan::OrderResult order = plan::find_order(lowered.program, {.seconds = 0.1});
+  const plan::OrderResult order = plan::find_order(lowered.problem, {.seconds = 0.1});
   plan::RecomputeOptions options;
   options.seconds = seconds;
   options.valid_until = find_validity(lowered);
   const plan::Recomputation found =
-      plan::recompute(lowered.program, order.order, costs, budget, options);
+      plan::recompute(lowered.problem, order.order, costs, budget, options);
   Fitted out;
   out.graph = Rewriting(*graph, lowered, found).finish();
   out.peak = found.peak;

@@ -96,12 +96,12 @@ void verify(const graph::Graph& graph) {
 
 std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
                                          std::shared_ptr<graph::Graph>* unfused,
-                                         Repetitions* told) {
+                                         Repetitions* repetitions) {
   if (dumps_passes()) dump(*graph, "tracing");
   for (const NamedPass& pass : kPasses) {
     if (unfused && pass.run == fuse) *unfused = graph;
     std::shared_ptr<graph::Graph> next =
-        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), told);
+        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), repetitions);
     if (next == graph) continue;
     verify(*next);
     verify_same_outputs(*graph, *next, pass.name);

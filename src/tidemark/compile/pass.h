@@ -14,10 +14,10 @@ namespace tidemark::compile {
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
 
 /// All of them, one after the other, each result verified. `unfused`, where it is given, becomes
-/// the graph as it is before fusion; `told`: what is computed twice.
+/// the graph as it is before fusion; `repetitions`: what is computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(
     std::shared_ptr<graph::Graph> graph, std::shared_ptr<graph::Graph>* unfused = nullptr,
-    Repetitions* told = nullptr);
+    Repetitions* repetitions = nullptr);
 
 /// Throws InternalError where a graph cannot be run: a value used before it is made or that belongs
 /// to another graph, a placeholder that is no input, an op without all its attributes.

@@ -269,22 +269,22 @@ std::string line_of(const graph::Node& node) {
 }  // namespace
 
 std::shared_ptr<graph::Graph> repeat_cheap(const std::shared_ptr<graph::Graph>& graph,
-                                           double most_time, Repetitions* told) {
+                                           double most_time, Repetitions* repetitions) {
   if (most_time <= 0) return graph;
   Lives lives(*graph);
   if (lives.nodes.empty()) return graph;
   Chooser chooser(lives);
   const std::vector<Choice> chosen = chooser.run(most_time);
   if (chosen.empty()) return graph;
-  if (told) {
-    told->added_time = chooser.added_time();
+  if (repetitions) {
+    repetitions->added_time = chooser.added_time();
     for (const Choice& choice : chosen) {
       const Life& life = lives.all[static_cast<size_t>(choice.life)];
       const graph::Node& late = *lives.nodes[static_cast<size_t>(choice.anchor)];
       const std::string line = line_of(late);
-      told->steps.push_back({std::string(graph::kind_of(*life.maker)), line_of(*life.maker),
-                             life.bytes,
-                             message(graph::kind_of(late), line.empty() ? "" : " at ", line)});
+      repetitions->steps.push_back(
+          {std::string(graph::kind_of(*life.maker)), line_of(*life.maker), life.bytes,
+           message(graph::kind_of(late), line.empty() ? "" : " at ", line)});
     }
   }
   return Repeater(*graph, lives, chosen).run();

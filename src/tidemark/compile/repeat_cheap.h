@@ -24,6 +24,6 @@ struct Repetitions {
 /// graph itself where nothing is gained. For graphs whose sizes are known, before fusion.
 TIDEMARK_API std::shared_ptr<graph::Graph> repeat_cheap(const std::shared_ptr<graph::Graph>& graph,
                                                         double most_time,
-                                                        Repetitions* told = nullptr);
+                                                        Repetitions* repetitions = nullptr);
 
 }  // namespace tidemark::compile

@@ -46,17 +46,17 @@ struct Layers {
 
 TEST(RepeatCheap, ComputesActivationsAgain) {
   const Layers made("gelu", "gelu_grad");
-  Repetitions told;
-  const auto graph = repeat_cheap(made.graph, kAny, &told);
+  Repetitions repetitions;
+  const auto graph = repeat_cheap(made.graph, kAny, &repetitions);
   verify(*graph);
   // The last one is used up before most memory is taken, the others cross that.
-  EXPECT_GE(told.steps.size(), 4u);
+  EXPECT_GE(repetitions.steps.size(), 4u);
   EXPECT_EQ(count(*graph, "gelu"),
-            count(*made.graph, "gelu") + static_cast<int64_t>(told.steps.size()));
+            count(*made.graph, "gelu") + static_cast<int64_t>(repetitions.steps.size()));
   EXPECT_EQ(count(*graph, "matmul"), count(*made.graph, "matmul"));
-  EXPECT_GT(told.added_time, 0);
-  EXPECT_LT(told.added_time, kAny);
-  for (const RepeatedStep& step : told.steps) {
+  EXPECT_GT(repetitions.added_time, 0);
+  EXPECT_LT(repetitions.added_time, kAny);
+  for (const RepeatedStep& step : repetitions.steps) {
     EXPECT_EQ(step.op, "gelu");
     EXPECT_EQ(step.bytes, 1 << 20);
     EXPECT_EQ(step.kept_for, "matmul");

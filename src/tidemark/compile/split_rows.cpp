@@ -15,8 +15,8 @@ using plan::kNone;
 /// The op that makes each value; kNone: an input.
 std::vector<int> makers_of(const plan::Lowering& lowered) {
   std::vector<int> makers(lowered.values.size(), kNone);
-  for (size_t op = 0; op < lowered.program.ops.size(); ++op) {
-    for (const int value : lowered.program.ops[op].outputs) makers[value] = static_cast<int>(op);
+  for (size_t op = 0; op < lowered.problem.ops.size(); ++op) {
+    for (const int value : lowered.problem.ops[op].outputs) makers[value] = static_cast<int>(op);
   }
   return makers;
 }
@@ -48,7 +48,7 @@ class RegionSearch {
       const int op = order[at];
       if (fits(op)) {
         region_.is_inside[op] = 1;
-        for (const int value : lowered_.program.ops[op].inputs) join(op, makers_[value]);
+        for (const int value : lowered_.problem.ops[op].inputs) join(op, makers_[value]);
       } else {
         rules_[op].reset();
         depends_[op] = depends_on_region(op);
@@ -86,9 +86,9 @@ class RegionSearch {
     const auto counts = [&](int other) {
       return other != kNone && (region_.is_inside[other] || depends_[other]);
     };
-    const plan::Op& program = lowered_.program.ops[op];
-    return std::any_of(program.after.begin(), program.after.end(), counts) ||
-           std::any_of(program.inputs.begin(), program.inputs.end(),
+    const plan::Op& planned = lowered_.problem.ops[op];
+    return std::any_of(planned.after.begin(), planned.after.end(), counts) ||
+           std::any_of(planned.inputs.begin(), planned.inputs.end(),
                        [&](int value) { return counts(makers_[value]); });
   }
 
@@ -113,12 +113,12 @@ class RegionSearch {
   void sort_values() {
     std::vector<char> is_needed(lowered_.values.size(), 0);
     for (size_t i = 0; i < lowered_.values.size(); ++i) is_needed[i] = lowered_.values[i].is_result;
-    for (size_t op = 0; op < lowered_.program.ops.size(); ++op) {
+    for (size_t op = 0; op < lowered_.problem.ops.size(); ++op) {
       if (region_.is_inside[op]) continue;
-      for (const int value : lowered_.program.ops[op].inputs) is_needed[value] = 1;
+      for (const int value : lowered_.problem.ops[op].inputs) is_needed[value] = 1;
     }
     for (size_t i = 0; i < region_.ops.size(); ++i) {
-      const std::vector<int>& outputs = lowered_.program.ops[region_.ops[i]].outputs;
+      const std::vector<int>& outputs = lowered_.problem.ops[region_.ops[i]].outputs;
       for (size_t o = 0; o < outputs.size(); ++o) {
         const bool is_rows = region_.rules[i].outputs[o] == RowResult::rows;
         if (!is_rows && is_needed[outputs[o]]) region_.accumulated.push_back(outputs[o]);
@@ -147,8 +147,8 @@ class Surroundings {
     const std::vector<int> makers = makers_of(lowered);
     for (int op = region.ops.back(); op >= region.ops.front(); --op) {
       if (!region.is_inside[op] && !is_early_[op]) continue;
-      for (const int value : lowered.program.ops[op].inputs) note(makers[value]);
-      for (const int before : lowered.program.ops[op].after) note(before);
+      for (const int value : lowered.problem.ops[op].inputs) note(makers[value]);
+      for (const int before : lowered.problem.ops[op].after) note(before);
     }
   }
 
@@ -242,7 +242,7 @@ class Splitting {
                             region_.units);
     const Tensor made = now_.add(*node.op, std::move(inputs), node.attrs, node);
     graph::Node& part = graph::node_of(made);
-    const std::vector<int>& outputs = lowered_.program.ops[region_.ops[index]].outputs;
+    const std::vector<int>& outputs = lowered_.problem.ops[region_.ops[index]].outputs;
     for (uint32_t o = 0; o < outputs.size(); ++o) {
       const Tensor output = o == 0 ? made : graph::output_of(part, o);
       check(node, o, output, rule.outputs[o]);

@@ -10,8 +10,8 @@
 #include "tidemark/compile/split_rows.h"
 #include "tidemark/compile/target.h"
 #include "tidemark/kernels/fusion/compiler.h"
-#include "tidemark/plan/load.h"
-#include "tidemark/plan/order.h"
+#include "tidemark/plan/order/load.h"
+#include "tidemark/plan/order/order.h"
 
 namespace tidemark::compile {
 
@@ -55,24 +55,24 @@ bool is_fusable_before(const graph::Node& node) {
 class Profile {
  public:
   explicit Profile(const plan::Lowering& lowered) : lowered_(lowered) {
-    plan::Program program = lowered.program;
-    std::vector<int> users(program.values.size(), 0);
-    std::vector<char> is_fused(program.values.size(), 0);
-    for (size_t op = 0; op < program.ops.size(); ++op) {
-      for (const int value : program.ops[op].inputs) {
+    plan::Problem problem = lowered.problem;
+    std::vector<int> users(problem.values.size(), 0);
+    std::vector<char> is_fused(problem.values.size(), 0);
+    for (size_t op = 0; op < problem.ops.size(); ++op) {
+      for (const int value : problem.ops[op].inputs) {
         ++users[value];
         is_fused[value] = is_fusable(*lowered.steps[op].node);
       }
     }
-    for (size_t op = 0; op < program.ops.size(); ++op) {
+    for (size_t op = 0; op < problem.ops.size(); ++op) {
       if (!is_fusable_before(*lowered.steps[op].node)) continue;
-      for (const int value : program.ops[op].outputs) {
-        const bool is_gone = users[value] == 1 && is_fused[value] && !program.values[value].kept;
-        if (is_gone) program.values[value].bytes = 0;
+      for (const int value : problem.ops[op].outputs) {
+        const bool is_gone = users[value] == 1 && is_fused[value] && !problem.values[value].kept;
+        if (is_gone) problem.values[value].bytes = 0;
       }
     }
-    order_ = plan::find_order(program, kOrdering);
-    storages_ = plan::find_storages(program);
+    order_ = plan::find_order(problem, kOrdering);
+    storages_ = plan::find_storages(problem);
     std::vector<int> position(order_.order.size());
     for (size_t i = 0; i < order_.order.size(); ++i)
       position[order_.order[i]] = static_cast<int>(i);
@@ -307,7 +307,7 @@ class SplitSearch {
     verify(*made.graph);
     const plan::Lowering now(*made.graph);
     spent_ += static_cast<int64_t>(now.steps.size()) + kNodesPerAttempt;
-    made.peak = plan::find_order(now.program, kOrdering).peak;
+    made.peak = plan::find_order(now.problem, kOrdering).peak;
     made.seconds = estimated_seconds(now);
     made.notes = notes;
     made.notes.push_back(note_of(lowered, candidate, pieces));

@@ -39,11 +39,11 @@ void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_
 
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
                                          std::shared_ptr<graph::Graph>* unfused,
-                                         compile::Repetitions* told) {
+                                         compile::Repetitions* repetitions) {
   if (!specialiser) return nullptr;
   const PlacementScope on_cpu((Device()));  // passes compute what is known already
   std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
-  return graph ? compile::run_passes(std::move(graph), unfused, told) : nullptr;
+  return graph ? compile::run_passes(std::move(graph), unfused, repetitions) : nullptr;
 }
 
 namespace {

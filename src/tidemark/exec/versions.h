@@ -56,10 +56,10 @@ using Specialiser = std::shared_ptr<graph::Graph> (*)(const Program& program,
 TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
 
 /// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
-/// given, becomes the graph as it is before fusion; `told`: what is computed twice.
+/// given, becomes the graph as it is before fusion; `repetitions`: what is computed twice.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
     const Program& program, std::span<const Tensor> inputs,
-    std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* told = nullptr);
+    std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* repetitions = nullptr);
 
 struct PlannedGraph;
 /// Sees every plan that programs are going to run by. Null: nobody.

@@ -355,8 +355,8 @@ class GraphReader {
         }
       }
     }
-    return finish(std::make_shared<trace::Loop>(std::move(condition), std::move(body), count), node,
-                  inputs);
+    return finish(std::make_shared<trace::WhileLoop>(std::move(condition), std::move(body), count),
+                  node, inputs);
   }
 
   std::vector<Tensor> add_gradient(const NodeMessage& node, std::vector<Tensor>& inputs) {

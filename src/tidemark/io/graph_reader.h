@@ -3,7 +3,7 @@
 
 #include "tidemark/graph/graph.h"
 #include "tidemark/io/tensor_file.h"
-#include "tidemark/tensor/hash_table.h"
+#include "tidemark/tables/hash_table.h"
 #include "tidemark/trace/builder.h"
 
 namespace tidemark::io {

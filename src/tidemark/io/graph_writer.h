@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/tensor/hash_table.h"
+#include "tidemark/tables/hash_table.h"
 
 namespace tidemark::io {
 

@@ -2,7 +2,7 @@
 #include <tidemark/op.h>
 
 #include "tidemark/ops/text/sink.h"
-#include "tidemark/tensor/hash_table.h"
+#include "tidemark/tables/hash_table.h"
 
 namespace tidemark {
 

@@ -5,14 +5,14 @@
 
 #include "tidemark/base/settings.h"
 #include "tidemark/memory/buffer.h"
-#include "tidemark/plan/check.h"
-#include "tidemark/plan/check_reads.h"
 #include "tidemark/plan/donations.h"
-#include "tidemark/plan/lifetimes.h"
-#include "tidemark/plan/load.h"
 #include "tidemark/plan/lowering.h"
-#include "tidemark/plan/offsets.h"
-#include "tidemark/plan/order.h"
+#include "tidemark/plan/order/check_reads.h"
+#include "tidemark/plan/order/lifetimes.h"
+#include "tidemark/plan/order/load.h"
+#include "tidemark/plan/order/order.h"
+#include "tidemark/plan/pack/check.h"
+#include "tidemark/plan/pack/offsets.h"
 
 namespace tidemark::plan {
 
@@ -37,16 +37,16 @@ class Placing {
   Placing(const Lowering& lowered, const std::vector<int>& order, double seconds)
       : lowered_(lowered),
         order_(order),
-        lifetimes_(find_lifetimes(lowered.program, order, kAlignment)) {
+        lifetimes_(find_lifetimes(lowered.problem, order, kAlignment)) {
     find_arena_buffers();
-    std::vector<Buffer> packed;
-    for (const int buffer : in_arena_) packed.push_back(lifetimes_.buffers[buffer]);
+    std::vector<LiveRange> packed;
+    for (const int range : in_arena_) packed.push_back(lifetimes_.ranges[range]);
     const Packing packing = pack(packed, {.seconds = seconds});
     if (auto fault = find_fault(packed, packing.offsets, packing.peak)) {
       fail<InternalError>("a plan is wrong: ", *fault);
     }
     arena_bytes_ = packing.peak;
-    offsets_.assign(lifetimes_.buffers.size(), 0);
+    offsets_.assign(lifetimes_.ranges.size(), 0);
     for (size_t i = 0; i < in_arena_.size(); ++i) offsets_[in_arena_[i]] = packing.offsets[i];
     place_the_rest();
     check_reads();
@@ -65,8 +65,8 @@ class Placing {
       plan.steps.push_back(step);
     }
     plan.result_bytes = 0;
-    for (size_t b = 0; b < lifetimes_.buffers.size(); ++b) {
-      if (is_result_[b]) plan.result_bytes += lifetimes_.buffers[b].size;
+    for (size_t b = 0; b < lifetimes_.ranges.size(); ++b) {
+      if (is_result_[b]) plan.result_bytes += lifetimes_.ranges[b].size;
     }
     find_loads(plan);
     find_outside(plan);
@@ -76,7 +76,7 @@ class Placing {
   int buffer_of(int value) const { return lifetimes_.of_value[value]; }
 
   void find_arena_buffers() {
-    const size_t count = lifetimes_.buffers.size();
+    const size_t count = lifetimes_.ranges.size();
     std::vector<char> is_fresh(count, 0);
     is_result_.assign(count, 0);
     for (size_t i = 0; i < lowered_.values.size(); ++i) {
@@ -98,7 +98,7 @@ class Placing {
     for (size_t b = 0; b < is_fresh_.size(); ++b) {
       if (!is_fresh_[b]) continue;
       offsets_[b] = end;
-      end += round_up(lifetimes_.buffers[b].size, kAlignment);
+      end += round_up(lifetimes_.ranges[b].size, kAlignment);
     }
   }
 
@@ -119,17 +119,17 @@ class Placing {
     for (const int buffer : lifetimes_.workspace_of_op) {
       placement.workspace_offsets.push_back(buffer == kNone ? 0 : offsets_[buffer]);
     }
-    if (auto fault = find_stale_read(lowered_.program, order_, placement)) {
+    if (auto fault = find_stale_read(lowered_.problem, order_, placement)) {
       fail<InternalError>("a plan is wrong: ", *fault);
     }
   }
 
   void fill(PlannedValue& value, int index) const {
     const int buffer = buffer_of(index);
-    const bool is_ours = !lowered_.program.values[lowered_.root_of(index)].external;
+    const bool is_ours = !lowered_.problem.values[lowered_.root_of(index)].external;
     if (buffer != kNone) {
-      value.first = static_cast<int>(lifetimes_.buffers[buffer].lower);
-      value.last = static_cast<int>(lifetimes_.buffers[buffer].upper) - 1;
+      value.first = static_cast<int>(lifetimes_.ranges[buffer].lower);
+      value.last = static_cast<int>(lifetimes_.ranges[buffer].upper) - 1;
     }
     if (!is_ours) return;
     const bool in_arena =
@@ -140,9 +140,9 @@ class Placing {
 
   void find_loads(GraphPlan& plan) const {
     std::vector<int64_t> change(order_.size() + 1, 0);
-    for (const Buffer& buffer : lifetimes_.buffers) {
-      change[buffer.lower] += buffer.size;
-      change[buffer.upper] -= buffer.size;
+    for (const LiveRange& range : lifetimes_.ranges) {
+      change[range.lower] += range.size;
+      change[range.upper] -= range.size;
     }
     int64_t load = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -157,8 +157,8 @@ class Placing {
     std::vector<int64_t> change(order_.size() + 1, 0);
     for (size_t b = 0; b < is_fresh_.size(); ++b) {
       if (!is_fresh_[b]) continue;
-      change[static_cast<size_t>(lifetimes_.buffers[b].lower)] += lifetimes_.buffers[b].size;
-      change[static_cast<size_t>(lifetimes_.buffers[b].upper)] -= lifetimes_.buffers[b].size;
+      change[static_cast<size_t>(lifetimes_.ranges[b].lower)] += lifetimes_.ranges[b].size;
+      change[static_cast<size_t>(lifetimes_.ranges[b].upper)] -= lifetimes_.ranges[b].size;
     }
     int64_t bytes = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -202,13 +202,13 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
     if (step.kind != PlannedStep::Kind::special) continue;
     const graph::InnerNeed need = step.node->special->inner_need(step.node->inputs);
     step.inner = need.outside;
-    step.workspace = lowered.program.ops[op].workspace = need.arena;
+    step.workspace = lowered.problem.ops[op].workspace = need.arena;
   }
   GraphPlan plan;
   int64_t bytes = 0;
-  for (const Value& value : lowered.program.values) bytes += value.external ? 0 : value.bytes;
+  for (const Value& value : lowered.problem.values) bytes += value.external ? 0 : value.bytes;
   const double most = bytes < kWorthSearching ? 0 : options.seconds.value_or(usual_seconds());
-  const OrderResult order = find_order(lowered.program, {.seconds = most / 2});
+  const OrderResult order = find_order(lowered.problem, {.seconds = most / 2});
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);
   plan.traced_peak = order.given_peak;

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/plan/program.h"
+#include "tidemark/plan/order/problem.h"
 
 namespace tidemark::plan {
 

@@ -47,7 +47,7 @@ Lowering::Lowering(const graph::Graph& graph) {
     const int value = value_of(t);
     if (value == kNone) continue;
     values[static_cast<size_t>(value)].is_result = true;
-    program.values[static_cast<size_t>(value)].kept = true;
+    problem.values[static_cast<size_t>(value)].kept = true;
   }
   for (size_t op = 0; op < steps.size(); ++op) {
     find_takeovers(op);
@@ -61,8 +61,8 @@ int Lowering::value_of(const Tensor& t) const {
 }
 
 int Lowering::root_of(int value) const {
-  while (program.values[static_cast<size_t>(value)].view_of != kNone) {
-    value = program.values[static_cast<size_t>(value)].view_of;
+  while (problem.values[static_cast<size_t>(value)].view_of != kNone) {
+    value = problem.values[static_cast<size_t>(value)].view_of;
   }
   return value;
 }
@@ -75,7 +75,7 @@ void Lowering::add_values(const graph::Node& node, bool external) {
     value.output = i;
     value.bytes = known_bytes(node.outputs[i]);
     values.push_back(value);
-    program.values.push_back({.bytes = value.bytes, .external = external});
+    problem.values.push_back({.bytes = value.bytes, .external = external});
     is_placed_.push_back(0);
   }
 }
@@ -104,7 +104,7 @@ void Lowering::add_node(const graph::Node& node) {
   if (const Variable* shown = graph::shown_variable(node)) variable_of_[first] = shown->id();
   op_of_.emplace(&node, static_cast<int>(steps.size()));
   steps.push_back(step);
-  program.ops.push_back(std::move(op));
+  problem.ops.push_back(std::move(op));
 }
 
 /// False: only the run can tell what the op gives.
@@ -164,7 +164,7 @@ void Lowering::make_views(const graph::Node& node, const InferContext& said) {
     const auto& out = said.output(i);
     const Tensor& base = node.inputs[static_cast<size_t>(out.aliased_input)];
     PlannedValue& value = values[static_cast<size_t>(first + i)];
-    Value& packed = program.values[static_cast<size_t>(first + i)];
+    Value& packed = problem.values[static_cast<size_t>(first + i)];
     value.view_offset = out.offset * static_cast<int64_t>(size_of(base.dtype()));
     value.view_of = packed.view_of = value_of(base);
     value.viewed_input = out.aliased_input;
@@ -205,7 +205,7 @@ void Lowering::find_takeovers(size_t index) {
                                         : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!allowed || !is_placed(output)) continue;
       if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
-      program.ops[index].in_place.emplace_back(output, value_of(t));
+      problem.ops[index].in_place.emplace_back(output, value_of(t));
     }
   }
 }
@@ -213,7 +213,7 @@ void Lowering::find_takeovers(size_t index) {
 void Lowering::put_in_order(size_t index) {
   const graph::Node& node = *steps[index].node;
   const int op = static_cast<int>(index);
-  std::vector<int>& after = program.ops[index].after;
+  std::vector<int>& after = problem.ops[index].after;
   for (const graph::NodeRef& before : node.before) {
     if (const auto known = op_of_.find(before.get()); known != op_of_.end()) {
       after.push_back(known->second);

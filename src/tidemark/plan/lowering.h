@@ -13,7 +13,7 @@ class Lowering {
  public:
   explicit Lowering(const graph::Graph& graph);
 
-  Program program;
+  Problem problem;
   std::vector<PlannedStep> steps;  // one an op of the program, in the order of the graph
   std::vector<PlannedValue> values;
   std::unordered_map<const graph::Node*, int> first_value;

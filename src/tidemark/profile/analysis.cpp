@@ -277,9 +277,9 @@ std::vector<PlanMap> plans_of(const Reader& reader) {
                 plan.head.lower_bound,
                 {}};
     for (const PlanBuffer& b : plan.buffers) {
-      map.buffers.push_back({reader.name(NameTable::text, b.name), place_name(reader, b.place),
-                             kKinds[std::min<uint32_t>(b.kind, 3)], b.bytes, b.offset, b.first,
-                             b.last});
+      map.values.push_back({reader.name(NameTable::text, b.name), place_name(reader, b.place),
+                            kKinds[std::min<uint32_t>(b.kind, 3)], b.bytes, b.offset, b.first,
+                            b.last});
     }
     out.push_back(std::move(map));
   }

@@ -69,7 +69,7 @@ struct LiveUse {
 
 /// A plan and what lies where in its arena.
 struct PlanMap {
-  struct Buffer {
+  struct PlacedValue {
     std::string op, place, kind;  // kind: "arena", "workspace", "result" or "own"
     int64_t bytes = 0, offset = 0;
     uint32_t first = 0, last = 0;  // steps
@@ -77,7 +77,7 @@ struct PlanMap {
   std::string name, place;
   uint64_t time = 0;
   int64_t arena = 0, results = 0, peak = 0, lower_bound = 0;
-  std::vector<Buffer> buffers;
+  std::vector<PlacedValue> values;
 };
 
 struct OpUse {

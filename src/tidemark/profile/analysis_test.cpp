@@ -15,7 +15,7 @@ constexpr uint16_t kAdd = 1;
 constexpr uint8_t kValue = static_cast<uint8_t>(memory::Holder::value);
 
 /// A program that is written down line by line.
-class Program {
+class Recorded {
  public:
   void op(uint32_t place) { push({now_, 1, 5, place, kAdd, EventKind::op, 0}); }
   uint64_t take(uint32_t place, uint64_t bytes, uint8_t holder = kValue) {
@@ -55,7 +55,7 @@ const GroupUse& group_at(const Analysis& a, const std::string& place) {
 }
 
 TEST(Analysis, FindsThePeakAndItsOwners) {
-  Program p;
+  Recorded p;
   const uint64_t a = p.take(1, 1000), b = p.take(2, 500);
   p.free(b);
   p.take(3, 100);
@@ -71,7 +71,7 @@ TEST(Analysis, FindsThePeakAndItsOwners) {
 }
 
 TEST(Analysis, StepsAreTheLinesThatRunEquallyOften) {
-  Program p;
+  Recorded p;
   for (int step = 0; step < 100; ++step) {
     p.op(1);
     for (int inner = 0; inner < 5; ++inner) p.op(2);
@@ -89,7 +89,7 @@ TEST(Analysis, StepsAreTheLinesThatRunEquallyOften) {
 }
 
 TEST(Analysis, AMarkedStepIsAStep) {
-  Program p;
+  Recorded p;
   for (int step = 0; step < 10; ++step) {
     p.mark(EventKind::step);
     for (int i = 0; i < 20; ++i) p.op(1);
@@ -100,7 +100,7 @@ TEST(Analysis, AMarkedStepIsAStep) {
 }
 
 TEST(Analysis, LooksAtSomeOfManySteps) {
-  Program p;
+  Recorded p;
   for (int step = 0; step < 5000; ++step) {
     p.op(1);
     p.take(2, 10);
@@ -117,7 +117,7 @@ TEST(Analysis, LooksAtSomeOfManySteps) {
 
 TEST(Analysis, FollowsHoldersAndIdleArenas) {
   const auto arena = static_cast<uint8_t>(memory::Holder::arena);
-  Program p;
+  Recorded p;
   const uint64_t a = p.take(1, 1000), b = p.take(2, 300, arena);
   p.change(a, 1, 1000, static_cast<uint8_t>(memory::Holder::variable));
   p.change(b, 2, 300, arena | kIdle);
@@ -133,7 +133,7 @@ TEST(Analysis, FollowsHoldersAndIdleArenas) {
 }
 
 TEST(Analysis, TheTimelineKeepsTheHighestMoments) {
-  Program p;
+  Recorded p;
   for (int i = 0; i < 10000; ++i) p.free(p.take(1, i == 7777 ? 5000 : 10));
   const Analysis got = p.analyse({.stretches = 50});
   int64_t highest = 0;
@@ -143,7 +143,7 @@ TEST(Analysis, TheTimelineKeepsTheHighestMoments) {
 }
 
 TEST(Analysis, EndsThatWereLostDoNoHarm) {
-  Program p;
+  Recorded p;
   p.free(12345);
   p.change(999, 1, 10, 0);
   const uint64_t a = p.take(1, 100);

@@ -61,12 +61,12 @@ TEST(Recorder, TellsOfPlansAndWhatLiesWhere) {
   EXPECT_GE(plan.arena, 2 * 64 * 64 * 4);
   EXPECT_GE(plan.peak, plan.lower_bound);
   size_t in_arena = 0;
-  for (const PlanMap::Buffer& a : plan.buffers) {
+  for (const PlanMap::PlacedValue& a : plan.values) {
     if (a.kind != "arena" && a.kind != "workspace") continue;
     ++in_arena;
     EXPECT_LE(a.offset + a.bytes, plan.arena);
     EXPECT_FALSE(a.op.empty());
-    for (const PlanMap::Buffer& b : plan.buffers) {
+    for (const PlanMap::PlacedValue& b : plan.values) {
       if (&a == &b || (b.kind != "arena" && b.kind != "workspace")) continue;
       const bool at_once = a.first <= b.last && b.first <= a.last;
       const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;

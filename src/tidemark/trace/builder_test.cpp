@@ -38,7 +38,7 @@ Tensor power(const Tensor& x, const Variable& v, int32_t n) {
   }
   Body first = finish_body(condition, std::vector{more}, inputs);
   Body second = finish_body(body, std::vector{next_i, next_x}, inputs);
-  const auto loop = std::make_shared<Loop>(std::move(first), std::move(second), 2);
+  const auto loop = std::make_shared<WhileLoop>(std::move(first), std::move(second), 2);
   std::vector<Tensor> outputs(2);
   const std::vector<graph::OutputInfo> infos{{DType::int32, {}}, {x.dtype(), x.shape()}};
   graph::call_special(loop, infos, inputs, outputs);

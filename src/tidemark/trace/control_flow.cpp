@@ -143,7 +143,7 @@ std::vector<Tensor> while_loop(
   trace::Body first = trace::finish_body(asking, answer, inputs);
   trace::Body second = trace::finish_body(doing, next, inputs);
   std::vector<Tensor> outputs(count);
-  const auto loop = std::make_shared<trace::Loop>(std::move(first), std::move(second), count);
+  const auto loop = std::make_shared<trace::WhileLoop>(std::move(first), std::move(second), count);
   graph::call_special(loop, infos, inputs, outputs);
   return outputs;
 }

@@ -5,9 +5,9 @@
 #include <ostream>
 
 #include "tidemark/exec/program.h"
+#include "tidemark/explain/plan_report.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
-#include "tidemark/trace/plan_report.h"
 #include "tidemark/trace/shared_graphs.h"
 #include "tidemark/trace/trace_cache.h"
 
@@ -242,7 +242,7 @@ TracedGraph FunctionTraces::graph(std::span<const Tensor> inputs, const Code& co
 
 PlanReport FunctionTraces::plan(std::span<const Tensor> inputs, const Code& code) {
   const std::shared_ptr<Trace> trace = state_->get(inputs, code);
-  return trace::plan_report(*trace->program, inputs, state_->name);
+  return explain::plan_report(*trace->program, inputs, state_->name);
 }
 
 std::vector<TraceInfo> FunctionTraces::traces() const {

@@ -56,7 +56,7 @@ void compile_part(const exec::Program& program, std::span<const Tensor> inputs) 
 }  // namespace
 
 template <class Visit>
-void Loop::visit_parts(std::span<const Tensor> given, Visit visit) const {
+void WhileLoop::visit_parts(std::span<const Tensor> given, Visit visit) const {
   visit(condition_.program.get(), inputs_of(condition_, given));
   std::vector<Tensor> next = inputs_of(body_, given);
   if (before()) {
@@ -70,7 +70,7 @@ void Loop::visit_parts(std::span<const Tensor> given, Visit visit) const {
 
 /// A round runs while the values of the one before are there; those that it makes are the node's
 /// outputs. What it is written in place, it is spared.
-graph::InnerNeed Loop::inner_need(std::span<const Tensor> inputs) const {
+graph::InnerNeed WhileLoop::inner_need(std::span<const Tensor> inputs) const {
   graph::InnerNeed need;
   int64_t kept = 0;
   visit_parts(inputs, [&](const exec::Program* program, std::span<const Tensor> given) {
@@ -83,7 +83,7 @@ graph::InnerNeed Loop::inner_need(std::span<const Tensor> inputs) const {
   return need;
 }
 
-void Loop::prepare(std::span<const Tensor> inputs) const {
+void WhileLoop::prepare(std::span<const Tensor> inputs) const {
   visit_parts(inputs, [&](const exec::Program* program, std::span<const Tensor> given) {
     compile_part(*program, given);
     return program == before() ? plan_part(*program, given).outputs : std::vector<Tensor>();

@@ -113,7 +113,7 @@ size_t Branch::bytes() const {
   return bytes;
 }
 
-Loop::Loop(Body condition, Body body, size_t num_variables)
+WhileLoop::WhileLoop(Body condition, Body body, size_t num_variables)
     : condition_(std::move(condition)), body_(std::move(body)), num_variables_(num_variables) {
   has_effect_ = any_effect(condition_) || any_effect(body_);
   hoisted_ = hoist(*body_.graph, num_variables_);
@@ -123,8 +123,8 @@ Loop::Loop(Body condition, Body body, size_t num_variables)
   }
 }
 
-bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
-                   std::span<const Tensor> inputs) const {
+bool WhileLoop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
+                        std::span<const Tensor> inputs) const {
   for (uint32_t i : asked_) arguments[i] = values[i];
   Tensor answer;
   condition_.run(arguments, inputs, {&answer, 1});
@@ -134,7 +134,7 @@ bool Loop::goes_on(std::span<Tensor> arguments, std::span<const Tensor> values,
   return integer_in(answer) != 0;
 }
 
-void Loop::find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fixed) const {
+void WhileLoop::find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fixed) const {
   const size_t count = body_.captured.size();
   for (size_t i = 0; i < count; ++i) fixed[i] = inputs[body_.captured[i]];
   if (!hoisted_.before) return;
@@ -143,7 +143,7 @@ void Loop::find_fixed(std::span<const Tensor> inputs, std::span<Tensor> fixed) c
   hoisted_.before->run(captured.all, fixed.subspan(count));
 }
 
-void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+void WhileLoop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const int64_t most = integer_in(inputs[num_variables_]);
   const exec::Program& body = round();
   // All that a round needs beside its tensors: made once.
@@ -162,18 +162,18 @@ void Loop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
 }
 
-bool Loop::equals(const Special& other) const {
-  const auto& loop = static_cast<const Loop&>(other);
+bool WhileLoop::equals(const Special& other) const {
+  const auto& loop = static_cast<const WhileLoop&>(other);
   return loop.num_variables_ == num_variables_ && are_same(condition_, loop.condition_) &&
          are_same(body_, loop.body_);
 }
 
-std::vector<graph::InnerGraph> Loop::inner_graphs() const {
+std::vector<graph::InnerGraph> WhileLoop::inner_graphs() const {
   return {shown(condition_, graph::InnerGraph::Role::condition),
           shown(body_, graph::InnerGraph::Role::round)};
 }
 
-size_t Loop::bytes() const {
+size_t WhileLoop::bytes() const {
   const size_t hoisted = hoisted_.before ? hoisted_.before->bytes() + hoisted_.rest->bytes() : 0;
   return sizeof(*this) + bytes_of(condition_) + bytes_of(body_) + hoisted;
 }

@@ -58,9 +58,9 @@ class TIDEMARK_API Branch final : public graph::Special {
 };
 
 /// Inputs: the loop variables, the largest number of rounds (int64; negative: any), the captures.
-class TIDEMARK_API Loop final : public graph::Special {
+class TIDEMARK_API WhileLoop final : public graph::Special {
  public:
-  Loop(Body condition, Body body, size_t num_variables);
+  WhileLoop(Body condition, Body body, size_t num_variables);
   std::string_view name() const override { return "while"; }
   size_t bytes() const override;
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;

@@ -1,9 +1,9 @@
 #include "tidemark/kernels/cpu/backend.h"
 
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/epilogue.h"
 #include "tidemark/kernels/cpu/fusion/group.h"
 #include "tidemark/kernels/cpu/fusion/product_update.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
 #include "tidemark/kernels/host_kernel.h"
 
 namespace tidemark::cpu {
@@ -13,7 +13,7 @@ namespace {
 class CpuCompiler final : public fusion::Compiler {
  public:
   bool is_heavy(const OpDef& op, DType dtype) const override {
-    const Loop* loop = loop_for(op.name(), dtype);
+    const ElementwiseLoop* loop = loop_for(op.name(), dtype);
     return loop && loop->heavy;
   }
   bool takes_programs(const OpDef& product, DType dtype) const override {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tidemark/base/thread_pool.h"
-#include "tidemark/kernels/cpu/convolution.h"
-#include "tidemark/kernels/cpu/matmul_problem.h"
+#include "tidemark/kernels/cpu/convolution/convolution.h"
+#include "tidemark/kernels/cpu/matmul/matmul_problem.h"
 
 namespace tidemark::cpu {
 

@@ -43,8 +43,8 @@ class PrimitiveCache {
       ++misses_;
       // Room is made first: what is made then takes the place of what went.
       if (new_.size() >= kMostNew && !MakingForRuns::is_on()) {
-        former_.push_front(new_.back().shape);
-        if (former_.size() > kMostFormer) former_.pop_back();
+        ghosts_.push_front(new_.back().shape);
+        if (ghosts_.size() > kMostGhosts) ghosts_.pop_back();
         evict_last(new_, evicted);
       }
     }
@@ -52,7 +52,7 @@ class PrimitiveCache {
     std::list<Entry> evicted;
     std::lock_guard lock(mutex_);
     if (by_shape_.contains(wanted)) return made;  // another thread was faster
-    const bool known = forget_former(wanted) || MakingForRuns::is_on();
+    const bool known = drop_ghost(wanted) || MakingForRuns::is_on();
     std::list<Entry>& place = known ? known_ : new_;
     place.push_front({wanted, made, bytes_of(made.get()), misses_, known});
     by_shape_.emplace(wanted, place.begin());
@@ -63,7 +63,7 @@ class PrimitiveCache {
 
  private:
   static constexpr size_t kMostNew = 2;
-  static constexpr size_t kMostFormer = 256;
+  static constexpr size_t kMostGhosts = 256;
 
   struct Entry {
     Shape shape;
@@ -82,9 +82,9 @@ class PrimitiveCache {
       known_.splice(known_.begin(), new_, entry);
     }
   }
-  /// True: the shape was among the new ones before.
-  bool forget_former(const Shape& shape) {
-    return former_.remove_if([&](const Shape& other) { return Same()(other, shape); }) > 0;
+  /// True: the shape was among the new ones before, and left a ghost.
+  bool drop_ghost(const Shape& shape) {
+    return ghosts_.remove_if([&](const Shape& other) { return Same()(other, shape); }) > 0;
   }
   void evict_last(std::list<Entry>& entries, std::list<Entry>& evicted) {
     bytes_ -= entries.back().bytes;
@@ -102,7 +102,7 @@ class PrimitiveCache {
   const int64_t most_bytes_;
   std::mutex mutex_;
   std::list<Entry> new_, known_;  // latest first
-  std::list<Shape> former_;       // shapes that left new_, latest first
+  std::list<Shape> ghosts_;       // shapes that left new_, latest first; nothing is kept for them
   std::unordered_map<Shape, Place, Hash, Same> by_shape_;
   int64_t bytes_ = 0, hits_ = 0, misses_ = 0, evictions_ = 0;
   memory::CacheRegistration listed_{[this] { return use(); }};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tidemark/base/plain_type.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::testing {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 namespace {
@@ -25,7 +25,7 @@ TEST(Compiler, LoopsOfTheCpuAreWhatDefinitionsSay) {
   for (const OpDef* op : OpRegistry::instance().all()) {
     for (int i = 0; i < kDTypeSlots; ++i) {
       const auto in = static_cast<DType>(i);
-      const cpu::Loop* loop = cpu::loop_for(op->name(), in);
+      const cpu::ElementwiseLoop* loop = cpu::loop_for(op->name(), in);
       const bool has_loop = op->is_elementwise() && kInPrograms.contains(in) && accepts(*op, in) &&
                             loop && kInPrograms.contains(loop->out) && !op->may_fail(in);
       EXPECT_EQ(cpu_compiler().can_fuse(*op, in), has_loop) << op->name() << " of " << name_of(in);

@@ -6,8 +6,8 @@
 
 #include "tidemark/base/plain_type.h"
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/isa/reduce_loops.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
 
 namespace tidemark::fusion {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tidemark/base/settings.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/fusion/shaped.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
 
 namespace tidemark::fusion {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/fusion/emitter.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
 
 namespace tidemark::fusion {
 

@@ -13,8 +13,8 @@
 #include <map>
 #include <vector>
 
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 #include "tidemark/kernels/cpu/fusion/machine_code.h"
-#include "tidemark/kernels/cpu/loop.h"
 
 namespace tidemark::fusion {
 

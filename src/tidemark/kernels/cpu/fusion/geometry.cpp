@@ -4,7 +4,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 

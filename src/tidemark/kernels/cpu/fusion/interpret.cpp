@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "tidemark/base/plain_type.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 #include "tidemark/kernels/cpu/isa/reduce_loops.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
 
 namespace tidemark::fusion {
 

@@ -2,8 +2,8 @@
 // run the ops unfused. So elementwise results agree with the unfused ones to the bit.
 #pragma once
 
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 #include "tidemark/kernels/cpu/fusion/run_args.h"
-#include "tidemark/kernels/cpu/loop.h"
 
 namespace tidemark::fusion {
 

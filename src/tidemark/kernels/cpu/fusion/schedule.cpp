@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 
@@ -130,7 +130,7 @@ class Scheduler {
     if (i.code == Code::random) return 0;
     int sum = 1;
     if (i.code == Code::map) {
-      const cpu::Loop* loop = cpu::loop_for(i.op->name(), at(i.args[0]).dtype);
+      const cpu::ElementwiseLoop* loop = cpu::loop_for(i.op->name(), at(i.args[0]).dtype);
       if (loop && loop->heavy) sum += 8;
     }
     for (int a = 0; a < i.arity && sum <= kCheap; ++a) sum += cost(i.args[a]);

@@ -6,7 +6,7 @@
 #include "tidemark/base/plain_type.h"
 #include "tidemark/base/random_state.h"
 #include "tidemark/base/thread_pool.h"
-#include "tidemark/kernels/cpu/loops_of_level.h"
+#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
 namespace tidemark::fusion {
 

@@ -7,7 +7,7 @@
 
 #include "tidemark/base/plain_type.h"
 #include "tidemark/base/text/base64.h"
-#include "tidemark/kernels/cpu/strings.h"
+#include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/text/csv.h"
 #include "tidemark/ops/text/example.h"
 #include "tidemark/ops/text/files.h"

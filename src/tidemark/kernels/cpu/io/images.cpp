@@ -3,7 +3,7 @@
 
 #include "tidemark/base/codecs/image_header.h"
 #include "tidemark/base/codecs/library.h"
-#include "tidemark/kernels/cpu/strings.h"
+#include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/memory/buffer.h"
 
 namespace tidemark::cpu {

@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 
 namespace tidemark::cpu::TIDEMARK_ISA {
 

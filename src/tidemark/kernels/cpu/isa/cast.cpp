@@ -3,7 +3,7 @@
 // A number too large for an integer becomes the nearest it can hold, NaN becomes 0. A bool is
 // whether the number differs from 0 (NaN does). A complex number loses its imaginary part.
 
-#include "tidemark/kernels/cpu/cast.h"
+#include "tidemark/kernels/cpu/elementwise/cast.h"
 #include "tidemark/kernels/cpu/isa/loops.h"
 
 namespace tidemark::cpu::TIDEMARK_ISA {

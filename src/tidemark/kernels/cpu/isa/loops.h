@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-#include "tidemark/kernels/cpu/loop.h"
+#include "tidemark/kernels/cpu/elementwise/loop.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -177,8 +177,8 @@ template <class T, class R>
 inline constexpr bool can_stream = is_float<T>&& std::is_same_v<T, R>;
 
 template <class Op, class T>
-consteval Loop row() {
-  Loop loop;
+consteval ElementwiseLoop row() {
+  ElementwiseLoop loop;
   loop.op = Op::name;
   loop.in = dtype_of<T>();
   loop.arity = Op::arity;
@@ -210,7 +210,7 @@ consteval Loop row() {
 template <class... Op>
 struct Rows {
   static constexpr int count = (Op::Over::count + ...);
-  Loop loops[count];
+  ElementwiseLoop loops[count];
 
   consteval Rows() {
     int next = 0;

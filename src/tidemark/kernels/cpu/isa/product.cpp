@@ -1,8 +1,8 @@
 // Inner loops of products of float matrices; compiled once per instruction-set level.
 
+#include "tidemark/kernels/cpu/arrays/transpose_tile.h"
 #include "tidemark/kernels/cpu/isa/lanes.h"
 #include "tidemark/kernels/cpu/isa/product_loops.h"
-#include "tidemark/kernels/cpu/transpose_tile.h"
 
 namespace tidemark::cpu::TIDEMARK_ISA {
 

@@ -6,7 +6,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
-#include "tidemark/kernels/cpu/broadcast_index.h"
+#include "tidemark/kernels/cpu/elementwise/broadcast_index.h"
 
 namespace tidemark::cpu::linalg {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tidemark/base/plain_type.h"
-#include "tidemark/kernels/cpu/strings.h"
+#include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/text/formatting.h"
 #include "tidemark/ops/text/pieces.h"
 #include "tidemark/ops/text/splits.h"

@@ -1,12 +1,12 @@
 // Kernels of ops/strings.cpp.
-#include "tidemark/kernels/cpu/strings.h"
+#include "tidemark/kernels/cpu/text/string_output.h"
 
 #include <tidemark/kernel.h>
 
 #include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/text/numbers.h"
 #include "tidemark/base/text/unicode.h"
-#include "tidemark/kernels/cpu/broadcast_index.h"
+#include "tidemark/kernels/cpu/elementwise/broadcast_index.h"
 #include "tidemark/ops/text/patterns.h"
 #include "tidemark/ops/text/pieces.h"
 

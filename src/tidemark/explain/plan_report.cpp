@@ -1,0 +1,180 @@
+#include "tidemark/explain/plan_report.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "tidemark/exec/versions.h"
+#include "tidemark/explain/plan_reasons.h"
+#include "tidemark/explain/python_steps.h"
+#include "tidemark/memory/buffer.h"
+#include "tidemark/plan/graph_plan.h"
+
+namespace tidemark::explain {
+
+namespace {
+
+std::string line_of(const graph::Node& node) {
+  return node.site ? memory::describe(*node.site) : std::string();
+}
+
+class Reporter {
+ public:
+  Reporter(const graph::Graph& graph, const plan::GraphPlan& plan, PlanReport& out)
+      : graph_(graph), plan_(plan), out_(out) {}
+
+  void fill() {
+    out_.peak = plan_.peak;
+    out_.lower_bound = plan_.lower_bound;
+    out_.arena = plan_.arena_bytes;
+    out_.results = plan_.result_bytes;
+    out_.as_traced = plan_.traced_peak;
+    out_.seconds = plan_.seconds;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) add_step(static_cast<int>(i));
+    for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
+    count_what_is_elsewhere();
+    out_.reuses = explain_reuses(plan_);
+    out_.donations = explain_donations(plan_);
+  }
+
+ private:
+  void add_step(int index) {
+    const plan::PlannedStep& step = plan_.steps[static_cast<size_t>(index)];
+    const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
+    out_.steps.push_back({op, line, step.load});
+    const bool has_parts = step.kind == plan::PlannedStep::Kind::special;
+    if (has_parts) {
+      out_.inner = std::max(out_.inner, step.workspace + step.inner);
+    } else {
+      out_.workspaces = std::max(out_.workspaces, step.workspace);
+    }
+    if (step.inner > 0) {
+      out_.buffers.push_back({"inside " + op, line, "own", step.inner, 0, index, index, {}});
+    }
+    if (step.workspace > 0) {
+      out_.buffers.push_back({(has_parts ? "inside " : "workspace of ") + op,
+                              line,
+                              "arena",
+                              step.workspace,
+                              step.workspace_offset,
+                              index,
+                              index,
+                              {}});
+    }
+    if (step.kind == plan::PlannedStep::Kind::eager && !step.node->outputs.empty()) {
+      out_.refusals.push_back(
+          message(describe_step(*step.node), ": only the run can tell its size"));
+    }
+  }
+
+  /// The value whose buffer this one lies in.
+  int owner_of(int value) const {
+    for (;;) {
+      const plan::PlannedValue& v = plan_.values[static_cast<size_t>(value)];
+      const int from = v.view_of != plan::kNone ? v.view_of : v.takes_over;
+      if (from == plan::kNone) return value;
+      value = from;
+    }
+  }
+
+  void add_value(int index) {
+    const plan::PlannedValue& v = plan_.values[static_cast<size_t>(index)];
+    if (v.place == plan::Place::elsewhere || v.bytes == 0) return;
+    const int owner = owner_of(index);
+    const std::string op(graph::kind_of(*v.node));
+    if (owner != index) {
+      const auto buffer = buffers_.find(owner);
+      if (buffer == buffers_.end()) return;
+      PlannedBuffer& into = out_.buffers[buffer->second];
+      if (v.takes_over != plan::kNone) into.written_over_by.push_back(op);
+      if (v.is_result && into.place != "donated") into.place = "result";
+      return;
+    }
+    buffers_[index] = out_.buffers.size();
+    const bool given = std::any_of(plan_.donations.begin(), plan_.donations.end(),
+                                   [&](const plan::Donation& d) { return d.value == index; });
+    const char* place = given                           ? "donated"
+                        : v.place == plan::Place::arena ? "arena"
+                        : v.is_result                   ? "result"
+                                                        : "own";
+    out_.buffers.push_back({op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
+    if (place == std::string_view("own")) {
+      out_.refusals.push_back(message(
+          describe_step(*v.node), ": a buffer of its own, because a step it goes to may keep it"));
+    }
+  }
+
+  void count_what_is_elsewhere() {
+    std::unordered_set<const memory::Buffer*> seen;
+    std::unordered_set<uint64_t> variables;
+    for (const Tensor& t : graph_.inputs()) out_.inputs += static_cast<int64_t>(t.nbytes());
+    for (const graph::Node* node : graph_.nodes()) {
+      for (const Tensor& t : node->inputs) {
+        const memory::Buffer* buffer = t.impl()->buffer;
+        if (!t.is_symbolic() && buffer && seen.insert(buffer).second) {
+          out_.constants += static_cast<int64_t>(t.nbytes());
+        }
+      }
+      const auto count = [&](const Variable& variable) {
+        if (!variables.insert(variable.id()).second || !variable.shape().is_fully_known()) return;
+        out_.variables +=
+            variable.shape().num_elements() * static_cast<int64_t>(size_of(variable.dtype()));
+      };
+      const graph::Effects effects = graph::effects_of(*node);
+      if (effects.is_barrier) continue;  // its inner graphs have reports of their own
+      for (const Variable& variable : effects.reads) count(variable);
+      for (const Variable& variable : effects.writes) count(variable);
+    }
+  }
+
+  const graph::Graph& graph_;
+  const plan::GraphPlan& plan_;
+  PlanReport& out_;
+  std::map<int, size_t> buffers_;
+};
+
+}  // namespace
+
+Tensor spec_of(DType dtype, const Shape& shape) {
+  auto impl = std::make_unique<detail::TensorImpl>();
+  impl->dtype = dtype;
+  impl->shape = shape;
+  impl->num_elements = shape.is_fully_known() ? shape.num_elements() : 0;
+  return Tensor::adopt(impl.release());
+}
+
+PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inputs,
+                       std::string name, int64_t budget) {
+  for (const Tensor& t : inputs) {
+    if (!t.shape().is_fully_known()) {
+      fail("[plan] ", name, ": a plan needs all sizes; an argument has shape ", t.shape());
+    }
+  }
+  std::shared_ptr<graph::Graph> unfused;
+  compile::Repetitions repeated;
+  const auto graph = exec::specialise(program, inputs, &unfused, &repeated);
+  if (!graph) {
+    fail<FailedPreconditionError>(
+        "[plan] ", name,
+        " asks for gradients across loops or branches, which are worked out while it runs: such a "
+        "function is not planned");
+  }
+  PlanReport out;
+  out.name = std::move(name);
+  const exec::PlannedGraph planned = exec::plan_within(graph, budget, unfused, program.donated());
+  out.budget = budget;
+  out.unbounded_peak = planned.unbounded_peak;
+  out.repeated = planned.repeated;
+  out.added_time = planned.added_time;
+  for (const compile::SplitNote& note : planned.splits) out.splits.push_back(note.to_string());
+  out.repeat_time = repeated.added_time;
+  for (compile::RepeatedStep& step : repeated.steps) {
+    out.repeats.push_back({std::move(step.op), std::move(step.line), step.bytes,
+                           message("needed again by ", step.kept_for)});
+  }
+  Reporter(*planned.graph, planned.plan, out).fill();
+  out.python_steps = python_steps(*planned.graph);
+  return out;
+}
+
+}  // namespace tidemark::explain

@@ -1,0 +1,170 @@
+// Kernels of gather, gather_nd, one_hot, nonzero and boolean_mask.
+#include <tidemark/kernel.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/arrays/indices.h"
+#include "tidemark/kernels/cpu/arrays/strided_copy.h"
+#include "tidemark/kernels/cpu/text/string_output.h"
+
+namespace tidemark::cpu {
+
+namespace {
+
+/// Copies `count` rows of `row` elements; source row i starts at from + row_of(i) * row.
+template <class T, class RowOf>
+void copy_rows(T* to, const T* from, int64_t count, int64_t row, const RowOf& row_of) {
+  const int64_t bytes = row * static_cast<int64_t>(sizeof(T));
+  const int64_t grain = std::max<int64_t>(1, kCopyGrainBytes / std::max<int64_t>(bytes, 4));
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    if (row == 1) {
+      for (int64_t i = begin; i < end; ++i) to[i] = from[row_of(i)];
+    } else if (bytes <= 64) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T* source = from + row_of(i) * row;
+        for (int64_t j = 0; j < row; ++j) to[i * row + j] = source[j];
+      }
+    } else {
+      for (int64_t i = begin; i < end; ++i) {
+        std::memcpy(to + i * row, from + row_of(i) * row, static_cast<size_t>(bytes));
+      }
+    }
+  });
+}
+
+template <class I>
+void gather(KernelContext& k) {
+  const GatherLayout g(k.input(0).shape(), k.input(1).shape(), k.attr("axis"),
+                       k.attr("batch_dims").as_int());
+  const I* indices = k.in<I>(1);
+  check_indices(k, indices, k.input(1), g.limit);
+  if (k.output(0).num_elements() == 0) return;
+  with_element_type(size_of(k.input(0).dtype()), [&](auto element) {
+    using T = decltype(element);
+    T* to = k.out<T>(0);
+    const T* from = k.in<T>(0);
+    if (g.batch * g.outer == 1) {
+      copy_rows(to, from, g.count, g.inner, [&](int64_t i) { return int64_t{indices[i]}; });
+      return;
+    }
+    copy_rows(to, from, g.batch * g.outer * g.count, g.inner, [&](int64_t i) {
+      const int64_t block = i / g.count;
+      return block * g.limit + indices[block / g.outer * g.count + i % g.count];
+    });
+  });
+  own_characters(k, 0, k.input(0));
+}
+
+void gather_kernel(KernelContext& k) {
+  k.input(1).dtype() == DType::int32 ? gather<int32_t>(k) : gather<int64_t>(k);
+}
+
+template <class I>
+void gather_nd(KernelContext& k) {
+  const int batch_dims = static_cast<int>(k.attr("batch_dims").as_int());
+  const PointLayout p(k.input(0).shape(), k.input(1).shape(), batch_dims);
+  const I* indices = k.in<I>(1);
+  check_points(k, p, indices, k.input(0).shape(), "params");
+  if (k.output(0).num_elements() == 0) return;
+  with_element_type(size_of(k.input(0).dtype()), [&](auto element) {
+    using T = decltype(element);
+    copy_rows(k.out<T>(0), k.in<T>(0), p.count, p.inner,
+              [&](int64_t i) { return p.row(indices, i); });
+  });
+  own_characters(k, 0, k.input(0));
+}
+
+void gather_nd_kernel(KernelContext& k) {
+  k.input(1).dtype() == DType::int32 ? gather_nd<int32_t>(k) : gather_nd<int64_t>(k);
+}
+
+template <class I, class T>
+void one_hot(KernelContext& k) {
+  const Shape& out = k.output(0).shape();
+  const int axis = normalize_axis(k.attr("axis").as_int(), out.rank());
+  const int64_t depth = out[axis];
+  int64_t inner = 1;
+  for (int i = axis + 1; i < out.rank(); ++i) inner *= out[i];
+  const T on = *k.in<T>(2), off = *k.in<T>(3);
+  const I* indices = k.in<I>(0);
+  T* to = k.out<T>(0);
+  const int64_t total = k.output(0).num_elements();
+  parallel_for(total, kCopyGrainBytes / static_cast<int64_t>(sizeof(T)),
+               [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, off); });
+  if (total == 0) return;
+  const int64_t count = k.input(0).num_elements();
+  parallel_for(count, 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto index = static_cast<int64_t>(indices[i]);
+      if (index < 0 || index >= depth) continue;
+      to[(i / inner * depth + index) * inner + i % inner] = on;
+    }
+  });
+}
+
+template <class I>
+struct OneHot {
+  static void run(KernelContext& k) {
+    with_element_type(size_of(k.output(0).dtype()),
+                      [&](auto element) { one_hot<I, decltype(element)>(k); });
+  }
+};
+
+void nonzero_kernel(KernelContext& k) {
+  const Shape& in = k.input(0).shape();
+  const bool* condition = k.in<bool>(0);
+  int64_t* to = k.out<int64_t>(0);
+  const int64_t count = k.input(0).num_elements();
+  const int rank = in.rank();
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!condition[i]) continue;
+    ++found;
+    int64_t rest = i;
+    for (int d = rank - 1; d >= 0; --d) {
+      to[d] = rest % in[d];
+      rest /= in[d];
+    }
+    to += rank;
+  }
+  k.set_rows(0, found);
+}
+
+void boolean_mask_kernel(KernelContext& k) {
+  const Shape& in = k.input(0).shape();
+  const Shape& mask_shape = k.input(1).shape();
+  const Attr& attr = k.attr("axis");
+  const int axis = attr.is_none() ? 0 : normalize_axis(attr.as_int(), in.rank());
+  int64_t outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= in[i];
+  for (int i = axis + mask_shape.rank(); i < in.rank(); ++i) inner *= in[i];
+  const bool* mask = k.in<bool>(1);
+  const int64_t size = k.input(1).num_elements();
+  const int64_t row = inner * static_cast<int64_t>(size_of(k.input(0).dtype()));
+  const char* from = k.in<char>(0);
+  char* to = k.out<char>(0);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < size;) {
+      int64_t end = i;  // a run of true elements is copied at once
+      while (end < size && mask[end]) ++end;
+      if (end > i) std::memcpy(to, from + i * row, static_cast<size_t>((end - i) * row));
+      to += (end - i) * row;
+      i = end + 1;
+    }
+    from += size * row;
+  }
+  own_characters(k, 0, k.input(0));
+}
+
+TIDEMARK_KERNEL(gather, kAny, gather_kernel);
+TIDEMARK_KERNEL(gather_nd, kAny, gather_nd_kernel);
+TIDEMARK_KERNEL(nonzero, kBool, nonzero_kernel);
+TIDEMARK_KERNEL(boolean_mask, kAny, boolean_mask_kernel);
+const TypedKernels<OneHot, uint8_t, int8_t, int32_t, int64_t> one_hot_kernels("one_hot");
+
+}  // namespace
+
+}  // namespace tidemark::cpu

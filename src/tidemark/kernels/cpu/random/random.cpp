@@ -1,0 +1,128 @@
+// Kernels of the random ops.
+
+#include <cmath>
+
+#include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/isa/random_loops.h"
+#include "tidemark/kernels/cpu/isa_level.h"
+#include "tidemark/kernels/cpu/random/random_stream.h"
+
+namespace tidemark::cpu {
+
+TIDEMARK_DECLARE_PER_ISA(RandomTable, random_table);
+
+const RandomTable& random_loops() {
+  static const RandomTable* const table = &TIDEMARK_FOR_LEVEL(random_table, best_level());
+  return *table;
+}
+
+namespace {
+
+constexpr int64_t kGrainElements = 32 << 10;
+/// Results larger than this do not stay in the caches anyway.
+constexpr size_t kPastCachesBytes = 16 << 20;
+
+void fill(KernelContext& k, RandomLoop loop, RandomDraw draw) {
+  const Tensor& out = k.output(0);
+  const RandomFill fill =
+      random_loops().fill[static_cast<int>(loop)][static_cast<int>(out.dtype())];
+  if (!fill) k.fail("cannot make ", name_of(out.dtype()), "; choose another dtype");
+  const int64_t n = out.num_elements(), group = random_group(out.dtype());
+  const uint64_t blocks = static_cast<uint64_t>((n + group - 1) / group * kBlocksPerGroup);
+  draw.stream = stream_of(k, seed_input(k), blocks);
+  draw.past_caches =
+      out.nbytes() > kPastCachesBytes && reinterpret_cast<uintptr_t>(out.raw_data()) % 64 == 0;
+  void* data = out.mutable_raw_data();
+  parallel_for(n, kGrainElements,
+               [&](int64_t begin, int64_t end) { fill(draw, begin, end, data); });
+}
+
+template <RandomLoop L>
+void run_normal(KernelContext& k) {
+  RandomDraw draw{};
+  draw.first = k.attr("mean").as_real();
+  draw.second = k.attr("stddev").as_real();
+  fill(k, L, draw);
+}
+
+/// The greatest number of the dtype below `high`.
+double below(double high, DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return std::nextafter(high, -INFINITY);
+    case DType::float32:
+      return std::nextafterf(static_cast<float>(high), -INFINITY);
+    default: {
+      // One step of the mantissa (7 bits, or 10 of float16) below the bound.
+      const double step = dtype == DType::bfloat16 ? 0x1p-7 : 0x1p-10;
+      return high - std::ldexp(step, std::ilogb(high == 0 ? 1e-7 : high));
+    }
+  }
+}
+
+void run_uniform(KernelContext& k) {
+  const double low = k.attr("minval").as_real(), high = k.attr("maxval").as_real();
+  RandomDraw draw{};
+  draw.first = low;
+  draw.second = high - low;
+  // With equal or swapped bounds there is nothing to stay below.
+  draw.highest = high > low ? below(high, k.output(0).dtype()) : INFINITY;
+  fill(k, RandomLoop::uniform, draw);
+}
+
+void run_full_int(KernelContext& k) { fill(k, RandomLoop::integers, {}); }
+
+/// One integer of any dtype, with its sign kept in two's complement.
+uint64_t scalar(KernelContext& k, int input) {
+  const Tensor& t = k.input(input);
+  if (t.num_elements() != 1) {
+    k.fail("'", k.call().op.input_param(input).name, "' must be a scalar; given shape ", t.shape());
+  }
+  if (t.dtype() == DType::uint64) return *t.data<uint64_t>();
+  return static_cast<uint64_t>(t.to_ints()[0]);
+}
+
+void run_uniform_int(KernelContext& k) {
+  const int bounds = seed_input(k) >= 0 ? 2 : 1;
+  const uint64_t low = scalar(k, bounds), high = scalar(k, bounds + 1);
+  const bool is_unsigned = kUnsignedInts.contains(k.output(0).dtype());
+  const bool ordered =
+      is_unsigned ? low < high : static_cast<int64_t>(low) < static_cast<int64_t>(high);
+  if (!ordered && k.output(0).num_elements() > 0) {
+    k.fail("Need minval < maxval, got ", static_cast<int64_t>(low),
+           " >= ", static_cast<int64_t>(high));
+  }
+  RandomDraw draw{};
+  draw.low = low;
+  draw.width = high - low;
+  fill(k, RandomLoop::integers, draw);
+}
+
+void run_stream(KernelContext& k) {
+  const auto blocks = static_cast<uint64_t>(k.attr("blocks").as_int());
+  const RandomStream stream = stream_of(k, -1, blocks);
+  uint64_t* out = k.out<uint64_t>(0);
+  out[0] = stream.key;
+  out[1] = stream.counter_low;
+  out[2] = stream.counter_high;
+}
+
+TIDEMARK_KERNEL(random_stream, dtype_set(DType::uint64), run_stream);
+TIDEMARK_KERNEL(stream_random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL(stream_random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL(stream_random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL(random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL(stateless_random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL(random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL(stateless_random_truncated_normal, kIndex,
+                run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL(random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL(stateless_random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL(random_uniform_int, kIndex, run_uniform_int);
+TIDEMARK_KERNEL(stateless_random_uniform_int, kIndex, run_uniform_int);
+TIDEMARK_KERNEL(random_full_int, kIndex, run_full_int);
+TIDEMARK_KERNEL(stateless_random_full_int, kIndex, run_full_int);
+
+}  // namespace
+
+}  // namespace tidemark::cpu

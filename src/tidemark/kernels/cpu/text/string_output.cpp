@@ -1,0 +1,56 @@
+#include "tidemark/kernels/cpu/text/string_output.h"
+
+#include <cstring>
+
+#include "tidemark/tensor/storage.h"
+
+namespace tidemark::cpu {
+
+StringWriter::StringWriter(KernelContext& k, int output)
+    : refs_(k.out<StringRef>(output)),
+      base_(static_cast<char*>(k.output(output).impl()->buffer->data)),
+      next_(k.string_bytes(output)) {}
+
+void StringWriter::put(int64_t index, std::string_view value) {
+  refs_[index] = {static_cast<uint64_t>(next_ - base_), value.size()};
+  if (!value.empty()) std::memcpy(next_, value.data(), value.size());
+  next_ += value.size();
+}
+
+StringSink::StringSink(KernelContext& k, int output)
+    : refs_(k.out<StringRef>(output)),
+      base_(static_cast<char*>(k.output(output).impl()->buffer->data)),
+      begin_(k.string_bytes(output)),
+      next_(begin_) {}
+
+void StringSink::append(std::string_view piece) {
+  if (!piece.empty()) std::memcpy(next_, piece.data(), piece.size());
+  next_ += piece.size();
+}
+
+void StringSink::append(char c) { *next_++ = c; }
+
+char* StringSink::extend(size_t size) {
+  char* at = next_;
+  next_ += size;
+  return at;
+}
+
+void StringSink::close() {
+  refs_[index_++] = {static_cast<uint64_t>(begin_ - base_), static_cast<uint64_t>(next_ - begin_)};
+  begin_ = next_;
+}
+
+void own_characters(KernelContext& k, int output, const Tensor& source) {
+  const Tensor& out = k.output(output);
+  if (out.dtype() != DType::string) return;
+  const char* characters = static_cast<const char*>(source.impl()->buffer->data);
+  StringWriter writer(k, output);
+  const StringRef* refs = k.out<StringRef>(output);
+  for (int64_t i = 0; i < out.num_elements(); ++i) {
+    const StringRef ref = refs[i];
+    writer.put(i, {characters + ref.offset, ref.length});
+  }
+}
+
+}  // namespace tidemark::cpu
