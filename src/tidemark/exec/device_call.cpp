@@ -1,12 +1,12 @@
 #include "tidemark/exec/device_call.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tidemark/base/backend.h"
 #include "tidemark/exec/placement.h"
 #include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/memory/workspace.h"
-#include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
 
@@ -66,7 +66,7 @@ bool reads_elsewhere(const OpCall& call) {
 class DeviceCall {
  public:
   DeviceCall(const OpCall& call, Device device)
-      : call_(call), device_(device), accelerator_(accelerator_of(device)) {}
+      : call_(call), device_(device), accelerator_(accelerator_of(device)), dying_(dying_input()) {}
 
   /// False: the CPU does it.
   bool run(std::span<Tensor> outputs, bool is_placed_by_input) {
@@ -109,7 +109,7 @@ class DeviceCall {
     bool waits = false;
     for (int i = 0; i < infer.num_outputs(); ++i) {
       const auto& spec = infer.output(i);
-      made.push_back(new_tensor(spec.dtype, spec.shape, memory::Holder::value, 0, device_));
+      made.push_back(make_output(spec));
       queued.outputs.push_back(operand(made.back()));
       shapes.push_back(spec.shape);
       waits = waits || call_.op.has_rows_from_values(i);
@@ -136,6 +136,23 @@ class DeviceCall {
     std::move(made.begin(), made.end(), outputs.begin());
   }
 
+  /// Asked before the call has handles of its own on the inputs; null: none dies.
+  const Tensor* dying_input() const {
+    for (size_t i = 0; i < std::min(call_.inputs.size(), kMostTakenOver); ++i) {
+      const bool is_there = call_.inputs[i].device() == device_ && !call_.op.reads_on_host(i);
+      if (is_there && may_take_over(call_, i)) return &call_.inputs[i];
+    }
+    return nullptr;
+  }
+
+  /// Where an input was that dies, in the order of the stream, or in new memory.
+  Tensor make_output(const InferContext::Output& spec) {
+    if (dying_ && dying_->dtype() == spec.dtype && dying_->shape() == spec.shape) {
+      return taken_over(*std::exchange(dying_, nullptr));
+    }
+    return new_tensor(spec.dtype, spec.shape, memory::Holder::value, 0, device_);
+  }
+
   static QueuedKernel::Operand operand(const Tensor& t) {
     return {t.dtype(), t.shape(), t.mutable_raw_data(), t.device().is_cpu() ? t : Tensor()};
   }
@@ -143,6 +160,7 @@ class DeviceCall {
   const OpCall& call_;
   const Device device_;
   Accelerator& accelerator_;
+  const Tensor* dying_;
   std::vector<Tensor> inputs_;
 };
 

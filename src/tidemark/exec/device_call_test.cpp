@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <tidemark/call.h>
 #include <tidemark/memory.h>
+#include <tidemark/variable.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -171,6 +172,22 @@ TEST(DeviceCall, FusedStepsRunOnItsQueue) {
   accelerator_of(emulated()).stream().run(std::move(queued));
   const Tensor want = call("square", {call("add", {host, host})});
   EXPECT_EQ(std::memcmp(out.to(Device()).raw_data(), want.raw_data(), want.nbytes()), 0);
+}
+
+TEST(DeviceCall, UpdatesOfVariablesStayInTheirMemory) {
+  Variable v(counted(1000).to(emulated()));
+  const Tensor delta = counted(1000).to(emulated());
+  const void* place = v.operand().raw_data();
+  memory::reset_peak(emulated());
+  const int64_t before = memory::stats(emulated()).live;
+  for (int i = 0; i < 5; ++i) v.assign_add(delta);
+  EXPECT_EQ(v.operand().raw_data(), place);
+  EXPECT_EQ(memory::stats(emulated()).peak, before) << "no second copy";
+  const Tensor held = v.operand();
+  v.assign_sub(delta);
+  EXPECT_NE(v.operand().raw_data(), place) << "somebody holds the old value";
+  EXPECT_EQ(held.to(Device()).data<float>()[9], 6 * 9.f);
+  EXPECT_EQ(v.operand().to(Device()).data<float>()[9], 5 * 9.f);
 }
 
 TEST(DeviceCall, LimitsAreOfOneDevice) {

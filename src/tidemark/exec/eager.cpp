@@ -60,14 +60,9 @@ const Kernel& kernel_for(const OpCall& call, DType key) {
 
 /// A new handle on a dying input's elements, when the op may write there.
 Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
-  constexpr size_t kFlags = 32;  // a definition says so for this many inputs, a call for more
-  for (size_t i = 0; i < std::min(call.inputs.size(), kFlags); ++i) {
+  for (size_t i = 0; i < std::min(call.inputs.size(), kMostTakenOver); ++i) {
     const Tensor& t = call.inputs[i];
-    if (((call.donated >> i) & 1u) && call.op.may_write_into(static_cast<int>(i)) &&
-        t.dtype() == dtype && t.shape() == shape && t.num_elements() > 0 && t.is_unique()) {
-      t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
-      return t;
-    }
+    if (may_take_over(call, i) && t.dtype() == dtype && t.shape() == shape) return taken_over(t);
   }
   return {};
 }

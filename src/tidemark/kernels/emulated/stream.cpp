@@ -14,6 +14,9 @@ namespace tidemark::emulated {
 
 namespace {
 
+/// As with the launches of a GPU, a host that runs ahead waits in the end: queues are bounded.
+constexpr size_t kMostWaiting = 1024;
+
 void keep_nothing(void*) {}
 
 }  // namespace
@@ -30,7 +33,8 @@ void EmulatedStream::check_process() const {
 
 void EmulatedStream::enqueue(Task task) {
   check_process();
-  std::lock_guard hold(mutex_);
+  std::unique_lock hold(mutex_);
+  has_advanced_.wait(hold, [&] { return tasks_.size() < kMostWaiting; });
   tasks_.push_back(std::move(task));
   ++enqueued_;
   if (!std::exchange(has_worker_, true)) {
