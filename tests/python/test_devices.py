@@ -86,6 +86,20 @@ def test_constants_are_made_where_they_belong():
     assert many.numpy().tolist() == list(range(100))
 
 
+def test_variables_are_made_on_the_device():
+    with tf.device(NAME):
+        v, count = tf.Variable(np.ones((3, 4))), tf.Variable(0)
+        address = v._operand()._data_address
+        v[1, 2].assign(5.0)
+        v.assign_add(np.ones((3, 4)))
+        count.assign_add(1)
+    assert v._operand()._data_address == address, "updated where it lies"
+    assert v.device.endswith("device:EMULATED:0") and count.device.endswith("device:CPU:0")
+    kept = tf.Variable(v.value())
+    assert kept.device.endswith("device:EMULATED:0"), "a value stays where it is"
+    assert kept.numpy()[1, 2] == 6.0
+
+
 def test_late_errors_say_which_line_they_are_about():
     with tf.device(NAME):
         x = tf.constant([1.0, 2.0])

@@ -55,8 +55,8 @@ bool stays_on_host(DType dtype, int64_t elements) noexcept {
 }
 
 Tensor placed(const Tensor& value) {
-  if (value.is_symbolic() || stays_on_host(value.dtype(), value.num_elements())) return value;
-  return value.to(placement());
+  if (value.is_symbolic() || !value.device().is_cpu()) return value;
+  return stays_on_host(value.dtype(), value.num_elements()) ? value : value.to(placement());
 }
 
 bool set_soft_placement(bool soft) noexcept { return is_soft.exchange(soft); }

@@ -27,8 +27,8 @@ class TIDEMARK_API PlacementScope {
 /// sizes, axes and counters are made of.
 bool stays_on_host(DType dtype, int64_t elements) noexcept;
 
-/// A value that was made on the host, where the innermost scope wants it: a copy on its device, or
-/// the value itself.
+/// A value where the innermost scope wants it: of one that was made on the host a copy on the
+/// scope's device, else the value itself.
 TIDEMARK_API Tensor placed(const Tensor& value);
 
 /// For front ends whose scopes are not C++'s: returns what was in force.
