@@ -150,6 +150,7 @@ def test_scatter_updates():
         v.scatter_update([1], 2)
     with pytest.raises(tf.errors.InvalidArgumentError):
         v.scatter_nd_update([[9]], [1.0])
+        tf.test.experimental.sync_devices()
     m = tf.Variable(tf.zeros([2, 3]))
     m.batch_scatter_update(tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([[2], [0]])))
     assert m.numpy().tolist() == [[0, 0, 1], [2, 0, 0]]

@@ -6,12 +6,13 @@ import threading
 
 import numpy as np
 import pytest
+import this_device
 
 import tidemark as tf
 from tidemark import _tidemark
 
 FUSES = os.environ.get("TIDEMARK_FUSION", "on") != "off"
-PLANS = os.environ.get("TIDEMARK_PLAN", "1") != "0"
+PLANS = os.environ.get("TIDEMARK_PLAN", "1") != "0" and this_device.IS_CPU  # no plans elsewhere
 needs_fusion = pytest.mark.skipif(
     not (FUSES and PLANS), reason="updates run one by one, each with values of its own"
 )
