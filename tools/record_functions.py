@@ -39,7 +39,10 @@ def main():
     import function_programs
     import function_programs_control  # noqa: F401
     import function_programs_more  # noqa: F401
+    import function_programs_names  # noqa: F401
+    import function_programs_open  # noqa: F401
     import function_programs_rules  # noqa: F401
+    import function_programs_values  # noqa: F401
 
     results = json.loads(RECORDED.read_text()) if RECORDED.exists() and sys.argv[1:] else {}
     for name in sys.argv[1:] or function_programs.PROGRAMS:

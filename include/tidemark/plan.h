@@ -29,7 +29,24 @@ struct PlannedBuffer {
 
 struct PlannedStepInfo {
   std::string op, line;
-  int64_t load = 0;  // bytes alive while it runs
+  int64_t load = 0;    // bytes alive on the host while it runs
+  std::string device;  // where its results lie
+};
+
+/// What a call takes of a device other than the CPU.
+struct PlannedDevice {
+  std::string name;
+  int64_t peak = 0, lower_bound = 0, arena = 0, results = 0;
+  std::vector<PlannedBuffer> buffers{};
+  std::vector<int64_t> loads{};  // by step: bytes alive there while it runs
+};
+
+/// A value that is computed on one device and needed on another.
+struct PlannedCopy {
+  int step = 0;
+  std::string op, line;  // who makes it
+  std::string from, to;
+  int64_t bytes = 0;
 };
 
 /// A result that might have been written over what it was computed from.
@@ -80,6 +97,8 @@ struct TIDEMARK_API PlanReport {
   int64_t repeated = 0;                // steps done again to keep within it
   double added_time = 0;               // that the budget costs, estimated, as a part of the whole
   std::vector<std::string> splits;     // what runs in pieces to keep within it, and why
+  std::vector<PlannedDevice> devices;  // beside the CPU, whose numbers these are
+  std::vector<PlannedCopy> copies;     // between devices, in the order in which they run
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedReuse> reuses;    // the largest first

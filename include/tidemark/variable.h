@@ -29,31 +29,8 @@ struct VariableOptions {
   std::optional<Shape> shape = std::nullopt;
 };
 
-class Variable;
-
-/// Answers for variables on this thread while a graph is being built.
-class TIDEMARK_API VariableTracer {
- public:
-  virtual ~VariableTracer() = default;
-  virtual Tensor read(const Variable& variable) = 0;
-  /// `op` gets the value and `rest`; null: the variable is assigned `rest`, a single tensor.
-  virtual void update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
-                      std::span<const Attr> attrs) = 0;
-};
-
-/// Until the end of the scope reading and updating variables on this thread goes to the tracer;
-/// null: happens now.
-class TIDEMARK_API VariableScope {
- public:
-  explicit VariableScope(VariableTracer* tracer) noexcept;
-  ~VariableScope();
-  VariableScope(const VariableScope&) = delete;
-  VariableScope& operator=(const VariableScope&) = delete;
-
- private:
-  VariableTracer* outer_;
-};
-
+/// While a graph is being built on this thread, reading and updating become steps of it
+/// (<tidemark/handler.h>).
 class TIDEMARK_API Variable {
  public:
   Variable() = default;

@@ -64,17 +64,7 @@ PyObject* ask(PyObject* function, PyObject* const* args, Py_ssize_t positional,
 
 PyObject* answer_of_composites(PyObject* function, PyObject* const* args, Py_ssize_t positional,
                                PyObject* keywords) noexcept {
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyObject* answer = guarded([&] { return ask(function, args, positional, keywords); });
-  if (answer || PyErr_Occurred()) {
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-  } else {
-    PyErr_Restore(type, value, traceback);
-  }
-  return answer;
+  return answer_instead_of_error([&] { return ask(function, args, positional, keywords); });
 }
 
 }  // namespace tidemark::python

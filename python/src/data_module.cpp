@@ -54,7 +54,7 @@ struct GraphFunction {
 
   Element operator()(Element&& element) const {
     // Pipelines compute now, also while a graph is being built around them.
-    const trace::EagerScope eager;
+    const NoHandlers eager;
     Element inputs = std::move(element);
     inputs.insert(inputs.end(), captured.begin(), captured.end());
     Element outputs(program->num_outputs());

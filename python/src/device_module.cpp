@@ -1,11 +1,13 @@
 // Devices: where ops run, and the memory of those other than the CPU.
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <tidemark/memory.h>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/placement.h"
+#include "tidemark/base/placement.h"
 
 #include "memory_module.h"
 #include "sites.h"
@@ -48,11 +50,23 @@ std::vector<std::string> device_names() {
 void add_device_functions(nb::module_& m) {
   m.def("open_devices", device_names, "Names of the devices opened so far, the CPU first.");
   m.def("open_device", [](const std::string& name) { return Device::named(name).name(); });
-  m.def("placement", [] { return exec::placement().name(); });
+  m.def("placement", [] { return placement().name(); });
   m.def(
-      "place", [](const std::string& name) { return exec::place(Device::named(name)).name(); },
-      nb::arg("device"), "This thread's ops run there from now on; returns where they ran before.");
-  m.def("set_soft_placement", exec::set_soft_placement, nb::arg("soft"),
+      "enter_placement",
+      [](const std::string& name) {
+        const Placement outer = enter_placement(Device::named(name));
+        const std::optional<int> device =
+            outer.device ? std::optional<int>(outer.device.value_or({}).number()) : std::nullopt;
+        return std::pair(device, outer.depth);
+      },
+      nb::arg("device"),
+      "This thread's ops run there from now on; returns what leave_placement takes.");
+  m.def("leave_placement", [](std::pair<std::optional<int>, uint32_t> outer) {
+    OptionalDevice device;
+    if (outer.first) device = Device::numbered(static_cast<uint8_t>(*outer.first));
+    leave_placement({device, outer.second});
+  });
+  m.def("set_soft_placement", set_soft_placement, nb::arg("soft"),
         "Whether ops run on the CPU where their device has no kernel; returns the old value.");
   m.def(
       "wait_for_devices",

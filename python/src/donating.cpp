@@ -6,7 +6,7 @@
 
 #include "tidemark/graph/donated.h"
 #include "tidemark/memory/context.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark::python {
 

@@ -24,6 +24,23 @@ auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
   }
 }
 
+/// To be called with a Python error set: what `ask` answers, a new reference, in its place. The
+/// error stays where that is null without another one.
+template <typename Ask>
+PyObject* answer_instead_of_error(Ask&& ask) noexcept {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyObject* answer = guarded(ask);
+  if (answer || PyErr_Occurred()) {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  } else {
+    PyErr_Restore(type, value, traceback);
+  }
+  return answer;
+}
+
 /// The class for Python uses of a tensor that has no value yet. Borrowed.
 PyObject* operator_not_allowed() noexcept;
 

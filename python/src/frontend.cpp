@@ -1,5 +1,6 @@
 #include "frontend.h"
 
+#include <atomic>
 #include <limits>
 #include <vector>
 
@@ -15,6 +16,9 @@ PyObject* dtype_converter = nullptr;
 PyObject* shape_class = nullptr;
 PyObject* hook = nullptr;
 PyObject* adapting_class = nullptr;
+PyObject* getitem = nullptr;
+PyObject* looker = nullptr;
+constinit std::atomic<bool> has_looker{false};  // asked without the GIL
 
 void replace(PyObject*& slot, PyObject* value) {
   PyObject* old = std::exchange(slot, value == Py_None ? nullptr : Py_NewRef(value));
@@ -75,6 +79,21 @@ int64_t size_from_object(PyObject* value) {
   const long long size = PyLong_AsLongLong(number.get());
   if (size == -1 && PyErr_Occurred()) throw PythonError{};
   return size;
+}
+
+/// On the main thread, between two instructions of Python.
+int look(void*) {
+  if (!looker) return 0;
+  const Ref keep = Ref::borrow(looker);
+  const Ref done = Ref::steal(PyObject_CallNoArgs(keep.get()));
+  if (!done) PyErr_WriteUnraisable(keep.get());
+  return 0;
+}
+
+PyObject* set_looker(PyObject*, PyObject* function) {
+  replace(looker, function);
+  has_looker.store(looker != nullptr, std::memory_order_relaxed);
+  Py_RETURN_NONE;
 }
 
 PyObject* set_dtype_objects(PyObject*, PyObject* list) {
@@ -185,6 +204,11 @@ bool is_adapting(PyObject* value) noexcept {
 }
 
 PyObject* conversion_hook() noexcept { return hook; }
+PyObject* general_getitem() noexcept { return getitem; }
+
+void look_soon() {
+  if (has_looker.load(std::memory_order_relaxed)) Py_AddPendingCall(look, nullptr);
+}
 
 PyObject* interned(const char* text) {
   PyObject* string = PyUnicode_InternFromString(text);
@@ -205,6 +229,11 @@ PyMethodDef frontend_methods[] = {
      "The class of objects that stand for Python numbers and adapt as those do."},
     {"set_conversion_hook", set_slot<&hook>, METH_O,
      "Registers fn(value, dtype number), which answers a Tensor or NotImplemented."},
+    {"set_general_getitem", set_slot<&getitem>, METH_O,
+     "Registers fn(tensor, key), which indexes with any key but plain positions."},
+    {"set_recording_looker", set_looker, METH_O,
+     "Registers what is called on the main thread when memory has grown or many ops have run, "
+     "while recording; None: nothing."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace tidemark::python

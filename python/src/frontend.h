@@ -1,4 +1,5 @@
-// What the Python package registers with the extension: its DType objects, its TensorShape class.
+// What the Python package gives the extension: its DType objects, its TensorShape class, functions
+// that answer what the extension does not know. The only place where such a thing is set.
 #pragma once
 
 #include <tidemark/dtype.h>
@@ -27,6 +28,13 @@ Shape shape_from_object(PyObject* value);
 
 /// Called with (value, dtype number) for objects convert() knows nothing about; null: none.
 PyObject* conversion_hook() noexcept;
+
+/// Called with (tensor, key) for keys other than plain positions; null: none.
+PyObject* general_getitem() noexcept;
+
+/// Any thread, with or without the GIL: what the package gave for moments worth a look is called
+/// soon, on the main thread.
+void look_soon();
 
 /// True iff the value stands for a Python number while a function is traced.
 bool is_adapting(PyObject* value) noexcept;

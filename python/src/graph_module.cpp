@@ -8,14 +8,15 @@
 #include <algorithm>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/placement.h"
+#include "tidemark/exec/placed.h"
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/graph/node_count.h"
 #include "tidemark/memory/runs.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -79,11 +80,11 @@ class OnOtherThread {
 
 class Lifted {
  public:
-  void enter() { scope_ = std::make_unique<trace::EagerScope>(); }
+  void enter() { scope_ = std::make_unique<NoHandlers>(); }
   void exit() { scope_.reset(); }
 
  private:
-  std::unique_ptr<trace::EagerScope> scope_;
+  std::unique_ptr<NoHandlers> scope_;
 };
 
 void donate(const exec::Program& program, nb::handle inputs, std::span<Tensor> given,
@@ -140,12 +141,42 @@ nb::list python_steps_of(const std::vector<PlannedPythonStep>& steps) {
   return out;
 }
 
-/// plan(name, [(dtype, shape), …], budget or 0): what a run will need, as plain values.
-nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
-  std::vector<Tensor> inputs;
-  for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(explain::spec_of(info.dtype, info.shape));
+nb::list buffers_of(const std::vector<PlannedBuffer>& buffers) {
+  nb::list out;
+  for (const PlannedBuffer& b : buffers) {
+    nb::list over;
+    for (const std::string& op : b.written_over_by) over.append(op);
+    out.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
   }
+  return out;
+}
+
+nb::list devices_of(const std::vector<PlannedDevice>& devices) {
+  nb::list out;
+  for (const PlannedDevice& d : devices) {
+    nb::list loads;
+    for (const int64_t load : d.loads) loads.append(load);
+    out.append(nb::make_tuple(d.name, d.peak, d.lower_bound, d.arena, d.results,
+                              buffers_of(d.buffers), loads));
+  }
+  return out;
+}
+
+/// [(dtype, shape, device or None), …]: tensors of which no more is known.
+std::vector<Tensor> specs_of(nb::handle specs) {
+  std::vector<Tensor> out;
+  for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
+    const nb::object device(spec[2]);
+    out.push_back(explain::spec_of(
+        dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1])),
+        device.is_none() ? Device() : Device::named(nb::cast<std::string>(device))));
+  }
+  return out;
+}
+
+/// plan(name, specs, budget or 0): what a run will need, as plain values.
+nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
+  const std::vector<Tensor> inputs = specs_of(specs);
   const PlanReport report = explain::plan_report(*self.program, inputs, std::move(name), budget);
   nb::dict out;
   out["text"] = report.to_string();
@@ -161,13 +192,15 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   out["seconds"] = report.seconds;
   out["added_time"] = report.added_time;
   out["repeat_time"] = report.repeat_time;
-  nb::list steps, buffers, reuses, repeats, donations, refusals, splits;
-  for (const PlannedStepInfo& s : report.steps) steps.append(nb::make_tuple(s.op, s.line, s.load));
-  for (const PlannedBuffer& b : report.buffers) {
-    nb::list over;
-    for (const std::string& op : b.written_over_by) over.append(op);
-    buffers.append(nb::make_tuple(b.op, b.line, b.place, b.bytes, b.offset, b.first, b.last, over));
+  nb::list steps, reuses, repeats, donations, refusals, splits, copies;
+  for (const PlannedStepInfo& s : report.steps) {
+    steps.append(nb::make_tuple(s.op, s.line, s.load, s.device));
   }
+  out["devices"] = devices_of(report.devices);
+  for (const PlannedCopy& c : report.copies) {
+    copies.append(nb::make_tuple(c.step, c.op, c.line, c.from, c.to, c.bytes));
+  }
+  out["copies"] = copies;
   for (const PlannedReuse& r : report.reuses) {
     reuses.append(nb::make_tuple(r.step, r.op, r.bytes, r.done, r.why));
   }
@@ -182,7 +215,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
   for (const std::string& s : report.splits) splits.append(s);
   out["splits"] = splits;
   out["steps"] = steps;
-  out["buffers"] = buffers;
+  out["buffers"] = buffers_of(report.buffers);
   out["reuses"] = reuses;
   out["donations"] = donations;
   out["repeats"] = repeats;
@@ -360,10 +393,7 @@ nb::object plain(const explain::Outline& outline) {
 /// The graph as plain values: as it was traced, or with `specs` what runs for them.
 nb::object outline(const FinishedGraph& self, const std::string& name, nb::handle specs) {
   if (specs.is_none()) return plain(explain::outline_of(*self.graph));
-  std::vector<Tensor> inputs;
-  for (const graph::OutputInfo& info : infos_of(specs)) {
-    inputs.push_back(explain::spec_of(info.dtype, info.shape));
-  }
+  const std::vector<Tensor> inputs = specs_of(specs);
   return plain(explain::compiled_outline(*self.program, inputs, name));
 }
 
@@ -385,14 +415,17 @@ nb::list captures(const Building& self) {
   return list_of(all);
 }
 
-nb::object evaluate(nb::handle value) {
+/// The value of a tensor of a graph, given those of inputs of the graph that it may depend on.
+nb::object evaluate(nb::handle value, nb::list inputs, nb::list values) {
   const GilHeld held;
   const Tensor wanted = tensor_of(value.ptr());
   if (!wanted.is_symbolic()) return nb::borrow(value);
-  const auto program = exec::Program::build({}, {&wanted, 1});
-  const trace::EagerScope eager;
+  const auto program =
+      exec::Program::build(tensors(inputs), {&wanted, 1}, {}, exec::Compile::never);
+  const NoHandlers eager;
+  std::vector<Tensor> given = tensors(values);
   Tensor out;
-  program->run({}, {&out, 1});
+  program->run(given, {&out, 1});
   return object_of(std::move(out));
 }
 
@@ -439,7 +472,6 @@ void add_node_functions(nb::module_& m) {
     if (!scope.empty()) scope += '/';
     trace::set_name_scope(std::move(scope));
   });
-  m.def("set_default_name", graph::set_default_name);
   m.def("set_next_name", [](std::string name) {
     trace::GraphBuilder* builder = trace::current_builder();
     if (builder && builder->is_shared()) builder->set_next_label(std::move(name));
@@ -607,7 +639,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
   m.def("made_constant", made_constant);
-  m.def("evaluate", evaluate);
+  m.def("evaluate", evaluate, nb::arg(), nb::arg() = nb::list(), nb::arg() = nb::list());
   m.def(
       "narrow_shape",
       [](nb::handle t, nb::handle shape) { trace::narrow(tensor_of(t.ptr()), shape_of(shape)); },

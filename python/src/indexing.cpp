@@ -1,16 +1,15 @@
 // t[key] for the keys that loops use: a row, an element, a run of rows. They are views, made here;
 // every other key goes to the function the package gave.
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 
 #include "errors.h"
+#include "frontend.h"
 #include "tensor_type.h"
 
 namespace tidemark::python {
 
 namespace {
-
-PyObject* general_getitem = nullptr;
 
 /// A position along a dimension, counted from the front; -1: none, or out of range.
 int64_t position(PyObject* key, int64_t size) {
@@ -68,17 +67,13 @@ Tensor simple_item(const Tensor& t, PyObject* key) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     if (Tensor item = simple_item(tensor_of(self), key)) return wrap(std::move(item));
-    if (!general_getitem) raise(PyExc_TypeError, "no indexing with %R", key);
-    return PyObject_CallFunctionObjArgs(general_getitem, self, key, nullptr);
+    PyObject* general = general_getitem();
+    if (!general) raise(PyExc_TypeError, "no indexing with %R", key);
+    return PyObject_CallFunctionObjArgs(general, self, key, nullptr);
   });
 }
 
 }  // namespace
-
-void set_general_getitem(PyObject* function) {
-  PyObject* old = std::exchange(general_getitem, Py_NewRef(function));
-  Py_XDECREF(old);
-}
 
 PyType_Slot indexing_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(get_item)}, {0, nullptr}};
 

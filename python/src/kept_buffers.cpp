@@ -28,7 +28,7 @@ void each_of(const Tensor& t, const Found& found) {
 }
 
 void each_of(const Variable& variable, const Found& found) {
-  const VariableScope now(nullptr);  // the value, also while a graph is being built
+  const NoHandlers now;  // the value, also while a graph is being built
   // Whoever updates it may be waiting for Python's lock, which the walk holds. What is not found
   // here counts as a variable's all the same: the ledger says so.
   const NoWaiting scope;

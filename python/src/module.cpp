@@ -1,6 +1,8 @@
 // The extension module tidemark._tidemark.
 #include <nanobind/nanobind.h>
 
+#include "tidemark/base/attached.h"
+
 #include "convert.h"
 #include "dlpack.h"
 #include "errors.h"
@@ -59,7 +61,8 @@ NB_MODULE(_tidemark, m) {
     initialize_iterator();
     initialize_op_function(m.ptr());
     initialize_pickle(m.ptr());
-    install_long_work_hooks();
+    tidemark::attach(tidemark::FrontEnd{
+        .give_lock_away = give_gil_away, .take_lock_back = take_gil_back, .look = look_soon});
     return m.ptr();
   };
   if (!guarded(initialize)) nb::raise_python_error();

@@ -1,8 +1,5 @@
 #include "op_call.h"
 
-#include "tidemark/exec/eager.h"
-#include "tidemark/tensor/variable_wait.h"
-
 #include <array>
 
 #include "convert.h"
@@ -24,18 +21,6 @@ struct LastResult {
   Place place;
 };
 LastResult last_result;
-
-void* give_gil_away() {
-  if (!holds_gil) return nullptr;
-  holds_gil = false;
-  return PyEval_SaveThread();
-}
-
-void take_gil_back(void* thread) {
-  if (!thread) return;
-  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
-  holds_gil = true;
-}
 
 /// A value still to be converted, and the parameter it is given for.
 struct Pending {
@@ -103,9 +88,16 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
 
 }  // namespace
 
-void install_long_work_hooks() {
-  exec::set_long_work_hooks({give_gil_away, take_gil_back});
-  set_wait_hooks({give_gil_away, take_gil_back});
+void* give_gil_away() {
+  if (!holds_gil) return nullptr;
+  holds_gil = false;
+  return PyEval_SaveThread();
+}
+
+void take_gil_back(void* thread) {
+  if (!thread) return;
+  PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+  holds_gil = true;
 }
 
 void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {

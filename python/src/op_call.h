@@ -41,8 +41,9 @@ class MakingConstant {
   const char* outer_op_;
 };
 
-/// Lets exec/ give the GIL away around long kernels.
-void install_long_work_hooks();
+/// What the library is given of the interpreter: how a thread gives the GIL away and takes it back.
+void* give_gil_away();
+void take_gil_back(void* thread);
 
 /// The tensors of a call; the first few need no heap.
 class Inputs {

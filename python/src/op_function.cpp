@@ -10,6 +10,7 @@
 #include "frontend.h"
 #include "graph_module.h"
 #include "op_call.h"
+#include "open_attrs.h"
 #include "tensor_type.h"
 
 namespace tidemark::python {
@@ -139,6 +140,24 @@ PyObject* run_with(const OpFunction& f, PyObject** values) {
   return result.release();
 }
 
+/// What is to be had where a value of an attribute is missing; null: nothing.
+PyObject* answer_without_value(const OpFunction& f, PyObject* const* args, Py_ssize_t positional,
+                               PyObject* keywords) {
+  PyObject* values[kMostParams + 1] = {};
+  sort_arguments(f, args, positional, keywords, values);
+  const Ref inputs = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(f.op->inputs().size())));
+  for (size_t i = 0; i < f.op->inputs().size(); ++i) {
+    PyObject* value = values[f.op->inputs()[i]];
+    PyTuple_SET_ITEM(inputs.get(), static_cast<Py_ssize_t>(i), Py_NewRef(value));
+  }
+  const Ref attrs = Ref::checked(PyDict_New());
+  for (const int index : f.op->attrs()) {
+    if (!values[index]) continue;
+    check(PyDict_SetItem(attrs.get(), PyTuple_GET_ITEM(f.param_names, index), values[index]));
+  }
+  return ask_open_attrs(*f.op, inputs.get(), attrs.get());
+}
+
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   PyObject* result = guarded([&]() -> PyObject* {
     const OpFunction& f = *function_of(self);
@@ -148,6 +167,11 @@ PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyO
   });
   if (result) [[likely]]
     return result;
+  if (is_value_missing()) {
+    return answer_instead_of_error([&] {
+      return answer_without_value(*function_of(self), args, PyVectorcall_NARGS(flags), keywords);
+    });
+  }
   return answer_of_composites(self, args, PyVectorcall_NARGS(flags), keywords);
 }
 
@@ -383,7 +407,7 @@ std::vector<Ref> grouped_inputs(const OpDef& op, PyObject* inputs) {
   return out;
 }
 
-PyObject* call_by_name(PyObject*, PyObject* const* args, Py_ssize_t count) {
+PyObject* run_by_name(PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count < 2 || count > 3) {
       raise(PyExc_TypeError,
@@ -406,6 +430,14 @@ PyObject* call_by_name(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+PyObject* call_by_name(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  PyObject* result = run_by_name(args, count);
+  if (result || count != 3 || !is_value_missing()) [[likely]]
+    return result;
+  return answer_instead_of_error(
+      [&] { return ask_open_attrs(OpRegistry::instance().get(utf8(args[0])), args[1], args[2]); });
+}
+
 PyObject* extend_tensor(PyObject*, PyObject* attributes) {
   if (!PyDict_Check(attributes)) {
     PyErr_SetString(PyExc_TypeError, "extend_tensor takes a dict {name: attribute}");
@@ -413,10 +445,6 @@ PyObject* extend_tensor(PyObject*, PyObject* attributes) {
   }
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(attributes, &at, &key, &value);) {
-    if (PyUnicode_Check(key) && PyUnicode_CompareWithASCIIString(key, "__getitem__") == 0) {
-      set_general_getitem(value);  // plain positions are answered without it
-      continue;
-    }
     if (PyObject_SetAttr(reinterpret_cast<PyObject*>(tensor_type), key, value) < 0) return nullptr;
   }
   Py_RETURN_NONE;

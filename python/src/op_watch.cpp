@@ -1,13 +1,13 @@
 // Which ops ran: for tests that want to know what they have tested.
 #include "op_watch.h"
 
-#include <tidemark/call.h>
+#include <tidemark/op.h>
 
 #include <memory>
 #include <set>
 #include <string>
 
-#include "tidemark/exec/eager.h"
+#include "tidemark/base/attached.h"
 
 namespace tidemark::python {
 
@@ -16,9 +16,12 @@ namespace {
 /// The ops that this thread ran; null while it is not asked.
 thread_local std::unique_ptr<std::set<std::string>> seen;
 
-void see(const OpDef& op) {
-  if (seen) seen->insert(op.name());
-}
+class SeesOps final : public Observer {
+  void op_called(const OpDef& op) override {
+    if (seen) seen->insert(op.name());
+  }
+};
+constinit SeesOps sees_ops;
 
 nb::list take() {
   nb::list out;
@@ -30,7 +33,11 @@ nb::list take() {
 
 void set_watching(bool on) {
   seen = on ? std::make_unique<std::set<std::string>>() : nullptr;
-  exec::set_op_observer(on ? see : nullptr);
+  if (on) {
+    attach(sees_ops);
+  } else {
+    detach(sees_ops);
+  }
 }
 
 }  // namespace

@@ -210,25 +210,6 @@ class Recording {
   profile::Reader reader_;
 };
 
-PyObject* looker = nullptr;  // guarded by the GIL
-
-/// On the main thread, between two instructions of Python.
-int look(void*) {
-  if (!looker) return 0;
-  const Ref keep = Ref::borrow(looker);
-  const Ref done = Ref::steal(PyObject_CallNoArgs(keep.get()));
-  if (!done) PyErr_WriteUnraisable(keep.get());
-  return 0;
-}
-
-/// set_looker(function or None): called on the main thread at moments worth a look.
-void set_looker(nb::handle function) {
-  PyObject* old = looker;
-  looker = function.is_none() ? nullptr : Py_NewRef(function.ptr());
-  Py_XDECREF(old);
-  profile::set_look_hook(looker ? +[] { Py_AddPendingCall(look, nullptr); } : nullptr);
-}
-
 void start(const std::string& path, uint64_t ring_events) { profile::start({path, ring_events}); }
 
 }  // namespace
@@ -239,8 +220,6 @@ void add_profile_functions(nb::module_& m) {
   m.def("recording_stop", stop, "Ends the recording; says how it went.");
   m.def("recording_status", [] { return to_dict(profile::status()); });
   m.def("recording_save", profile::save, nb::arg("path"), "Writes the ring down.");
-  m.def("set_recording_looker", set_looker, nb::arg("function").none(),
-        "Called on the main thread when memory has grown or many ops have run, while recording.");
   m.def("is_recording", profile::is_recording);
   m.def("recording_mark", mark, nb::arg("kind"), nb::arg("text") = "", nb::arg("value") = 0,
         "Notes that something happened on the running line, if somebody records.");

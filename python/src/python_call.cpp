@@ -1,7 +1,5 @@
 #include "python_call.h"
 
-#include "tidemark/explain/python_steps.h"
-
 #include "convert.h"
 #include "errors.h"
 #include "op_call.h"
@@ -11,7 +9,7 @@ namespace tidemark::python {
 
 namespace {
 
-class PythonCall final : public graph::Special, public explain::PythonStep {
+class PythonCall final : public graph::Special {
  public:
   PythonCall(PyObject* function, std::vector<DType> dtypes, bool has_effect, std::string stands_for)
       : function_(Py_NewRef(function)),
@@ -24,7 +22,7 @@ class PythonCall final : public graph::Special, public explain::PythonStep {
   }
 
   std::string_view name() const override { return "py_function"; }
-  const std::string& stands_for() const override { return stands_for_; }
+  std::optional<std::string_view> python_function() const override { return stands_for_; }
   std::string describe() const override {
     return stands_for_.empty() ? std::string(name()) : message("py_function ", stands_for_);
   }

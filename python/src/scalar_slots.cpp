@@ -2,7 +2,7 @@
 #include <tidemark/call.h>
 
 #include "tidemark/graph/donated.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 #include "errors.h"
 #include "op_call.h"

@@ -22,6 +22,10 @@ namespace tidemark::python {
 
 namespace {
 
+struct NamesOfKinds {
+  std::shared_ptr<const graph::Graph::NamesOfKinds> names;
+};
+
 /// One thread's way of adding to a shared graph.
 class GraphScope {
  public:
@@ -363,11 +367,26 @@ void add_node_type(nb::module_& m) {
 
 void add_session_functions(nb::module_& m) {
   add_node_type(m);
+  nb::class_<NamesOfKinds>(m, "NamesOfKinds")
+      .def(
+          "__init__",
+          [](NamesOfKinds* self, const nb::dict& names) {
+            graph::Graph::NamesOfKinds all;
+            for (const auto& [kind, name] : names) {
+              all[nb::cast<std::string>(kind)] = nb::cast<std::string>(name);
+            }
+            new (self)
+                NamesOfKinds{std::make_shared<const graph::Graph::NamesOfKinds>(std::move(all))};
+          },
+          "What nodes of graphs are called unless named: {kind: name}.");
   nb::class_<SharedGraph>(m, "SharedGraph")
-      .def("__init__",
-           [](SharedGraph* self, const std::string& name) {
-             new (self) SharedGraph{graph::Graph::create(name)};
-           })
+      .def(
+          "__init__",
+          [](SharedGraph* self, const std::string& name, const NamesOfKinds* names) {
+            new (self) SharedGraph{graph::Graph::create(name)};
+            if (names) self->graph->name_kinds(names->names);
+          },
+          nb::arg("name"), nb::arg("names").none() = nb::none())
       .def("unique_name", [](const SharedGraph& self,
                              const std::string& name) { return self.graph->unique_name(name); })
       .def("find",

@@ -42,9 +42,6 @@ void check_has_value(const Tensor& t, const char* what,
 void initialize_iterator();
 void initialize_tensor_type(PyObject* module);
 
-/// Answers t[key] for keys that are no plain positions: function(tensor, key).
-void set_general_getitem(PyObject* function);
-
 // --- the parts of the type, each in its own file ----------------------------------------------
 extern PyType_Slot number_slots[];    // number_slots.cpp; ends with {0, nullptr}
 extern PyType_Slot scalar_slots[];    // scalar_slots.cpp: bool, int, float, index, len, iter

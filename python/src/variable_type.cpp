@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "tidemark/exec/placement.h"
+#include "tidemark/exec/placed.h"
 #include "tidemark/graph/donated.h"
 
 #include "convert.h"

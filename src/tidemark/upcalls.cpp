@@ -2,9 +2,15 @@
 
 #include "tidemark/base/upcalls.h"
 
+#include "tidemark/autodiff/tape.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/exec/arena_pool.h"
+#include "tidemark/exec/eager.h"
+#include "tidemark/graph/node.h"
 #include "tidemark/kernels/cpu/backend.h"
 #include "tidemark/kernels/emulated/backend.h"
+#include "tidemark/trace/graph_gradient.h"
+#include "tidemark/trace/specialise.h"
 
 namespace tidemark {
 
@@ -19,6 +25,12 @@ std::unique_ptr<Accelerator> open_accelerator(std::string_view kind, int index) 
 extern constinit const Upcalls upcalls = {
     .cpu_backend = cpu::backend,
     .open_accelerator = open_accelerator,
+    .give_back_idle = exec::drop_idle_arenas,
+    .destroy_symbolic = graph::destroy_symbolic,
+    .known_ints = graph::known_ints,
+    .run_now = exec::run_eager,
+    .specialise = trace::specialise,
+    .defer_gradient = trace::defer_gradient,
 };
 
 }  // namespace tidemark

@@ -70,7 +70,7 @@ void check_forward(const OpDef& op, const Sample& sample) {
   }
   std::vector<Tensor> outputs;
   {
-    const CallScope scope(forward);
+    const HandlerScope scope(forward);
     outputs = call_all(op, sample.inputs, attrs);
   }
   shift(sample.inputs, tangents, kStep);

@@ -13,7 +13,7 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/program.h"
-#include "tidemark/graph/special_scope.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/plan/graph_plan.h"
 #include "tidemark/trace/builder.h"

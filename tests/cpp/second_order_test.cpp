@@ -80,7 +80,7 @@ void compare_with_differences(const OpDef& op, const Sample& sample) {
   }
   std::vector<Tensor> dx, u, targets, seeds;
   {
-    const CallScope recording(tape);
+    const HandlerScope recording(tape);
     dx = first();
   }
   for (size_t i = 0; i < dx.size(); ++i) {

@@ -17,6 +17,7 @@ import isa_symbols  # noqa: E402
 import layers  # noqa: E402
 import lengths  # noqa: E402
 import op_names  # noqa: E402
+import process_hooks  # noqa: E402
 import step_questions  # noqa: E402
 
 
@@ -196,6 +197,52 @@ def test_others_may_ask_for_classes(project):
     project("src/tidemark/exec/a.cpp", "dynamic_cast<const A*>(&x);\n")
     project("src/tidemark/plan/a.cpp", "effects_of(node);  // no dynamic_cast\n")
     assert step_questions.check(project.root) == []
+
+
+# --- hooks of the whole process ------------------------------------------------------------------
+
+HOOKS = {
+    "void set_answer(void (*call)()) noexcept { answer = call; }": "sets",
+    "TIDEMARK_API void set_answer(Answer answer) noexcept;": "sets",
+    "void install_observer(OpObserver* observer);": "sets",
+    "void set_answer(PyObject* function) {": "sets",
+    "constinit std::atomic<void (*)()> answer{nullptr};": "holds",
+    "extern constinit WaitHooks hooks;": "holds",
+    "constinit Answer answer = nullptr;": "holds",
+    "static std::function<void()> callback;": "holds",
+    "void (*answer)(int) = nullptr;": "holds",
+    "const bool registered = (use(f), true);": "registers",
+    "const bool registered = [] {": "registers",
+}
+
+
+@pytest.mark.parametrize(("line", "does"), HOOKS.items())
+@pytest.mark.parametrize("folder", ["src/tidemark/exec", "include/tidemark", "python/src"])
+def test_hooks_of_the_process_have_one_place(project, folder, line, does):
+    project("src/tidemark/base/answer.h", "using Answer = int (*)(int);\n")
+    project(f"{folder}/a.cpp", f"// one\n{line}\n")
+    (problem,) = process_hooks.check(project.root)
+    assert problem.startswith(f"{folder}/a.cpp:2: {does} ")
+    assert "base/upcalls.h" in problem
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("src/tidemark/base/attached.cpp", "constinit WaitHooks hooks;"),
+        ("src/tidemark/ops/a.cpp", "const bool registered = [] {"),
+        ("src/tidemark/exec/a_test.cpp", "constinit WaitHooks hooks;"),
+        ("src/tidemark/exec/a.h", "  void set_watch(Watch* watch);"),  # of an object
+        ("src/tidemark/exec/a.cpp", "void set_limit(int64_t bytes);"),
+        ("src/tidemark/exec/a.cpp", "const bool is_long = length > 3;"),
+        ("src/tidemark/exec/a.cpp", "std::function<void()> callback_for(int number);"),
+        ("src/tidemark/exec/a.cpp", "thread_local constinit Handler* topmost = nullptr;"),
+        ("tests/cpp/a.cpp", "constinit WaitHooks hooks;"),
+    ],
+)
+def test_what_is_no_hook_of_the_process_may_stand_anywhere(project, file, line):
+    project(file, f"{line}\n")
+    assert process_hooks.check(project.root) == []
 
 
 # --- op names ------------------------------------------------------------------------------------

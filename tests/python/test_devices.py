@@ -145,6 +145,108 @@ def test_functions_of_tensors_on_the_device():
         np.testing.assert_array_equal(f(x * 0.1, y).numpy(), f(a * 0.1, b).numpy())
 
 
+def layers(x, w):
+    for _ in range(3):
+        x = tf.tanh(tf.matmul(x, w))
+    return x, tf.reduce_sum(x)
+
+
+def normal(*shape):
+    return tf.random.stateless_normal(shape, (len(shape), shape[0]))
+
+
+def there(*tensors):
+    return [_tidemark.copied_to(t, "emulated:0") for t in tensors]
+
+
+def test_functions_are_planned_on_the_device():
+    f = tf.function(layers)
+    x, w = normal(32, 64), normal(64, 64)
+    given = there(x, w)
+    plan = f.plan(*given)
+    (device,) = plan.devices
+    assert device.name == "emulated:0"
+    assert plan.arena == 0 and plan.copies == []
+    assert device.arena + device.results >= device.peak >= device.lower_bound > 2 * 32 * 64 * 4
+    assert {step.device for step in plan.steps} == {"emulated:0"}
+    assert "on emulated:0: peak " in str(plan)
+    wanted = layers(x, w)
+    for _ in range(3):
+        for got, want in zip(f(*given), wanted, strict=True):
+            assert got.device.endswith("EMULATED:0")
+            assert got.numpy().tobytes() == want.numpy().tobytes()
+    assert tf.memory.stats("emulated:0").planned >= device.arena
+    assert "idle arenas of functions on emulated:0" in str(tf.memory.report())
+
+
+def test_scopes_in_a_function_are_kept_and_copies_are_shown():
+    @tf.function
+    def f(x):
+        with tf.device(NAME):
+            y = tf.tanh(x)
+        with tf.device("/CPU:0"):
+            return y, x + 1.0
+
+    x = normal(8, 16)
+    for _ in range(3):
+        y, z = f(x)
+        assert y.device.endswith("EMULATED:0")
+        assert z.device.endswith("CPU:0")
+        np.testing.assert_array_equal(y.numpy(), tf.tanh(x).numpy())
+    (copy,) = f.plan(x).copies
+    assert (copy.source, copy.target) == ("cpu:0", "emulated:0")
+    assert copy.bytes == 8 * 16 * 4
+    assert "1 copies between devices" in str(f.plan(x))
+
+
+def test_ten_thousand_planned_steps_are_flat_on_both_sides():
+    with tf.device(NAME):
+        w = tf.Variable(normal(16, 16) * 0.1)
+        x = tf.identity(normal(4, 16))
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(tf.matmul(x, w)))
+            w.assign_sub(1e-4 * tape.gradient(loss, w))
+            return loss
+
+        first = float(step())
+        for _ in range(100):
+            step()
+        host, device = tf.memory.stats(), tf.memory.stats("emulated:0")
+        for _ in range(10_000):
+            loss = step()
+        assert float(loss) < first
+        del loss
+    assert tf.memory.stats().live <= host.live + 4096
+    assert tf.memory.stats("emulated:0").committed == device.committed
+    assert tf.memory.stats("emulated:0").live == device.live
+    assert w.device.endswith("EMULATED:0")
+
+
+def test_a_plan_over_the_limit_is_refused_before_it_runs():
+    @tf.function
+    def f(x):
+        parts = [tf.tanh(x * float(i)) for i in range(1, 9)]
+        return tf.reduce_sum(tf.concat(parts, 0))
+
+    x = tf.ones((1 << 17,))
+    (given,) = there(x)
+    f(x)
+    before = tf.memory.stats("emulated:0").live
+    old = tf.memory.set_limit(before + (2 << 20), device="emulated:0")
+    try:
+        for _ in range(2):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="emulated:0"):
+                f(given)
+                f(given)
+    finally:
+        tf.memory.set_limit(old, device="emulated:0")
+    assert tf.memory.stats("emulated:0").live == before
+    assert float(f(given)) == float(f.python_function(x))
+
+
 def test_a_limit_holds_and_nothing_is_lost():
     before = tf.memory.stats("emulated:0").live
     old = tf.memory.set_limit(before + (4 << 20), device="emulated:0")

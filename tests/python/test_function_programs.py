@@ -6,7 +6,10 @@ from pathlib import Path
 
 import function_programs_control  # noqa: F401
 import function_programs_more  # noqa: F401
+import function_programs_names  # noqa: F401
+import function_programs_open  # noqa: F401
 import function_programs_rules  # noqa: F401
+import function_programs_values  # noqa: F401
 import pytest
 from function_programs import PROGRAMS
 

@@ -344,3 +344,17 @@ def test_each_thread_records_its_own():
     for t in threads:
         t.join()
     assert results == {i: 2.0 * i for i in range(4)}
+
+
+def test_rows_picked_by_short_integers_get_their_gradient():
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    rows, points = tf.constant([1, 0, 1], tf.int16), tf.constant([[1, 0]], tf.int16)
+    with tf.GradientTape(persistent=True) as tape:
+        picked, columns, one = (
+            tf.gather(x, rows),
+            tf.gather(x, rows, axis=1),
+            tf.gather_nd(x, points),
+        )
+    assert tf.convert_to_tensor(tape.gradient(picked, x)).numpy().tolist() == [[1, 1], [2, 2]]
+    assert tape.gradient(columns, x).numpy().tolist() == [[1, 2], [1, 2]]
+    assert tape.gradient(one, x).numpy().tolist() == [[0, 0], [1, 0]]

@@ -11,8 +11,8 @@ import this_device
 import tidemark as tf
 from tidemark import _tidemark
 
-FUSES = os.environ.get("TIDEMARK_FUSION", "on") != "off"
-PLANS = os.environ.get("TIDEMARK_PLAN", "1") != "0" and this_device.IS_CPU  # no plans elsewhere
+FUSES = os.environ.get("TIDEMARK_FUSION", "on") != "off" and this_device.IS_CPU  # nowhere else
+PLANS = os.environ.get("TIDEMARK_PLAN", "1") != "0"
 needs_fusion = pytest.mark.skipif(
     not (FUSES and PLANS), reason="updates run one by one, each with values of its own"
 )

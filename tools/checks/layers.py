@@ -19,7 +19,7 @@ LAYERS = re.findall(r"\w+", LAYER_ORDER)
 PUBLIC_HEADERS = {
     "base": "export.h device.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
-    "tensor": "tensor.h variable.h",
+    "tensor": "tensor.h handler.h variable.h",
     "graph": "attr.h",
     "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
     "kernels": "elementwise.h kernel.h",

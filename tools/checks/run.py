@@ -8,6 +8,7 @@ import formatting
 import layers
 import lengths
 import op_names
+import process_hooks
 import step_questions
 from sources import ROOT
 
@@ -17,6 +18,7 @@ CHECKS = {
     "lengths": lengths.check,
     "op names": op_names.check,
     "step questions": step_questions.check,
+    "process hooks": process_hooks.check,
     "decisions": decisions.check,
     "formatting": formatting.check,
 }

@@ -92,6 +92,8 @@ class Function(_tidemark.FunctionBase):
         self._bound_by_id = {}
         self._first_variables = None
         functools.update_wrapper(self, python_function, updated=())
+        for key, value in getattr(python_function, "__dict__", {}).items():
+            self.__dict__.setdefault(key, value)  # what the user hung on it
         self.__signature__ = self._signature._signature  # without `self` where it is bound
 
     # --- calling -----------------------------------------------------------------------------
@@ -214,13 +216,15 @@ class Function(_tidemark.FunctionBase):
     def _trace(self, call, args):
         first = not self._made
         outer = getattr(_thread, "creating", None)
-        creating = _thread.creating = Creating(self._name, first)
+        creating = _thread.creating = Creating(self._name, first, outer)
         try:
             with building(self._name) as builder:
                 leaves = list(call.leaves)
+                creating.builder = builder
                 for at, arg in enumerate(args):
                     if isinstance(arg, TensorArg):
                         leaves[at] = builder.add_input(arg.dtype, arg.shape)
+                        creating.inputs.append((leaves[at], call.leaves[at]))
                     elif isinstance(arg, NumberArg):
                         wide = builder.add_input(wide_dtype(arg.type), ())
                         leaves[at] = TracedNumber(arg.type, wide)
@@ -538,14 +542,15 @@ def _quick_arg(arg):
 
 
 def _specs(trace, call):
-    """(dtype, shape) of what a run of the trace for this call is given."""
+    """(dtype, shape, device) of what a run of the trace for this call is given; a device of None
+    leaves that open."""
     given = [
-        (wide_dtype(trace.args[at].type), ())
+        (wide_dtype(trace.args[at].type), (), None)
         if isinstance(trace.args[at], NumberArg)
-        else (call.args[at].dtype, call.args[at].shape)
+        else (call.args[at].dtype, call.args[at].shape, getattr(call.leaves[at], "device", None))
         for at, _ in trace.inputs
     ]
-    return given + [(t.dtype, tuple(t.shape)) for t in trace.captures]
+    return given + [(t.dtype, tuple(t.shape), t.device) for t in trace.captures]
 
 
 def _is_flat(trace):
@@ -555,12 +560,29 @@ def _is_flat(trace):
 
 
 class Creating:
-    """A function being traced, and the variables made meanwhile."""
+    """A function being traced, and the variables made meanwhile.
 
-    __slots__ = ("name", "is_first", "count")
+    ``inputs``: those of the graph, with what the call gives for them; ``outer``: the function that
+    calls it, if that is being traced, too.
+    """
 
-    def __init__(self, name, is_first):
+    __slots__ = ("name", "is_first", "count", "builder", "inputs", "outer")
+
+    def __init__(self, name, is_first, outer):
         self.name, self.is_first, self.count = name, is_first, 0
+        self.builder, self.inputs, self.outer = None, [], outer
+
+    def value(self, tensor):
+        """What a tensor of the graph is in this call."""
+        around = [(self.builder.own(outer), outer) for outer in self.builder.captures]
+        inputs, values = [], []
+        for symbolic, given in (*self.inputs, *around):
+            if self.outer is not None and isinstance(given, Tensor) and is_symbolic(given):
+                given = self.outer.value(given)
+            if isinstance(given, Tensor) and not is_symbolic(given):
+                inputs.append(symbolic)
+                values.append(given)
+        return _tidemark.evaluate(tensor, inputs, values)
 
 
 class TraceInfo:
@@ -597,6 +619,12 @@ def check_may_create_variable():
             "first call. Make sure the tf.Variable is only created once or created outside "
             "tf.function."
         )
+
+
+def value_in_call(tensor):
+    """The value, in the call that a function is being traced for, of a tensor of its graph."""
+    creating = getattr(_thread, "creating", None)
+    return _tidemark.evaluate(tensor) if creating is None else creating.value(tensor)
 
 
 @export("tf.function")

@@ -21,11 +21,36 @@ class PlannedBuffer(NamedTuple):
 
 
 class PlannedStep(NamedTuple):
-    """A step, in the order in which they run; ``load`` is what is alive meanwhile."""
+    """A step, in the order in which they run; ``load`` is what is alive on the host meanwhile,
+    ``device`` where its results lie."""
 
     op: str
     line: str
     load: int
+    device: str = "cpu:0"
+
+
+class PlannedDevice(NamedTuple):
+    """What a call takes of a device other than the CPU; ``loads``: what is alive there, by step."""
+
+    name: str
+    peak: int
+    lower_bound: int
+    arena: int
+    results: int
+    buffers: list
+    loads: list
+
+
+class PlannedCopy(NamedTuple):
+    """A value that is computed on one device and needed on another; ``op`` makes it."""
+
+    step: int
+    op: str
+    line: str
+    source: str
+    target: str
+    bytes: int
 
 
 class PlannedReuse(NamedTuple):
@@ -64,6 +89,11 @@ class PlannedPythonStep(NamedTuple):
     line: str
 
 
+def _device(name, peak, lower_bound, arena, results, buffers, loads):
+    buffers = [PlannedBuffer(*buffer) for buffer in buffers]
+    return PlannedDevice(name, peak, lower_bound, arena, results, buffers, loads)
+
+
 @export("tf.memory.Plan")
 class Plan:
     """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
@@ -73,6 +103,8 @@ class Plan:
         self._said = said
         self.steps = [PlannedStep(*step) for step in said["steps"]]
         self.buffers = [PlannedBuffer(*buffer) for buffer in said["buffers"]]
+        self.devices = [_device(*device) for device in said["devices"]]
+        self.copies = [PlannedCopy(*copy) for copy in said["copies"]]
         self.reuses = [PlannedReuse(*reuse) for reuse in said["reuses"]]
         self.donations = [PlannedDonation(*one) for one in said.get("donations", ())]
         self.repeats = [PlannedRepeat(*repeat) for repeat in said["repeats"]]
@@ -107,6 +139,11 @@ class Plan:
         out["name"] = self.name
         out["steps"] = [step._asdict() for step in self.steps]
         out["buffers"] = [buffer._asdict() for buffer in self.buffers]
+        out["devices"] = [
+            {**device._asdict(), "buffers": [buffer._asdict() for buffer in device.buffers]}
+            for device in self.devices
+        ]
+        out["copies"] = [copy._asdict() for copy in self.copies]
         out["reuses"] = [reuse._asdict() for reuse in self.reuses]
         out["donations"] = [one._asdict() for one in self.donations]
         out["repeats"] = [repeat._asdict() for repeat in self.repeats]

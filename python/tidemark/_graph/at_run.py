@@ -13,6 +13,7 @@ Such a call becomes one step of the graph, which runs the function in Python; pl
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 
 from tidemark import _tidemark, nest
@@ -25,6 +26,9 @@ _IMPOSSIBLE = (OpError, ValueUnknownError, ValueError, ArithmeticError, LookupEr
 # For what is unknown: (sizes, how many different elements). What comes out of the first two tells
 # what is known; the others are tried where those are impossible.
 _WORLDS = ((4, 1), (6, 3), (3, 1), (2, 1), (1, 1), (8, 1), (9, 1), (12, 1))
+# For a rank that is unknown; what holds for all that work is known.
+_RANKS = (2, 1, 3, 0, 4)
+_MOST_COMBINED = 2  # tensors of unknown rank whose ranks are tried in all combinations
 
 
 def sized_when_run(function=None, *, part_of=None):
@@ -74,16 +78,7 @@ class _Whole:
         """Tries the function on imagined sizes; False: it cannot be computed at all."""
         if not any(is_symbolic(t) for t in self._tensors):
             return self._find_constants()
-        found = []
-        for number, (size, kinds) in enumerate(_WORLDS):
-            if found and number > 1:
-                break
-            try:
-                with lifted():
-                    values = [_imagined(t, size, kinds) for t in self._tensors]
-                    found.append(self._compute(values))
-            except _IMPOSSIBLE:
-                continue
+        found = [result for ranks in self._ranks() for result in self._tried(ranks)]
         if not found:
             return False
         self._result, first = found[0]
@@ -99,6 +94,28 @@ class _Whole:
         if len(found) == 1:
             self._specs = [(dtype, None) for dtype, _ in self._specs]
         return True
+
+    def _ranks(self):
+        """For each trial the ranks of the tensors whose rank is unknown."""
+        count = sum(is_symbolic(t) and t.shape.rank is None for t in self._tensors)
+        if count <= _MOST_COMBINED:
+            return itertools.product(_RANKS, repeat=count)
+        return ((rank,) * count for rank in _RANKS)
+
+    def _tried(self, ranks):
+        """What comes out with imagined sizes, of two worlds where those are possible."""
+        found = []
+        for number, (size, kinds) in enumerate(_WORLDS):
+            if found and number > 1:
+                break
+            try:
+                with lifted():
+                    left = iter(ranks)
+                    values = [_imagined(t, size, kinds, left) for t in self._tensors]
+                    found.append(self._compute(values))
+            except _IMPOSSIBLE:
+                continue
+        return found
 
     def _find_constants(self):
         """Nothing of the graph takes part: the results are its constants."""
@@ -120,15 +137,15 @@ class _Whole:
         return self._result.pack(results)
 
 
-def _imagined(tensor, size, kinds):
+def _imagined(tensor, size, kinds, ranks):
+    """A tensor like that of a run; ``ranks``: what those get that have none, one after another."""
     if not is_symbolic(tensor):
         return tensor
     known = _tidemark.static_value(tensor)
     if known is not None:
         return known
-    if tensor.shape.rank is None:
-        raise ValueError("nothing is known of the shape")
-    shape = [size if d is None else d for d in tensor.shape.as_list()]
+    known = tensor.shape.as_list() if tensor.shape.rank is not None else [None] * next(ranks)
+    shape = [size if d is None else d for d in known]
     # 1, 2, … again and again: how many results there are may depend on which elements there are.
     count = _tidemark.call("range", (0, math.prod(shape), 1), {})
     elements = _tidemark.call("floormod", (count, kinds), {}) + 1

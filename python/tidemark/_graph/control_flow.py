@@ -13,8 +13,11 @@ from tidemark import nest
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.specs import TypeSpec
 from tidemark._tidemark import Tensor, call, is_tracing
+from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
+from tidemark.tensor_shape import sizes_of
 
 
 def staged():
@@ -260,8 +263,16 @@ def _stacked(structure, rows):
     )
 
 
-def _dtype_of(signature):
-    return getattr(signature, "dtype", signature)
+def dtype_of(signature):
+    """The dtype that a specification, or what names a dtype, stands for; None: it says none."""
+    if signature is None or isinstance(signature, TypeSpec):
+        return getattr(signature, "dtype", None)
+    return as_dtype(signature)
+
+
+def shape_of(signature):
+    """The shape that a specification announces; None."""
+    return getattr(signature, "shape", None) if isinstance(signature, TypeSpec) else None
 
 
 @export("tf.map_fn")
@@ -303,21 +314,21 @@ def _check_row(row, elems, leaves, signature):
     """What fn returned has the types it announced: those of elems unless it said otherwise."""
     wanted = [leaf.dtype for leaf in leaves]
     if signature is not None:
-        wanted = [_dtype_of(kind) for kind in nest.flatten(signature)]
+        wanted = [dtype_of(kind) for kind in nest.flatten(signature)]
     for leaf, dtype in zip(row, wanted, strict=False):
         if dtype is not None and leaf.dtype != dtype:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"[map_fn] fn returned {leaf.dtype.name} where {dtype!r} was announced; give "
+                f"[map_fn] fn returned {leaf.dtype.name} where {dtype.name} was announced; give "
                 "fn_output_signature the type that it returns",
             )
 
 
 def _nothing(signature):
     """No elements of what the signature, a type or a specification, announces."""
-    shape = getattr(signature, "shape", None) or ()
-    zero = convert_to_tensor(0, dtype=_dtype_of(signature))
+    shape = shape_of(signature) or ()
+    zero = convert_to_tensor(0, dtype=dtype_of(signature))
     return call("fill", ([0, *(d or 0 for d in shape)], zero), {})
 
 
@@ -442,13 +453,13 @@ def _with_types(result, types, function):
     if types is None or (isinstance(types, (list, tuple)) and not types):
         return result if result is None else convert_to_tensor(result)
     if not isinstance(types, (list, tuple)):
-        return convert_to_tensor(result, dtype=_dtype_of(types))
+        return convert_to_tensor(result, dtype=dtype_of(types))
     values = list(result) if isinstance(result, (list, tuple)) else [result]
     if len(values) != len(types):
         raise InvalidArgumentError(
             None, None, f"[{function}] func returned {len(values)} values, Tout names {len(types)}"
         )
-    return [convert_to_tensor(v, dtype=_dtype_of(t)) for v, t in zip(values, types, strict=False)]
+    return [convert_to_tensor(v, dtype=dtype_of(t)) for v, t in zip(values, types, strict=False)]
 
 
 @export("tf.py_function")
@@ -468,16 +479,11 @@ def _staged_python(function, inputs, types, what):
 
     is_list = isinstance(types, (list, tuple))
     flat = list(types) if is_list else [] if types is None else [types]
-    specs = [(_dtype_of(kind), _shape_of(kind)) for kind in flat]
+    specs = [(dtype_of(kind), sizes_of(shape_of(kind))) for kind in flat]
     results = staged().python_call(run, inputs, specs)
     if is_list:
         return results
     return results[0] if results else None
-
-
-def _shape_of(signature):
-    shape = getattr(signature, "shape", None)
-    return None if shape is None or shape.rank is None else tuple(shape.as_list())
 
 
 def _without_gradient(result):

@@ -12,9 +12,8 @@ from tidemark import _tidemark, dtypes
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.tensor_array import TensorArray, TensorArraySpec
 from tidemark._tidemark import Tensor, call
-from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
-from tidemark.tensor_shape import TensorShape, as_shape
+from tidemark.tensor_shape import TensorShape
 
 
 def _static(size):
@@ -27,25 +26,7 @@ def _static(size):
 class StagedTensorArray(TensorArray):
     """An array that flows through conditions and loops; ``write`` returns the next one."""
 
-    def __init__(
-        self,
-        dtype,
-        size=None,
-        dynamic_size=None,
-        clear_after_read=None,
-        tensor_array_name=None,
-        handle=None,
-        flow=None,
-        infer_shape=True,
-        element_shape=None,
-        colocate_with_first_write_call=True,
-        name=None,
-    ):
-        self._dtype = as_dtype(dtype)
-        self._dynamic_size = bool(dynamic_size)
-        self._infer_shape = bool(infer_shape)
-        self._element_shape = as_shape(element_shape)
-        size = 0 if size is None else size
+    def _make_places(self, size):
         self._rows = None if self._dynamic_size else _static(size)
         known, is_text = self._element_shape.is_fully_defined(), self._dtype == dtypes.string
         sizes = self._element_shape.as_list() if known else [0]
@@ -110,33 +91,28 @@ class StagedTensorArray(TensorArray):
             return None
         return [-1 if size is None else size for size in self._element_shape.as_list()]
 
-    def size(self, name=None):
-        """The number of places."""
+    def _size(self):
         if self._rows is not None:
             return convert_to_tensor(self._rows)
         return call("shape", (self._array,), {})[0]
 
-    def identity(self):
-        """The same array."""
+    def _identity(self):
         return self.over(self._type_spec, self._array)
 
-    def close(self, name=None):
+    def _close(self):
         """Nothing is to be done: what nobody needs is gone."""
 
-    def write(self, index, value, name=None):
-        """The array with a tensor at that place."""
+    def _write(self, index, value):
         value = self._checked(value)
         self._check_element(value.shape)
         options = {"dynamic_size": self._dynamic_size}
         array = call("array_write", (self._array, index, value), options)
         return self._next(array, value.shape)
 
-    def read(self, index, name=None):
-        """The tensor at a place."""
+    def _read(self, index):
         return call("array_read", (self._array, index), {"element_shape": self._announced()})
 
-    def stack(self, name=None):
-        """All tensors as one, along a new first axis."""
+    def _stack(self):
         rows = call("array_resize", (self._array, -1), {"element_shape": self._announced()})
         return self._with_known_rows(rows)
 
@@ -149,19 +125,16 @@ class StagedTensorArray(TensorArray):
             stacked.set_shape([self._rows, *stacked.shape.as_list()[1:]])
         return stacked
 
-    def gather(self, indices, name=None):
-        """The tensors at the given places, stacked."""
+    def _gather(self, indices):
         return call("gather", (self.stack(), indices), {})
 
-    def concat(self, name=None):
-        """All tensors as one, along their first axis."""
+    def _concat(self):
         rows = self.stack()
         sizes = call("shape", (rows,), {})
         joined = call("concat", ([convert_to_tensor([-1]), sizes[2:]],), {"axis": 0})
         return call("reshape", (rows, joined), {})
 
-    def unstack(self, value, name=None):
-        """The array of the elements along the first axis."""
+    def _unstack(self, value):
         value = self._checked(value)
         element = value.shape[1:]
         self._check_element(element)
@@ -170,8 +143,7 @@ class StagedTensorArray(TensorArray):
         made._rows = None if self._dynamic_size else known
         return made
 
-    def scatter(self, indices, value, name=None):
-        """The array with the elements along the first axis at the given places."""
+    def _scatter(self, indices, value):
         value, indices = self._checked(value), convert_to_tensor(indices)
         element = value.shape[1:]
         self._check_element(element)
@@ -189,14 +161,13 @@ class StagedTensorArray(TensorArray):
         array = call("tensor_scatter_nd_update", (array, positions, value), {})
         return self._next(array, element)
 
-    def split(self, value, lengths, name=None):
-        """Cuts a tensor along its first axis into pieces of the given lengths."""
+    def _split(self, value, lengths):
         value, lengths = self._checked(value), convert_to_tensor(lengths)
         known = _tidemark.static_value(lengths) if _tidemark.is_symbolic(lengths) else lengths
         if known is None or len(set(known.numpy().tolist())) > 1:
             from tidemark._graph.uneven_array import UnevenTensorArray  # it imports this module
 
-            uneven = UnevenTensorArray(self._dtype, 0, self._dynamic_size)
+            uneven = UnevenTensorArray(self._dtype, 0, self._dynamic_size, infer_shape=False)
             return uneven.split(value, lengths)
         count = call("cast", (call("shape", (lengths,), {}),), {"dtype": "int32"})
         sizes = [count, call("cast", (lengths[:1],), {"dtype": "int32"})]

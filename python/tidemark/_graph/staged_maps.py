@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+
 from tidemark import dtypes, nest
-from tidemark._graph.control_flow import _element_source, is_ragged, is_sparse, sparse_row
+from tidemark._graph.control_flow import (
+    _element_source,
+    dtype_of,
+    is_ragged,
+    is_sparse,
+    shape_of,
+    sparse_row,
+)
 from tidemark._graph.staged import while_loop
 from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.tensor_array import TensorArray
-from tidemark._tidemark import call
+from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
+from tidemark.ragged._row_partition import check_that
 
 
 class Elements:
@@ -95,11 +105,9 @@ def map_fn(fn, elems, signature, check_row):
     structure = elems if signature is None else signature
     kinds = elements.leaves if signature is None else nest.flatten(signature)
     arrays = tuple(
-        _new_array(
-            getattr(kind, "dtype", kind),
-            elements.length,
-            None if signature is None else getattr(kind, "shape", None),
-        )
+        _new_array(kind.dtype, elements.length)
+        if signature is None
+        else _new_array(dtype_of(kind), elements.length, shape_of(kind))
         for kind in kinds
     )
 
@@ -116,17 +124,12 @@ def map_fn(fn, elems, signature, check_row):
 def vectorized_map(fn, elems):
     """``fn`` of every element, stacked; of tensors with one element, that one each time."""
     leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
-    counts = {None if leaf.shape.rank is None else leaf.shape.as_list()[0] for leaf in leaves}
-    if counts - {1}:
-        longest = [leaf for leaf in leaves if leaf.shape.rank is None or leaf.shape[0] != 1]
-    else:
-        longest = leaves
-    over = Elements(longest, "vectorized_map")
+    count, lasts = _rounds(leaves)
 
     def at(index):
         picked = []
-        for leaf in leaves:
-            place = index if any(leaf is other for other in longest) else 0
+        for leaf, last in zip(leaves, lasts, strict=True):
+            place = index if last is None else call("minimum", (index, last), {})
             picked.append(call("array_read", (leaf, place), {"share": True}))
         return nest.pack_sequence_as(elems, picked)
 
@@ -136,13 +139,38 @@ def vectorized_map(fn, elems):
         kinds = [convert_to_tensor(leaf) for leaf in nest.flatten(trial)]
         kinds = [(kind.dtype, kind.shape) for kind in kinds]
         structure = nest.map_structure(lambda _: None, trial)
-    arrays = tuple(_new_array(dtype, over.length, shape) for dtype, shape in kinds)
+    arrays = tuple(_new_array(dtype, count, shape) for dtype, shape in kinds)
 
     def body(index, *arrays):
         row = [convert_to_tensor(leaf) for leaf in nest.flatten(fn(at(index)))]
         return _written(arrays, index, row)
 
-    return _stacked(structure, _counted(over.length, body, arrays), over.count)
+    known = count if isinstance(count, int) else None
+    return _stacked(structure, _counted(count, body, arrays), known)
+
+
+def _rounds(leaves):
+    """How many rounds there are, an int if that is known, and for each tensor its last place where
+    it may have one element, which is that of all rounds; else None."""
+    known = [None if leaf.shape.rank is None else leaf.shape.as_list()[0] for leaf in leaves]
+    longer = {count for count in known if count not in (None, 1)}
+    if len(longer) > 1:
+        raise ValueError(f"elems differ in their number of elements: {sorted(longer)}")
+    if len(leaves) == 1:
+        return Elements(leaves, "vectorized_map").length, [None]
+    sizes, lasts = [], []
+    for leaf, size in zip(leaves, known, strict=True):
+        sizes.append(call("shape", (leaf,), {})[0] if size is None else size)
+        lasts.append(sizes[-1] - 1 if size is None else 0 if size == 1 else None)
+    if longer or None not in known:
+        count = longer.pop() if longer else 1
+    else:
+        count = functools.reduce(lambda a, b: call("maximum", (a, b), {}), sizes)
+    for last in lasts:
+        if isinstance(last, Tensor):
+            fits = call("logical_or", (last == 0, last == count - 1), {})
+            check_that(fits, "[vectorized_map] elems differ in their number of elements")
+    return count, lasts
 
 
 class _Fold:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from tidemark import _tidemark, dtypes
 from tidemark._graph.staged_array import StagedTensorArray, _static
 from tidemark._tensor.creation import cast, convert_to_tensor, fill
-from tidemark._tensor.tensor_array import TensorArray, zero_of
+from tidemark._tensor.tensor_array import EagerTensorArray, zero_of
 from tidemark._tidemark import call, is_symbolic
-from tidemark.dtypes import as_dtype
 from tidemark.ragged._row_partition import check_that
-from tidemark.tensor_shape import TensorShape, as_shape
+from tidemark.tensor_shape import TensorShape
 
 _MOST_SIZES = 8
 _WIDTH = 2 + _MOST_SIZES
@@ -49,25 +48,7 @@ def _row(begin, sizes):
 class UnevenTensorArray(StagedTensorArray):
     """An array that flows through conditions and loops; ``write`` returns the next one."""
 
-    def __init__(
-        self,
-        dtype,
-        size=None,
-        dynamic_size=None,
-        clear_after_read=None,
-        tensor_array_name=None,
-        handle=None,
-        flow=None,
-        infer_shape=False,
-        element_shape=None,
-        colocate_with_first_write_call=True,
-        name=None,
-    ):
-        self._dtype = as_dtype(dtype)
-        self._dynamic_size = bool(dynamic_size)
-        self._infer_shape = False
-        self._element_shape = as_shape(element_shape)
-        size = 0 if size is None else size
+    def _make_places(self, size):
         self._rows = None if self._dynamic_size else _static(size)
         self._values = call("fill", ([0], zero_of(self._dtype)), {})
         self._table = fill(call("stack", ([_int64(size), _int64(_WIDTH)],), {"axis": 0}), _int64(0))
@@ -97,18 +78,15 @@ class UnevenTensorArray(StagedTensorArray):
     def _end(self):
         return call("size", (self._values,), {"out_type": _INT64})
 
-    def size(self, name=None):
-        """The number of places."""
+    def _size(self):
         if self._rows is not None:
             return convert_to_tensor(self._rows)
         return call("shape", (self._table,), {})[0]
 
-    def identity(self):
-        """The same array."""
+    def _identity(self):
         return self._with(self._values, self._table)
 
-    def write(self, index, value, name=None):
-        """The array with a tensor at that place."""
+    def _write(self, index, value):
         value = self._checked(value)
         self._check_element(value.shape)
         row = _row(self._end(), _shape(value))
@@ -116,8 +94,7 @@ class UnevenTensorArray(StagedTensorArray):
         table = call("array_write", (self._table, index, row), options)
         return self._with(_joined([self._values, _flat(value)]), table)
 
-    def read(self, index, name=None):
-        """The tensor at a place."""
+    def _read(self, index):
         row = call("gather", (self._table, index), {})
         check_that(row[1] > 0, "Could not read from a TensorArray index before it was written")
         sizes = call("slice", (row, [2], call("reshape", (row[1] - 1, [1]), {})), {})
@@ -146,19 +123,16 @@ class UnevenTensorArray(StagedTensorArray):
         found.set_shape(TensorShape([None]).concatenate(self._element_shape))
         return found
 
-    def stack(self, name=None):
-        """All tensors as one, along a new first axis."""
+    def _stack(self):
         return self._with_known_rows(self._stacked(self._table))
 
-    def gather(self, indices, name=None):
-        """The tensors at the given places, stacked."""
+    def _gather(self, indices):
         return self._stacked(call("gather", (self._table, indices), {}))
 
     def _first(self, count):
         return self.gather(call("range", (0, count, 1), {}))
 
-    def concat(self, name=None):
-        """All tensors as one, along their first axis."""
+    def _concat(self):
         table = self._table
         check_that(call("all", (table[:, 1] > 1,), {}),
                    "Could not concat a TensorArray: all elements must have been written and have "
@@ -175,8 +149,7 @@ class UnevenTensorArray(StagedTensorArray):
         shape = _joined([_int64([-1]), rest])
         return call("reshape", (call("gather", (self._values, places), {}), shape), {})
 
-    def split(self, value, lengths, name=None):
-        """Cuts a tensor along its first axis into pieces of the given lengths."""
+    def _split(self, value, lengths):
         value, lengths = self._checked(value), _int64(lengths)
         sizes = _shape(value)
         total = call("sum", (lengths,), {})
@@ -186,8 +159,7 @@ class UnevenTensorArray(StagedTensorArray):
         begins = (call("cumsum", (lengths,), {"axis": 0}) - lengths) * width
         return self._filled(value, begins, lengths, sizes[1:])
 
-    def unstack(self, value, name=None):
-        """The array of the elements along the first axis."""
+    def _unstack(self, value):
         value = self._checked(value)
         self._check_element(value.shape[1:])
         return self._filled(value, *self._rows_of(value))
@@ -200,10 +172,9 @@ class UnevenTensorArray(StagedTensorArray):
 
     def _filled(self, value, begins, lengths, rest):
         table = self._made_table(begins, lengths, rest)
-        made = self._with(_flat(value), table)
-        known = table.shape[0]
-        made._rows = None if self._dynamic_size else known
-        return made
+        spec = self._type_spec
+        spec._rows = None if self._dynamic_size else table.shape[0]
+        return self.over(spec, _flat(value), table)
 
     def _made_table(self, begins, lengths, rest):
         """A row for each beginning; the sizes are ``rest``, after a length of its own if any."""
@@ -217,8 +188,7 @@ class UnevenTensorArray(StagedTensorArray):
         lengths = call("expand_dims", (lengths,), {"axis": 1})
         return _joined_columns([columns, table[:, 1:2], lengths, table[:, 3:]])
 
-    def scatter(self, indices, value, name=None):
-        """The array with the elements along the first axis at the given places."""
+    def _scatter(self, indices, value):
         value, indices = self._checked(value), convert_to_tensor(indices)
         self._check_element(value.shape[1:])
         begins, _, rest = self._rows_of(value)
@@ -258,9 +228,8 @@ def array_of(spec, values, table):
     """The array of two tensors; a staged one if they are symbolic."""
     if is_symbolic(values) or is_symbolic(table):
         return UnevenTensorArray.over(spec, values, table)
-    made = object.__new__(TensorArray)
-    TensorArray.__init__(
-        made, spec._dtype, size=table.shape[0], dynamic_size=spec._dynamic_size, infer_shape=False,
+    made = EagerTensorArray(
+        spec._dtype, size=table.shape[0], dynamic_size=spec._dynamic_size, infer_shape=False,
         element_shape=spec._element_shape,
     )  # fmt: skip
     for at, (begin, rank, *sizes) in enumerate(table.numpy().tolist()):

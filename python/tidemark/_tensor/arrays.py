@@ -75,6 +75,9 @@ def broadcast_static_shape(shape_x, shape_y):
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape two shapes, given as tensors, broadcast together to, as a tensor."""
     x, y = shape_tensor(shape_x), shape_tensor(shape_y)
+    for vector in (x, y):
+        if vector.shape.rank is None:
+            vector.set_shape([None])
     try:
         both = broadcast_shape(x.numpy().tolist(), y.numpy().tolist())
     except ValueError as error:
@@ -135,7 +138,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Pieces of equal size along an axis, or of the given sizes; one size may be -1."""
     value = convert_to_tensor(value)
     if isinstance(num_or_size_splits, int):
-        return _equal_pieces(value, num_or_size_splits, int(axis))
+        return _equal_pieces(value, num_or_size_splits, axis)
     if _tidemark.is_symbolic(num_or_size_splits) and get_static_value(num_or_size_splits) is None:
         return _split_by_tensor(value, num_or_size_splits, int(axis), num)
     sizes = static_array(num_or_size_splits, "num_or_size_splits")
@@ -143,7 +146,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         raise TypeError(
             f"num_or_size_splits is a number or a list of sizes, got {num_or_size_splits!r}"
         )
-    if sizes.ndim == 1 and value._is_symbolic and value.shape[int(axis)] is None:
+    if sizes.ndim == 1 and value._is_symbolic and _is_open(value, int(axis)):
         return _split_by_tensor(value, convert_to_tensor(sizes), int(axis), num)
     sizes = sizes.tolist()
     if isinstance(sizes, int):
@@ -154,6 +157,13 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return call("split", (value,), attrs) if sizes else []
 
 
+def _is_open(value, axis):
+    """Whether the size along an axis, one that the tensor has, is unknown."""
+    if value.ndim is None:
+        return True
+    return -value.ndim <= axis < value.ndim and value.shape[axis] is None
+
+
 def _split_by_tensor(value, sizes, axis, num):
     """Pieces whose sizes only the run of the graph tells."""
     count = num if num is not None else sizes.shape[0] if sizes.ndim == 1 else None
@@ -161,16 +171,17 @@ def _split_by_tensor(value, sizes, axis, num):
         raise ValueError(
             "the number of pieces must be known while the function is traced: pass num"
         )
-    axis = axis + value.ndim if axis < 0 else axis
-    ends = call("cumsum", (sizes,), {"axis": 0})
+    sizes = call("cast", (sizes,), {"dtype": dtypes.int32._enum})
+    rank = call("rank", (value,), {}) if value.ndim is None else value.ndim
+    axis = axis + rank if axis < 0 else axis
+    around = convert_to_tensor([[axis, rank - axis - 1]])
+    begins = call("cumsum", (sizes,), {"axis": 0, "exclusive": True})
     pieces = []
     for i in range(count):
-        size = sizes[i]
-        begin = call("pad", (call("reshape", (ends[i] - size, (1,)), {}),
-                             [[axis, value.ndim - axis - 1]], 0), {})  # fmt: skip
-        lengths = [-1] * value.ndim
-        lengths[axis] = size
-        pieces.append(call("slice", (value, begin, convert_to_tensor(lengths)), {}))
+        begin, size = (call("reshape", (t[i], (1,)), {}) for t in (begins, sizes))
+        begin = call("pad", (begin, around, 0), {})
+        size = call("pad", (size + 1, around, 0), {}) - 1  # all of the other axes
+        pieces.append(call("slice", (value, begin, size), {}))
     return pieces
 
 

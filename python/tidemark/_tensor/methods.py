@@ -129,9 +129,18 @@ class _OnlyInGraphs:
         raise AttributeError(f"Tensor.{self._name} is undefined when eager execution is enabled.")
 
 
+# What operators are called as methods, for those who wrap tensors.
+_UNARY = ("abs", "invert", "neg")
+_COMPARING = ("eq", "ge", "gt", "le", "lt", "ne")
+_BINARY = ("add", "and", "div", "floordiv", "matmul", "mod", "mul", "or", "pow", "sub", "truediv",
+           "xor")  # fmt: skip
+_OPERATORS = (*_UNARY, *_COMPARING, *_BINARY, *(f"r{name}" for name in _BINARY), "getitem")
+
+
 def install():
     """Puts the methods on the type."""
     methods = {
+        "OVERLOADABLE_OPERATORS": {f"__{name}__" for name in _OPERATORS},
         "__getitem__": getitem,
         "__repr__": _repr,
         "__str__": _str,
@@ -158,6 +167,8 @@ def install():
     for name, method in methods.items():
         if hasattr(method, "__qualname__"):
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    # Plain positions are answered without it.
+    _tidemark.set_general_getitem(methods.pop("__getitem__"))
     _tidemark.extend_tensor(methods)
 
 

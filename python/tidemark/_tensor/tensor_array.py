@@ -9,12 +9,16 @@ from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark._tidemark import call, is_symbolic, is_tracing
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError, OutOfRangeError
-from tidemark.tensor_shape import TensorShape, as_shape
+from tidemark.tensor_shape import as_shape
 
 
 @export("tf.TensorArray")
 class TensorArray(CompositeTensor):
-    """Tensors of one type by number; each is dropped when it is read unless told otherwise."""
+    """Tensors of one type by number; each is dropped when it is read unless told otherwise.
+
+    Its methods call those that eager arrays and arrays of graphs each have of their own, so that
+    ``tf.TensorArray.stack(array)`` takes either.
+    """
 
     _is_tensor_array = True
 
@@ -26,6 +30,8 @@ class TensorArray(CompositeTensor):
             else:
                 # It imports this module.
                 from tidemark._graph.staged_array import StagedTensorArray as cls
+        elif cls is TensorArray:
+            cls = EagerTensorArray
         return object.__new__(cls)
 
     def __init__(
@@ -44,14 +50,10 @@ class TensorArray(CompositeTensor):
     ):
         self._dtype = as_dtype(dtype)
         self._dynamic_size = bool(dynamic_size)
-        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
         self._infer_shape = bool(infer_shape)
-        self._element_shape = TensorShape(element_shape)
-        count = 0 if size is None else int(size)
-        if count < 0:
-            raise InvalidArgumentError(None, None, f"[TensorArray] size must be >= 0, got {count}")
-        self._tensors = [None] * count
-        self._cleared = set()
+        self._element_shape = as_shape(element_shape)
+        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
+        self._make_places(0 if size is None else size)
 
     dtype = property(lambda self: self._dtype)
     element_shape = property(lambda self: self._element_shape)
@@ -64,6 +66,83 @@ class TensorArray(CompositeTensor):
         return TensorArraySpec(
             self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
         )
+
+    @classmethod
+    def _from_tensor(cls, spec, tensor):
+        """An array over the rows of a tensor; a staged one if that is symbolic."""
+        if is_symbolic(tensor):
+            from tidemark._graph.staged_array import StagedTensorArray  # it imports this module
+
+            return StagedTensorArray.over(spec, tensor)
+        count, *sizes = tensor._shape_tuple()
+        made = EagerTensorArray(
+            spec._dtype,
+            size=count,
+            dynamic_size=spec._dynamic_size,
+            infer_shape=spec._infer_shape,
+            element_shape=spec._element_shape,
+        )
+        if sizes != [0]:
+            made.unstack(tensor)
+        return made
+
+    def size(self, name=None):
+        """The number of places."""
+        return self._size()
+
+    def identity(self):
+        """The same array; in graphs, one that waits for all that was written."""
+        return self._identity()
+
+    def close(self, name=None):
+        """Drops all tensors."""
+        self._close()
+
+    def mark_used(self):
+        """For TensorFlow's warnings about results that nobody takes; here nothing is to be done."""
+
+    def write(self, index, value, name=None):
+        """Puts a tensor at a place; returns the array to go on with."""
+        return self._write(index, value)
+
+    def read(self, index, name=None):
+        """The tensor at a place, which is then free unless clear_after_read is False."""
+        return self._read(index)
+
+    def stack(self, name=None):
+        """All tensors as one, along a new first axis."""
+        return self._stack()
+
+    def gather(self, indices, name=None):
+        """The tensors at the given places, stacked."""
+        return self._gather(indices)
+
+    def concat(self, name=None):
+        """All tensors as one, along their first axis."""
+        return self._concat()
+
+    def unstack(self, value, name=None):
+        """Puts the elements along the first axis at their places."""
+        return self._unstack(value)
+
+    def scatter(self, indices, value, name=None):
+        """Puts the elements along the first axis at the given places."""
+        return self._scatter(indices, value)
+
+    def split(self, value, lengths, name=None):
+        """Cuts a tensor along its first axis into pieces of the given lengths."""
+        return self._split(value, lengths)
+
+
+class EagerTensorArray(TensorArray):
+    """An array of tensors that are there; each is written and read at once."""
+
+    def _make_places(self, size):
+        count = int(size)
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"[TensorArray] size must be >= 0, got {count}")
+        self._tensors = [None] * count
+        self._cleared = set()
 
     def _as_tensor(self):
         """All places as one tensor; of no width while nobody knows the shape of an element."""
@@ -78,47 +157,19 @@ class TensorArray(CompositeTensor):
 
         return parts_of(self)
 
-    @classmethod
-    def _from_tensor(cls, spec, tensor):
-        """An array over the rows of a tensor; a staged one if that is symbolic."""
-        if is_symbolic(tensor):
-            from tidemark._graph.staged_array import StagedTensorArray  # it imports this module
-
-            return StagedTensorArray.over(spec, tensor)
-        count, *sizes = tensor._shape_tuple()
-        made = TensorArray.__new__(TensorArray) if not is_tracing() else object.__new__(TensorArray)
-        TensorArray.__init__(
-            made,
-            spec._dtype,
-            size=count,
-            dynamic_size=spec._dynamic_size,
-            infer_shape=spec._infer_shape,
-            element_shape=spec._element_shape,
-        )
-        if sizes != [0]:
-            made.unstack(tensor)
-        return made
-
     def __repr__(self):
         return f"<tf.TensorArray of {len(self._tensors)} {self._dtype.name}>"
 
-    def size(self, name=None):
-        """The number of places."""
+    def _size(self):
         return convert_to_tensor(len(self._tensors))
 
-    def identity(self):
-        """The array itself: all writing is done."""
+    def _identity(self):
         return self
 
-    def close(self, name=None):
-        """Drops all tensors."""
+    def _close(self):
         self._tensors.clear()
 
-    def mark_used(self):
-        """For TensorFlow's warnings about results that nobody takes; here nothing is to be done."""
-
-    def write(self, index, value, name=None):
-        """Puts a tensor at a place; returns the array."""
+    def _write(self, index, value):
         index = int(index)
         count = len(self._tensors)
         if index < 0:
@@ -149,8 +200,7 @@ class TensorArray(CompositeTensor):
         self._cleared.discard(index)
         return self
 
-    def read(self, index, name=None):
-        """The tensor at a place, which is then free unless clear_after_read is False."""
+    def _read(self, index):
         index = int(index)
         if not 0 <= index < len(self._tensors):
             raise OutOfRangeError(
@@ -183,29 +233,26 @@ class TensorArray(CompositeTensor):
                 f"Could not read from TensorArray index {index} before it was written, and its "
                 "shape is not known",
             )
-        return call("fill", (self._element_shape.as_list(), zero_of(self._dtype)), {})
+        tensor = call("fill", (self._element_shape.as_list(), zero_of(self._dtype)), {})
+        self._tensors[index] = tensor  # from now on it is what was written
+        self._cleared.discard(index)
+        return tensor
 
-    def stack(self, name=None):
-        """All tensors as one, along a new first axis."""
+    def _stack(self):
         tensors = [self._written(i) for i in range(len(self._tensors))]
-        self._after_reading(range(len(tensors)))
         return self._stacked(tensors)
 
-    def gather(self, indices, name=None):
-        """The tensors at the given places, stacked."""
+    def _gather(self, indices):
         places = [int(i) for i in convert_to_tensor(indices).numpy().ravel()]
         tensors = [self._written(i) for i in places]
-        self._after_reading(places)
         return self._stacked(tensors)
 
     def _first(self, count):
         """The first tensors, stacked."""
         return self.gather(list(range(int(count))))
 
-    def concat(self, name=None):
-        """All tensors as one, along their first axis."""
+    def _concat(self):
         tensors = [self._written(i) for i in range(len(self._tensors))]
-        self._after_reading(range(len(tensors)))
         if not tensors:
             return self._stacked(tensors)
         return call("concat", (tensors,), {"axis": 0})
@@ -217,14 +264,7 @@ class TensorArray(CompositeTensor):
         shape = [0, *(self._element_shape.as_list() if known else [])]
         return call("fill", (shape, zero_of(self._dtype)), {})
 
-    def _after_reading(self, places):
-        if self._clear_after_read:
-            for index in places:
-                self._tensors[index] = None
-                self._cleared.add(index)
-
-    def unstack(self, value, name=None):
-        """Puts the elements along the first axis at their places."""
+    def _unstack(self, value):
         value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
         count = value._shape_tuple()[0]
         if count > len(self._tensors) and not self._dynamic_size:
@@ -235,16 +275,14 @@ class TensorArray(CompositeTensor):
             self.write(index, value[index])
         return self
 
-    def scatter(self, indices, value, name=None):
-        """Puts the elements along the first axis at the given places."""
+    def _scatter(self, indices, value):
         value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
         places = [int(i) for i in convert_to_tensor(indices).numpy().ravel()]
         for row, index in enumerate(places):
             self.write(index, value[row])
         return self
 
-    def split(self, value, lengths, name=None):
-        """Cuts a tensor along its first axis into pieces of the given lengths."""
+    def _split(self, value, lengths):
         value = convert_to_tensor(value, dtype=None if hasattr(value, "dtype") else self._dtype)
         self._infer_shape, begin = False, 0
         for index, length in enumerate(convert_to_tensor(lengths).numpy().tolist()):

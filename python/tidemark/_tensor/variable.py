@@ -91,8 +91,7 @@ class _VariableType(type):
         stack = creators() if cls is Variable else ()
         if not stack:
             return super().__call__(*args, **kwargs)
-        names = Variable.__init__.__code__.co_varnames[1:]
-        kwargs.update(zip(names, args, strict=False))
+        kwargs = _all_arguments(args, kwargs)
 
         def make(**given):
             return type.__call__(cls, **given)
@@ -102,11 +101,19 @@ class _VariableType(type):
         return make(**kwargs)
 
 
-def _initial_value(given):
+def _all_arguments(args, kwargs):
+    """The arguments of ``tf.Variable`` by name, those left out, too: creators look for them."""
+    code, defaults = Variable.__init__.__code__, Variable.__init__.__defaults__
+    names = code.co_varnames[1 : code.co_argcount]
+    return {**dict(zip(names, defaults, strict=True)), **dict(zip(names, args, strict=False)),
+            **kwargs}  # fmt: skip
+
+
+def _initial_value(given, value_of=_tidemark.evaluate):
     """The value itself: called where it is a function, computed where it is part of a graph."""
     if callable(given) and not isinstance(given, (_tidemark.VariableBase, _tidemark.Tensor)):
         given = given()
-    return _tidemark.evaluate(given) if isinstance(given, _tidemark.Tensor) else given
+    return value_of(given) if isinstance(given, _tidemark.Tensor) else given
 
 
 def _asking(creator, next_creator):
@@ -144,11 +151,11 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             )
         if _tidemark.is_tracing():
             # Only functions need it.
-            from tidemark._functions.function import check_may_create_variable
+            from tidemark._functions.function import check_may_create_variable, value_in_call
 
             check_may_create_variable()
             with init_scope():
-                initial_value = _initial_value(initial_value)
+                initial_value = _initial_value(initial_value, value_in_call)
                 return self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
                                   synchronization, aggregation, shape)  # fmt: skip
         initial_value = _initial_value(initial_value)
@@ -178,7 +185,9 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
         scope = get_current_name_scope()
         name = name or "Variable"
         full_name = f"{scope}/{name}" if scope else name
-        self._create(value, full_name, True if trainable is None else bool(trainable), shape)
+        if trainable is None:  # what replicas add up when it is read is no parameter
+            trainable = synchronization != VariableSynchronization.ON_READ
+        self._create(value, full_name, bool(trainable), shape)
         self._shared_name = full_name
         self._constraint = constraint
         self._synchronization = synchronization
@@ -233,6 +242,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
     experimental_ref = ref
 
     def __repr__(self):
+        if _tidemark.is_tracing():  # its value is not known, or not now
+            return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         text = _numpy_text(self._operand(), is_repr=True).lstrip("\n")
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"

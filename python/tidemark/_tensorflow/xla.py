@@ -10,10 +10,17 @@ def dynamic_update_slice(operand, update, start_indices):
     """The tensor with a block replaced; the block is moved so that it lies inside."""
     operand, update = convert_to_tensor(operand), convert_to_tensor(update)
     start = convert(start_indices)
-    room = [a - b for a, b in zip(operand.shape.as_list(), update.shape.as_list(), strict=True)]
-    start = call("clip_by_value", (start, 0, room), {})
-    end = start + convert(update.shape.as_list(), start.dtype._enum)
+    sizes = [_sizes(x, start.dtype) for x in (operand, update)]
+    start = call("clip_by_value", (start, 0, sizes[0] - sizes[1]), {})
+    end = start + sizes[1]
     strides = call("ones_like", (start,), {"dtype": None})
     if not operand.shape.rank:
         return call("identity", (update,), {})
     return call("tensor_strided_slice_update", (operand, start, end, strides, update), {})
+
+
+def _sizes(x, dtype):
+    """The sizes as a tensor, which the run computes where they are not known."""
+    if x.shape.is_fully_defined():
+        return convert(x.shape.as_list(), dtype._enum)
+    return call("cast", (call("shape", (x,), {}),), {"dtype": dtype})

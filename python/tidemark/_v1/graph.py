@@ -51,6 +51,7 @@ class GraphKeys:
 
 
 _graphs = weakref.WeakValueDictionary()  # id → Graph
+_NAMES = _tidemark.NamesOfKinds(table.default_names())  # what operations are called unless named
 
 
 def graph_with_id(number):
@@ -62,7 +63,7 @@ class Graph:
     """Tensors and operations that sessions run. A node nothing refers to is gone."""
 
     def __init__(self):
-        self._shared = _tidemark.SharedGraph("graph")
+        self._shared = _tidemark.SharedGraph("graph", _NAMES)
         self._named = {}  # name given by the user → Operation, which stays
         self._collections = {}
         self._lock = threading.RLock()
@@ -362,10 +363,6 @@ def _unique_scope(name):
 
 
 scopes.unique_scope = _unique_scope
-for _kind, _name in table.default_names().items():
-    _tidemark.set_default_name(_kind, _name)
-
-
 symbolic.session_graph = graph_with_id
 
 

@@ -21,6 +21,35 @@ def div(x, y, name=None):
     return tf.math.floordiv(x, y) if x.dtype.is_integer else tf.divide(x, y, name=name)
 
 
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """A sparse tensor as it is, anything else as a tensor."""
+    if isinstance(value, SparseTensorValue):
+        value = tf.SparseTensor(*value)
+    if not isinstance(value, tf.SparseTensor):
+        return tf.convert_to_tensor(value, dtype=dtype, name=name)
+    if dtype is not None and value.dtype != tf.as_dtype(dtype):
+        raise RuntimeError(
+            f"Sparse dtype mismatch. Requested: {tf.as_dtype(dtype).name}, Actual: "
+            f"{value.dtype.name}"
+        )
+    return value
+
+
+Difference = collections.namedtuple("ListDiff", "out idx")
+
+
+def setdiff1d(x, y, index_dtype=tf.int32, name=None):
+    """The elements of a vector that another does not have, in order, and where they are."""
+    x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
+    distinct, numbers = tf.unique(tf.concat([y, x], 0))
+    count = tf.size(y)
+    taken = tf.tensor_scatter_nd_update(
+        tf.zeros(tf.shape(distinct), tf.bool), numbers[:count, None], tf.ones([count], tf.bool)
+    )
+    places = tf.where(tf.logical_not(tf.gather(taken, numbers[count:])))[:, 0]
+    return Difference(tf.gather(x, places), tf.cast(places, index_dtype))
+
+
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     return tf.random.categorical(logits, num_samples, output_dtype or tf.int64, seed)
 
@@ -225,9 +254,10 @@ NAMES = {
     function.__name__: function
     for function in (
         Print, SparseTensorValue, add_to_collections, arg_max, arg_min,
-        assert_variables_initialized, colocate_with, container, div, get_local_variable,
+        assert_variables_initialized, colocate_with, container,
+        convert_to_tensor_or_sparse_tensor, div, get_local_variable,
         initialize_variables, make_template, model_variables, moving_average_variables,
-        multinomial, op_scope, py_func, sparse_to_dense, string_to_hash_bucket,
+        multinomial, op_scope, py_func, setdiff1d, sparse_to_dense, string_to_hash_bucket,
         tables_initializer, to_bfloat16, to_complex128, to_complex64, to_double,
         verify_tensor_all_finite,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 
@@ -11,6 +12,7 @@ from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.autodiff._tape import GradientTape
+from tidemark.tensor_shape import sizes_of
 
 
 class Bind:
@@ -94,17 +96,45 @@ def _call_with_gradient(f, args, kwargs):
 
 def _attached(values, variables, results, backward):
     """The results as tensors of the graph whose gradient tapes around its run will see."""
+    inputs = [*values, *(v._operand() for v in variables)]
+    try:
+        captures, graph = _traced(backward, inputs, results)
+    except Exception as error:  # it matters to nobody unless a tape asks for the gradient
+        captures, graph = _traced(_raising(error, inputs), inputs, results)
+    return _tidemark.with_gradient(inputs, results, captures, graph)
+
+
+def _traced(backward, inputs, results):
+    """What the gradients' graph captures, and the graph."""
     with building("gradient") as builder:
         dy = [builder.add_input(t.dtype, t.shape) for t in results]
-        sources = [*values, *(v._operand() for v in variables)]
         found = [
             call("zeros_like", (source,), {}) if grad is None else convert_to_tensor(grad)
-            for source, grad in zip(sources, backward(*dy), strict=True)
+            for source, grad in zip(inputs, backward(*dy), strict=True)
         ]
         found = [builder.own(t) for t in found]
     graph = builder.finish(found)
-    inputs = [*values, *(v._operand() for v in variables)]
-    return _tidemark.with_gradient(inputs, results, builder.captures, graph)
+    return builder.captures, graph
+
+
+def _raising(error, inputs):
+    """A gradient that raises, when it is run, what tracing the user's did."""
+    error = error.with_traceback(None)  # whose frames hold tensors
+    error.__context__ = error.__cause__ = None
+    types = [(t.dtype, sizes_of(t.shape)) for t in inputs]
+
+    def fail(*_):
+        raise _copied(error)
+
+    return lambda *dy: _tidemark.python_call(fail, list(dy), types, False)
+
+
+def _copied(error):
+    """Another error that says the same: one that is raised gets frames, which hold tensors."""
+    try:
+        return copy.copy(error)
+    except Exception:  # of a class that is made in its own way
+        return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 @export("tf.recompute_grad")

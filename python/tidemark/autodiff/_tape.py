@@ -165,8 +165,8 @@ class GradientTape(_tidemark.Tape):
         return call("reshape", (call("stack", (parts,), {"axis": 1}), shape), {})
 
     def watched_variables(self):
-        """The trainable variables read while recording, in order."""
-        found = (variable_with_id(number) for number in dict.fromkeys(self._accessed_ids()))
+        """The trainable variables read while recording, in the order they were made in."""
+        found = (variable_with_id(number) for number in sorted(set(self._accessed_ids())))
         return tuple(variable for variable in found if variable is not None)
 
     @contextlib.contextmanager

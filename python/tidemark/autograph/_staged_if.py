@@ -18,10 +18,12 @@ from tidemark.autograph._state import (
     grew,
     is_dynamic,
     is_flag,
+    is_replaced,
     is_return_value,
     leaf_pairs,
     placeholder,
     type_mismatch,
+    with_read_variables,
 )
 from tidemark.autograph._variables import is_undefined
 
@@ -82,6 +84,7 @@ class _If:
         self.initial = tuple(initial)
         self._ends = {}
         self._filled = {}  # variable → what stands for it in the branch that does not assign it
+        self._read = set()  # numbers of what a branch leaves a tf.Variable and the other a tensor
         self._state = None
         self._learnt = None  # a list that has to be a staged one: its number, elements and spec
 
@@ -115,7 +118,7 @@ class _If:
             return placeholder(self._filled[n])
         if isinstance(value, list) and isinstance(self.initial[n], StagedList):
             return StagedList.from_elements(value, self.initial[n].spec)
-        return value
+        return with_read_variables(value) if n in self._read else value
 
     def _with_known_flags(self, values):
         """Flags that both branches leave the same are known now, whichever branch runs."""
@@ -141,6 +144,9 @@ class _If:
                     "of the same type in both branches of a condition on a tensor."
                 )
         if self._restage_list(n, main, orelse):
+            raise Restage
+        if is_replaced(main, orelse) or is_replaced(orelse, main):
+            self._read.add(n)
             raise Restage
         check_same_structure(
             name, main, orelse, "must have the same nested structure in the main and else branches:"

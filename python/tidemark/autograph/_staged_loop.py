@@ -20,11 +20,13 @@ from tidemark.autograph._state import (
     grew,
     is_dynamic,
     is_opaque,
+    is_replaced,
     is_return_value,
     leaf_pairs,
     placeholder,
     type_mismatch,
     wider_shape,
+    with_read_variables,
 )
 from tidemark.autograph._variables import is_undefined
 from tidemark.tensor_shape import TensorShape
@@ -276,6 +278,9 @@ class _Loop:
                 )
             elif grew(before, value):
                 self._learnt[n] = functools.partial(self._as_staged_list, name, before, value)
+                learnt = True
+            elif is_replaced(before, value):
+                self._learnt[n] = functools.partial(with_read_variables, before)
                 learnt = True
             else:
                 self._check_types(name, before, value, self._original[n])

@@ -128,6 +128,19 @@ def grew(before, after):
     return isinstance(after, StagedList) or (isinstance(after, list) and len(after) > len(before))
 
 
+def is_replaced(before, after):
+    """Whether a tf.Variable is at the end a tensor: from the start its value is what is meant."""
+    kept, given = nest.flatten(before), nest.flatten(after)
+    if len(kept) != len(given):
+        return False
+    return any(is_variable(k) and is_dynamic(g) for k, g in zip(kept, given, strict=True))
+
+
+def with_read_variables(value):
+    """The value with the contents of each tf.Variable in its place, as they are now."""
+    return nest.map_structure(lambda x: as_tensor(x) if is_variable(x) else x, value)
+
+
 # --- what is wrong with a variable ----------------------------------------------------------------
 
 

@@ -116,13 +116,13 @@ class _DeviceScope:
         if self._name is not None:
             check(self._name)
             device = _computing_device(self._name)
-        self._outer.append((current(), device and _tidemark.place(device)))
+        self._outer.append((current(), device and _tidemark.enter_placement(device)))
         _state.name = self._name
 
     def __exit__(self, *error):
         _state.name, placed = self._outer.pop()
         if placed:
-            _tidemark.place(placed)
+            _tidemark.leave_placement(placed)
 
 
 def _computing_device(name):

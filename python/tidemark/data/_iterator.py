@@ -75,6 +75,7 @@ def _run_time(dataset, given):
 # Iterators by the number that stands for them in graphs, as long as somebody holds them.
 _by_number = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
+_MOST_TRACED_ELEMENTS = 32  # in a loop that AutoGraph did not convert
 
 
 class IteratorSpec(TypeSpec):
@@ -107,6 +108,7 @@ class Iterator(CompositeTensor):
         self._spec = dataset.element_spec if spec is None else spec
         self._iterator = None
         self._handle = number
+        self._traced_elements = 0  # asked for while a graph was built
 
     @classmethod
     def of_each_run(cls, dataset):
@@ -143,6 +145,7 @@ class Iterator(CompositeTensor):
 
     def __next__(self):
         if is_tracing():
+            self._check_that_loops_are_staged()
             return self.get_next()
         tensors = self._started().next()
         if tensors is None:
@@ -150,6 +153,22 @@ class Iterator(CompositeTensor):
         return self._packed(tensors)
 
     next = __next__
+
+    def _check_that_loops_are_staged(self):
+        """Raises in a Python loop over a dataset that is not converted: nothing ends its trace."""
+        from tidemark.autograph._context import Status, control_status_ctx  # only tracing needs it
+
+        if control_status_ctx().status is Status.ENABLED:
+            return
+        self._traced_elements += 1
+        if self._traced_elements > _MOST_TRACED_ELEMENTS:
+            raise ValueError(
+                "An unusually high number of `tf.data.Iterator.get_next()` calls was detected: "
+                f"{self._traced_elements} in one trace. `for element in dataset` inside a "
+                "tf.function without AutoGraph never ends, as the graph that is being built has no "
+                "last element. Let AutoGraph convert the loop (autograph=True), use "
+                "`dataset.reduce`, or loop outside of the function."
+            )
 
     def _packed(self, tensors):
         return pack(self._spec, tensors)

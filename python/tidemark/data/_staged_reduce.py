@@ -56,15 +56,35 @@ def staged_reduce(dataset, initial_state, reduce_func):
         state = nest.map_structure(
             convert_to_tensor, reduce_func(state, pack(dataset.element_spec, list(element)))
         )
+        _check_shapes(state, shapes)
         more, *element = python_call(following, [number], types)
         return (more, number, state, *element)
 
-    loop = tf.while_loop(
-        lambda more, *_: more, body, (more, number, state, *element),
-        shape_invariants=(
-            as_shape(()), as_shape(()),
-            nest.map_structure(lambda t: t.shape, state),
-            *(s.shape for s in specs),
-        ),
-    )  # fmt: skip
-    return loop[2]
+    shapes = nest.map_structure(lambda t: t.shape, state)
+    while True:
+        try:
+            loop = tf.while_loop(
+                lambda more, *_: more, body, (more, number, state, *element),
+                shape_invariants=(as_shape(()), as_shape(()), shapes, *(s.shape for s in specs)),
+            )  # fmt: skip
+        except _Widened as wider:  # built again for the shapes that both have
+            shapes = wider.args[0]
+        else:
+            return loop[2]
+
+
+class _Widened(Exception):
+    """The state is after a round of other shapes than before; with those that hold for both."""
+
+
+def _check_shapes(state, shapes):
+    """Raises where the state grew; how it is built is what the loop itself checks."""
+    before, after = nest.flatten(shapes), nest.flatten(state)
+    if len(before) != len(after):
+        return
+    common = [
+        as_shape(_tidemark.common_shape(sizes_of(shape), sizes_of(t.shape)))
+        for shape, t in zip(before, after, strict=True)
+    ]
+    if [sizes_of(shape) for shape in common] != [sizes_of(shape) for shape in before]:
+        raise _Widened(nest.pack_sequence_as(shapes, common))

@@ -8,3 +8,22 @@ from tidemark._export import namespace as _namespace
 from tidemark.debugging import _checks
 
 globals().update(_namespace("tf.debugging"))
+
+_filters_tracebacks = True
+
+
+def enable_traceback_filtering():
+    """Remembers the wish; tracebacks show the frames of the library in any case, which are few."""
+    global _filters_tracebacks
+    _filters_tracebacks = True
+
+
+def disable_traceback_filtering():
+    """Remembers the wish: all frames are shown."""
+    global _filters_tracebacks
+    _filters_tracebacks = False
+
+
+def is_traceback_filtering_enabled():
+    """What was wished for last; at first, that tracebacks are filtered."""
+    return _filters_tracebacks

@@ -19,7 +19,7 @@ from tidemark._tensor.static import (
 )
 from tidemark._tidemark import Tensor, call
 from tidemark.debugging._checks import _require
-from tidemark.errors import InvalidArgumentError
+from tidemark.errors import InvalidArgumentError, ResourceExhaustedError
 
 
 @export("tf.image.ResizeMethod")
@@ -287,7 +287,12 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"method must be 'bilinear' or 'nearest', got {method!r}")
     rows, columns = static_ints(crop_size, "crop_size")
-    _, height, width, _ = sizes_of(image)
+    if rows <= 0 or columns <= 0:
+        raise InvalidArgumentError(
+            None, None, f"crop dimensions must be positive, got [{rows}, {columns}]"
+        )
+    _, height, width, channels = sizes_of(image)
+    _check_room(boxes.shape[0], rows, columns, channels)
     y = _sample_places(boxes[:, 0], boxes[:, 2], rows, height)
     x = _sample_places(boxes[:, 1], boxes[:, 3], columns, width)
     picked = call("gather", (image, box_indices), {"axis": 0})
@@ -297,6 +302,17 @@ def crop_and_resize(
                                   call("expand_dims", (x_inside,), {"axis": 1})), {})  # fmt: skip
     inside = call("expand_dims", (inside,), {"axis": 3})
     return call("select", (inside, picked, float(extrapolation_value)), {})
+
+
+def _check_room(*sizes):
+    """Refuses what the memory there may be cannot hold, before anything is computed: a result of
+    these sizes and, beside it, at least one more tensor of them."""
+    size = 2 * 4 * _math.prod(size for size in sizes if isinstance(size, int))
+    if size > _tidemark.limit():
+        raise ResourceExhaustedError(
+            None, None, f"[crop_and_resize] to compute a result of shape {list(sizes)} takes "
+            f"{size:,} bytes; the limit of the process is {_tidemark.limit():,}"
+        )  # fmt: skip
 
 
 def _last_place(size):

@@ -22,6 +22,8 @@ _OF_IMAGES = (  # written beside tf.image, which programs that read records do w
 
 
 def __getattr__(name):
+    if name == "tf_record_iterator":  # of TensorFlow 1
+        return _tfrecord.tf_record_iterator
     if name not in _OF_IMAGES:
         raise AttributeError(f"module 'tidemark.io' has no attribute {name!r}")
     found = getattr(_importlib.import_module("tidemark.image._files"), name)

@@ -135,9 +135,7 @@ class GFile:
             self._file.flush()
 
     def close(self):
-        """Closes the file."""
-        if self._file is None and "w" in self._mode:
-            self._opened()  # a file that was opened for writing is there, be it empty
+        """Closes the file; one that nothing was written to is left as it was."""
         if self._file is not None:
             self._file.close()
         self._file = None

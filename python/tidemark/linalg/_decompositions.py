@@ -128,6 +128,8 @@ def _epsilon(dtype):
 
 def _largest_size(matrix, dtype):
     """The larger of the numbers of rows and columns, as a scalar."""
+    if matrix.shape.rank is None:
+        return cast(call("max", (call("shape", (matrix,), {})[-2:],), {}), dtype)
     rows, columns = sizes_of(matrix)[-2:]
     return cast(larger(rows, columns), dtype)
 

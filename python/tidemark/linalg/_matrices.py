@@ -27,10 +27,22 @@ def matvec(
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """The last two axes exchanged."""
     a = convert_to_tensor(a)
+    if a.shape.rank is None:
+        return _exchanged(a, conjugate)
     if a.ndim < 2:
         raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a}")
     perm = [*range(a.ndim - 2), a.ndim - 1, a.ndim - 2]
     return call("transpose", (a,), {"perm": perm, "conjugate": bool(conjugate)})
+
+
+def _exchanged(a, conjugate):
+    """The last two axes exchanged of a tensor of unknown rank: all before them are one."""
+    sizes = call("shape", (a,), {})
+    count = call("reshape", (call("prod", (sizes[:-2],), {}), [1]), {})
+    folded = call("reshape", (a, call("concat", ([count, sizes[-2:]],), {"axis": 0})), {})
+    moved = call("transpose", (folded,), {"perm": [0, 2, 1], "conjugate": bool(conjugate)})
+    sizes = call("concat", ([sizes[:-2], sizes[-1:], sizes[-2:-1]],), {"axis": 0})
+    return call("reshape", (moved, sizes), {})
 
 
 @export("tf.linalg.adjoint")
@@ -153,7 +165,8 @@ def tensor_diag_part(input, name=None):
 def cross(a, b, name=None):
     """The cross product of vectors of three elements."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
-    if not a.shape.is_compatible_with(b.shape) or not a.ndim or must_differ(a.shape[-1], 3):
+    is_vectors = a.ndim is None or (a.ndim > 0 and not must_differ(a.shape[-1], 3))
+    if not a.shape.is_compatible_with(b.shape) or not is_vectors:
         raise InvalidArgumentError(
             None,
             None,
@@ -162,7 +175,7 @@ def cross(a, b, name=None):
     next_, last = convert([1, 2, 0]), convert([2, 0, 1])
 
     def pick(t, order):
-        return call("gather", (t, order), {"axis": t.ndim - 1})
+        return call("gather", (t, order), {"axis": -1})
 
     return pick(a, next_) * pick(b, last) - pick(a, last) * pick(b, next_)
 

@@ -219,6 +219,9 @@ class MutableHashTable(_Table):
         return call("table_export", (), self._attrs)
 
 
+_FULLEST = 0.8  # of the buckets of a dense table; with more keys there are twice as many
+
+
 class DenseHashTable(MutableHashTable):
     """A table that changes, in which two keys are set aside."""
 
@@ -236,6 +239,13 @@ class DenseHashTable(MutableHashTable):
     ):
         super().__init__(key_dtype, value_dtype, default_value, name)
         key_dtype = self._key_dtype
+        self._buckets = 1 << 17 if initial_num_buckets is None else int(initial_num_buckets)
+        if self._buckets < 4 or self._buckets & (self._buckets - 1):
+            raise InvalidArgumentError(
+                None, None, "Number of buckets must be at least 4 and a power of 2, got: "
+                f"{self._buckets}"
+            )  # fmt: skip
+        self._deleted = 0  # buckets of keys that were taken out since their number last grew
         self._reserved = [
             convert_to_tensor(key, dtype=key_dtype) for key in (empty_key, deleted_key)
         ]
@@ -251,11 +261,15 @@ class DenseHashTable(MutableHashTable):
 
     def lookup(self, keys, name=None):
         """The values of the keys; the default value for those that are not there."""
+        self._refuse_reserved(_structure(keys)[0])
         return super().lookup(keys)
 
     def insert(self, keys, values, name=None):
         """Sets the values of the keys."""
         keys = convert_to_tensor(keys, dtype=self._key_dtype)
+        wanted = int(self.size()) + (keys.shape[0] if keys.ndim else 1)
+        while wanted > _FULLEST * self._buckets:
+            self._buckets, self._deleted = 2 * self._buckets, 0
         self._refuse_reserved(keys)
         super().insert(keys, values)
 
@@ -263,6 +277,29 @@ class DenseHashTable(MutableHashTable):
         """Takes the keys out, those that are there."""
         keys = convert_to_tensor(keys, dtype=self._key_dtype)
         self._refuse_reserved(keys)
+        before = int(self.size())
         super().remove(keys)
+        self._deleted += before - int(self.size())
 
     erase = remove
+
+    def export(self, name=None):
+        """A row for each bucket: keys, those set aside in buckets without one, and values.
+
+        Which bucket is a key's, TensorFlow's hash decides; here keys come first.
+        """
+        keys, values = super().export()
+        room = self._buckets - keys.shape[0]
+        deleted = min(self._deleted, room)
+        empty, gone = (call("reshape", (key, [1]), {}) for key in self._reserved)
+        rows = [
+            keys,
+            call("tile", (gone, [deleted]), {}),
+            call("tile", (empty, [room - deleted]), {}),
+        ]
+        keys = call("expand_dims", (call("concat", (rows,), {"axis": 0}),), {"axis": 1})
+        if values.ndim == 1:
+            values = call("expand_dims", (values,), {"axis": 1})
+        filling = [[0, room], *[[0, 0]] * (values.ndim - 1)]
+        zero = convert_to_tensor("" if self._value_dtype == dtypes.string else 0, self._value_dtype)
+        return keys, call("pad", (values, filling, zero), {})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tidemark._export import export
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark import dtypes
+from tidemark._export import dispatching, export
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import Tensor, call, convert
 
 
@@ -17,6 +18,27 @@ def divide(x, y, name=None):
 def truediv(x, y, name=None):
     """``x / y`` as Python divides: integers give floats."""
     return x / y if isinstance(x, Tensor) or isinstance(y, Tensor) else convert(x) / y
+
+
+@export("tf.math.divide_no_nan")
+@dispatching
+def divide_no_nan(x, y, name=None):
+    """``x / y``, but 0 where y is 0; integers give floats."""
+    x = convert(x, convert(y).dtype._enum if _is_plain(x) and not _is_plain(y) else 0)
+    y = convert(y, x.dtype._enum if _is_plain(y) else 0)
+    if x.dtype != y.dtype:
+        raise TypeError(
+            f"`x` and `y` must have the same dtype, got {x.dtype.name} != {y.dtype.name}."
+        )
+    if x.dtype.is_integer:
+        wide = dtypes.float32 if x.dtype.size < 4 else dtypes.float64
+        x, y = cast(x, wide), cast(y, wide)
+    return call("divide_no_nan", (x, y), {})
+
+
+def _is_plain(value):
+    """Whether a value has no dtype of its own."""
+    return not hasattr(value, "dtype")
 
 
 @export("tf.realdiv")

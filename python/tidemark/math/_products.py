@@ -7,8 +7,9 @@ import math as _math
 from tidemark import _tidemark
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
+from tidemark._tensor.arrays import ensure_shape
 from tidemark._tensor.creation import cast, convert_to_tensor
-from tidemark._tensor.static import static_array
+from tidemark._tensor.static import known_rank, static_array
 from tidemark._tidemark import Tensor, call, convert
 
 
@@ -84,6 +85,7 @@ def matmul(
 def tensordot(a, b, axes, name=None):
     """The product summed over the axes of ``a`` and of ``b`` that are given as pairs."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
+    known_rank(a), known_rank(b)
     a_axes, b_axes = _contraction_axes(a, b, axes)
     a_free = [i for i in range(a.ndim) if i not in a_axes]
     b_free = [i for i in range(b.ndim) if i not in b_axes]
@@ -202,4 +204,20 @@ def einsum(equation, *inputs, **kwargs):
     optimize = kwargs.get("optimize", "greedy")
     if optimize not in (True, "greedy", "optimal", "branch-2", "branch-all", "auto"):
         raise ValueError(f"optimize must be 'greedy', 'optimal' or 'auto', got {optimize!r}")
-    return _tidemark.einsum(equation, [convert_to_tensor(x) for x in inputs])
+    inputs = [convert_to_tensor(x) for x in inputs]
+    if any(x.ndim is None for x in inputs):
+        inputs = _of_ranks_in(equation, inputs)
+    return _tidemark.einsum(equation, inputs)
+
+
+def _of_ranks_in(equation, inputs):
+    """The inputs as tensors of the ranks that the equation gives them."""
+    terms = equation.replace(" ", "").split("->")[0].split(",")
+    if len(terms) != len(inputs):
+        return inputs
+    out = []
+    for term, x in zip(terms, inputs, strict=True):
+        if x.ndim is None and "..." in term:
+            known_rank(x)  # raises: only a run tells what the dots stand for
+        out.append(ensure_shape(x, [None] * len(term)) if x.ndim is None else x)
+    return out

@@ -24,7 +24,12 @@ def bias_add(value, bias, data_format=None, name=None):
         raise ValueError(
             f"`data_format` must be of the form `N...C` or `NC...`. Received: {data_format}"
         )
-    first = data_format is not None and data_format.startswith("NC") and value.ndim > 2
+    first = data_format is not None and data_format.startswith("NC")
+    if value.ndim is None or bias.ndim is None:
+        if first:
+            raise ValueError(f"data_format {data_format} needs a tensor of known rank, got {value}")
+        return value + bias
+    first = first and value.ndim > 2
     channels = value._shape_tuple()[1 if first else -1] if value.ndim > 1 else None
     if value.ndim < 2 or bias.ndim != 1 or must_differ(channels, bias.shape[0]):
         raise InvalidArgumentError(

@@ -54,8 +54,10 @@ def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True,
     if label_length is None:
         raise ValueError("Argument `label_length` must be given with dense `labels`.")
     blank = 0 if blank_index is None else int(blank_index)
+    logits = convert_to_tensor(logits)
     inputs = (_scores(logits, logits_time_major), labels, label_length, logit_length)
-    return call("ctc_loss", inputs, {"blank_index": blank})
+    loss = call("ctc_loss", inputs, {"blank_index": blank})
+    return loss if loss.dtype == logits.dtype else cast(loss, logits.dtype)
 
 
 def _as_sparse(decoded):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tidemark
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert
 from tidemark.nn._normalization import _floating
 
@@ -36,7 +37,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     logits = _floating(logits)
     labels = cast(labels, logits.dtype)
     axis = int(axis)
-    if axis not in (-1, logits.ndim - 1):
+    if axis != -1 and axis != known_rank(logits) - 1:
         order = [d for d in range(logits.ndim) if d != axis % logits.ndim]
         order.append(axis % logits.ndim)
         logits = call("transpose", (logits,), {"perm": order})
@@ -48,7 +49,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """The cross entropy of one right class each and the softmax of the logits."""
     labels, logits = convert_to_tensor(labels), _floating(logits)
-    if labels.ndim != logits.ndim - 1 or not labels.shape.is_compatible_with(logits.shape[:-1]):
+    if logits.ndim is not None and not labels.shape.is_compatible_with(logits.shape[:-1]):
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={labels.shape} and logits.shape={logits.shape}"

@@ -22,7 +22,9 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     square = call("squared_difference", (wide, mean), {})
     variance = call("mean", (square,), {"axis": axes, "keepdims": bool(keepdims)})
     if not keepdims:
-        mean = call("reshape", (mean, sizes_of(variance)), {})
+        is_open = variance.shape.rank is None
+        sizes = call("shape", (variance,), {}) if is_open else sizes_of(variance)
+        mean = call("reshape", (mean, sizes), {})
     return cast(mean, x.dtype), cast(variance, x.dtype)
 
 

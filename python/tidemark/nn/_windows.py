@@ -84,7 +84,7 @@ def from_channels_last(x, channels_first):
 def with_one_batch(x, spatial, run):
     """run(x) on an image tensor whose leading dimensions are made one, and split up again."""
     x = convert_to_tensor(x)
-    extra = x.ndim - spatial - 2
+    extra = 0 if x.ndim is None else x.ndim - spatial - 2
     if extra <= 0:
         return run(x)
     sizes = sizes_of(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.static import known_rank
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.ragged._row_partition import RowPartition
 from tidemark.ragged._tensor import RaggedTensor, length_of
@@ -15,12 +16,16 @@ _INT64 = dtypes.int64._enum
 def bounding_sizes(ragged):
     """The smallest dense shape that holds all rows: Python numbers, or tensors of the graph that
     is being built where only the run tells."""
+    return _ragged_sizes(ragged) + _inner_sizes(ragged.flat_values)
+
+
+def _ragged_sizes(ragged):
+    """The number of rows and, of each ragged dimension, the length of the longest."""
     sizes = [length_of(ragged)]
-    inner = ragged
-    while isinstance(inner, RaggedTensor):
-        sizes.append(_longest(inner.row_lengths()))
-        inner = inner.values
-    return sizes + _inner_sizes(inner)
+    while isinstance(ragged, RaggedTensor):
+        sizes.append(_longest(ragged.row_lengths()))
+        ragged = ragged.values
+    return sizes
 
 
 def _longest(lengths):
@@ -32,6 +37,7 @@ def _longest(lengths):
 
 def _inner_sizes(values):
     """The sizes of the innermost values, without the first."""
+    known_rank(values)
     known = values.shape.as_list()[1:]
     if None not in known:
         return known
@@ -65,9 +71,11 @@ def to_tensor(ragged, default_value, shape):
     from tidemark.sparse._tensor import SparseTensor  # it imports this module
 
     depth = ragged.ragged_rank + 1
-    sizes = bounding_sizes(ragged)
     values = ragged.flat_values
     places = call("stack", (places_of_values(ragged),), {"axis": 1})
+    if values.shape.rank is None and shape is None:
+        return _dense_of_any_rank(ragged, places, default_value)
+    sizes = bounding_sizes(ragged)
     if shape is not None:
         wanted = as_shape(shape)
         if wanted.rank is not None:
@@ -76,9 +84,7 @@ def to_tensor(ragged, default_value, shape):
             inside = call("all", (inside,), {"axis": [1]})
             places = call("boolean_mask", (places, inside), {})
             values = call("boolean_mask", (values, inside), {})
-    if default_value is None:
-        default_value = "" if ragged.dtype is dtypes.string else 0
-    default = convert(default_value, ragged.dtype._enum)
+    default = _filling(ragged, default_value)
     if ragged.dtype is dtypes.string and values.shape.rank == 1:
         dense = _by_position(SparseTensor(places, values, sizes_as_tensor(sizes)), default)
     else:
@@ -86,6 +92,21 @@ def to_tensor(ragged, default_value, shape):
         dense = call("tensor_scatter_nd_update", (base, places, values), {})
     dense.set_shape([None if isinstance(size, Tensor) else size for size in sizes])
     return dense
+
+
+def _filling(ragged, default_value):
+    if default_value is None:
+        default_value = "" if ragged.dtype is dtypes.string else 0
+    return convert(default_value, ragged.dtype._enum)
+
+
+def _dense_of_any_rank(ragged, places, default_value):
+    """A dense tensor of a ragged one whose innermost values may have any number of dimensions."""
+    values = ragged.flat_values
+    inner = call("shape", (values,), {"out_type": _INT64})[1:]
+    sizes = call("concat", ([sizes_as_tensor(_ragged_sizes(ragged)), inner],), {"axis": 0})
+    base = call("broadcast_to", (_filling(ragged, default_value), sizes), {})
+    return call("tensor_scatter_nd_update", (base, places, values), {})
 
 
 def to_sparse(ragged):
@@ -123,7 +144,7 @@ def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
     rank = tensor.shape.rank
     if lengths is not None and padding is not None:
         raise ValueError("Specify lengths or padding, but not both")
-    if not isinstance(ragged_rank, int) or not 0 < ragged_rank < rank:
+    if not isinstance(ragged_rank, int) or not 0 < ragged_rank < (rank or ragged_rank + 1):
         raise ValueError(f"ragged_rank must be greater than 0 and less than {rank}: {ragged_rank}")
     if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], int):
         return _from_nested_lengths(tensor, lengths)
@@ -138,14 +159,23 @@ def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
     if padding is not None:
         lengths = _unpadded_lengths(tensor, padding)
     if lengths is None:
-        flat = call("reshape", (tensor, sizes_as_tensor([-1, *_inner_sizes(tensor)[1:]])), {})
-        return _uniform(flat, _inner_sizes(tensor)[0], length_of(tensor), row_splits_dtype)
+        return _uniform(*_rows_in_one(tensor), length_of(tensor), row_splits_dtype)
     lengths = cast(lengths, row_splits_dtype)
     width = convert(cast(_inner_sizes(tensor)[0], lengths.dtype), lengths.dtype._enum)
     lengths = call("clip_by_value", (lengths, 0, width), {})
     column = call("range", (convert(0, lengths.dtype._enum), width, 1), {})
     mask = column < call("expand_dims", (lengths,), {"axis": 1})
     return RaggedTensor.from_row_lengths(call("boolean_mask", (tensor, mask), {}), lengths)
+
+
+def _rows_in_one(tensor):
+    """The elements of all rows one after the other, and how many a row has."""
+    if tensor.shape.rank is not None:
+        width, *inner = _inner_sizes(tensor)
+        return call("reshape", (tensor, sizes_as_tensor([-1, *inner])), {}), width
+    sizes = call("shape", (tensor,), {"out_type": _INT64})
+    shape = call("concat", ([convert([-1], _INT64), sizes[2:]],), {"axis": 0})
+    return call("reshape", (tensor, shape), {}), sizes[1]
 
 
 def _uniform(values, length, count, row_splits_dtype):

@@ -170,6 +170,8 @@ def as_splits(value, dtype=None):
             raise ValueError(f"row partitions are integers, got {array.dtype.name}: {value}")
         return cast(array, dtypes.int64) if not _is_int32_array(value) else array
     tensor = convert_to_tensor(value)
+    if tensor.shape.rank is None:
+        tensor.set_shape([None])
     if dtype is not None:
         return cast(tensor, dtype)
     if tensor.dtype not in (dtypes.int32, dtypes.int64):

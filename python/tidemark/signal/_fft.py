@@ -38,7 +38,7 @@ def _real(x):
 
 
 def _last(x, rank, name):
-    if x.ndim < rank:
+    if x.ndim is not None and x.ndim < rank:
         raise InvalidArgumentError(
             None, None, f"[{name}] Input must have rank of at least {rank} but got: {x.shape}"
         )

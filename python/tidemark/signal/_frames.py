@@ -6,7 +6,7 @@ import math as _math
 
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
-from tidemark._tensor.static import is_number, larger, sizes_of
+from tidemark._tensor.static import is_number, known_rank, larger, sizes_of
 from tidemark._tidemark import call
 
 
@@ -20,12 +20,15 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     if length < 0:
         raise ValueError(f"frame_length must not be negative, got {length}")
     axis = int(axis)
-    axis = axis + signal.ndim if axis < 0 else axis
-    size = sizes_of(signal)[axis]
+    if signal.ndim is None:
+        size = call("shape", (signal,), {})[axis]
+    else:
+        axis = axis + signal.ndim if axis < 0 else axis
+        size = sizes_of(signal)[axis]
     if pad_end:
         count = -(-size // step)
         missing = larger(0, length + step * (count - 1) - size)
-        pads = [[0, missing if a == axis else 0] for a in range(signal.ndim)]
+        pads = [[0, missing if a == axis else 0] for a in range(known_rank(signal))]
         signal = call("pad", (signal, pads, convert_to_tensor(pad_value, dtype=signal.dtype)), {})
     else:
         count = larger(0, 1 + (size - length) // step)

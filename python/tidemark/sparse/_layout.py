@@ -322,4 +322,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
     indices = call("concat", ([sparse.indices, zeros],), {"axis": 0})
     added = fill(call("shape", (which,), {})[:1], default)
     values = call("concat", ([sparse.values, added],), {"axis": 0})
-    return in_order(indices, values, sparse.dense_shape), empty
+    # By row alone: elements of one row stay in the order they are in.
+    order = call("argsort", (indices[:, 0],), {"stable": True})
+    parts = (call("gather", (part, order), {"axis": 0}) for part in (indices, values))
+    return SparseTensor(*parts, sparse.dense_shape), empty

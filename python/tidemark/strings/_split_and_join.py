@@ -28,6 +28,8 @@ def is_ragged(value):
 
 def rows_of(flat_values, row_splits, source):
     """What an op gave for the flattened strings of ``source``, in the rows of its shape."""
+    if source.shape.rank is None:  # a vector, as TensorFlow takes it to be
+        return ragged(flat_values, row_splits)
     shape = tuple(source.shape)
     if len(shape) == 0:
         return flat_values

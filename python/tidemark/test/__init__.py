@@ -30,6 +30,14 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    if name == "get_temp_dir":  # of TensorFlow 1
+        from tidemark.test._case import get_temp_dir
+
+        return get_temp_dir
+    raise AttributeError(f"module 'tidemark.test' has no attribute {name!r}")
+
+
 def main(argv=None):
     """Runs all cases of the script that calls it."""
     return unittest.main(argv=argv)

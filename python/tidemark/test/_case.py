@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import random
 import re
@@ -42,12 +44,21 @@ def _wide(array):
     )
 
 
+@functools.cache
+def get_temp_dir():
+    """A folder for the files of this process's tests, which goes with the process."""
+    folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class TestCase(unittest.TestCase):
     """A case with assertions about tensors and structures of them."""
 
+    _folder = None  # made when it is asked for
+
     def setUp(self):
         super().setUp()
-        self._folder = None
         random.seed(_SEED)
         np.random.seed(_SEED)
         set_seed(_SEED)

@@ -2,6 +2,7 @@
 #include <tidemark/create.h>
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/base/upcalls.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/ops/arrays.h"
 #include "tidemark/tensor/storage.h"
@@ -40,7 +41,11 @@ std::vector<Adjoint> gathered_rows(const Entry& entry, const Tensor& dy) {
   std::vector<Adjoint> out(2);
   const Tensor rows = Tensor::of(std::span<const int64_t>(sizes), {shape.rank()});
   out[0].values = call("reshape", {dy, rows});
-  out[0].indices = call("reshape", {entry.inputs()[1], Tensor::of<int64_t>({-1})});
+  Tensor picked = entry.inputs()[1];
+  if (picked.dtype() == DType::int16) {  // what adds rows up wants the usual integers
+    picked = call("cast", {picked}, {{"dtype", DType::int32}});
+  }
+  out[0].indices = call("reshape", {picked, Tensor::of<int64_t>({-1})});
   out[0].shape = shape;
   out[0].becomes_dense = is_array_read(entry);
   return out;
@@ -134,8 +139,6 @@ void check_seed(const Tensor& seed, const Tensor& target) {
        "; its target has ", name_of(target.dtype()), " and ", target.shape());
 }
 
-constinit Deferrer deferrer = nullptr;
-
 bool is_any_symbolic(std::span<const Tensor> tensors) {
   for (const Tensor& t : tensors) {
     if (t && t.is_symbolic()) return true;
@@ -175,8 +178,6 @@ std::vector<bool> connections(const std::deque<Entry>& entries, size_t count, in
 }
 
 }  // namespace
-
-void set_deferrer(Deferrer function) noexcept { deferrer = function; }
 
 std::vector<Adjoint> run_backward(const Entry& entry, std::span<Tensor> dy, uint64_t wanted,
                                   bool gives_up_dy) {
@@ -226,9 +227,9 @@ std::vector<Adjoint> Tape::gradient(std::span<const Tensor> targets,
     Question question{targets, sources, source_tensors, seeds,
                       connections(entries_, count, num_slots_, target_slots, slots)};
     if (!options_.persistent) end_many(false);
-    return deferrer(question);
+    return upcalls.defer_gradient(question);
   };
-  const bool is_traced = deferrer && is_any_symbolic(targets);
+  const bool is_traced = is_any_symbolic(targets);
   if (is_traced && has_unknown_sizes(entries_, count, walk)) return defer();
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!walk.is_reached(target_slots[i])) continue;

@@ -2,7 +2,7 @@
 
 #include <tidemark/create.h>
 
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::autodiff {
@@ -81,12 +81,13 @@ void ForwardAccumulator::handle(const OpCall& call, std::span<Tensor> outputs) {
   push_forward(entry, tangents, outputs);
 }
 
-void ForwardAccumulator::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+bool ForwardAccumulator::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                                 const std::shared_ptr<CustomBackward>& backward) {
-  if (!is_moving(inputs)) return;
+  if (!is_moving(inputs)) return true;
   Tape::Entry entry = entry_of(inputs, outputs);
   entry.custom = backward;
   push_forward(entry, tangents_of(inputs), outputs);
+  return true;
 }
 
 void ForwardAccumulator::push_forward(const Tape::Entry& entry, std::span<const Tensor> tangents,
@@ -102,7 +103,7 @@ void ForwardAccumulator::push_forward(const Tape::Entry& entry, std::span<const 
     sources[k] = id_of(dy[k]);
   }
   {
-    const CallScope recording(tape);
+    const HandlerScope recording(tape);
     std::vector<Tensor> dx = pulled_back(entry, dy);
     for (size_t i = 0; i < dx.size(); ++i) {
       if (!dx[i] || !tangents[i]) continue;
@@ -119,12 +120,8 @@ void ForwardAccumulator::push_forward(const Tape::Entry& entry, std::span<const 
 
 void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                    const std::shared_ptr<CustomBackward>& backward) {
-  for (CallHandler* h = top_handler(); h; h = handler_below(*h)) {
-    if (h->is_last() || dynamic_cast<RecordingPause*>(h)) return;
-    if (auto* tape = dynamic_cast<Tape*>(h)) tape->record(inputs, outputs, backward);
-    if (auto* forward = dynamic_cast<ForwardAccumulator*>(h)) {
-      forward->record(inputs, outputs, backward);
-    }
+  for (Handler* h = top_handler(); h; h = h->below()) {
+    if (!h->record(inputs, outputs, backward)) return;
   }
 }
 

@@ -7,13 +7,13 @@ namespace tidemark::autodiff {
 
 /// One thread at a time. A step's derivative is the gradient of its own gradient, which is linear:
 /// no op needs a second definition.
-class TIDEMARK_API ForwardAccumulator final : public CallHandler {
+class TIDEMARK_API ForwardAccumulator final : public Handler {
  public:
   /// From now on the tensor with this id moves in the direction `tangent`.
   void watch_id(uint64_t id, const Tensor& tangent);
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
-  void record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-              const std::shared_ptr<CustomBackward>& backward);
+  bool record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+              const std::shared_ptr<CustomBackward>& backward) override;
   /// How the tensor moves; empty: not at all.
   Tensor tangent_of(uint64_t id) const;
 

@@ -19,7 +19,7 @@ TEST(ForwardAccumulator, CarriesTangentsAlong) {
   const Tensor x = Tensor::of({3.f});
   ForwardAccumulator forward;
   forward.watch_id(id_of(x), Tensor::of({2.f}));
-  const CallScope scope(forward);
+  const HandlerScope scope(forward);
   const Tensor y = x * x + x;
   EXPECT_EQ(tangent(forward, y), 14.f);
   const Tensor other = ones({1}) * 2.f;
@@ -34,7 +34,7 @@ TEST(ForwardAccumulator, IsDifferentiatedByTapesBelow) {
   forward.watch_id(id_of(x), Tensor::of({1.f}));
   Tensor moved;
   {
-    const CallScope scope(forward);
+    const HandlerScope scope(forward);
     moved = forward.tangent_of(id_of(x * x * x));
   }
   EXPECT_EQ(moved.item<float>(), 27.f);
@@ -45,7 +45,7 @@ TEST(ForwardAccumulator, SeesTheBackwardOfTapesAbove) {
   const Tensor x = Tensor::of({3.f});
   ForwardAccumulator forward;
   forward.watch_id(id_of(x), Tensor::of({1.f}));
-  const CallScope scope(forward);
+  const HandlerScope scope(forward);
   GradientTape tape;
   tape.watch(x);
   const Tensor y = x * x * x;
@@ -66,13 +66,13 @@ TEST(RecordCustom, ReachesTapesAndAccumulators) {
   const Tensor x = Tensor::of({3.f});
   ForwardAccumulator forward;
   forward.watch_id(id_of(x), Tensor::of({1.f}));
-  const CallScope scope(forward);
+  const HandlerScope scope(forward);
   GradientTape tape;
   tape.watch(x);
   Tensor y;
   {
     RecordingPause pause;
-    const CallScope hidden(pause);
+    const HandlerScope hidden(pause);
     y = x * 2.f;
   }
   record_custom(Borrowed<1>(x).span(), Borrowed<1>(y).span(), std::make_shared<Ten>());

@@ -122,9 +122,9 @@ void Tape::note(const OpCall& call, std::span<const Tensor> outputs) {
   if (begin_entry(call, outputs.size(), entry)) end_entry(std::move(entry), outputs);
 }
 
-void Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+bool Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                   const std::shared_ptr<CustomBackward>& backward) {
-  if (!recording_ || options_.only_variables) return;
+  if (!recording_ || options_.only_variables) return true;
   bool is_watched = false;
   Entry entry;
   for (const Tensor& t : inputs) {
@@ -132,12 +132,13 @@ void Tape::record(std::span<const Tensor> inputs, std::span<const Tensor> output
     is_watched |= entry.slots.back() >= 0;
     entry.tensors.push_back(shape_only(t));
   }
-  if (!is_watched) return;
+  if (!is_watched) return true;
   entry.custom = backward;
   may_have_custom_ = true;
   entry.num_inputs = static_cast<uint32_t>(inputs.size());
   add_outputs(entry, outputs, 0);
   entries_.push_back(std::move(entry));
+  return true;
 }
 
 void Tape::end_many(bool persistent) {

@@ -2,7 +2,7 @@
 //
 //   Tape tape;
 //   {
-//     CallScope scope(tape);
+//     HandlerScope scope(tape);
 //     tape.watch(x);
 //     y = x * x;
 //   }
@@ -36,7 +36,7 @@ struct TapeOptions {
 };
 
 /// One thread at a time.
-class TIDEMARK_API Tape final : public CallHandler {
+class TIDEMARK_API Tape final : public Handler {
  public:
   explicit Tape(TapeOptions options = {}) : options_(options) {}
 
@@ -44,12 +44,14 @@ class TIDEMARK_API Tape final : public CallHandler {
   void watch_id(uint64_t id);
   bool is_watched(const Tensor& t) const;
 
+  bool is_watched(uint64_t id) const { return ids_.find(id) >= 0; }
+
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
   /// Records an op called elsewhere, if any of its inputs is watched.
   void note(const OpCall& call, std::span<const Tensor> outputs);
   /// Records a step made elsewhere, if any of its inputs is watched.
-  void record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-              const std::shared_ptr<CustomBackward>& backward);
+  bool record(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+              const std::shared_ptr<CustomBackward>& backward) override;
 
   /// The gradients of the sum of all elements of the targets, each weighted with its element of
   /// `seeds` (one each target, or none; an empty seed: ones). Empty where nothing connects. Unless
@@ -138,20 +140,20 @@ struct Question {
   std::span<const Tensor> seeds;
   std::vector<bool> connected;  // by source
 };
-/// Makes the graph ask it; one adjoint each source, empty where not connected.
-using Deferrer = std::vector<Adjoint> (*)(const Question& question);
-TIDEMARK_API void set_deferrer(Deferrer deferrer) noexcept;
-
 /// While on the stack, the tapes and accumulators below it see nothing.
-class TIDEMARK_API RecordingPause final : public CallHandler {
+class TIDEMARK_API RecordingPause final : public Handler {
  public:
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
+  bool record(std::span<const Tensor>, std::span<const Tensor>,
+              const std::shared_ptr<CustomBackward>&) override {
+    return false;
+  }
 };
 
 /// Whether recorders on this thread may record just now.
 bool is_recording_paused() noexcept;
 
-/// Records a custom step on every tape of this thread.
+/// Tells this thread's handlers, the top one first, of a step with a gradient of its own.
 TIDEMARK_API void record_custom(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                                 const std::shared_ptr<CustomBackward>& backward);
 

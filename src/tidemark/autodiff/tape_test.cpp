@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tidemark/autodiff/tape.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
 namespace {
@@ -100,7 +100,7 @@ TEST(Tape, ReleasesWhatItPasses) {
 TEST(Tape, KeepsOnlyWhatGradientsNeed) {
   const Tensor x = ones({1024});
   autodiff::Tape tape;
-  CallScope scope(tape);
+  HandlerScope scope(tape);
   tape.watch(x);
   Tensor y = x + x;
   EXPECT_EQ(tape.kept_bytes(), 0);
@@ -141,7 +141,7 @@ TEST(Tape, KeepsGradientsOfGatherAsRows) {
   autodiff::Tape tape({.persistent = true});
   Tensor y;
   {
-    CallScope scope(tape);
+    HandlerScope scope(tape);
     tape.watch(table);
     y = call("gather", {table, rows});
   }
@@ -171,7 +171,7 @@ TEST(RecordingPause, HidesCallsFromTapesBelow) {
   autodiff::RecordingPause pause;
   Tensor hidden;
   {
-    CallScope scope(pause);
+    HandlerScope scope(pause);
     hidden = x * x;
   }
   EXPECT_EQ(tape.gradient(hidden + x * x, x).item<float>(), 4.f);

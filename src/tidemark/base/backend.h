@@ -65,6 +65,8 @@ class TIDEMARK_API Stream {
   /// Waits until the bytes are there. Throws what work before it failed with.
   virtual void copy_out(void* host, const void* device, size_t bytes) = 0;
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  /// Calls the kernel with a QueuedContext when it is the kernel's turn, or lets it enqueue its own
+  /// work: what it refers to on the device is there until the work enqueued after it.
   virtual void run(QueuedKernel&& kernel) = 0;
 
   virtual Moment now() = 0;

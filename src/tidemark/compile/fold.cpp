@@ -2,7 +2,7 @@
 
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/graph/special_scope.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/specials.h"
 
 namespace tidemark::compile {
@@ -64,9 +64,7 @@ class Folder {
       if (!value) return {};
       inputs.push_back(std::move(value));
     }
-    const NoHandlers calls;
-    const graph::SpecialScope specials(nullptr);
-    const VariableScope variables(nullptr);
+    const NoHandlers now;
     try {
       return call_all(*node.op, inputs, node.attrs);
     } catch (const Error&) {

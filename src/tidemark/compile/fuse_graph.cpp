@@ -140,6 +140,8 @@ bool FuseGraph::is_reshaping(int n) const {
 }
 
 void FuseGraph::classify(FusableNode& n) const {
+  // Executables run groups on the CPU alone so far.
+  if (!n.node->outputs.empty() && !n.node->outputs[0].device.is_cpu()) return;
   const graph::Node& node = *n.node;
   if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
     return;

@@ -96,17 +96,23 @@ void verify(const graph::Graph& graph) {
 
 std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
                                          std::shared_ptr<graph::Graph>* unfused,
-                                         Repetitions* repetitions) {
+                                         Repetitions* repetitions, OptionalDevice usual) {
   if (dumps_passes()) dump(*graph, "tracing");
-  for (const NamedPass& pass : kPasses) {
-    if (unfused && pass.run == fuse) *unfused = graph;
-    std::shared_ptr<graph::Graph> next =
-        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), repetitions);
-    if (next == graph) continue;
+  const auto go_on_with = [&](std::shared_ptr<graph::Graph> next, const char* pass) {
+    if (next == graph) return;
     verify(*next);
-    verify_same_outputs(*graph, *next, pass.name);
+    verify_same_outputs(*graph, *next, pass);
     graph = std::move(next);
-    if (dumps_passes()) dump(*graph, pass.name);
+    if (dumps_passes()) dump(*graph, pass);
+  };
+  for (const NamedPass& pass : kPasses) {
+    // What is written out for groups of the CPU's would be that many kernels on a device.
+    if (usual && pass.run == expand) continue;
+    if (usual && pass.run == fuse) go_on_with(place(graph, usual.value_or({})), "place");
+    if (unfused && pass.run == fuse) *unfused = graph;
+    go_on_with(
+        pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), repetitions),
+        pass.name);
   }
   return graph;
 }

@@ -14,10 +14,11 @@ namespace tidemark::compile {
 using Pass = std::shared_ptr<graph::Graph> (*)(const std::shared_ptr<graph::Graph>&);
 
 /// All of them, one after the other, each result verified. `unfused`, where it is given, becomes
-/// the graph as it is before fusion; `repetitions`: what is computed twice.
+/// the graph as it is before fusion; `repetitions`: what is computed twice. `usual`, where it is
+/// given: values may lie on devices, and steps that nothing else places run on this one.
 TIDEMARK_API std::shared_ptr<graph::Graph> run_passes(
     std::shared_ptr<graph::Graph> graph, std::shared_ptr<graph::Graph>* unfused = nullptr,
-    Repetitions* repetitions = nullptr);
+    Repetitions* repetitions = nullptr, OptionalDevice usual = {});
 
 /// Throws InternalError where a graph cannot be run: a value used before it is made or that belongs
 /// to another graph, a placeholder that is no input, an op without all its attributes.
@@ -50,6 +51,11 @@ TIDEMARK_API std::shared_ptr<graph::Graph> reserve_draws(
 /// Updates of variables become arithmetic and one assignment at the end.
 TIDEMARK_API std::shared_ptr<graph::Graph> forward_updates(
     const std::shared_ptr<graph::Graph>& graph);
+/// Says of every value where it lies, by the rule that calls follow (ops/op_device.h), and adds the
+/// copies between devices. Throws InvalidArgumentError where an op has no kernel on its device and
+/// soft placement is off.
+TIDEMARK_API std::shared_ptr<graph::Graph> place(const std::shared_ptr<graph::Graph>& graph,
+                                                 Device usual);
 /// Chains of elementwise ops, with reductions over rows among them, run as one pass over memory;
 /// what is assigned to variables is computed where they lie, all of them in one step. For graphs
 /// whose sizes are known; the rest stays as it is.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "tidemark/graph/line_of.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/memory/context.h"
 
 namespace tidemark::compile {
 
@@ -14,24 +14,13 @@ std::unique_ptr<graph::Imagined> imagined_of(const Tensor& t) {
   return known ? std::make_unique<graph::Imagined>(*known) : nullptr;
 }
 
-/// Nodes made until the end of the scope belong to another node's line.
-class LineOf {
- public:
-  explicit LineOf(const graph::Node& node)
-      : outer_(std::exchange(memory::thread_context.site, node.site)) {}
-  ~LineOf() { memory::thread_context.site = outer_; }
-  LineOf(const LineOf&) = delete;
-
- private:
-  memory::Site* outer_;
-};
-
 }  // namespace
 
 Rewriter::Rewriter(const graph::Graph& from) : from_(from), to_(graph::Graph::create(from.name())) {
   for (const Tensor& t : from.inputs()) {
-    const LineOf line(graph::node_of(t));
-    tensors_[{&graph::node_of(t), 0}] = to_->add_input(t.dtype(), t.shape(), imagined_of(t));
+    const graph::LineOf line(graph::node_of(t));
+    tensors_[{&graph::node_of(t), 0}] =
+        to_->add_input(t.dtype(), t.shape(), imagined_of(t), t.device());
   }
 }
 
@@ -59,8 +48,10 @@ void Rewriter::set(const graph::Node& old, uint32_t output, const Tensor& now) {
 }
 
 graph::NodeRef Rewriter::new_node(const graph::Node& like) {
-  const LineOf line(like);
-  return to_->new_node();
+  const graph::LineOf line(like);
+  graph::NodeRef node = to_->new_node();
+  node->wish = like.wish;
+  return node;
 }
 
 /// What runs where the old node ran: itself, or what its first output became.

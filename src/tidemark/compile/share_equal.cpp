@@ -56,6 +56,7 @@ class Known {
   static bool is_same(const graph::Node& made, const graph::Node& candidate,
                       std::span<const Tensor> inputs) {
     if (made.op != candidate.op || made.attrs != candidate.attrs) return false;
+    if (made.wish != candidate.wish) return false;
     if (!made.op && made.special != candidate.special &&
         !made.special->is_same(*candidate.special)) {
       return false;

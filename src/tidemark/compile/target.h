@@ -6,7 +6,9 @@
 
 namespace tidemark::compile {
 
-/// The backend of the device on which the node will run. Plans are for the CPU alone so far.
-inline const Backend& target_of(const graph::Node& /*node*/) { return backend_of(Device()); }
+/// The backend of the device on which the node will run.
+inline const Backend& target_of(const graph::Node& node) {
+  return backend_of(node.outputs.empty() ? Device() : node.outputs[0].device);
+}
 
 }  // namespace tidemark::compile

@@ -4,12 +4,14 @@
 #include <tidemark/memory.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <set>
 #include <vector>
 
-#include "tidemark/exec/watched_op.h"
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/memory/cache_registry.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/idle.h"
@@ -27,8 +29,23 @@ struct Arena {
 class Pool {
  public:
   static Pool& instance() {
-    static Pool* const pool = new Pool;  // programs may end after any other static object
+    static Pool* const pool = new Pool(Device());  // programs may end after any other static object
     return *pool;
+  }
+  /// Null: nobody asked for one. Where memory is short, none is made.
+  static Pool* known_on(Device device) {
+    if (device.is_cpu()) return &instance();
+    return elsewhere[device.number()].load(std::memory_order_acquire);
+  }
+  static Pool& on(Device device) {
+    if (device.is_cpu()) return instance();
+    static constinit std::mutex opening;
+    const std::lock_guard lock(opening);
+    std::atomic<Pool*>& pool = elsewhere[device.number()];
+    if (!pool.load(std::memory_order_relaxed)) {
+      pool.store(new Pool(device), std::memory_order_release);
+    }
+    return *pool.load(std::memory_order_relaxed);
   }
 
   Arena take(size_t bytes, bool exact) {
@@ -51,7 +68,9 @@ class Pool {
     if (too_small) memory::release(too_small);
     const OpName of_whom(memory::thread_context.run_name);
     try {
-      return {memory::allocate({.bytes = bytes, .holder = memory::Holder::arena}), next_id()};
+      return {
+          memory::allocate({.bytes = bytes, .holder = memory::Holder::arena, .device = device_}),
+          next_id()};
     } catch (...) {
       const std::lock_guard lock(mutex_);
       --in_use_;
@@ -111,9 +130,7 @@ class Pool {
   }
 
  private:
-  Pool() {
-    memory::set_idle_reclaimer([] { return instance().drop_idle(); });
-  }
+  explicit Pool(Device device) : device_(device) {}
 
   /// The smallest that is large enough, in the account of this thread.
   std::vector<Arena>::iterator best_for(size_t bytes, bool exact) {
@@ -121,7 +138,7 @@ class Pool {
     for (auto at = idle_.begin(); at != idle_.end(); ++at) {
       const memory::Buffer& buffer = *at->buffer;
       if (exact && buffer.bytes != bytes) continue;
-      if (buffer.bytes < bytes || buffer.budget != memory::thread_context.budget) continue;
+      if (buffer.bytes < bytes || buffer.budget != budget()) continue;
       if (best == idle_.end() || buffer.bytes < best->buffer->bytes) best = at;
     }
     return best;
@@ -142,12 +159,21 @@ class Pool {
     for (const Arena& arena : idle_) bytes += static_cast<int64_t>(arena.buffer->charged);
     return bytes;
   }
-  static int64_t capacity() { return memory::limit() / 2; }
+  int64_t capacity() const {
+    return (device_.is_cpu() ? memory::limit() : memory::stats(device_).limit) / 2;
+  }
+  /// Scopes bound the host's memory.
+  const memory::Budget* budget() const {
+    return device_.is_cpu() ? memory::thread_context.budget : nullptr;
+  }
   static uint64_t next_id() {
     static constinit std::atomic<uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
+  static constinit std::array<std::atomic<Pool*>, kMostDevices> elsewhere;
+
+  const Device device_;
   std::mutex mutex_;
   std::multiset<int64_t> needs_;
   std::vector<Arena> idle_;  // the one used longest ago first
@@ -157,6 +183,7 @@ class Pool {
     const std::lock_guard lock(mutex_);
     memory::CacheUse use;
     use.name = "idle arenas of functions";
+    if (!device_.is_cpu()) use.name += " on " + device_.name();
     use.entries = static_cast<int64_t>(idle_.size());
     use.bytes = idle_bytes();
     use.capacity = capacity();
@@ -167,20 +194,34 @@ class Pool {
   }};
 };
 
+constinit std::array<std::atomic<Pool*>, kMostDevices> Pool::elsewhere{};
+
 /// What a step around this thread's runs has set aside for them.
 thread_local constinit ArenaPart offered;
 
 }  // namespace
 
+bool drop_idle_arenas(Device device) {
+  Pool* const pool = Pool::known_on(device);
+  return pool && pool->drop_idle();
+}
+
 ArenaOffer::ArenaOffer(const ArenaPart& part) : outer_(std::exchange(offered, part)) {}
 ArenaOffer::~ArenaOffer() { offered = outer_; }
 
-ArenaNeed::ArenaNeed(int64_t bytes) : bytes_(bytes) {
-  if (bytes > 0) Pool::instance().add_need(bytes);
+ArenaNeed::ArenaNeed(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
+  if (bytes > 0) Pool::on(device).add_need(bytes);
 }
 
 ArenaNeed::~ArenaNeed() {
-  if (bytes_ > 0) Pool::instance().remove_need(bytes_);
+  if (bytes_ > 0) Pool::on(device_).remove_need(bytes_);
+}
+
+ArenaLease::ArenaLease(const ArenaNeed& need, bool exact) : bytes_(need.bytes()) {
+  if (bytes_ <= 0) return;
+  const Arena arena = Pool::on(need.device()).take(static_cast<size_t>(bytes_), exact);
+  buffer_ = arena.buffer;
+  block_ = arena.id;
 }
 
 ArenaLease::ArenaLease(int64_t bytes, bool exact) : bytes_(bytes) {
@@ -206,7 +247,7 @@ ArenaLease::~ArenaLease() {
   if (has_offer_) {
     offered = offered_;
   } else if (buffer_) {
-    Pool::instance().give_back({buffer_, block_}, static_cast<size_t>(bytes_));
+    Pool::on(buffer_->device).give_back({buffer_, block_}, static_cast<size_t>(bytes_));
   }
 }
 

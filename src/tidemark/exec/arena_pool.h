@@ -1,7 +1,9 @@
 // Arenas: the blocks that planned programs run in, kept from call to call.
 //
 // An arena belongs to no program: the next one that fits takes it. As many are kept as were in use
-// at one time, within a bound in bytes; under a limit they go before anything is refused.
+// at one time, within a bound in bytes; under a limit they go before anything is refused. Every
+// device has its own; on one with a stream an arena may be given back while work that uses it is
+// enqueued, for the work of whoever takes it next comes later.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +15,16 @@ namespace tidemark::exec {
 /// Somebody who will ask for this much: blocks larger than anybody needs are not kept.
 class ArenaNeed {
  public:
-  explicit ArenaNeed(int64_t bytes);
+  explicit ArenaNeed(int64_t bytes, Device device = {});
   ~ArenaNeed();
   ArenaNeed(const ArenaNeed&) = delete;
   ArenaNeed& operator=(const ArenaNeed&) = delete;
   int64_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
 
  private:
   int64_t bytes_;
+  Device device_;
 };
 
 /// A part of a block, for the runs of what a step holds: a branch, the rounds of a loop.
@@ -32,7 +36,7 @@ struct ArenaPart {
 };
 
 /// Offers a part to the next lease of this thread that it is large enough for, and to one after the
-/// other, until the end of the scope.
+/// other, until the end of the scope. On the host alone.
 class ArenaOffer {
  public:
   explicit ArenaOffer(const ArenaPart& part);
@@ -44,12 +48,17 @@ class ArenaOffer {
   ArenaPart outer_;
 };
 
+/// Gives back every block of the device that waits for its next run; false: none did.
+bool drop_idle_arenas(Device device);
+
 /// A block for the time of one run.
 class ArenaLease {
  public:
   /// Throws ResourceExhaustedError where no memory is left. Zero bytes: no block. `exact`: not a
   /// larger one that happens to be there. What this thread was offered is taken first.
   explicit ArenaLease(int64_t bytes, bool exact = false);
+  /// On a device.
+  ArenaLease(const ArenaNeed& need, bool exact);
   ~ArenaLease();
   ArenaLease(const ArenaLease&) = delete;
   ArenaLease& operator=(const ArenaLease&) = delete;

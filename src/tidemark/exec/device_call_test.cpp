@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/placement.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/kernels/fusion/compiler.h"
 #include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/memory/workspace.h"

@@ -1,12 +1,11 @@
 #include "tidemark/exec/eager.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "tidemark/base/backend.h"
 #include "tidemark/exec/device_call.h"
 #include "tidemark/exec/long_work.h"
-#include "tidemark/exec/watched_op.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/kernels/host_kernel.h"
@@ -14,14 +13,9 @@
 #include "tidemark/memory/grow.h"
 #include "tidemark/memory/workspace.h"
 #include "tidemark/ops/arrays.h"
-#include "tidemark/ops/dispatch.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
-
-constinit LongWorkHooks long_work_hooks;
-constinit OpObserver op_observer = nullptr;
-constinit std::atomic<OpWatch*> op_watch{nullptr};
 
 namespace {
 
@@ -218,21 +212,11 @@ void run_general(const OpCall& call, std::span<Tensor> outputs) {
   }
 }
 
-const bool registered = (set_eager_executor(run_eager), true);
-
 }  // namespace
-
-void set_long_work_hooks(LongWorkHooks hooks) noexcept { long_work_hooks = hooks; }
-
-void set_op_watch(OpWatch* watch) noexcept { op_watch.store(watch, std::memory_order_release); }
-
-void set_op_observer(OpObserver see) noexcept { op_observer = see; }
 
 void run_eager(const OpCall& call, std::span<Tensor> outputs) {
   const OpName name(call.op.name().c_str());
-  if (op_observer) [[unlikely]]
-    op_observer(call.op);
-  const WatchedOp watched(call.op.name().c_str());
+  const ObservedOp observed(call.op);
   for (const Tensor& t : call.inputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
       fail_symbolic(call, t);

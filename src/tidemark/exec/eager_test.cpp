@@ -186,7 +186,7 @@ TEST(Eager, ErrorsNameTheOpAndWhatIsAllowed) {
   EXPECT_THROW(call("test_halves", {Tensor(1)}, {{"parts", 3}}), InvalidArgumentError);
 }
 
-class Recorder : public CallHandler {
+class Recorder : public Handler {
  public:
   void handle(const OpCall& call, std::span<Tensor> outputs) override {
     names.push_back(call.op.name());
@@ -199,8 +199,8 @@ TEST(Eager, HandlersStackAndTheInnermostIsAskedFirst) {
   Recorder outer, inner;
   const Tensor x = Tensor::of({1.f});
   {
-    CallScope a(outer);
-    CallScope b(inner);
+    HandlerScope a(outer);
+    HandlerScope b(inner);
     EXPECT_EQ((x + x).data<float>()[0], 2.f);
   }
   EXPECT_EQ((x + x).data<float>()[0], 2.f);

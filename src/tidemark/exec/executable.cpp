@@ -1,20 +1,41 @@
 #include "tidemark/exec/executable.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/base/interrupt.h"
+#include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
 #include "tidemark/exec/idle_code.h"
 #include "tidemark/exec/long_work.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/exec/step_site.h"
-#include "tidemark/exec/watched_op.h"
-#include "tidemark/graph/special_scope.h"
+#include "tidemark/graph/call_special.h"
+#include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/poison.h"
 #include "tidemark/tensor/headers.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
+
+/// The arenas of one run on devices other than the CPU. When a run ends, work that it enqueued may
+/// still need them: whoever takes them next enqueues behind it.
+class Executable::DeviceArenas {
+ public:
+  explicit DeviceArenas(const Executable& executable) {
+    for (const auto& need : executable.device_needs_) {
+      leases_.push_back(std::make_unique<ArenaLease>(*need, executable.is_bounded_));
+    }
+  }
+  /// Numbered from 1: 0 is the host's.
+  const ArenaLease& number(uint8_t arena) const { return *leases_[arena - 1u]; }
+  size_t count() const { return leases_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<ArenaLease>> leases_;
+};
 
 /// The handles of one run. Those on the arena are made once and point into the block of the last
 /// run until the next one starts; they count no references to it.
@@ -23,28 +44,45 @@ struct Executable::Frame {
   std::vector<detail::TensorImpl*> operands;  // of the step that runs: the slots keep them
   std::vector<Tensor> special_inputs;         // of the step that runs; empty otherwise
   uint64_t arena = 0;
+  std::vector<uint64_t> device_arenas;
 
   explicit Frame(const Executable& executable)
       : slots(executable.num_slots_),
         operands(executable.most_inputs_),
-        special_inputs(executable.most_inputs_) {
+        special_inputs(executable.most_inputs_),
+        device_arenas(executable.device_needs_.size()) {
     for (const InArena& value : executable.in_arena_) {
       detail::TensorImpl* impl = detail::new_header();
       impl->dtype = value.dtype;
       impl->shape = value.shape;
       impl->num_elements = value.shape.num_elements();
+      impl->device = value.device;
       slots[value.slot] = Tensor::adopt(impl);
     }
   }
 
   void point_into(const Executable& executable, const ArenaLease& lease) {
     if (arena == lease.id()) return;
+    point_into(executable, 0, lease);
+    arena = lease.id();
+  }
+
+  void point_into(const Executable& executable, const DeviceArenas& arenas) {
+    for (uint8_t i = 1; i <= arenas.count(); ++i) {
+      const ArenaLease& lease = arenas.number(i);
+      if (device_arenas[i - 1u] == lease.id()) continue;
+      point_into(executable, i, lease);
+      device_arenas[i - 1u] = lease.id();
+    }
+  }
+
+  void point_into(const Executable& executable, uint8_t number, const ArenaLease& lease) {
     for (const InArena& value : executable.in_arena_) {
+      if (value.arena != number) continue;
       detail::TensorImpl* impl = slots[value.slot].impl();
       impl->data = impl->num_elements > 0 ? lease.data() + value.offset : nullptr;
       impl->buffer = lease.buffer();
     }
-    arena = lease.id();
   }
 
   void drop(const Executable& executable) {
@@ -59,9 +97,14 @@ class Executable::Run {
       : executable_(executable),
         outputs_(outputs),
         lease_(executable.need_.bytes(), executable.is_bounded_),
+        device_arenas_(executable.device_needs_.empty()
+                           ? nullptr
+                           : std::make_unique<DeviceArenas>(executable)),
         frame_(executable.take_frame()),
         slots_(frame_->slots.data()) {
     frame_->point_into(executable, lease_);
+    if (device_arenas_) [[unlikely]]
+      frame_->point_into(executable, *device_arenas_);
     if (!executable.lifetimes_.empty()) memory::poison::hide(lease_.data(), arena_bytes());
   }
   ~Run() {
@@ -113,10 +156,13 @@ class Executable::Run {
       case Kind::kernel:
         compute(step);
         break;
+      case Kind::queued:
+        enqueue(step);
+        break;
       case Kind::computing: {
         const StepSite site(step.site);
         const OpName name(step.name);
-        const WatchedOp watched(step.name);
+        const ObservedOp observed(step.name);
         make_outputs(step);
         const LongWork scope(step.is_long);
         step.special->compute(operands_of(step), outputs_of(step), workspace_of(step));
@@ -129,15 +175,32 @@ class Executable::Run {
       }
       case Kind::eager: {
         const StepSite site(step.site);
-        run_eager({*step.op, operands_of(step), step.attrs, step.dying}, outputs_of(step));
+        run_placed(step, [&] {
+          run_eager({*step.op, operands_of(step), step.attrs, step.dying}, outputs_of(step));
+        });
         break;
       }
       case Kind::special:
-        run_special(step);
+        run_placed(step, [&] { run_special(step); });
         break;
     }
     for (uint32_t k = 0; k < step.num_dead; ++k) {
       slots_[executable_.dead_[step.first_dead + k]] = Tensor();
+    }
+  }
+
+  /// What is done by calls goes where those go, and its results to where the plan has them.
+  template <class Work>
+  void run_placed(const Step& step, Work&& work) {
+    if (!step.settles) [[likely]]
+      return work();
+    std::optional<PlacementScope> scope;
+    if (step.wish) scope.emplace(step.wish.value_or({}));
+    work();
+    const std::span<Tensor> outputs = outputs_of(step);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i] || outputs[i].dtype() == DType::string) continue;
+      outputs[i] = outputs[i].to(step.infos[i].device);
     }
   }
 
@@ -156,10 +219,44 @@ class Executable::Run {
     return step.workspace < 0 ? nullptr : lease_.data() + step.workspace;
   }
 
-  void compute(const Step& step) {
+  /// The queue refers to what the step reads and writes on the device by address: the order of the
+  /// stream keeps it there.
+  void enqueue(const Step& step) {
     const StepSite site(step.site);
     const OpName name(step.name);
     const WatchedOp watched(step.name);
+    make_outputs(step);
+    if (step.does_nothing) return;
+    QueuedKernel queued;
+    queued.op = step.op;
+    queued.kernel.run = step.kernel;
+    queued.attrs = step.attrs;
+    const Device device = slots_[step.first_output].device();
+    const std::span<const Tensor> inputs = operands_of(step);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Device planned = step.op->reads_on_host(i) ? Device() : device;
+      if (inputs[i].device() != planned) fail_moved(step, i, inputs[i].device(), planned);
+      queued.inputs.push_back(QueuedKernel::Operand::of(inputs[i]));
+    }
+    for (const Tensor& t : outputs_of(step)) {
+      queued.outputs.push_back(QueuedKernel::Operand::of(t));
+    }
+    if (step.workspace >= 0) {
+      queued.workspace = device_arenas_->number(step.arena).data() + step.workspace;
+    }
+    accelerator_of(device).stream().run(std::move(queued));
+  }
+
+  [[noreturn, gnu::cold]] static void fail_moved(const Step& step, size_t input, Device now,
+                                                 Device planned) {
+    fail<InternalError>("[", step.name, "] input ", input, " is on ", now.name(),
+                        " and was planned on ", planned.name());
+  }
+
+  void compute(const Step& step) {
+    const StepSite site(step.site);
+    const OpName name(step.name);
+    const ObservedOp observed(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
     const OpCall call{*step.op, operands_of(step), step.attrs};
@@ -185,7 +282,7 @@ class Executable::Run {
       const auto input = static_cast<uint32_t>(__builtin_ctzll(left));
       const Tensor& t = operand(executable_.operands_[step.first_input + input]);
       if (t.dtype() != made.dtype || !(t.shape() == made.shape) || t.num_elements() == 0) continue;
-      if (!t.is_unique()) continue;
+      if (!t.is_unique() || t.device() != made.device) continue;
       t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
       return t;
     }
@@ -193,11 +290,15 @@ class Executable::Run {
       Tensor donor = std::move(slots_[made.donor]);
       if (Tensor again = from_former(donor, made)) return again;
     }
-    if (made.output < 0) return new_tensor(made.dtype, made.shape);
+    if (made.output < 0) return new_value(made);
     if (Tensor again = from_former(outputs_[static_cast<size_t>(made.output)], made)) return again;
     const StepSite site(made.site);
     const OpName name(made.op);
-    return new_tensor(made.dtype, made.shape);
+    return new_value(made);
+  }
+
+  static Tensor new_value(const Made& made) {
+    return new_tensor(made.dtype, made.shape, memory::Holder::value, 0, made.device);
   }
 
   /// The value in the memory of a tensor that nobody else has; empty: it does not fit.
@@ -206,6 +307,7 @@ class Executable::Run {
     memory::Buffer* buffer = former.impl()->buffer;
     const size_t bytes = bytes_for(made.dtype, made.shape.num_elements());
     if (buffer->bytes != bytes || bytes == 0 || former.dtype() == DType::string) return {};
+    if (former.device() != made.device) return {};
     Tensor value = view_of(former, buffer->data, made.dtype, made.shape);
     former = Tensor();
     return value;
@@ -260,6 +362,7 @@ class Executable::Run {
   const Executable& executable_;
   std::span<Tensor> outputs_;  // what the caller had there before
   ArenaLease lease_;
+  const std::unique_ptr<const DeviceArenas> device_arenas_;  // null: the CPU does it all
   std::unique_ptr<Frame> frame_;
   Tensor* slots_;
 };

@@ -1,5 +1,6 @@
-// Executable: a planned graph, ready to run. Values lie where the plan says, in one arena a run; a
-// run in steady state allocates nothing but its results.
+// Executable: a planned graph, ready to run. Values lie where the plan says, in one arena a run and
+// device; a run in steady state allocates nothing but its results. Kernels of devices are enqueued
+// in the order of the plan, and the host waits where it needs their values, nowhere else.
 //
 //   auto plan = plan::plan_graph(*graph);
 //   exec::Executable executable(*graph, std::move(plan));
@@ -42,10 +43,11 @@ class TIDEMARK_API Executable {
     uint32_t slot = 0;
     DType dtype = DType::invalid;
     Shape shape;
-    int32_t base = kNoBase;        // an operand whose bytes it shows or takes over
-    int64_t offset = 0;            // into it
-    int32_t output = -1;           // of the run: its memory leaves with that one
-    int32_t donor = -1;            // an input that is done with: it may have its memory
+    int32_t base = kNoBase;  // an operand whose bytes it shows or takes over
+    int64_t offset = 0;      // into it
+    int32_t output = -1;     // of the run: its memory leaves with that one
+    int32_t donor = -1;      // an input that is done with: it may have its memory
+    Device device;
     uint64_t writable = 0;         // inputs that die with the step and may be written over
     memory::Site* site = nullptr;  // then: the line and the op that write the output
     const char* op = nullptr;
@@ -56,6 +58,9 @@ class TIDEMARK_API Executable {
     Kind kind = Kind::special;
     bool is_long = false;
     bool does_nothing = false;  // no elements
+    bool settles = false;       // its outputs are brought to where the plan has them
+    uint8_t arena = 0;          // where its workspace lies: the host's, or one of the devices'
+    OptionalDevice wish;        // of what runs by calls: where those are asked to run
     const OpDef* op = nullptr;
     const char* name = "";  // of the op or the special, in static storage
     KernelRun kernel = nullptr;
@@ -69,13 +74,15 @@ class TIDEMARK_API Executable {
     int64_t workspace = -1;
     int64_t inner_bytes = 0;  // of a special: the workspace is for the runs inside of it
     std::vector<Attr> attrs;
-    std::vector<graph::OutputInfo> infos;  // of specials
+    std::vector<graph::OutputInfo> infos;  // of specials, and where it settles
     memory::Site* site = nullptr;          // pinned
   };
 
-  /// A value that lies in the arena.
+  /// A value that lies in an arena.
   struct InArena {
     uint32_t slot = 0;
+    uint8_t arena = 0;
+    Device device;
     int64_t offset = 0;
     DType dtype = DType::invalid;
     Shape shape;
@@ -92,6 +99,7 @@ class TIDEMARK_API Executable {
   };
 
   class Builder;
+  class DeviceArenas;
   struct Frame;
   class Run;
 
@@ -111,6 +119,7 @@ class TIDEMARK_API Executable {
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_;
   ArenaNeed need_;
+  std::vector<std::unique_ptr<ArenaNeed>> device_needs_;
   bool is_bounded_;
   mutable std::atomic<bool> has_run_{false};
   static constexpr int kFrames = 4;  // kept for as many runs at once

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/long_work.h"
@@ -45,6 +46,14 @@ class Executable::Builder {
     return plan_.value_of(graph::output_of(const_cast<graph::Node&>(node), 0));
   }
 
+  /// The number of the device's arena among those of a run; 0: the host's, or none.
+  uint8_t arena_on(Device device) const {
+    for (size_t i = 0; i < out_.device_needs_.size(); ++i) {
+      if (out_.device_needs_[i]->device() == device) return static_cast<uint8_t>(i + 1);
+    }
+    return 0;
+  }
+
   void number(const graph::Node& node) {
     if (node.outputs.empty()) return;
     const int first = first_value(node);
@@ -72,7 +81,9 @@ class Executable::Builder {
     step.attrs = node.attrs;
     step.kernel = planned.kernel.run;
     step.special = node.special;
-    if (planned.kind == Kind::special) step.infos = node.outputs;
+    step.settles = meets_devices_ && (step.kind == Kind::special || step.kind == Kind::eager);
+    if (planned.kind == Kind::special || step.settles) step.infos = node.outputs;
+    step.wish = node.wish;
     step.site = node.site;
     if (step.site) memory::pin(*step.site);
     step.first_input = static_cast<uint32_t>(out_.operands_.size());
@@ -84,6 +95,7 @@ class Executable::Builder {
       step.first_output = slot_of_[static_cast<size_t>(first_value(node))];
     }
     if (planned.workspace > 0) step.workspace = planned.workspace_offset;
+    step.arena = arena_on(planned.workspace_device());
     if (planned.kind == Kind::special) step.inner_bytes = planned.workspace;
     if (planned.kind == Kind::special && !node.special->keeps_inputs()) find_lent(node, step);
     weigh(node, step);
@@ -109,8 +121,14 @@ class Executable::Builder {
       bytes += out.shape.num_elements() * static_cast<int64_t>(size_of(out.dtype));
     }
     const bool is_heavy = node.op ? node.op->is_heavy() : bool(node.special->heavy_work());
-    step.is_long = bytes > (is_heavy ? kLongHeavyBytes : kLongWorkBytes);
+    step.is_long = bytes > (is_heavy ? kLongHeavyBytes : kLongWorkBytes) || waits(node);
     step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
+  }
+
+  /// Computes on the host what comes from a device: the copy waits for it.
+  static bool waits(const graph::Node& node) {
+    const auto is_elsewhere = [](const Tensor& t) { return !t.device().is_cpu(); };
+    return node.special && std::any_of(node.inputs.begin(), node.inputs.end(), is_elsewhere);
   }
 
   /// Outputs whose handles every run makes anew.
@@ -126,6 +144,7 @@ class Executable::Builder {
       made.slot = slot_of_[static_cast<size_t>(index)];
       made.dtype = node.outputs[i].dtype;
       made.shape = node.outputs[i].shape;
+      made.device = node.outputs[i].device;
       if (made.shape.num_elements() == 0) {
         // No elements: no bytes to share, and an arena may have none.
       } else if (planned.kind == Kind::view) {
@@ -183,7 +202,8 @@ class Executable::Builder {
     const plan::PlannedValue& v = plan_.values[index];
     if (v.place != plan::Place::arena || slot_of_[index] == kNoSlot) return;
     const graph::OutputInfo& info = v.node->outputs[v.output];
-    out_.in_arena_.push_back({slot_of_[index], v.offset, info.dtype, info.shape});
+    out_.in_arena_.push_back(
+        {slot_of_[index], arena_on(info.device), info.device, v.offset, info.dtype, info.shape});
     is_in_arena_.resize(next_slot_);
     is_in_arena_[slot_of_[index]] = true;
   }
@@ -194,11 +214,12 @@ class Executable::Builder {
     for (const plan::PlannedValue& v : plan_.values) {
       const bool is_owner = v.view_of == plan::kNone && v.takes_over == plan::kNone;
       if (v.place != plan::Place::arena || !is_owner || v.bytes == 0) continue;
+      if (!v.node->outputs[v.output].device.is_cpu()) continue;  // the host cannot look
       mark({v.offset, v.bytes, v.node->outputs[v.output].dtype}, v.first, v.last);
     }
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const plan::PlannedStep& step = plan_.steps[i];
-      if (step.workspace == 0) continue;
+      if (step.workspace == 0 || !step.workspace_device().is_cpu()) continue;
       mark({step.workspace_offset, step.workspace, DType::uint8}, static_cast<int>(i),
            static_cast<int>(i));
     }
@@ -243,6 +264,7 @@ class Executable::Builder {
 
   Executable& out_;
   const plan::GraphPlan& plan_;
+  const bool meets_devices_ = open_device_count.load(std::memory_order_relaxed) > 1;
   std::vector<uint32_t> slot_of_;
   std::vector<bool> is_in_arena_;
   std::vector<uint32_t> donors_;
@@ -253,6 +275,9 @@ class Executable::Builder {
 
 Executable::Executable(const graph::Graph& graph, const plan::GraphPlan& plan, bool is_bounded)
     : need_(plan.arena_bytes), is_bounded_(is_bounded) {
+  for (const plan::DevicePlan& device : plan.devices) {
+    device_needs_.push_back(std::make_unique<ArenaNeed>(device.arena_bytes, device.device));
+  }
   Builder(*this, plan).build(graph);
 }
 

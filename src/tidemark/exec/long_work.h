@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tidemark/exec/eager.h"
+#include "tidemark/base/attached.h"
 
 namespace tidemark::exec {
 
@@ -11,21 +11,7 @@ namespace tidemark::exec {
 inline constexpr int64_t kLongWorkBytes = 64 << 10;
 inline constexpr int64_t kLongHeavyBytes = 4 << 10;
 
-extern constinit LongWorkHooks long_work_hooks;
-
-class LongWork {
- public:
-  explicit LongWork(bool is_long) : active_(is_long && long_work_hooks.enter) {
-    if (active_) token_ = long_work_hooks.enter();
-  }
-  ~LongWork() {
-    if (active_) long_work_hooks.leave(token_);
-  }
-  LongWork(const LongWork&) = delete;
-
- private:
-  bool active_;
-  void* token_ = nullptr;
-};
+/// `LongWork scope(is_long);`: the front end's lock is given away for its time.
+using LongWork = LockGivenAway;
 
 }  // namespace tidemark::exec

@@ -5,18 +5,19 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/base/interrupt.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/exec/failed_step.h"
-#include "tidemark/exec/placement.h"
+#include "tidemark/exec/observed_op.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/exec/versions.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/graph/effects.h"
 #include "tidemark/graph/graph.h"
-#include "tidemark/graph/special_scope.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/runs.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark::exec {
 
@@ -42,19 +43,17 @@ void check_has_values(std::span<const Tensor> inputs) {
 
 namespace {
 
-bool lies_elsewhere(std::span<const Variable> variables) {
-  const VariableScope untraced(nullptr);
-  return std::any_of(variables.begin(), variables.end(),
-                     [](const Variable& v) { return !v.operand().device().is_cpu(); });
-}
+bool is_elsewhere(const Tensor& t) { return t && !t.device().is_cpu(); }
 
-bool meets_devices(const graph::Effects& effects, std::span<const graph::InnerGraph> inner) {
-  if (lies_elsewhere(effects.reads) || lies_elsewhere(effects.writes)) return true;
+bool uses_elsewhere(const graph::Effects& effects, std::span<const graph::InnerGraph> inner) {
+  const NoHandlers now;
+  const auto lies_elsewhere = [](const Variable& v) { return is_elsewhere(v.operand()); };
+  if (std::any_of(effects.reads.begin(), effects.reads.end(), lies_elsewhere)) return true;
+  if (std::any_of(effects.writes.begin(), effects.writes.end(), lies_elsewhere)) return true;
   for (const graph::InnerGraph& part : inner) {
     for (const graph::Node* node : part.graph->nodes()) {
-      const auto inside =
-          node->special ? node->special->inner_graphs() : std::vector<graph::InnerGraph>();
-      if (meets_devices(graph::effects_of(*node), inside)) return true;
+      if (!node->special) continue;
+      if (uses_elsewhere(graph::effects_of(*node), node->special->inner_graphs())) return true;
     }
   }
   return false;
@@ -62,18 +61,35 @@ bool meets_devices(const graph::Effects& effects, std::span<const graph::InnerGr
 
 }  // namespace
 
-/// Plans are for the CPU alone so far: a run that meets another device goes step by step.
-bool Program::meets_devices(std::span<const Tensor> inputs) const {
-  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
-    return false;
-  const auto is_elsewhere = [](const Tensor& t) { return t && !t.device().is_cpu(); };
-  if (!placement().is_cpu() || std::any_of(inputs.begin(), inputs.end(), is_elsewhere) ||
-      std::any_of(constants_.begin(), constants_.end(), is_elsewhere)) {
-    return true;
-  }
-  return std::any_of(specials_.begin(), specials_.end(), [](const SpecialStep& step) {
-    return exec::meets_devices(step.special->effects(), step.special->inner_graphs());
+bool Program::uses_variables_elsewhere() const {
+  std::call_once(has_asked_variables_, [&] {
+    const auto uses = [](const SpecialStep& step) {
+      return uses_elsewhere(step.special->effects(), step.special->inner_graphs());
+    };
+    uses_variables_elsewhere_ = std::any_of(specials_.begin(), specials_.end(), uses);
   });
+  return uses_variables_elsewhere_;
+}
+
+std::optional<DeviceSetting> Program::device_setting(std::span<const Tensor> inputs) const {
+  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
+    return std::nullopt;
+  DeviceSetting setting{.usual = placement(), .is_soft = soft_placement()};
+  const bool meets = wishes_device_ || !setting.usual.is_cpu() || uses_variables_elsewhere() ||
+                     std::any_of(inputs.begin(), inputs.end(), is_elsewhere) ||
+                     std::any_of(constants_.begin(), constants_.end(), is_elsewhere);
+  if (!meets) return std::nullopt;
+  for (const Tensor& t : inputs) setting.inputs.push_back(t ? t.device() : Device());
+  return setting;
+}
+
+const Executable* Program::find_planned(std::span<const Tensor> inputs) const {
+  if (open_device_count.load(std::memory_order_relaxed) > 1) [[unlikely]] {
+    if (const auto setting = device_setting(inputs)) {
+      return versions_->find(*this, inputs, &*setting);
+    }
+  }
+  return versions_->find(*this, inputs);
 }
 
 /// The values of one run. The memory of the handles is kept by the thread for the next one.
@@ -149,19 +165,16 @@ class Program::Recorders {
     }
   }
   void finish(int recording, std::span<Tensor> inputs, std::span<Tensor> outputs) {
-    const std::unique_ptr<Recorder> recorder = std::move(started_[static_cast<size_t>(recording)]);
+    const std::unique_ptr<graph::Recorder> recorder =
+        std::move(started_[static_cast<size_t>(recording)]);
     remove_handler(recorder->handler());
     recorder->finish(inputs, outputs);
   }
 
  private:
   const std::vector<Recording>& all_;
-  std::vector<std::unique_ptr<Recorder>> started_;
+  std::vector<std::unique_ptr<graph::Recorder>> started_;
 };
-
-void RecordingSpecial::run(std::span<Tensor>, std::span<Tensor>) const {
-  fail<InternalError>("[", name(), "] runs as a step of a program only");
-}
 
 void Program::run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const {
   const SpecialStep& what = specials_[step.special - 1];
@@ -186,6 +199,9 @@ void Program::run_special(const Step& step, std::span<Tensor> slots, Recorders* 
 
 void Program::run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
                        bool straight) const {
+  std::optional<PlacementScope> scope;
+  if (step.wish) [[unlikely]]
+    scope.emplace(step.wish.value_or({}));
   const StepSite site(step.site);
   if (!step.op) return run_special(step, slots, recorders);
   // Borrowed handles: the slots keep the values.
@@ -213,11 +229,11 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   }
   const memory::ScopedRun scope("a graph");
   if (top_handler() == nullptr) check_has_values(inputs);
-  if (versions_ && top_handler() == nullptr && !meets_devices(inputs)) {
-    if (const Executable* planned = versions_->find(*this, inputs)) {
-      if (op_observer) [[unlikely]] {
+  if (versions_ && top_handler() == nullptr) {
+    if (const Executable* planned = find_planned(inputs)) {
+      if (is_observed()) [[unlikely]] {
         for (const Step& step : steps_) {
-          if (step.op) op_observer(*step.op);
+          if (step.op) tell_called(*step.op);
         }
       }
       return planned->run(inputs, outputs);
@@ -263,7 +279,9 @@ void Program::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
 Program::Program() = default;
 
 const Executable* Program::compiled_for(std::span<const Tensor> inputs) const {
-  return versions_ ? versions_->compile(*this, inputs) : nullptr;
+  if (!versions_) return nullptr;
+  const std::optional<DeviceSetting> setting = device_setting(inputs);
+  return versions_->compile(*this, inputs, setting ? &*setting : nullptr);
 }
 
 Program::~Program() {

@@ -11,45 +11,25 @@
 #include <tidemark/call.h>
 
 #include <functional>
+#include <mutex>
+#include <optional>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/graph/recording.h"
 
 namespace tidemark::exec {
 
 class Versions;
 class Executable;
-
-/// Sees what happens between the first use of some values and a step that asks about them.
-class TIDEMARK_API Recorder {
- public:
-  virtual ~Recorder() = default;
-  virtual CallHandler& handler() = 0;
-  virtual void watch(const Tensor& value) = 0;
-  virtual void set_recording(bool on) = 0;
-  /// The step itself, in place of the special's run.
-  virtual void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) = 0;
-};
-
-/// A special whose outputs depend on how some of its inputs came from others: it says that it needs
-/// a record.
-class TIDEMARK_API RecordingSpecial : public graph::Special {
- public:
-  virtual std::unique_ptr<Recorder> start() const = 0;
-  /// Inputs [0, num_watched) are watched from where they are made.
-  virtual size_t num_watched() const = 0;
-  /// Inputs [num_watched, num_seen) are what the question is about: steps they do not need are not
-  /// recorded.
-  virtual size_t num_seen() const = 0;
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
-};
+struct DeviceSetting;
 
 /// When a program is worth a plan.
 enum class Compile : uint8_t {
   when_repeated,  ///< sizes that come once are run step by step
   at_once,        ///< on the first run, where the sizes of all inputs were known from the start
+  never,          ///< run once, step by step
 };
 
-/// Keeps no node alive.
 class TIDEMARK_API Program {
  public:
   Program();
@@ -63,13 +43,14 @@ class TIDEMARK_API Program {
                                               Compile compile = Compile::when_repeated,
                                               int64_t budget = 0,
                                               std::vector<uint32_t> donated = {});
+  /// Of a part of a graph, which goes on growing: the part is copied.
   static std::shared_ptr<const Program> build(std::span<const Tensor> inputs,
                                               std::span<const Tensor> outputs,
                                               std::span<const graph::NodeRef> effects = {},
-                                              Compile compile = Compile::when_repeated,
-                                              int64_t budget = 0,
-                                              std::vector<uint32_t> donated = {});
+                                              Compile compile = Compile::when_repeated);
 
+  /// What it was built of.
+  const graph::Graph& graph() const { return *graph_; }
   size_t num_inputs() const { return num_inputs_; }
   size_t num_outputs() const { return outputs_.size(); }
   /// Inputs that no step and no output needs.
@@ -81,6 +62,10 @@ class TIDEMARK_API Program {
   /// Every tensor that it keeps for its runs, those of its planned versions included.
   void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
+  /// What a run with these inputs meets beside the CPU, on this thread as it is placed; none: it
+  /// meets nothing else.
+  std::optional<DeviceSetting> device_setting(std::span<const Tensor> inputs) const;
+
   /// The planned version for inputs like these, made now if need be; null: there is none.
   const Executable* compiled_for(std::span<const Tensor> inputs) const;
 
@@ -91,6 +76,7 @@ class TIDEMARK_API Program {
   struct Step {
     const OpDef* op = nullptr;
     uint32_t special = 0;  // 1 + index into specials_, where op is null
+    OptionalDevice wish;   // of the scope that it was traced in
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_dead = 0, num_dead = 0;
@@ -104,7 +90,7 @@ class TIDEMARK_API Program {
     int recording = -1;
   };
   struct Recording {
-    const RecordingSpecial* special = nullptr;
+    const graph::RecordingSpecial* special = nullptr;
     std::vector<std::pair<uint32_t, uint32_t>> watch;  // (step after which, slot)
     std::vector<int32_t> watch_first;                  // inputs of the program, constants
     std::vector<bool> matters;                         // by step
@@ -114,7 +100,10 @@ class TIDEMARK_API Program {
   class Frame;
   class Recorders;
 
-  bool meets_devices(std::span<const Tensor> inputs) const;
+  /// Whether any step, be it inside of another, reads or changes a variable on a device. Variables
+  /// stay where they were made: it is asked once, when there are devices.
+  bool uses_variables_elsewhere() const;
+  const Executable* find_planned(std::span<const Tensor> inputs) const;
   void run_step(const Step& step, std::span<Tensor> slots, Recorders* recorders,
                 bool straight) const;
   void run_special(const Step& step, std::span<Tensor> slots, Recorders* recorders) const;
@@ -122,6 +111,7 @@ class TIDEMARK_API Program {
     return ref >= 0 ? slots[static_cast<size_t>(ref)] : constants_[static_cast<size_t>(~ref)];
   }
 
+  std::shared_ptr<const graph::Graph> graph_;
   size_t num_inputs_ = 0;
   size_t num_slots_ = 0;
   std::vector<Step> steps_;
@@ -132,6 +122,9 @@ class TIDEMARK_API Program {
   std::vector<Recording> recordings_;
   std::vector<int32_t> outputs_;
   std::vector<uint32_t> unused_inputs_, donated_;
+  bool wishes_device_ = false;  // a step, be it inside of another, was traced in a scope of one
+  mutable std::once_flag has_asked_variables_;
+  mutable bool uses_variables_elsewhere_ = false;
   std::unique_ptr<Versions> versions_;  // null: never compiled
 };
 

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tidemark/base/backend.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/exec/last_uses.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/exec/versions.h"
+#include "tidemark/graph/cut.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/tensor/kept_for_runs.h"
 
@@ -13,17 +15,16 @@ namespace tidemark::exec {
 /// Turns nodes into steps: numbers the values, finds each one's last use.
 class Program::Builder {
  public:
-  Builder(Program& program, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-          std::span<const graph::NodeRef> effects)
-      : program_(program), nodes_(graph::nodes_for(outputs, effects, inputs)) {}
+  explicit Builder(Program& program)
+      : program_(program), graph_(program.graph()), nodes_(graph_.nodes()) {}
 
-  void build(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-    program_.num_inputs_ = inputs.size();
-    for (const Tensor& t : inputs) first_slot_.emplace(&graph::node_of(t), next_slot_++);
+  void build() {
+    program_.num_inputs_ = graph_.inputs().size();
+    for (const Tensor& t : graph_.inputs()) first_slot_.emplace(&graph::node_of(t), next_slot_++);
     for (graph::Node* node : nodes_) {
       if (!first_slot_.contains(node) && !graph::is_constant(*node)) add_step(*node);
     }
-    for (const Tensor& t : outputs) program_.outputs_.push_back(reference(t));
+    for (const Tensor& t : graph_.outputs()) program_.outputs_.push_back(reference(t));
     program_.num_slots_ = next_slot_;
     find_last_uses();
     for (size_t i = 0; i < program_.specials_.size(); ++i) find_recorded(i);
@@ -44,6 +45,18 @@ class Program::Builder {
     return ~static_cast<int32_t>(found->second);
   }
 
+  static bool wishes_device(const graph::Node& node) {
+    if (!node.wish.value_or({}).is_cpu()) return true;
+    const bool is_possible = open_device_count.load(std::memory_order_relaxed) > 1;
+    if (!is_possible || !node.special) return false;
+    for (const graph::InnerGraph& inner : node.special->inner_graphs()) {
+      for (const graph::Node* inside : inner.graph->nodes()) {
+        if (wishes_device(*inside)) return true;
+      }
+    }
+    return false;
+  }
+
   void add_step(graph::Node& node) {
     if (graph::is_placeholder(node)) {
       fail("the graph needs the value of an input it was not given: ",
@@ -53,6 +66,8 @@ class Program::Builder {
     step.op = node.op;
     step.attrs = node.attrs;
     step.site = node.site;
+    step.wish = node.wish;
+    program_.wishes_device_ = program_.wishes_device_ || wishes_device(node);
     step.first_input = static_cast<uint32_t>(program_.operands_.size());
     step.num_inputs = static_cast<uint32_t>(node.inputs.size());
     for (const Tensor& t : node.inputs) program_.operands_.push_back(reference(t));
@@ -89,7 +104,7 @@ class Program::Builder {
   /// Which steps lie between what a recording special watches and what it asks about.
   void find_recorded(size_t index) {
     SpecialStep& what = program_.specials_[index];
-    const auto* special = dynamic_cast<const RecordingSpecial*>(what.special.get());
+    const graph::RecordingSpecial* special = what.special->recording();
     if (!special) return;
     what.recording = static_cast<int>(program_.recordings_.size());
     Recording recording;
@@ -126,6 +141,7 @@ class Program::Builder {
   }
 
   Program& program_;
+  const graph::Graph& graph_;
   std::vector<graph::Node*> nodes_;
   std::unordered_map<const graph::Node*, uint32_t> first_slot_;
   std::unordered_map<const detail::TensorImpl*, size_t> constants_;
@@ -134,27 +150,27 @@ class Program::Builder {
 
 std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile compile,
                                               int64_t budget, std::vector<uint32_t> donated) {
-  return build(graph.inputs(), graph.outputs(), graph.effects(), compile, budget,
-               std::move(donated));
-}
-
-std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
-                                              std::span<const Tensor> outputs,
-                                              std::span<const graph::NodeRef> effects,
-                                              Compile compile, int64_t budget,
-                                              std::vector<uint32_t> donated) {
   auto program = std::make_shared<Program>();
+  program->graph_ = graph.shared_from_this();
   program->donated_ = std::move(donated);
-  Builder(*program, inputs, outputs, effects).build(inputs, outputs);
+  Builder(*program).build();
   static const bool plans = settings::flag(settings::kPlan);
   // One step gains nothing from a plan.
-  if ((plans && program->steps_.size() > 1) || budget > 0) {
+  if ((plans && compile != Compile::never && program->steps_.size() > 1) || budget > 0) {
+    const std::span<const Tensor> inputs = graph.inputs();
     const bool sizes_known = std::all_of(
         inputs.begin(), inputs.end(), [](const Tensor& t) { return t.shape().is_fully_known(); });
     program->versions_ = std::make_unique<Versions>(
         sizes_known || budget > 0 ? compile : Compile::when_repeated, budget);
   }
   return program;
+}
+
+std::shared_ptr<const Program> Program::build(std::span<const Tensor> inputs,
+                                              std::span<const Tensor> outputs,
+                                              std::span<const graph::NodeRef> effects,
+                                              Compile compile) {
+  return build(*graph::cut(inputs, outputs, effects), compile);
 }
 
 }  // namespace tidemark::exec

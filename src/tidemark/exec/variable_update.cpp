@@ -4,7 +4,7 @@
 
 #include "tidemark/exec/eager.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/tensor/variable_wait.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
 
@@ -21,12 +21,13 @@ void check_delta(const Variable& v, const Tensor& delta, const Tensor& value, co
   }
 }
 
-void trace_delta(VariableTracer& tracer, const Variable& v, const OpDef& op, const Tensor& delta) {
+/// Where a graph is being built: the update becomes a step of it.
+void trace_delta(LastHandler& answers, const Variable& v, const OpDef& op, const Tensor& delta) {
   if (delta.dtype() != v.dtype()) {
     fail("[assign_", op.name(), "] variable '", v.name(), "' holds ", name_of(v.dtype()),
          "; a value of ", name_of(delta.dtype()), " was given. Convert it with tf.cast");
   }
-  tracer.update(v, &op, std::span(&delta, 1), {});
+  answers.update(v, &op, std::span(&delta, 1), {});
 }
 
 /// What dispatch would check; nothing is converted here.
@@ -85,8 +86,8 @@ const OpDef& subtract_op() {
 void update_by(Variable& variable, const OpDef& op, std::span<const Tensor> rest,
                std::span<const Attr> attrs) {
   check_rest(op, variable.dtype(), rest);
-  if (VariableTracer* tracer = variable_tracer()) {
-    return tracer->update(variable, &op, rest, attrs);
+  if (LastHandler* answers = last_handler()) {
+    return answers->update(variable, &op, rest, attrs);
   }
   variable.transform([&](Tensor& value) {
     Tensor out = run_on(op, value, rest, attrs);
@@ -121,8 +122,8 @@ void Variable::apply(const OpDef* op, std::span<const Tensor> rest, std::span<co
 }
 
 void Variable::assign_add(const Tensor& delta) {
-  if (VariableTracer* tracer = variable_tracer()) {
-    return trace_delta(*tracer, *this, add_op(), delta);
+  if (LastHandler* answers = last_handler()) {
+    return trace_delta(*answers, *this, add_op(), delta);
   }
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_add");
@@ -131,8 +132,8 @@ void Variable::assign_add(const Tensor& delta) {
 }
 
 void Variable::assign_sub(const Tensor& delta) {
-  if (VariableTracer* tracer = variable_tracer()) {
-    return trace_delta(*tracer, *this, subtract_op(), delta);
+  if (LastHandler* answers = last_handler()) {
+    return trace_delta(*answers, *this, subtract_op(), delta);
   }
   transform([&](Tensor& value) {
     check_delta(*this, delta, value, "assign_sub");

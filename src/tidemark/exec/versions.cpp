@@ -1,14 +1,20 @@
 #include "tidemark/exec/versions.h"
 
 #include <tidemark/bytes.h>
+#include <tidemark/handler.h>
+#include <tidemark/memory.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
+#include "tidemark/base/attached.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/base/settings.h"
+#include "tidemark/base/upcalls.h"
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
-#include "tidemark/exec/placement.h"
 #include "tidemark/kernels/making_for_runs.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -16,11 +22,8 @@ namespace tidemark::exec {
 
 namespace {
 
-constinit Specialiser specialiser = nullptr;
-constinit std::atomic<PlanWatch> plan_watch{nullptr};
-
 /// Inputs that nobody looks at may be missing.
-uint64_t hash_of(std::span<const Tensor> inputs) {
+uint64_t hash_of(std::span<const Tensor> inputs, const DeviceSetting* setting) {
   uint64_t hash = 1469598103934665603ull;
   const auto mix = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211ull; };
   for (const Tensor& t : inputs) {
@@ -28,37 +31,109 @@ uint64_t hash_of(std::span<const Tensor> inputs) {
     mix(static_cast<uint64_t>(t.rank()) + 77);
     for (int64_t d : t.shape()) mix(static_cast<uint64_t>(d));
   }
+  if (setting) {
+    mix(setting->usual.number() + 7u);
+    for (const Device device : setting->inputs) mix(device.number());
+  }
   return hash | 1;
 }
 
 }  // namespace
 
-void set_specialiser(Specialiser chosen) noexcept { specialiser = chosen; }
-
-void set_plan_watch(PlanWatch see) noexcept { plan_watch.store(see, std::memory_order_release); }
-
 std::shared_ptr<graph::Graph> specialise(const Program& program, std::span<const Tensor> inputs,
                                          std::shared_ptr<graph::Graph>* unfused,
                                          compile::Repetitions* repetitions) {
-  if (!specialiser) return nullptr;
+  OptionalDevice usual;
+  if (program.device_setting(inputs)) usual = placement();
   const PlacementScope on_cpu((Device()));  // passes compute what is known already
-  std::shared_ptr<graph::Graph> graph = specialiser(program, inputs);
-  return graph ? compile::run_passes(std::move(graph), unfused, repetitions) : nullptr;
+  std::shared_ptr<graph::Graph> graph = upcalls.specialise(program.graph(), inputs);
+  return graph ? compile::run_passes(std::move(graph), unfused, repetitions, usual) : nullptr;
 }
 
 namespace {
 
-[[noreturn]] void fail_budget(const PlannedGraph& least, int64_t budget) {
-  const plan::GraphPlan& plan = least.plan;
+/// A device of which a plan takes more than it may.
+struct Overrun {
+  Device device;
+  int64_t peak = 0;
+  int64_t allowed = 0;
+  bool is_limit = false;  // of the device itself, not a budget that was given
+};
+
+/// Bytes on the device that are there whenever the graph runs: inputs, constants, variables.
+int64_t held_on(const graph::Graph& graph, Device device) {
+  int64_t bytes = 0;
+  std::unordered_set<const memory::Buffer*> buffers;
+  const auto count = [&](const Tensor& t) {
+    const memory::Buffer* buffer = t.impl()->buffer;
+    const bool is_new = !buffer || buffers.insert(buffer).second;
+    if (t.device() == device && is_new) bytes += static_cast<int64_t>(t.nbytes());
+  };
+  std::for_each(graph.inputs().begin(), graph.inputs().end(), count);
+  const NoHandlers now;
+  for (const graph::Node* node : graph.nodes()) {
+    for (const Tensor& t : node->inputs) {
+      if (!t.is_symbolic()) count(t);
+    }
+    const graph::Effects effects = graph::effects_of(*node);
+    for (const Variable& variable : effects.reads) count(variable.operand());
+    for (const Variable& variable : effects.writes) count(variable.operand());
+  }
+  return bytes;
+}
+
+/// The budget bounds every device by itself, and so does the limit of each beside the CPU, whose
+/// own counts what lives there when a run asks for its arena.
+std::optional<Overrun> overrun_of(const graph::Graph& graph, const plan::GraphPlan& plan,
+                                  int64_t budget) {
+  if (budget > 0 && plan.peak > budget) return Overrun{Device(), plan.peak, budget};
+  for (const plan::DevicePlan& device : plan.devices) {
+    const int64_t left = memory::stats(device.device).limit - held_on(graph, device.device);
+    if (device.peak > left && (budget <= 0 || left < budget)) {
+      return Overrun{device.device, device.peak, left, true};
+    }
+    if (budget > 0 && device.peak > budget) return Overrun{device.device, device.peak, budget};
+  }
+  return std::nullopt;
+}
+
+int64_t peak_on(const plan::GraphPlan& plan, Device device) {
+  if (device.is_cpu()) return plan.peak;
+  for (const plan::DevicePlan& part : plan.devices) {
+    if (part.device == device) return part.peak;
+  }
+  return 0;
+}
+
+/// All that a run takes, on whatever device.
+int64_t whole_peak(const plan::GraphPlan& plan) {
+  int64_t bytes = plan.peak;
+  for (const plan::DevicePlan& device : plan.devices) bytes += device.peak;
+  return bytes;
+}
+
+int fullest_step(const plan::GraphPlan& plan, Device device) {
+  for (const plan::DevicePlan& part : plan.devices) {
+    if (part.device != device) continue;
+    return static_cast<int>(std::max_element(part.loads.begin(), part.loads.end()) -
+                            part.loads.begin());
+  }
   const auto at = std::max_element(
       plan.steps.begin(), plan.steps.end(),
       [](const plan::PlannedStep& a, const plan::PlannedStep& b) { return a.load < b.load; });
-  const int step = static_cast<int>(at - plan.steps.begin());
+  return static_cast<int>(at - plan.steps.begin());
+}
+
+/// The largest values alive at the peak, for a message.
+std::string alive_at_peak(const plan::GraphPlan& plan, Device device) {
+  const int step = fullest_step(plan, device);
   std::vector<const plan::PlannedValue*> alive;
   for (const plan::PlannedValue& v : plan.values) {
     const bool own = v.place != plan::Place::elsewhere && v.view_of == plan::kNone;
-    if (own && v.takes_over == plan::kNone && v.first <= step && step <= v.last)
+    const bool is_there = v.node->outputs[v.output].device == device;
+    if (own && is_there && v.takes_over == plan::kNone && v.first <= step && step <= v.last) {
       alive.push_back(&v);
+    }
   }
   std::sort(alive.begin(), alive.end(),
             [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
@@ -68,9 +143,23 @@ namespace {
     what += message(i ? ", " : "", format_bytes(alive[i]->bytes), " of ", graph::kind_of(node));
     if (node.site) what += message(" at ", memory::describe(*node.site));
   }
-  fail<ResourceExhaustedError>("a memory budget of ", format_bytes(budget),
-                               " was given; the lowest peak found is ", format_bytes(plan.peak),
-                               ", where ", what,
+  return what;
+}
+
+[[noreturn]] void fail_overrun(const plan::GraphPlan& least, const Overrun& over) {
+  const std::string what = alive_at_peak(least, over.device);
+  const std::string where = over.device.is_cpu() ? "" : " on " + over.device.name();
+  if (over.is_limit) {
+    fail<ResourceExhaustedError>(
+        "the memory limit of ", over.device.name(), " leaves ",
+        format_bytes(std::max<int64_t>(0, over.allowed)),
+        " beside arguments, variables and constants; the lowest peak found is ",
+        format_bytes(over.peak), ", where ", what,
+        " are alive. Raise the limit with tf.memory.set_limit, or give smaller inputs");
+  }
+  fail<ResourceExhaustedError>("a memory budget of ", format_bytes(over.allowed),
+                               " was given; the lowest peak found is ", format_bytes(over.peak),
+                               where, ", where ", what,
                                " are alive. Give at least that, or smaller inputs");
 }
 
@@ -87,29 +176,38 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
   const bool is_wish = budget <= 0;  // no error where it cannot be had
   static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
   if (is_wish) budget = wished;
-  if (budget <= 0) return out;
+  if (!overrun_of(*graph, out.plan, budget)) return out;
+  // What is split becomes steps of the CPU's.
+  const bool is_here = out.plan.devices.empty();
   PlannedGraph least = out;
   // What is alive at once has to be a little less than what it takes when packed.
   for (const double part : {1.0, 0.97, 0.93, 0.88}) {
-    if (least.plan.peak <= budget) return least;
-    const auto target = static_cast<int64_t>(part * static_cast<double>(budget));
-    compile::Fitted fitted = compile::fit_budget(graph, target, unfused);
+    const std::optional<Overrun> over = overrun_of(*graph, least.plan, budget);
+    if (!over) return least;
+    // Steps are repeated by what is alive everywhere: other devices keep what they take.
+    const int64_t others = whole_peak(least.plan) - over->peak;
+    const auto target = others + static_cast<int64_t>(part * static_cast<double>(over->allowed));
+    compile::Fitted fitted = compile::fit_budget(graph, target, is_here ? unfused : nullptr);
     compile::verify(*fitted.graph);
     plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
     const bool fits = fitted.fits;
-    if (plan.peak < least.plan.peak) {
+    if (peak_on(plan, over->device) < over->peak) {
       least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak,
                fitted.added_time,       fitted.repeated, std::move(fitted.splits)};
     }
     if (!fits) break;  // the lowest there is: aiming lower does not help
   }
-  if (least.plan.peak > budget && !is_wish) fail_budget(least, budget);
+  if (const auto over = overrun_of(*graph, least.plan, is_wish ? 0 : budget)) {
+    fail_overrun(least.plan, *over);
+  }
   return least;
 }
 
 Versions::~Versions() {
-  const Version* next = newest_.load(std::memory_order_acquire);
-  while (next) delete std::exchange(next, next->older);
+  for (const Known* all : {&on_cpu_, &on_devices_}) {
+    const Version* next = all->newest.load(std::memory_order_acquire);
+    while (next) delete std::exchange(next, next->older);
+  }
 }
 
 bool Versions::Version::fits(std::span<const Tensor> inputs) const {
@@ -119,14 +217,22 @@ bool Versions::Version::fits(std::span<const Tensor> inputs) const {
   return true;
 }
 
-const Versions::Version* Versions::known(std::span<const Tensor> inputs) const {
-  const Version* next = newest_.load(std::memory_order_acquire);
+const Versions::Version* Versions::Known::find(std::span<const Tensor> inputs) const {
+  const Version* next = newest.load(std::memory_order_acquire);
   while (next && !next->fits(inputs)) next = next->older;
   return next;
 }
 
-bool Versions::was_seen(std::span<const Tensor> inputs) {
-  const uint64_t hash = hash_of(inputs);
+const Versions::Version* Versions::find_known(std::span<const Tensor> inputs,
+                                              const DeviceSetting* setting) const {
+  if (!setting) return on_cpu_.find(inputs);
+  const Version* next = on_devices_.newest.load(std::memory_order_acquire);
+  while (next && !(*next->setting == *setting && next->fits(inputs))) next = next->older;
+  return next;
+}
+
+bool Versions::was_seen(std::span<const Tensor> inputs, const DeviceSetting* setting) {
+  const uint64_t hash = hash_of(inputs, setting);
   const WaitingLock lock(mutex_);
   for (uint64_t seen : seen_) {
     if (seen == hash) return true;
@@ -136,17 +242,20 @@ bool Versions::was_seen(std::span<const Tensor> inputs) {
   return false;
 }
 
-const Executable* Versions::find(const Program& program, std::span<const Tensor> inputs) {
-  if (const Version* version = known(inputs)) return version->executable.get();
-  if (budget_ == 0 && count_.load(std::memory_order_relaxed) >= kMost) return nullptr;
-  if (when_ == Compile::when_repeated && !was_seen(inputs)) return nullptr;
-  return compile(program, inputs);
+const Executable* Versions::find(const Program& program, std::span<const Tensor> inputs,
+                                 const DeviceSetting* setting) {
+  if (const Version* version = find_known(inputs, setting)) return version->executable.get();
+  if (budget_ == 0 && known(setting).count.load(std::memory_order_relaxed) >= kMost) return nullptr;
+  if (when_ == Compile::when_repeated && !was_seen(inputs, setting)) return nullptr;
+  return compile(program, inputs, setting);
 }
 
-const Executable* Versions::compile(const Program& program, std::span<const Tensor> inputs) {
+const Executable* Versions::compile(const Program& program, std::span<const Tensor> inputs,
+                                    const DeviceSetting* setting) {
   const WaitingLock lock(mutex_);
-  if (const Version* version = known(inputs)) return version->executable.get();
+  if (const Version* version = find_known(inputs, setting)) return version->executable.get();
   auto made = std::make_unique<Version>();
+  if (setting) made->setting = std::make_unique<const DeviceSetting>(*setting);
   for (const Tensor& t : inputs) made->shapes.push_back(t ? t.shape() : Shape::unknown());
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
   try {
@@ -156,7 +265,8 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
       const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());
       unfused.reset();
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
-      if (const PlanWatch see = plan_watch.load(std::memory_order_acquire)) see(planned);
+      if (is_observed()) [[unlikely]]
+        for_each_observer([&](Observer& observer) { observer.planned(planned); });
       for (const plan::PlannedStep& step : planned.plan.steps) {
         if (step.node->special) step.node->special->prepare(step.node->inputs);
       }
@@ -164,7 +274,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   } catch (const InternalError&) {
     throw;  // a fault of ours must not hide
   } catch (const ResourceExhaustedError&) {
-    if (budget_ > 0) throw;
+    if (budget_ > 0 || setting) throw;
   } catch (const Error&) {
     made->executable.reset();  // the run itself says what is wrong
   }
@@ -174,27 +284,36 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
         " was given, but sizes in this function depend on what only a run can tell, or its "
         "gradients go through loops: it cannot be planned");
   }
-  made->older = newest_.load(std::memory_order_relaxed);
+  Known& all = known(setting);
+  made->older = all.newest.load(std::memory_order_relaxed);
   const Executable* executable = made->executable.get();
-  newest_.store(made.release(), std::memory_order_release);
-  count_.fetch_add(1, std::memory_order_relaxed);
+  all.newest.store(made.release(), std::memory_order_release);
+  all.count.fetch_add(1, std::memory_order_relaxed);
   if (executable) release_idle_code();
   return executable;
 }
 
-void Versions::each_constant(const std::function<void(const Tensor&)>& visit) const {
-  for (const Version* v = newest_.load(std::memory_order_acquire); v; v = v->older) {
-    if (!v->executable) continue;
-    for (const Tensor& t : v->executable->constants()) visit(t);
+template <class Visit>
+void Versions::each(Visit visit) const {
+  for (const Known* all : {&on_cpu_, &on_devices_}) {
+    const Version* next = all->newest.load(std::memory_order_acquire);
+    for (; next; next = next->older) visit(*next);
   }
+}
+
+void Versions::each_constant(const std::function<void(const Tensor&)>& visit) const {
+  each([&](const Version& version) {
+    if (!version.executable) return;
+    for (const Tensor& t : version.executable->constants()) visit(t);
+  });
 }
 
 size_t Versions::bytes() const {
   size_t bytes = 0;
-  for (const Version* v = newest_.load(std::memory_order_acquire); v; v = v->older) {
-    bytes += sizeof(Version) + v->shapes.size() * sizeof(Shape);
-    if (v->executable) bytes += v->executable->bytes();
-  }
+  each([&](const Version& version) {
+    bytes += sizeof(Version) + version.shapes.size() * sizeof(Shape);
+    if (version.executable) bytes += version.executable->bytes();
+  });
   return bytes;
 }
 

@@ -10,6 +10,14 @@
 
 namespace tidemark::exec {
 
+/// What a plan depends on beside sizes where a run meets devices other than the CPU.
+struct DeviceSetting {
+  std::vector<Device> inputs{};
+  Device usual;  // where steps run that nothing else places
+  bool is_soft = true;
+  bool operator==(const DeviceSetting&) const = default;
+};
+
 /// A program that cannot be compiled, or whose sizes keep changing, is run step by step.
 class Versions {
  public:
@@ -19,10 +27,12 @@ class Versions {
   Versions(const Versions&) = delete;
   Versions& operator=(const Versions&) = delete;
 
-  /// Null: run it step by step this time.
-  const Executable* find(const Program& program, std::span<const Tensor> inputs);
+  /// Null: run it step by step this time. `setting`: null where the CPU does it all.
+  const Executable* find(const Program& program, std::span<const Tensor> inputs,
+                         const DeviceSetting* setting = nullptr);
   /// At once, whether or not such sizes were seen before. Null: it cannot be compiled.
-  const Executable* compile(const Program& program, std::span<const Tensor> inputs);
+  const Executable* compile(const Program& program, std::span<const Tensor> inputs,
+                            const DeviceSetting* setting = nullptr);
   size_t bytes() const;
   void each_constant(const std::function<void(const Tensor&)>& visit) const;
 
@@ -34,37 +44,38 @@ class Versions {
   struct Version {
     std::vector<Shape> shapes;               // unknown: nobody looks at that input
     std::unique_ptr<Executable> executable;  // null: these sizes cannot be planned
+    std::unique_ptr<const DeviceSetting> setting;
     const Version* older = nullptr;
     bool fits(std::span<const Tensor> inputs) const;
   };
+  /// Versions of the CPU's alone are found without a look at devices.
+  struct Known {
+    std::atomic<const Version*> newest{nullptr};
+    std::atomic<int> count{0};
+    const Version* find(std::span<const Tensor> inputs) const;
+  };
 
-  const Version* known(std::span<const Tensor> inputs) const;
-  bool was_seen(std::span<const Tensor> inputs);
+  Known& known(const DeviceSetting* setting) { return setting ? on_devices_ : on_cpu_; }
+  const Version* find_known(std::span<const Tensor> inputs, const DeviceSetting* setting) const;
+  bool was_seen(std::span<const Tensor> inputs, const DeviceSetting* setting);
+  template <class Visit>
+  void each(Visit visit) const;
 
   const Compile when_;
   const int64_t budget_;
-  std::atomic<const Version*> newest_{nullptr};
-  std::atomic<int> count_{0};
+  Known on_cpu_, on_devices_;
   mutable std::mutex mutex_;
   uint64_t seen_[kRemembered] = {};
   int next_seen_ = 0;
 };
 
-/// How a program becomes a graph of known sizes: the layers that trace know. Null: it cannot.
-using Specialiser = std::shared_ptr<graph::Graph> (*)(const Program& program,
-                                                      std::span<const Tensor> inputs);
-TIDEMARK_API void set_specialiser(Specialiser specialiser) noexcept;
-
-/// A graph of the given sizes, after all passes. Null: it cannot be made. `unfused`, where it is
-/// given, becomes the graph as it is before fusion; `repetitions`: what is computed twice.
+/// The program's graph for inputs of the given sizes, after all passes. Null: it cannot be made.
+/// `unfused`, where it is given, becomes the graph as it is before fusion; `repetitions`: what is
+/// computed twice. On which devices its values lie depends on those of the inputs and on this
+/// thread's placement.
 TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
     const Program& program, std::span<const Tensor> inputs,
     std::shared_ptr<graph::Graph>* unfused = nullptr, compile::Repetitions* repetitions = nullptr);
-
-struct PlannedGraph;
-/// Sees every plan that programs are going to run by. Null: nobody.
-using PlanWatch = void (*)(const PlannedGraph& planned) noexcept;
-TIDEMARK_API void set_plan_watch(PlanWatch see) noexcept;
 
 /// A graph and its plan, within the budget where there is one.
 struct PlannedGraph {

@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "tidemark/exec/versions.h"
-#include "tidemark/explain/python_steps.h"
 
 namespace tidemark::explain {
 
@@ -68,8 +67,8 @@ class Outliner {
     } else if (!effects.writes.empty()) {
       out.detail =
           message(special.heavy_work() ? "into " : "over ", effects.writes.size(), " variables");
-    } else if (const auto* step = dynamic_cast<const PythonStep*>(&special)) {
-      out.detail = step->stands_for();
+    } else if (const auto function = special.python_function()) {
+      out.detail = *function;
     }
     const std::vector<graph::InnerGraph> inner = special.inner_graphs();
     for (size_t i = 0; i < inner.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "tidemark/explain/plan_report.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <unordered_set>
 
@@ -32,6 +33,7 @@ class Reporter {
     out_.seconds = plan_.seconds;
     for (size_t i = 0; i < plan_.steps.size(); ++i) add_step(static_cast<int>(i));
     for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
+    add_devices();
     count_what_is_elsewhere();
     out_.reuses = explain_reuses(plan_);
     out_.donations = explain_donations(plan_);
@@ -41,30 +43,74 @@ class Reporter {
   void add_step(int index) {
     const plan::PlannedStep& step = plan_.steps[static_cast<size_t>(index)];
     const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
-    out_.steps.push_back({op, line, step.load});
+    out_.steps.push_back({op, line, step.load, step.device.name()});
+    add_copies(step, index);
     const bool has_parts = step.kind == plan::PlannedStep::Kind::special;
     if (has_parts) {
       out_.inner = std::max(out_.inner, step.workspace + step.inner);
-    } else {
+    } else if (step.workspace_device().is_cpu()) {
       out_.workspaces = std::max(out_.workspaces, step.workspace);
     }
     if (step.inner > 0) {
       out_.buffers.push_back({"inside " + op, line, "own", step.inner, 0, index, index, {}});
     }
+    for (const auto& need : step.inner_on_devices) {
+      buffers_on(need.device)
+          .push_back({"inside " + op, line, "own", need.bytes, 0, index, index, {}});
+    }
     if (step.workspace > 0) {
-      out_.buffers.push_back({(has_parts ? "inside " : "workspace of ") + op,
-                              line,
-                              "arena",
-                              step.workspace,
-                              step.workspace_offset,
-                              index,
-                              index,
-                              {}});
+      buffers_on(step.workspace_device())
+          .push_back({(has_parts ? "inside " : "workspace of ") + op,
+                      line,
+                      "arena",
+                      step.workspace,
+                      step.workspace_offset,
+                      index,
+                      index,
+                      {}});
     }
     if (step.kind == plan::PlannedStep::Kind::eager && !step.node->outputs.empty()) {
       out_.refusals.push_back(
           message(describe_step(*step.node), ": only the run can tell its size"));
     }
+  }
+
+  /// A step whose result lies elsewhere than what it reads copies that, and does nothing else.
+  void add_copies(const plan::PlannedStep& step, int index) {
+    const graph::Node& node = *step.node;
+    if (step.kind != plan::PlannedStep::Kind::computing || node.inputs.size() != 1) return;
+    const Tensor& from = node.inputs[0];
+    if (node.outputs.size() != 1 || from.device() == step.device) return;
+    const graph::Node& maker = from.is_symbolic() ? graph::node_of(from) : node;
+    out_.copies.push_back({index, std::string(graph::kind_of(maker)), line_of(maker),
+                           from.device().name(), step.device.name(),
+                           static_cast<int64_t>(from.nbytes())});
+  }
+
+  PlannedDevice& on(Device device) {
+    const std::string name = device.name();
+    for (PlannedDevice& known : devices_) {
+      if (known.name == name) return known;
+    }
+    devices_.push_back({.name = name});
+    return devices_.back();
+  }
+
+  std::vector<PlannedBuffer>& buffers_on(Device device) {
+    return device.is_cpu() ? out_.buffers : on(device).buffers;
+  }
+
+  void add_devices() {
+    for (const plan::DevicePlan& plan : plan_.devices) {
+      PlannedDevice& device = on(plan.device);
+      device.peak = plan.peak;
+      device.lower_bound = plan.lower_bound;
+      device.arena = plan.arena_bytes;
+      device.results = plan.result_bytes;
+      device.loads = plan.loads;
+    }
+    out_.devices.assign(std::make_move_iterator(devices_.begin()),
+                        std::make_move_iterator(devices_.end()));
   }
 
   /// The value whose buffer this one lies in.
@@ -81,23 +127,25 @@ class Reporter {
     const plan::PlannedValue& v = plan_.values[static_cast<size_t>(index)];
     if (v.place == plan::Place::elsewhere || v.bytes == 0) return;
     const int owner = owner_of(index);
+    const Device device = plan_.device_of(index);
     const std::string op(graph::kind_of(*v.node));
     if (owner != index) {
       const auto buffer = buffers_.find(owner);
       if (buffer == buffers_.end()) return;
-      PlannedBuffer& into = out_.buffers[buffer->second];
+      PlannedBuffer& into = buffers_on(device)[buffer->second];
       if (v.takes_over != plan::kNone) into.written_over_by.push_back(op);
       if (v.is_result && into.place != "donated") into.place = "result";
       return;
     }
-    buffers_[index] = out_.buffers.size();
+    buffers_[index] = buffers_on(device).size();
     const bool given = std::any_of(plan_.donations.begin(), plan_.donations.end(),
                                    [&](const plan::Donation& d) { return d.value == index; });
     const char* place = given                           ? "donated"
                         : v.place == plan::Place::arena ? "arena"
                         : v.is_result                   ? "result"
                                                         : "own";
-    out_.buffers.push_back({op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
+    buffers_on(device).push_back(
+        {op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
     if (place == std::string_view("own")) {
       out_.refusals.push_back(message(
           describe_step(*v.node), ": a buffer of its own, because a step it goes to may keep it"));
@@ -130,15 +178,17 @@ class Reporter {
   const graph::Graph& graph_;
   const plan::GraphPlan& plan_;
   PlanReport& out_;
-  std::map<int, size_t> buffers_;
+  std::deque<PlannedDevice> devices_;
+  std::map<int, size_t> buffers_;  // by the value that owns it: its place among its device's
 };
 
 }  // namespace
 
-Tensor spec_of(DType dtype, const Shape& shape) {
+Tensor spec_of(DType dtype, const Shape& shape, Device device) {
   auto impl = std::make_unique<detail::TensorImpl>();
   impl->dtype = dtype;
   impl->shape = shape;
+  impl->device = device;
   impl->num_elements = shape.is_fully_known() ? shape.num_elements() : 0;
   return Tensor::adopt(impl.release());
 }

@@ -13,7 +13,7 @@ namespace tidemark::explain {
 TIDEMARK_API PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inputs,
                                     std::string name, int64_t budget = 0);
 
-/// A tensor of which only dtype and shape are known.
-TIDEMARK_API Tensor spec_of(DType dtype, const Shape& shape);
+/// A tensor of which only dtype, shape and device are known.
+TIDEMARK_API Tensor spec_of(DType dtype, const Shape& shape, Device device = {});
 
 }  // namespace tidemark::explain

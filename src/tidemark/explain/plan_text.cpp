@@ -101,8 +101,8 @@ class Groups {
   std::vector<Group> all_;
 };
 
-void add_peak(std::string& out, const PlanReport& plan) {
-  const int at = plan.peak_step();
+void add_peak(std::string& out, const PlanReport& plan, int at,
+              const std::vector<PlannedBuffer>& buffers) {
   if (at < 0) return;
   const PlannedStepInfo& step = plan.steps[static_cast<size_t>(at)];
   out += cut(message("alive at the peak, step ", at + 1, " of ", plan.steps.size(), ", ", step.op,
@@ -110,7 +110,7 @@ void add_peak(std::string& out, const PlanReport& plan) {
              kColumns - 1) +
          ":\n";
   Groups alive;
-  for (const PlannedBuffer& b : plan.buffers) {
+  for (const PlannedBuffer& b : buffers) {
     if (b.first > at || at > b.last) continue;
     const std::string op =
         b.written_over_by.empty() ? b.op : b.op + ", " + b.written_over_by.back();
@@ -128,6 +128,30 @@ void add_peak(std::string& out, const PlanReport& plan) {
   }
   if (rows.size() > kMostShown) {
     out += right(format_bytes(rest), 13) + message("  ", rows.size() - kMostShown, " others\n");
+  }
+}
+
+void add_devices(std::string& out, const PlanReport& plan) {
+  for (const PlannedDevice& device : plan.devices) {
+    out += message("on ", device.name, ": peak ", format_bytes(device.peak), ", lower bound ",
+                   format_bytes(device.lower_bound), "\n");
+    row(out, "arena", device.arena, "one block for all that does not outlive the call");
+    row(out, "results", device.results, "buffers of their own");
+    const auto highest = std::max_element(device.loads.begin(), device.loads.end());
+    const bool is_empty = highest == device.loads.end();
+    add_peak(out, plan, is_empty ? -1 : static_cast<int>(highest - device.loads.begin()),
+             device.buffers);
+  }
+  if (plan.copies.empty()) return;
+  out += message(plan.copies.size(), " copies between devices:\n");
+  Groups groups;
+  for (const PlannedCopy& c : plan.copies) {
+    groups.add({c.line.empty() ? c.op : c.op + " at " + c.line, c.from + " to " + c.to}, c.bytes);
+  }
+  const std::vector<Group> rows = groups.largest_first();
+  for (size_t i = 0; i < std::min(rows.size(), kMostShown); ++i) {
+    const std::string who = rows[i].times() + rows[i].what[0] + ": " + rows[i].what[1];
+    out += right(format_bytes(rows[i].bytes), 13) + "  " + cut(who, kColumns - 15) + "\n";
   }
 }
 
@@ -243,7 +267,8 @@ std::string PlanReport::to_string() const {
     for (const std::string& split : splits) out += wrapped(split);
     out += message("  about ", percent(added_time), " more time\n");
   }
-  add_peak(out, *this);
+  add_peak(out, *this, peak_step(), buffers);
+  add_devices(out, *this);
   out += "over time, " + message(steps.size(), " steps:\n");
   out += "  " + timeline(steps, lower_bound) + "\n";
   add_donations(out, *this);

@@ -42,6 +42,7 @@ class Comparison {
   bool same(const Node& a, const Node& b) {
     if (lines_ == Lines::compared && a.site != b.site) return false;
     if (a.op != b.op || !a.special != !b.special || a.attrs != b.attrs) return false;
+    if (a.wish != b.wish) return false;
     if (a.special && !a.special->is_same(*b.special)) return false;
     if (is_placeholder(a) && partner_[&a] != &b) return false;
     if (a.outputs.size() != b.outputs.size()) return false;

@@ -13,15 +13,16 @@ class Donated final : public Special {
   void run(std::span<Tensor>, std::span<Tensor>) const override {
     fail<FailedPreconditionError>("a tensor that was donated to ", function_, " has no value");
   }
-  const std::string& function() const { return function_; }
+  const std::string* donated_to() const override { return &function_; }
 
  private:
   std::string function_;
 };
 
-const Donated* special_of(const Tensor& t) noexcept {
-  if (!t.is_symbolic() || !symbolic(t).node) return nullptr;
-  return dynamic_cast<const Donated*>(node_of(t).special.get());
+/// Null: the tensor was not donated.
+const std::string* function_of(const Tensor& t) noexcept {
+  if (!t.is_symbolic() || !symbolic(t).node || !node_of(t).special) return nullptr;
+  return node_of(t).special->donated_to();
 }
 
 }  // namespace
@@ -37,15 +38,15 @@ Tensor donated_tensor(const Tensor& t, std::string function, memory::Site* site)
   return output_of(*node, 0);
 }
 
-bool is_donated(const Tensor& t) noexcept { return special_of(t) != nullptr; }
+bool is_donated(const Tensor& t) noexcept { return function_of(t) != nullptr; }
 
 bool was_donated_at(const Tensor& t, const memory::Site* site) noexcept {
-  return special_of(t) && node_of(t).site == site;
+  return function_of(t) && node_of(t).site == site;
 }
 
 std::string describe_donated(const Tensor& t) {
   const memory::Site* site = node_of(t).site;
-  return message("a tensor of shape ", t.shape(), " was donated to ", special_of(t)->function(),
+  return message("a tensor of shape ", t.shape(), " was donated to ", *function_of(t),
                  site ? " at " : "", site ? memory::describe(*site) : std::string(),
                  " and has no value any more: use what that call returned, or give it "
                  "tf.identity(...) of what is needed later");

@@ -118,6 +118,13 @@ struct InnerProgram {
 struct InnerNeed {
   int64_t arena = 0;    ///< the largest of its parts: reserved in the arena of the graph around it
   int64_t outside = 0;  ///< beside it
+  /// On a device other than the CPU, arenas and all.
+  struct OnDevice {
+    Device device;
+    int64_t bytes = 0;
+  };
+  std::vector<OnDevice> on_devices{};
+  std::vector<Device> outputs{};  ///< where they lie; none: only the run can tell
 };
 
 /// Which steps must not change places though no value flows between them. The only place where

@@ -53,10 +53,11 @@ NodeRef Graph::new_node() {
   return NodeRef::adopt(node.release());
 }
 
-Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined) {
+Tensor Graph::add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined,
+                        Device device) {
   const NodeRef node = new_node();
   node->special = placeholder_special();
-  node->outputs.push_back({dtype, shape});
+  node->outputs.push_back({dtype, shape, 0, device});
   inputs_.push_back(output_of(*node, 0, std::move(imagined)));
   return inputs_.back();
 }
@@ -87,13 +88,27 @@ std::vector<Node*> nodes_for(std::span<const Tensor> tensors, std::span<const No
 
 std::vector<Node*> Graph::nodes() const { return nodes_for(outputs_, effects_); }
 
+namespace {
+
+size_t bytes_of(const Node& node) {
+  return sizeof(Node) + node.outputs.size() * (sizeof(OutputInfo) + sizeof(SymbolicImpl)) +
+         node.attrs.size() * sizeof(Attr) + node.inputs.size() * sizeof(Tensor) +
+         (node.special ? node.special->bytes() : 0);
+}
+
+}  // namespace
+
+size_t Graph::node_bytes() const {
+  size_t bytes = sizeof(Graph);
+  for (const Node* node : nodes()) bytes += bytes_of(*node);
+  return bytes;
+}
+
 size_t Graph::bytes() const {
   std::unordered_set<const memory::Buffer*> seen;
   size_t bytes = sizeof(Graph);
   for (const Node* node : nodes()) {
-    bytes += sizeof(Node) + node->outputs.size() * (sizeof(OutputInfo) + sizeof(SymbolicImpl)) +
-             node->attrs.size() * sizeof(Attr) + node->inputs.size() * sizeof(Tensor);
-    if (node->special) bytes += node->special->bytes();
+    bytes += bytes_of(*node);
     for (const Tensor& t : node->inputs) {
       const memory::Buffer* buffer = t.impl()->buffer;
       if (buffer && seen.insert(buffer).second) bytes += buffer->charged;

@@ -30,6 +30,10 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   void finalize() { is_finalized_.store(true, std::memory_order_relaxed); }
   bool is_finalized() const { return is_finalized_.load(std::memory_order_relaxed); }
   NodeRef new_node();
+  /// What nodes of a kind are called unless told otherwise; the kind itself where no name is given.
+  using NamesOfKinds = std::unordered_map<std::string, std::string>;
+  void name_kinds(std::shared_ptr<const NamesOfKinds> names) { kinds_ = std::move(names); }
+  std::string default_name(std::string_view kind) const;
   /// The name, with a number behind it where it is taken: "add", "add_1", … Names that differ in
   /// case alone are the same. Any number of threads.
   std::string unique_name(const std::string& name);
@@ -44,7 +48,8 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   std::vector<NodeRef> named_nodes() const;
   /// Keeps the node: it runs though nobody looks at its outputs.
   void keep(const NodeRef& node) { effects_.push_back(node); }
-  Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {});
+  Tensor add_input(DType dtype, const Shape& shape, std::unique_ptr<Imagined> imagined = {},
+                   Device device = {});
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
@@ -55,6 +60,8 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   std::vector<Node*> nodes() const;
   /// Bytes of the nodes and of the constants they keep; a buffer kept twice counts once.
   size_t bytes() const;
+  /// Without the constants.
+  size_t node_bytes() const;
   /// One line a node: "%3 = add(%1, %2) : float32 (2, None)   train.py:12 in step".
   std::string to_string() const;
   std::string to_dot() const;
@@ -71,6 +78,7 @@ class TIDEMARK_API Graph : public std::enable_shared_from_this<Graph> {
   // its nodes forgets their names; numbers are not used again.
   std::unordered_map<std::string, int64_t> asked_;
   std::unordered_map<std::string, Node*> named_;
+  std::shared_ptr<const NamesOfKinds> kinds_;  // null: there are none
   uint64_t id_;
   std::atomic<bool> is_finalized_{false};
   std::vector<Tensor> inputs_, outputs_;

@@ -13,15 +13,6 @@ std::string key_of(std::string name) {
   return name;
 }
 
-struct DefaultNames {
-  std::mutex mutex;
-  std::unordered_map<std::string, std::string> by_kind;  // entries stay where they are
-};
-DefaultNames& default_names() {
-  static DefaultNames names;
-  return names;
-}
-
 /// A reference, unless the last one is gone already.
 NodeRef share_if_alive(Node* node) {
   uint32_t refs = node->refs.load(std::memory_order_relaxed);
@@ -35,19 +26,6 @@ NodeRef share_if_alive(Node* node) {
 
 }  // namespace
 
-void set_default_name(std::string kind, std::string name) {
-  DefaultNames& names = default_names();
-  const std::lock_guard hold(names.mutex);
-  names.by_kind[std::move(kind)] = std::move(name);
-}
-
-const std::string& default_name(std::string_view kind) {
-  DefaultNames& names = default_names();
-  const std::lock_guard hold(names.mutex);
-  const std::string key(kind);
-  return names.by_kind.try_emplace(key, key).first->second;
-}
-
 const std::string& name_of(Node& node) {
   if (node.label.empty()) {
     std::string kind(kind_of(node));
@@ -55,6 +33,13 @@ const std::string& name_of(Node& node) {
     node.label = graph ? graph->unique_name(kind) : std::move(kind);
   }
   return node.label;
+}
+
+std::string Graph::default_name(std::string_view kind) const {
+  std::string own(kind);
+  if (!kinds_) return own;
+  const auto known = kinds_->find(own);
+  return known == kinds_->end() ? own : known->second;
 }
 
 std::string Graph::new_name(const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/op_facts.h"
+#include "tidemark/graph/recording.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::graph {
@@ -33,6 +34,12 @@ void release(Node* node) noexcept {
   dying.is_draining = false;
 }
 
+bool are_equal(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.to_ints() == b.to_ints();
+}
+
+}  // namespace
+
 void destroy_symbolic(detail::TensorImpl* impl) noexcept {
   auto* self = static_cast<SymbolicImpl*>(impl);
   Node* node = self->node;
@@ -57,18 +64,14 @@ std::vector<int64_t> known_ints(const detail::TensorImpl& impl) {
   return value.to_ints();
 }
 
-const bool registered = (set_symbolic_hooks({destroy_symbolic, known_ints}), true);
-
-bool are_equal(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && a.to_ints() == b.to_ints();
-}
-
-}  // namespace
-
 constinit std::atomic<int64_t> live_nodes{0};
 
 bool Special::is_same(const Special& other) const {
   return this == &other || (typeid(*this) == typeid(other) && equals(other));
+}
+
+void RecordingSpecial::run(std::span<Tensor>, std::span<Tensor>) const {
+  fail<InternalError>("[", name(), "] runs as a step of a program only");
 }
 
 void Special::compute(std::span<const Tensor>, std::span<const Tensor>, void*) const {
@@ -103,6 +106,7 @@ Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined)
   if (info.id == 0) info.id = new_tensor_id();
   impl->dtype = info.dtype;
   impl->is_symbolic = true;
+  impl->device = info.device;
   impl->shape = info.shape;
   impl->num_elements = info.shape.is_fully_known() ? info.shape.num_elements() : 0;
   impl->index = index;

@@ -10,8 +10,10 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "tidemark/base/placement.h"
 #include "tidemark/graph/effects.h"
 #include "tidemark/memory/site.h"
 
@@ -34,6 +36,7 @@ class TIDEMARK_API OutOfScopeError : public InvalidArgumentError {
 namespace tidemark::graph {
 
 class Graph;
+class RecordingSpecial;
 struct Node;
 
 /// What is known of a symbolic tensor whose shape is not: its shape, and if it is small and made of
@@ -93,6 +96,17 @@ class TIDEMARK_API Special {
   /// The update that it is, by its inputs: it does nothing else and has no outputs.
   virtual const VariableUpdate* update() const { return nullptr; }
 
+  /// Where among its inputs those begin that its outputs are; nothing: they are others. Tapes see
+  /// more of it, nobody else does.
+  virtual std::optional<size_t> passed_inputs_at() const { return {}; }
+  /// The Python that it runs: the library's function that could not be traced, or "" for the user's
+  /// own code; nothing: it runs none.
+  virtual std::optional<std::string_view> python_function() const { return {}; }
+  /// Where the memory went of the tensor that it stands for; null: it stands for a computation.
+  virtual const std::string* donated_to() const { return nullptr; }
+  /// Itself, where its outputs depend on how its inputs came about; null: they do not.
+  virtual const RecordingSpecial* recording() const { return nullptr; }
+
   virtual std::vector<InnerGraph> inner_graphs() const { return {}; }
   virtual std::vector<InnerProgram> inner_programs() const { return {}; }
   /// What inner graphs take for inputs of these shapes; nothing where only the run can tell.
@@ -110,6 +124,8 @@ struct OutputInfo {
   Shape shape;
   /// Who this value is to tapes: all handles on the output share it. 0 until the first is made.
   uint64_t id = 0;
+  /// Where its elements will lie, in graphs that a plan is made of; the CPU in all others.
+  Device device{};
 };
 
 /// A counted reference.
@@ -145,6 +161,7 @@ struct Node {
   std::vector<NodeRef> before;  // run before this one, whether or not it looks at their outputs
   std::vector<OutputInfo> outputs;
   memory::Site* site = nullptr;  // pinned
+  OptionalDevice wish;           // the scope it was made in; none: it runs where its caller does
   std::weak_ptr<Graph> graph;
   uint64_t graph_id = 0;  // tells graphs apart, also those that are gone
   std::string label;      // its name, once it has one
@@ -157,6 +174,11 @@ struct Node {
 
 inline SymbolicImpl& symbolic(const Tensor& t) { return *static_cast<SymbolicImpl*>(t.impl()); }
 inline Node& node_of(const Tensor& t) { return *symbolic(t).node; }
+
+/// The last handle went.
+void destroy_symbolic(detail::TensorImpl* impl) noexcept;
+/// The elements that the tensor will have in every run; throws ValueUnknownError where they differ.
+std::vector<int64_t> known_ints(const detail::TensorImpl& impl);
 
 /// A tensor that stands for output `index` of the node, as the node's OutputInfo says.
 TIDEMARK_API Tensor output_of(Node& node, uint32_t index, std::unique_ptr<Imagined> imagined = {});
@@ -171,10 +193,6 @@ TIDEMARK_API std::string_view kind_of(const Node& node);
 
 /// The node's name, made up where it has none: "add", "add_1", … within its graph.
 TIDEMARK_API const std::string& name_of(Node& node);
-/// What nodes of a kind are called unless told otherwise; the kind itself unless set here. Set
-/// before graphs are built.
-TIDEMARK_API void set_default_name(std::string kind, std::string name);
-TIDEMARK_API const std::string& default_name(std::string_view kind);
 /// More is known of the shape than the op tells.
 TIDEMARK_API void set_shape(const Tensor& t, const Shape& shape,
                             std::unique_ptr<Imagined> imagined);

@@ -1,5 +1,7 @@
 #include "tidemark/graph/specials.h"
 
+#include "tidemark/tensor/storage.h"
+
 namespace tidemark::graph {
 
 namespace {
@@ -35,6 +37,21 @@ void ReadVariable::run(std::span<Tensor>, std::span<Tensor> outputs) const {
 
 bool ReadVariable::equals(const Special& other) const {
   return static_cast<const ReadVariable&>(other).variable_ == variable_;
+}
+
+std::string CopyToDevice::describe() const { return message("copy to ", device_.name()); }
+
+void CopyToDevice::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  outputs[0] = inputs[0].to(device_);
+}
+
+void CopyToDevice::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                           void*) const {
+  copy_elements(inputs[0], outputs[0]);
+}
+
+bool CopyToDevice::equals(const Special& other) const {
+  return static_cast<const CopyToDevice&>(other).device_ == device_;
 }
 
 }  // namespace tidemark::graph

@@ -58,6 +58,23 @@ class TIDEMARK_API PureSpecial : public ComputingSpecial {
   Effects effects() const override { return {}; }
 };
 
+/// The elements of its input in memory of another device. To the host it waits until they are
+/// there.
+class TIDEMARK_API CopyToDevice final : public PureSpecial {
+ public:
+  explicit CopyToDevice(Device device) : device_(device) {}
+  std::string_view name() const override { return "copy_to_device"; }
+  std::string describe() const override;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void* workspace) const override;
+
+ private:
+  bool equals(const Special& other) const override;
+
+  Device device_;
+};
+
 /// Changes some variables, reads no others but by its inputs, and has no outputs. Allocates where
 /// somebody holds an old value, and nothing else.
 class TIDEMARK_API VariableUpdates : public ComputingSpecial {

@@ -318,7 +318,7 @@ class GraphReader {
   std::vector<Tensor> finish(const std::shared_ptr<const graph::Special>& special,
                              const NodeMessage& node, std::vector<Tensor>& inputs) const {
     std::vector<Tensor> outputs(node.outputs.size());
-    builder_->handle(special, node.outputs, inputs, outputs);
+    builder_->handle_step(special, node.outputs, inputs, outputs);
     return outputs;
   }
 
@@ -360,7 +360,7 @@ class GraphReader {
   }
 
   std::vector<Tensor> add_gradient(const NodeMessage& node, std::vector<Tensor>& inputs) {
-    trace::GradientQuestion question;
+    graph::GradientQuestion question;
     size_t wanted = node.seeds.size();
     for (uint64_t source : node.sources) {
       question.sources.push_back(source ? at(parts_.variables, source - 1, "variable")
@@ -393,7 +393,7 @@ class GraphReader {
 }  // namespace
 
 ReadGraph read_graph(std::string_view bytes, const GraphParts& parts) {
-  const trace::EagerScope outside;  // whatever is being built around this
+  const NoHandlers outside;  // whatever is being built around this
   return GraphReader(parts, 0).read(bytes);
 }
 

@@ -148,15 +148,15 @@ class GraphWriter {
       return NodeKind::update_variable;
     }
     if (const auto inner = special.inner_graphs(); !inner.empty()) return put_inner(out, inner);
-    if (const auto first = trace::attached_outputs_at(special)) {
+    if (const auto first = special.passed_inputs_at()) {
       inputs = inputs.subspan(*first, node.outputs.size());
       return NodeKind::pass;
     }
-    if (const trace::GradientQuestion* question = trace::question_of(special)) {
-      for (const Variable& source : question->sources) {
+    if (const graph::RecordingSpecial* asking = special.recording()) {
+      for (const Variable& source : asking->question().sources) {
         put_varint_field(out, kNodeSource, source ? 1 + parts_.add(source) : 0);
       }
-      for (bool has_seed : question->has_seed) put_varint_field(out, kNodeSeed, has_seed);
+      for (bool has_seed : asking->question().has_seed) put_varint_field(out, kNodeSeed, has_seed);
       return NodeKind::gradient;
     }
     const std::string site = node.site ? memory::describe(*node.site) : std::string();

@@ -54,7 +54,7 @@ void ModelWriter::add_signature(const std::string& name, uint64_t function,
 }
 
 void ModelWriter::write(const std::string& folder) const {
-  const trace::EagerScope outside;
+  const NoHandlers outside;
   BytesSink model;
   std::vector<NamedTensor> tensors;
   for (size_t i = 0; i < parts_.variables.size(); ++i) {

@@ -15,6 +15,27 @@ namespace tidemark {
 /// The line for which this thread works, kept from being forgotten; null: nobody knows.
 TIDEMARK_API std::shared_ptr<const memory::Site> place_of_work();
 
+class Stream;  // of a backend
+
+/// What a stream calls a kernel with: inputs that the definition reads on the host lie there, all
+/// else is the device's.
+class QueuedContext final : public KernelContext {
+ public:
+  QueuedContext(const OpCall& call, std::span<const Tensor> outputs, void* workspace,
+                Stream& stream)
+      : KernelContext(call, outputs, workspace), stream_(stream) {}
+  Stream& stream() const { return stream_; }
+
+ private:
+  Stream& stream_;
+};
+
+/// On which a kernel of a device enqueues its work. Kernels that only streams call may ask; those
+/// of the CPU compute where they are called.
+inline Stream& stream_of(KernelContext& context) {
+  return static_cast<QueuedContext&>(context).stream();
+}
+
 struct QueuedKernel {
   /// A tensor of the call. Elements on the device are referred to by address alone: the stream's
   /// order, not a reference, keeps them there. What lies on the host is kept.
@@ -23,6 +44,10 @@ struct QueuedKernel {
     Shape shape;
     void* data = nullptr;
     Tensor host;  // empty: on the device
+
+    static Operand of(const Tensor& t) {
+      return {t.dtype(), t.shape(), t.mutable_raw_data(), t.device().is_cpu() ? t : Tensor()};
+    }
   };
 
   const OpDef* op = nullptr;  // null: `step` computes

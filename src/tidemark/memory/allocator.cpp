@@ -1,5 +1,6 @@
 // allocate, borrow, release, shrink, grow: the road every tensor byte takes.
 
+#include "tidemark/base/upcalls.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/core.h"
 #include "tidemark/memory/device_memory.h"
@@ -7,6 +8,7 @@
 #include "tidemark/memory/idle.h"
 #include "tidemark/memory/os.h"
 #include "tidemark/memory/poison.h"
+#include "tidemark/memory/watch.h"
 
 #include <algorithm>
 #include <new>
@@ -222,8 +224,6 @@ void destroy_borrowed(Buffer* buffer) noexcept {
 
 namespace {
 
-constinit std::atomic<bool (*)()> idle_reclaimer{nullptr};
-
 inline Buffer* allocate_now(const Request& request) {
   if (!request.device.is_cpu()) [[unlikely]]
     return memory_of(request.device).allocate(request);
@@ -249,22 +249,13 @@ inline Buffer* allocate_now(const Request& request) {
   return buffer;
 }
 
-[[gnu::cold]] bool reclaim_idle() {
-  bool (*reclaim)() = idle_reclaimer.load(std::memory_order_acquire);
-  return reclaim && reclaim();
-}
-
 }  // namespace
-
-void set_idle_reclaimer(bool (*reclaim)()) noexcept {
-  idle_reclaimer.store(reclaim, std::memory_order_release);
-}
 
 Buffer* allocate(const Request& request) {
   try {
     return allocate_now(request);
   } catch (const ResourceExhaustedError&) {
-    if (!reclaim_idle()) throw;
+    if (!upcalls.give_back_idle(request.device)) throw;
   }
   return allocate_now(request);
 }
@@ -399,15 +390,15 @@ void set_idle(Buffer* buffer, bool idle, size_t used) noexcept {
   ledger_of(*buffer).set_idle(buffer, idle, used);
 }
 
-void start_watching(LedgerWatch& watch) noexcept {
+void start_watching(Observer& observer) {
   std::lock_guard hold(core.lock);
-  core.ledger.for_each([&](const Buffer& buffer) { watch.found(buffer); });
-  core.ledger.set_watch(&watch);
+  core.ledger.for_each([&](const Buffer& buffer) { observer.buffer_found(buffer); });
+  attach(observer);
 }
 
-void stop_watching() noexcept {
+void stop_watching(Observer& observer) noexcept {
   std::lock_guard hold(core.lock);
-  core.ledger.set_watch(nullptr);
+  detach(observer);
 }
 
 }  // namespace tidemark::memory

@@ -153,6 +153,7 @@ Buffer* DeviceMemory::allocate(const Request& request) {
     buffer->origin = kDeviceOrigin;
     buffer->owner = range;
     ledger_.add(buffer);
+    ++allocations_;
     return buffer;
   } catch (...) {
     leave_pages(*range);
@@ -211,6 +212,11 @@ Moment DeviceMemory::free_since(const Buffer& buffer) {
 int64_t DeviceMemory::committed() {
   std::lock_guard own(mutex_);
   return present_;
+}
+
+int64_t DeviceMemory::allocations() {
+  std::lock_guard own(mutex_);
+  return allocations_;
 }
 
 }  // namespace tidemark::memory

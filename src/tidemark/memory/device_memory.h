@@ -35,6 +35,8 @@ class DeviceMemory {
   /// When what lay in the buffer's bytes before it was released, in the order of the device's
   /// stream: another stream follows this moment before it touches them.
   Moment free_since(const Buffer& buffer);
+  /// Buffers made since the start.
+  int64_t allocations();
 
  private:
   struct Pages {
@@ -58,6 +60,7 @@ class DeviceMemory {
   std::vector<uint64_t> freed_at_;  // by page: the last release's moment of the stream
   int64_t present_ = 0;             // bytes of pages
   int64_t occupied_ = 0;            // bytes of pages with live bytes
+  int64_t allocations_ = 0;
   int64_t limit_;
   const int64_t retained_limit_;  // free pages that may stay
   Ledger ledger_;

@@ -12,8 +12,4 @@ struct Buffer;
 /// As set_idle, for a buffer of which only `used` bytes are needed: no more count as a tensor's.
 TIDEMARK_API void set_idle(Buffer* buffer, bool idle, size_t used) noexcept;
 
-/// Called, without any lock held, when an allocation would be refused; true: something was given
-/// back, and the allocation is tried once more.
-TIDEMARK_API void set_idle_reclaimer(bool (*reclaim)()) noexcept;
-
 }  // namespace tidemark::memory

@@ -34,6 +34,11 @@ const char* name_of(Holder holder) noexcept {
   return "unknown";
 }
 
+void Ledger::tell(void (Observer::*what)(const Buffer&) noexcept, const Buffer& buffer) noexcept {
+  if (!buffer.device.is_cpu()) return;
+  for_each_observer([&](Observer& observer) { (observer.*what)(buffer); });
+}
+
 void Ledger::set_holder(Buffer* buffer, Holder holder) noexcept {
   const auto charged = static_cast<int64_t>(buffer->charged);
   leave(holders_[static_cast<int>(buffer->holder)], charged);

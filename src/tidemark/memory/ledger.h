@@ -7,9 +7,9 @@
 // The caller holds the core's lock.
 #pragma once
 
+#include "tidemark/base/attached.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/memory/site.h"
-#include "tidemark/memory/watch.h"
 
 #include <cstdint>
 
@@ -41,8 +41,8 @@ class Ledger {
     }
     live_ += charged;
     note_peak();
-    if (watch_ != nullptr) [[unlikely]]
-      watch_->added(*buffer);
+    if (is_observed()) [[unlikely]]
+      tell(&Observer::buffer_added, *buffer);
   }
 
   void remove(Buffer* buffer) noexcept {
@@ -58,8 +58,8 @@ class Ledger {
       tensor_bytes_ -= static_cast<int64_t>(buffer->bytes);
     }
     (buffer->idle ? planned_ : live_) -= charged;
-    if (watch_ != nullptr) [[unlikely]]
-      watch_->removed(*buffer);
+    if (is_observed()) [[unlikely]]
+      tell(&Observer::buffer_removed, *buffer);
   }
 
   void set_holder(Buffer* buffer, Holder holder) noexcept;
@@ -68,9 +68,6 @@ class Ledger {
   /// The buffer now has `bytes` and is charged `charged`, both at most as much as before.
   void shrink(Buffer* buffer, size_t bytes, size_t charged) noexcept;
   void grow(Buffer* buffer, size_t bytes, size_t charged) noexcept;
-
-  /// Null: nobody wants to know.
-  void set_watch(LedgerWatch* watch) noexcept { watch_ = watch; }
 
   /// What the account had when the process was at its peak.
   int64_t at_peak(const Account& account) const noexcept {
@@ -119,9 +116,12 @@ class Ledger {
     --account.live_count;
   }
   void note_change(const Buffer& buffer) noexcept {
-    if (watch_ != nullptr) [[unlikely]]
-      watch_->changed(buffer);
+    if (is_observed()) [[unlikely]]
+      tell(&Observer::buffer_changed, buffer);
   }
+  /// Observers see the CPU's buffers.
+  [[gnu::cold]] static void tell(void (Observer::*what)(const Buffer&) noexcept,
+                                 const Buffer& buffer) noexcept;
   void use(int64_t bytes) noexcept {
     tensor_bytes_ += bytes;
     if (tensor_bytes_ > tensor_peak_) tensor_peak_ = tensor_bytes_;
@@ -143,7 +143,6 @@ class Ledger {
   uint64_t peak_number_ = 0;
   int64_t live_buffers_ = 0;
   Account holders_[kHolderKinds];
-  LedgerWatch* watch_ = nullptr;
 };
 
 }  // namespace tidemark::memory

@@ -76,7 +76,6 @@ TIDEMARK_OP(truediv)
 
 TIDEMARK_OP(divide_no_nan)
     .doc("x / y, but 0 where y is 0.")
-    .python("tf.math.divide_no_nan")
     .tensorflow("DivNoNan", {}, {}, "div_no_nan")
     .input("x", kInexact)
     .input("y", kInexact)

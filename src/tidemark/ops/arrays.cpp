@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "tidemark/ops/arrays.h"
-#include "tidemark/ops/dispatch.h"
 #include "tidemark/ops/movement.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
 

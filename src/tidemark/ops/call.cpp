@@ -3,15 +3,11 @@
 #include <array>
 
 #include "tidemark/memory/context.h"
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
 
 namespace {
-
-constinit Executor eager_executor = nullptr;
-
-thread_local constinit CallHandler* top __attribute__((tls_model("initial-exec"))) = nullptr;
 
 std::string allowed_dtypes(DTypeSet set) {
   std::string out;
@@ -114,14 +110,6 @@ std::vector<Tensor> promoted_inputs(const OpCall& call) {
   return out;
 }
 
-void hand_over(const OpCall& call, std::span<Tensor> outputs) {
-  if (top) {
-    top->handle(call, outputs);
-  } else {
-    eager_executor(call, outputs);
-  }
-}
-
 Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b, uint64_t donated,
               const void* return_address) {
   const memory::ScopedSite here(memory::site_of_address(return_address));
@@ -133,55 +121,21 @@ Tensor binary(const OpDef& op, const Tensor& a, const Tensor& b, uint64_t donate
 
 }  // namespace
 
-void set_eager_executor(Executor executor) noexcept { eager_executor = executor; }
-CallHandler* top_handler() noexcept { return top; }
-
-void CallHandler::next(const OpCall& call, std::span<Tensor> outputs) {
-  const Below scope(*this);  // calls made by the handlers below must not come back to this one
-  hand_over(call, outputs);
-}
-
-CallHandler::Below::Below(const CallHandler& self) noexcept : top_(top) { top = self.below_; }
-CallHandler::Below::~Below() { top = top_; }
-
-CallScope::CallScope(CallHandler& handler) { push_handler(handler); }
-CallScope::~CallScope() { top = top->below_; }
-
-NoHandlers::NoHandlers() noexcept : top_(std::exchange(top, nullptr)) {}
-NoHandlers::~NoHandlers() { top = top_; }
-
-void push_handler(CallHandler& handler) noexcept {
-  handler.below_ = top;
-  top = &handler;
-}
-
-bool remove_handler(CallHandler& handler) noexcept {
-  for (CallHandler** link = &top; *link; link = &(*link)->below_) {
-    if (*link != &handler) continue;
-    *link = handler.below_;
-    handler.below_ = nullptr;
-    return true;
-  }
-  return false;
-}
-
-CallHandler* handler_below(const CallHandler& handler) noexcept { return handler.below_; }
-
 void dispatch(const OpCall& call, std::span<Tensor> outputs) {
   if (call.op.has_dtype_attrs()) check_dtype_attrs(call);
-  if (is_plain(call)) return hand_over(call, outputs);
+  if (is_plain(call)) return answer(call, outputs);
   check_count(call);
   if (needs_promotion(call)) {
     const std::vector<Tensor> inputs = promoted_inputs(call);
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_input(call.op, static_cast<int>(i), inputs[i].dtype());
     }
-    return hand_over({call.op, inputs, call.attrs, 0}, outputs);
+    return answer({call.op, inputs, call.attrs, 0}, outputs);
   }
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     check_input(call.op, static_cast<int>(i), call.inputs[i].dtype());
   }
-  hand_over(call, outputs);
+  answer(call, outputs);
 }
 
 Tensor call(const OpDef& op, std::span<const Tensor> inputs, std::span<const Attr> attrs) {

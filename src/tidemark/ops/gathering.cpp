@@ -203,6 +203,14 @@ void boolean_mask_gradient(Grad& g) {
   g.dx(0) = call("reshape", {flat, whole});
 }
 
+/// Short integers, too, where elements are picked; what adds to them wants the usual ones.
+constexpr DTypeSet kPicking = dtype_set(DType::int16, DType::int32, DType::int64);
+
+Tensor as_index(const Tensor& indices) {
+  if (indices.dtype() != DType::int16) return indices;
+  return call("cast", {indices}, {{"dtype", DType::int32}});
+}
+
 std::optional<RowRule> gather_rows(const RowQuestion& q) {
   const int64_t batch = q.attr("batch_dims").as_int();
   if (batch != 0) return batch > 0 ? rows::every_input(q) : std::nullopt;
@@ -234,7 +242,7 @@ TIDEMARK_OP(gather)
     .python("tf.gather")
     .tensorflow("GatherV2", "params indices axis", "batch_dims")
     .input("params", kAny)
-    .input("indices", kIndex, 'I')
+    .input("indices", kPicking, 'I')
     .optional_attr("validate_indices", AttrKind::boolean)
     .optional_attr("axis", AttrKind::integer)
     .attr("batch_dims", AttrKind::integer, 0)
@@ -243,7 +251,7 @@ TIDEMARK_OP(gather)
     .rows(gather_rows)
     .gradient(
         [](Grad& g) {
-          g.dx(0) = call("gather_grad", {g.x(1), g.dy(), shape_tensor(g, 0)},
+          g.dx(0) = call("gather_grad", {as_index(g.x(1)), g.dy(), shape_tensor(g, 0)},
                          {{"axis", g.attr("axis")}, {"batch_dims", g.attr("batch_dims")}});
         },
         keep_x(1));
@@ -270,13 +278,13 @@ TIDEMARK_OP(gather_nd)
     .python("tf.gather_nd")
     .tensorflow("GatherNd")
     .input("params", kAny)
-    .input("indices", kIndex, 'I')
+    .input("indices", kPicking, 'I')
     .attr("batch_dims", AttrKind::integer, 0)
     .output("output", like("params"))
     .shape(gather_nd_rule)
     .gradient(
         [](Grad& g) {
-          g.dx(0) = call("gather_nd_grad", {g.x(1), g.dy(), shape_tensor(g, 0)},
+          g.dx(0) = call("gather_nd_grad", {as_index(g.x(1)), g.dy(), shape_tensor(g, 0)},
                          {{"batch_dims", g.attr("batch_dims")}});
         },
         keep_x(1));

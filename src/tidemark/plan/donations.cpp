@@ -54,14 +54,35 @@ class Donations {
   }
 
   void take_off_loads() {
+    take_off_host_loads(saved_on(Device()));
+    for (DevicePlan& device : plan_.devices) {
+      const std::vector<int64_t> saved = saved_on(device.device);
+      device.lower_bound = device.outside = 0;
+      int64_t now = 0;
+      for (size_t i = 0; i < plan_.steps.size(); ++i) {
+        now += saved[i];
+        device.lower_bound = std::max(device.lower_bound, device.loads[i] -= now);
+        device.outside = std::max(device.outside, device.outsides[i] -= now);
+      }
+    }
+  }
+
+ private:
+  /// Bytes of donated inputs that are free from each step on, beyond those of the steps before.
+  std::vector<int64_t> saved_on(Device where) const {
     std::vector<int64_t> saved(plan_.steps.size() + 1, 0);
     for (const Donation& d : plan_.donations) {
       if (d.fate == Fate::returned || d.fate == Fate::kept) continue;
+      if (plan_.device_of(plan_.input_values[d.input]) != where) continue;
       const int64_t bytes = value(plan_.input_values[d.input]).bytes;
       // What is not used again is let go after the last read.
       const int from = d.value != kNone ? first(d.value) : d.last_read + 1;
       saved[static_cast<size_t>(from)] += bytes;
     }
+    return saved;
+  }
+
+  void take_off_host_loads(const std::vector<int64_t>& saved) {
     int64_t now = 0;
     plan_.lower_bound = plan_.outside = 0;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -74,7 +95,6 @@ class Donations {
     }
   }
 
- private:
   const PlannedValue& value(int index) const { return plan_.values[static_cast<size_t>(index)]; }
   int first(int index) const { return value(index).first; }
 
@@ -128,6 +148,7 @@ class Donations {
       const int input = plan_.input_values[d.input];
       const bool is_free = d.fate == Fate::no_result || d.fate == Fate::read_last;
       if (!is_free || value(input).bytes != made.bytes) continue;
+      if (plan_.device_of(input) != plan_.device_of(result)) continue;
       if (d.last_read == made.first && may_write_over(result, input)) {
         d.fate = Fate::in_place;
         d.value = result;

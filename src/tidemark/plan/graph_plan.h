@@ -28,7 +28,7 @@ struct PlannedValue {
   uint32_t output = 0;
   int64_t bytes = 0;  ///< 0 too where only the run can tell
   Place place = Place::elsewhere;
-  int64_t offset = 0;        ///< in the arena
+  int64_t offset = 0;        ///< in the arena of its device
   int view_of = kNone;       ///< shares that value's bytes, from `view_offset` on
   int64_t view_offset = 0;   ///< in bytes
   int viewed_input = kNone;  ///< of its node: what a view shows, be it a constant
@@ -41,6 +41,7 @@ struct PlannedValue {
 struct PlannedStep {
   enum class Kind : uint8_t {
     kernel,     ///< into outputs that are there
+    queued,     ///< the same on the stream of a device, at a time of its own
     computing,  ///< a special that computes as a kernel does
     view,       ///< nothing is computed
     eager,      ///< an op whose outputs only the run can tell
@@ -48,15 +49,23 @@ struct PlannedStep {
   };
   const graph::Node* node = nullptr;
   Kind kind = Kind::special;
+  Device device;  ///< where its outputs and its workspace lie
   Kernel kernel;
   int64_t workspace = 0;
   int64_t workspace_offset = 0;
-  int64_t inner = 0;    ///< bytes outside the arena that a branch or a loop takes while it runs
+  int64_t inner = 0;  ///< bytes outside the arena that a branch or a loop takes while it runs
+  std::vector<graph::InnerNeed::OnDevice> inner_on_devices;  ///< the same elsewhere
   int64_t load = 0;     ///< bytes alive while it runs, workspace and inner bytes included
   int64_t outside = 0;  ///< of those, what does not lie in the arena
 
+  /// The arena that a branch or a loop is lent is the host's: on devices it takes its own.
+  Device workspace_device() const { return kind == Kind::queued ? device : Device(); }
+  /// Bytes outside the arena that a branch or a loop takes there while it runs.
+  int64_t inner_on(Device where) const;
   /// Its outputs are there before it runs.
-  bool fills_outputs() const { return kind == Kind::kernel || kind == Kind::computing; }
+  bool fills_outputs() const {
+    return kind == Kind::kernel || kind == Kind::queued || kind == Kind::computing;
+  }
 };
 
 /// An input whose memory the caller gives up, and what becomes of it.
@@ -75,6 +84,19 @@ struct Donation {
   int last_read = kNone;  ///< the last step that needs it; kNone: no step does
 };
 
+/// What a run takes of a device other than the CPU.
+struct DevicePlan {
+  Device device;
+  int64_t arena_bytes = 0;
+  int64_t result_bytes = 0;
+  int64_t outside = 0;
+  int64_t peak = 0;
+  int64_t lower_bound = 0;
+  std::vector<int64_t> loads;     ///< by step: bytes alive while it runs
+  std::vector<int64_t> outsides;  ///< of those, what does not lie in the arena
+};
+
+/// The numbers of the plan itself are the CPU's.
 struct GraphPlan {
   std::vector<PlannedStep> steps;    ///< in the order in which they run
   std::vector<PlannedValue> values;  ///< those of the inputs first
@@ -86,13 +108,16 @@ struct GraphPlan {
   int64_t peak = 0;         ///< arena and what lies outside: a run takes this much, to the byte
   int64_t lower_bound = 0;  ///< the largest load of any step
   int64_t traced_peak = 0;  ///< the largest load in the order of the program
-  double seconds = 0;       ///< spent on planning
+  std::vector<DevicePlan> devices;  ///< one for each where a value lies that the plan places
+  double seconds = 0;               ///< spent on planning
   std::vector<Donation> donations;
 
   /// The value that stands for the tensor; kNone: it holds elements itself.
   int value_of(const Tensor& t) const;
   /// The value whose bytes a view shows; of others, the value itself.
   int root_of(int value) const;
+  /// Where the value lies.
+  Device device_of(int value) const;
   std::vector<std::pair<const graph::Node*, int>> first_values;  // sorted by node
 };
 

@@ -85,6 +85,7 @@ void Lowering::add_node(const graph::Node& node) {
   const int first = first_value.at(&node);
   PlannedStep step;
   step.node = &node;
+  if (!node.outputs.empty()) step.device = node.outputs[0].device;
   if (node.op) {
     step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
   } else if (node.special->computes()) {
@@ -148,10 +149,10 @@ bool Lowering::find_kernel(const graph::Node& node, std::span<const Shape> shape
                            PlannedStep& step) const {
   const OpCall call{*node.op, node.inputs, node.attrs};
   const DType key = node.inputs.empty() ? node.outputs[0].dtype : node.inputs[0].dtype();
-  const Kernel* kernel = backend_of(Device()).find_kernel(*node.op, key);
+  const Kernel* kernel = backend_of(step.device).find_kernel(*node.op, key);
   if (!kernel) return false;
   step.kernel = *kernel;
-  step.kind = Kind::kernel;
+  step.kind = step.device.is_cpu() ? Kind::kernel : Kind::queued;
   if (step.kernel.workspace) {
     step.workspace = static_cast<int64_t>(step.kernel.workspace(call, shapes));
   }
@@ -172,8 +173,18 @@ void Lowering::make_views(const graph::Node& node, const InferContext& said) {
   }
 }
 
-/// What a step may keep, or make views of that nobody knows of, is not the plan's to place.
+/// What a step may keep, or make views of that nobody knows of, is not the plan's to place; nor is
+/// what a queue reads on the host at a time of its own.
 void Lowering::find_kept_inputs(const graph::Node& node, const PlannedStep& step) {
+  if (step.kind == Kind::queued) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int value = value_of(node.inputs[i]);
+      if (value != kNone && node.op->reads_on_host(i)) {
+        is_placed_[static_cast<size_t>(root_of(value))] = 0;
+      }
+    }
+    return;
+  }
   const bool keeps = step.kind == Kind::eager
                          ? !node.op->is_elementwise()
                          : step.kind == Kind::special && node.special->keeps_inputs();
@@ -205,6 +216,7 @@ void Lowering::find_takeovers(size_t index) {
                                         : may_write_into(*node.op, node.inputs, node.attrs, i);
       if (!allowed || !is_placed(output)) continue;
       if (t.dtype() != node.outputs[o].dtype || t.shape() != node.outputs[o].shape) continue;
+      if (t.device() != node.outputs[o].device) continue;
       problem.ops[index].in_place.emplace_back(output, value_of(t));
     }
   }

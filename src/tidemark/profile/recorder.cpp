@@ -7,8 +7,8 @@
 #include <mutex>
 #include <new>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/spin_mutex.h"
-#include "tidemark/exec/eager.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/watch.h"
@@ -24,10 +24,6 @@
 namespace tidemark::profile {
 
 constinit std::atomic<bool> is_on{false};
-
-namespace {
-constinit std::atomic<void (*)()> look_hook{nullptr};
-}
 
 namespace {
 
@@ -66,15 +62,14 @@ void each_buffer(const plan::GraphPlan& plan, Visit visit) {
 }
 
 /// Turns what it sees into events. Its lock is taken inside that of memory/, never around it.
-class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
+class Recorder final : public Observer {
  public:
-  void found(const memory::Buffer& b) noexcept override { note(EventKind::found, b); }
-  void added(const memory::Buffer& b) noexcept override { note(EventKind::allocate, b); }
-  void removed(const memory::Buffer& b) noexcept override { note(EventKind::free, b); }
-  void changed(const memory::Buffer& b) noexcept override { note(EventKind::change, b); }
+  void buffer_found(const memory::Buffer& b) noexcept override { note(EventKind::found, b); }
+  void buffer_added(const memory::Buffer& b) noexcept override { note(EventKind::allocate, b); }
+  void buffer_removed(const memory::Buffer& b) noexcept override { note(EventKind::free, b); }
+  void buffer_changed(const memory::Buffer& b) noexcept override { note(EventKind::change, b); }
 
-  uint64_t began() noexcept override { return now(); }
-  void ended(const char* op, uint64_t began) noexcept override {
+  void op_ended(const char* op, uint64_t began) noexcept override {
     const uint64_t took = now() - began;
     const memory::Site* site = memory::thread_context.site;
     {
@@ -101,7 +96,7 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
   }
 
   /// A plan was made: an event, and the map of its arena.
-  void planned(const exec::PlannedGraph& planned) noexcept {
+  void planned(const exec::PlannedGraph& planned) noexcept override {
     try {
       const std::string block = describe(planned);
       if (block.empty()) return;
@@ -141,8 +136,8 @@ class Recorder final : public memory::LedgerWatch, public exec::OpWatch {
   /// down the names of new places.
   void relax() noexcept {
     if (wants_look_.load(std::memory_order_relaxed)) [[unlikely]] {
-      const auto hook = look_hook.load(std::memory_order_acquire);
-      if (wants_look_.exchange(false, std::memory_order_relaxed) && hook != nullptr) hook();
+      const auto look = front_end().look;
+      if (wants_look_.exchange(false, std::memory_order_relaxed) && look != nullptr) look();
     }
     if (names_.has_new()) [[unlikely]]
       write_names();
@@ -187,16 +182,11 @@ Recorder& recorder() {
   return *known;
 }
 
-void note_plan(const exec::PlannedGraph& planned) noexcept { recorder().planned(planned); }
-
 /// The child of a fork has neither the writer's thread nor a right to the parent's file; the
 /// recorder's locks may be held by threads it does not have. It begins with a new one.
 void forget_in_child() {
   is_on.store(false, std::memory_order_relaxed);
-  exec::set_op_watch(nullptr);
-  exec::set_plan_watch(nullptr);
-  memory::stop_watching();
-  current.store(nullptr, std::memory_order_relaxed);
+  if (Recorder* parents = current.exchange(nullptr)) memory::stop_watching(*parents);
 }
 
 Header header_of(uint64_t flags) {
@@ -275,16 +265,12 @@ void Recorder::start(const Options& options) {
     last_ = {true, 0, 0, options.path, ""};
   }
   memory::start_watching(*this);
-  exec::set_op_watch(this);
-  exec::set_plan_watch(note_plan);
   is_on.store(true, std::memory_order_relaxed);
 }
 
 void Recorder::switch_off() noexcept {
   is_on.store(false, std::memory_order_relaxed);
-  exec::set_op_watch(nullptr);
-  exec::set_plan_watch(nullptr);
-  memory::stop_watching();
+  memory::stop_watching(*this);
   std::lock_guard hold(lock_);
   is_on_ = false;
 }
@@ -341,8 +327,6 @@ void start(const Options& options) { recorder().start(options); }
 Status stop() { return recorder().stop(); }
 Status status() { return recorder().status(); }
 void save(const std::string& path) { recorder().save(path); }
-
-void set_look_hook(void (*call)()) noexcept { look_hook.store(call, std::memory_order_release); }
 
 void mark(EventKind kind, std::string_view text, uint64_t value) noexcept {
   if (is_recording()) recorder().mark(kind, text, value);

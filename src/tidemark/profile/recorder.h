@@ -5,7 +5,8 @@
 //   profile::stop();                                  // says what was written
 //
 // Off it costs one branch an allocation and one an op. On, an event is a short lock and 32 bytes; a
-// thread of its own writes the file. When the file cannot be written, recording says so on the
+// thread of its own writes the file, and the front end is told of moments worth a look
+// (base/attached.h). When the file cannot be written, recording says so on the
 // standard error and switches itself off; the program goes on.
 #pragma once
 
@@ -43,12 +44,6 @@ TIDEMARK_API void save(const std::string& path);
 
 extern TIDEMARK_API std::atomic<bool> is_on;
 inline bool is_recording() noexcept { return is_on.load(std::memory_order_relaxed); }
-
-/// While recording, `call` comes whenever the live bytes have grown by a quarter since the last
-/// time (and by 64 KiB at least) and whenever the number of ops has doubled: moments worth a look
-/// at who holds what. It comes on the thread of an op that has ended, with no lock held. Null:
-/// never.
-TIDEMARK_API void set_look_hook(void (*call)()) noexcept;
 
 /// Notes that something happened on the running line: a step, a trace, a call, … Does nothing
 /// while nobody records.

@@ -28,7 +28,7 @@ struct RunTrace {
 };
 
 /// Sees the ops of a run on this thread and writes them down.
-class Tracer final : public CallHandler {
+class Tracer final : public Handler {
  public:
   /// `nodes`: those of the run, in its order, for their names.
   Tracer(RunTrace& trace, std::span<graph::Node* const> nodes);

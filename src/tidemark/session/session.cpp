@@ -118,7 +118,7 @@ std::shared_ptr<const exec::Program> Session::new_plan(const Request& request, c
   for (const auto& [what, value] : request.feeds) given.push_back(what);
   Plan plan;
   plan.program = exec::Program::build(given, request.fetches, request.operations);
-  plan.bytes = plan.program->bytes() + key.size() * 16 + 128;
+  plan.bytes = plan.program->bytes() + plan.program->graph().node_bytes() + key.size() * 16 + 128;
   const auto program = plan.program;
   const std::lock_guard hold(mutex_);
   ++misses_;
@@ -156,7 +156,7 @@ std::vector<Tensor> Session::run(const Request& request) {
 
 std::vector<Tensor> Session::run_open(const Request& request) {
   const memory::ScopedRun run("a session's run");
-  const trace::EagerScope eager;
+  const NoHandlers now;
   const CurrentValues scope(values_);
   const memory::BudgetScope budget(budget_ ? budget_.get() : memory::thread_context.budget);
   Interrupt interrupt{.is_cancelled = &is_cancelled_, .breathe = request.breathe};
@@ -174,7 +174,7 @@ std::vector<Tensor> Session::run_open(const Request& request) {
     const bool is_plain = request.feeds.empty() && request.operations.empty() && !request.trace;
     if (is_plain && request.fetches.size() == 1 && is_constant(request.fetches[0])) {
       std::vector<Tensor> out(1);
-      exec::Program::build({}, request.fetches)->run({}, out);
+      exec::Program::build({}, request.fetches, {}, exec::Compile::never)->run({}, out);
       if (may_forget_past(request.fetches[0])) fold(request.fetches[0], out[0]);
       return out;
     }
@@ -203,7 +203,7 @@ std::vector<Tensor> Session::run_traced(const Request& request, const exec::Prog
   {
     const memory::BudgetScope scope(whole.get());
     Tracer tracer(*request.trace, nodes);
-    const CallScope calls(tracer);
+    const HandlerScope calls(tracer);
     program.run(inputs, outputs);
   }
   request.trace->duration_us = microseconds(Wall::now() - start);

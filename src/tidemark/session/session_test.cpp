@@ -53,6 +53,19 @@ TEST_F(SessionTest, FeedsStandForTensors) {
   EXPECT_THROW(run(session, y), InvalidArgumentError);
 }
 
+TEST_F(SessionTest, OneOfSeveralOutputsMayBeFed) {
+  const Tensor x = placeholder({4});
+  const std::vector<Tensor> halves = call_all("split", std::vector{x}, {{"num", 2}});
+  const Tensor y = call("add", {halves[0], halves[1]});
+  scope_.reset();
+  Session session;
+  const Tensor value = Tensor::of({1.f, 2.f, 3.f, 4.f}), fed = Tensor::of({10.f, 20.f});
+  EXPECT_EQ(run(session, y, {{x, value}, {halves[1], fed}}).data<float>()[1], 22.f);
+  EXPECT_EQ(run(session, y, {{halves[1], fed}, {halves[0], fed}}).data<float>()[1], 40.f);
+  EXPECT_EQ(run(session, halves[1], {{halves[1], fed}}).data<float>()[0], 10.f);
+  EXPECT_THROW(run(session, y, {{halves[1], fed}}), InvalidArgumentError);  // x is not given
+}
+
 TEST_F(SessionTest, EachSessionHasItsOwnValues) {
   const GraphVariable v = variable({});
   const Tensor start = placeholder({});

@@ -47,11 +47,19 @@ Tensor Tensor::to(Device device) const {
 
 void copy_elements(const Tensor& from, const Tensor& to) {
   if (to.nbytes() == 0) return;
-  if (from.device() != to.device()) return copy_elements(from.to(to.device()), to);
-  if (to.device().is_cpu()) {
-    std::memmove(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+  const Device source = from.device(), target = to.device();
+  if (source == target) {
+    if (target.is_cpu()) {
+      std::memmove(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    } else {
+      accelerator_of(target).stream().copy(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    }
+  } else if (source.is_cpu()) {
+    accelerator_of(target).stream().copy_in(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+  } else if (target.is_cpu()) {
+    accelerator_of(source).stream().copy_out(to.mutable_raw_data(), from.raw_data(), to.nbytes());
   } else {
-    accelerator_of(to.device()).stream().copy(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    copy_elements(from.to(Device()), to);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <tidemark/bytes.h>
 
+#include "tidemark/base/upcalls.h"
 #include "tidemark/tensor/headers.h"
 
 namespace tidemark {
@@ -102,15 +103,9 @@ Tensor shape_only(const Tensor& t) {
   return Tensor::adopt(impl);
 }
 
-namespace {
-constinit SymbolicHooks symbolic_hooks;
-}
-
-void set_symbolic_hooks(SymbolicHooks hooks) noexcept { symbolic_hooks = hooks; }
-
 namespace detail {
 
-std::vector<int64_t> known_ints(const TensorImpl& impl) { return symbolic_hooks.known_ints(impl); }
+std::vector<int64_t> known_ints(const TensorImpl& impl) { return upcalls.known_ints(impl); }
 
 void fail_symbolic(const TensorImpl& impl) {
   fail<FailedPreconditionError>(
@@ -125,7 +120,7 @@ void fail_elsewhere(const TensorImpl& impl) {
 }
 
 void destroy(TensorImpl* impl) noexcept {
-  if (impl->is_symbolic) return symbolic_hooks.destroy(impl);
+  if (impl->is_symbolic) return upcalls.destroy_symbolic(impl);
   memory::Buffer* buffer = impl->buffer;
   detail::free_header(impl);
   if (buffer) memory::release(buffer);

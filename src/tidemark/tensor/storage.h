@@ -32,14 +32,6 @@ TIDEMARK_API uint64_t id_of(const Tensor& t) noexcept;
 /// Ids with this bit belong to values of trainable variables: tapes watch them by themselves.
 inline constexpr uint64_t kTrainableIds = uint64_t{1} << 63;
 
-/// How graph/ takes part in what tensors do.
-struct SymbolicHooks {
-  void (*destroy)(detail::TensorImpl* impl) noexcept = nullptr;
-  /// Throws when only a run can tell the elements.
-  std::vector<int64_t> (*known_ints)(const detail::TensorImpl& impl) = nullptr;
-};
-TIDEMARK_API void set_symbolic_hooks(SymbolicHooks hooks) noexcept;
-
 /// A tensor with the dtype and shape of `t` and no elements, for those that need no more.
 TIDEMARK_API Tensor shape_only(const Tensor& t);
 

@@ -3,6 +3,11 @@
 #include <cstring>
 #include <mutex>
 
+#include "tidemark/base/attached.h"
+#include "tidemark/base/backend.h"
+#include "tidemark/base/host_values.h"
+#include "tidemark/base/placement.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -23,8 +28,6 @@ struct Variable::State {
 };
 
 namespace {
-
-constinit WaitHooks wait_hooks;
 
 using Lock = WaitingLock;
 
@@ -65,6 +68,16 @@ Tensor own_header(const Tensor& t, uint64_t id) {
   return out;
 }
 
+/// A variable lives where it is made, whoever changes it later.
+Tensor placed(const Tensor& initial) {
+  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
+    return initial;
+  if (!initial.device().is_cpu() || belongs_on_host(initial.dtype(), initial.num_elements())) {
+    return initial;
+  }
+  return initial.to(placement());
+}
+
 }  // namespace
 
 namespace {
@@ -78,27 +91,18 @@ bool copy_into(Variable::State& state, const Tensor& value) {
   return true;
 }
 
-thread_local constinit VariableTracer* tracer __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit bool may_not_wait = false;
+
 }  // namespace
 
-VariableTracer* variable_tracer() noexcept { return tracer; }
-VariableScope::VariableScope(VariableTracer* next) noexcept : outer_(std::exchange(tracer, next)) {}
-VariableScope::~VariableScope() { tracer = outer_; }
-
-void set_wait_hooks(WaitHooks hooks) noexcept { wait_hooks = hooks; }
-
-namespace {
-thread_local constinit bool may_not_wait = false;
-}
 NoWaiting::NoWaiting() noexcept : outer_(std::exchange(may_not_wait, true)) {}
 NoWaiting::~NoWaiting() { may_not_wait = outer_; }
 
 WaitingLock::WaitingLock(std::mutex& mutex) : mutex_(mutex) {
   if (mutex.try_lock()) return;
   if (may_not_wait) fail<FailedPreconditionError>("another thread is at it right now");
-  void* token = wait_hooks.enter ? wait_hooks.enter() : nullptr;
+  const LockGivenAway meanwhile;
   mutex.lock();
-  if (wait_hooks.enter) wait_hooks.leave(token);
 }
 
 Variable::Variable(const Tensor& initial, VariableOptions options) {
@@ -117,7 +121,7 @@ Variable::Variable(const Tensor& initial, VariableOptions options) {
   state_->dtype = initial.dtype();
   state_->shape = declared;
   state_->id = new_tensor_id() | (options.trainable ? kTrainableIds : 0);
-  state_->value = own_header(initial, state_->id);
+  state_->value = own_header(placed(initial), state_->id);
 }
 
 const std::string& Variable::name() const { return state_->name; }
@@ -127,7 +131,7 @@ const Shape& Variable::shape() const { return state_->shape; }
 uint64_t Variable::id() const { return state_->id; }
 
 Tensor Variable::operand() const {
-  if (tracer) return tracer->read(*this);
+  if (LastHandler* answers = last_handler()) return answers->read(*this);
   const Lock lock(state_->mutex);
   return state_->value;
 }
@@ -141,9 +145,15 @@ void Variable::assign(const Tensor& value) {
     fail("variable '", state_->name, "' allows shape ", state_->shape, "; a value of shape ",
          value.shape(), " was given");
   }
-  if (tracer) return tracer->update(*this, nullptr, std::span(&value, 1), {});
+  if (LastHandler* answers = last_handler()) {
+    return answers->update(*this, nullptr, std::span(&value, 1), {});
+  }
   if (value.is_symbolic()) {
     fail("variable '", state_->name, "' was given a value of a graph that is not being built now");
+  }
+  if (open_device_count.load(std::memory_order_relaxed) > 1) [[unlikely]] {
+    const Device home = operand().device();
+    if (value.device() != home) return assign(value.to(home));
   }
   if (!can_share(value) && copy_into(*state_, value)) return;
   Tensor next = own_header(value, state_->id);
@@ -156,7 +166,7 @@ void Variable::assign(const Tensor& value) {
 }
 
 void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
-  if (tracer) {
+  if (last_handler()) {
     fail<UnimplementedError>("variable '", state_->name,
                              "' cannot be changed by C++ code while a graph is being built");
   }
@@ -168,6 +178,7 @@ void Variable::transform(const std::function<Tensor(Tensor&)>& change) {
     next.impl()->id.store(state_->id, std::memory_order_relaxed);
     return;
   }
+  if (value && value.device() != next.device()) next = next.to(value.device());
   if (value && value.impl()->buffer != next.impl()->buffer) {
     memory::set_holder(value.impl()->buffer, memory::Holder::value);
   }

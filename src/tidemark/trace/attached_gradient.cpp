@@ -39,8 +39,15 @@ class AttachGradient final : public graph::Special {
 
   std::string_view name() const override { return "custom_gradient"; }
   size_t bytes() const override { return backward_->bytes(); }
-  size_t num_inputs() const { return num_inputs_; }
+  std::optional<size_t> passed_inputs_at() const override { return num_inputs_; }
   graph::Effects effects() const override { return {.reads = variables_, .is_barrier = true}; }
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override {
+    graph::InnerNeed need;
+    for (size_t i = 0; i < num_outputs_; ++i) {
+      need.outputs.push_back(inputs[num_inputs_ + i].device());
+    }
+    return need;
+  }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
     for (size_t i = 0; i < num_outputs_; ++i) {
@@ -73,11 +80,6 @@ std::shared_ptr<const graph::Special> attach_gradient(size_t num_inputs, size_t 
                                                       std::vector<Variable> variables) {
   return std::make_shared<AttachGradient>(num_inputs, num_outputs, std::move(backward),
                                           std::move(variables));
-}
-
-std::optional<size_t> attached_outputs_at(const graph::Special& special) {
-  const auto* attached = dynamic_cast<const AttachGradient*>(&special);
-  return attached ? std::optional(attached->num_inputs()) : std::nullopt;
 }
 
 }  // namespace tidemark::trace

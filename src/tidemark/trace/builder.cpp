@@ -2,21 +2,19 @@
 
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/graph/donated.h"
+#include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/kept_for_runs.h"
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
-#include "tidemark/trace/thread_place.h"
 
 namespace tidemark::trace {
 
-namespace {
-
-thread_local constinit GraphBuilder* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
-
-}  // namespace
-
-GraphBuilder* current_builder() noexcept { return innermost; }
+// Every last handler is a builder, or stands for one of another thread.
+GraphBuilder* current_builder() noexcept {
+  LastHandler* answers = last_handler();
+  return answers ? static_cast<GraphBuilder*>(&answers->origin()) : nullptr;
+}
 
 namespace {
 thread_local std::string scope_of_names;
@@ -25,14 +23,17 @@ void set_name_scope(std::string scope) { scope_of_names = std::move(scope); }
 const std::string& name_scope() noexcept { return scope_of_names; }
 
 GraphBuilder::GraphBuilder(std::string name)
-    : graph_(graph::Graph::create(std::move(name))), around_(innermost) {}
+    : graph_(graph::Graph::create(std::move(name))),
+      around_(current_builder()),
+      placement_depth_(around_ ? around_->placement_depth_ : placement_depth()) {}
 
 GraphBuilder::GraphBuilder(std::shared_ptr<graph::Graph> shared)
-    : graph_(std::move(shared)), is_shared_(true) {}
+    : graph_(std::move(shared)), is_shared_(true), placement_depth_(0) {}
 
 graph::NodeRef GraphBuilder::new_node() {
   graph::NodeRef node = graph_->new_node();
   node->before = before_;
+  node->wish = placed_since(placement_depth_);
   return node;
 }
 
@@ -42,8 +43,8 @@ void GraphBuilder::name(graph::Node& node) {
     node.label = std::move(given);
     return;
   }
-  const std::string& own = given.empty() ? graph::default_name(graph::kind_of(node)) : given;
-  graph_->set_name(node, name_scope() + own);
+  if (given.empty()) given = graph_->default_name(graph::kind_of(node));
+  graph_->set_name(node, name_scope() + given);
 }
 
 Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape) {
@@ -54,8 +55,8 @@ Tensor GraphBuilder::add_placeholder(DType dtype, const Shape& shape) {
   return graph::output_of(*node, 0, imagine(shape));
 }
 
-Tensor GraphBuilder::add_input(DType dtype, const Shape& shape) {
-  return graph_->add_input(dtype, shape, imagine(shape));
+Tensor GraphBuilder::add_input(DType dtype, const Shape& shape, Device device) {
+  return graph_->add_input(dtype, shape, imagine(shape), device);
 }
 
 Tensor GraphBuilder::constant(const Tensor& value) {
@@ -123,9 +124,9 @@ graph::NodeRef GraphBuilder::add_special(const std::shared_ptr<const graph::Spec
   return node;
 }
 
-void GraphBuilder::handle(const std::shared_ptr<const graph::Special>& special,
-                          std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
-                          std::span<Tensor> outputs) {
+void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& special,
+                               std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
+                               std::span<Tensor> outputs) {
   if (const Variable* shown = special->shown_variable()) {
     outputs[0] = read(*shown);
     return;
@@ -186,24 +187,5 @@ std::shared_ptr<graph::Graph> GraphBuilder::finish(std::span<const Tensor> outpu
   }
   return graph_;
 }
-
-TraceScope::TraceScope(GraphBuilder& builder)
-    : builder_(builder),
-      outer_(std::exchange(innermost, &builder)),
-      specials_(&builder),
-      variables_(&builder) {
-  push_handler(builder);
-}
-TraceScope::~TraceScope() {
-  remove_handler(builder_);
-  innermost = outer_;
-}
-
-GraphBuilder* exchange_builder(GraphBuilder* next) noexcept {
-  return std::exchange(innermost, next);
-}
-
-EagerScope::EagerScope() : outer_(std::exchange(innermost, nullptr)) {}
-EagerScope::~EagerScope() { innermost = outer_; }
 
 }  // namespace tidemark::trace

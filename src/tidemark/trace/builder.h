@@ -15,14 +15,11 @@
 #include <map>
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/graph/special_scope.h"
 
 namespace tidemark::trace {
 
 /// One thread at a time.
-class TIDEMARK_API GraphBuilder final : public CallHandler,
-                                        public graph::SpecialHandler,
-                                        public VariableTracer {
+class TIDEMARK_API GraphBuilder final : public LastHandler {
  public:
   explicit GraphBuilder(std::string name);
   /// Adds to a graph that several builders share and whose parts are run on request: effects wait
@@ -32,7 +29,7 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   const std::shared_ptr<graph::Graph>& graph() const { return graph_; }
   /// Whether several builders add to the graph, whose parts are run on request.
   bool is_shared() const { return is_shared_; }
-  Tensor add_input(DType dtype, const Shape& shape);
+  Tensor add_input(DType dtype, const Shape& shape, Device device = {});
   /// A node that gives the value: constants in traced code are symbolic like everything else.
   Tensor constant(const Tensor& value);
   /// The tensor in this graph: itself, or an input that stands for a tensor of the graph around
@@ -57,16 +54,14 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   std::shared_ptr<graph::Graph> finish(std::span<const Tensor> outputs);
 
   void handle(const OpCall& call, std::span<Tensor> outputs) override;
-  bool is_last() const override { return true; }
-  void handle(const std::shared_ptr<const graph::Special>& special,
-              std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
-              std::span<Tensor> outputs) override;
+  void handle_step(const std::shared_ptr<const graph::Special>& special,
+                   std::span<const graph::OutputInfo> infos, std::span<Tensor> inputs,
+                   std::span<Tensor> outputs) override;
   Tensor read(const Variable& variable) override;
   void update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
               std::span<const Attr> attrs) override;
 
  private:
-  friend class TraceScope;
   void note(const Variable& variable);
   graph::NodeRef new_node();
   void name(graph::Node& node);
@@ -80,42 +75,27 @@ class TIDEMARK_API GraphBuilder final : public CallHandler,
   std::vector<graph::NodeRef> before_;
   std::string next_label_;
   bool is_shared_ = false;
+  const uint32_t placement_depth_;  // scopes around it are its caller's
 };
 
 /// What stands before the names of nodes that this thread makes: "layer/", or nothing.
 TIDEMARK_API void set_name_scope(std::string scope);
 TIDEMARK_API const std::string& name_scope() noexcept;
 
-/// The innermost builder of this thread; null: calls compute now.
+/// The builder that answers on this thread; null: none does.
 TIDEMARK_API GraphBuilder* current_builder() noexcept;
 
-/// Puts a builder in charge of this thread until the end of the scope. Handlers put on top of it
-/// meanwhile may outlive it.
+/// Puts a builder on this thread's stack of handlers until the end of the scope. Handlers put on
+/// top of it meanwhile may outlive it.
 class TIDEMARK_API TraceScope {
  public:
-  explicit TraceScope(GraphBuilder& builder);
-  ~TraceScope();
+  explicit TraceScope(GraphBuilder& builder) noexcept : builder_(builder) { push_handler(builder); }
+  ~TraceScope() { remove_handler(builder_); }
   TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
 
  private:
   GraphBuilder& builder_;
-  GraphBuilder* outer_;
-  graph::SpecialScope specials_;
-  VariableScope variables_;
-};
-
-/// Lifts this thread out of all graphs being built until the end of the scope.
-class TIDEMARK_API EagerScope {
- public:
-  EagerScope();
-  ~EagerScope();
-  EagerScope(const EagerScope&) = delete;
-
- private:
-  GraphBuilder* outer_;
-  NoHandlers calls_;
-  graph::SpecialScope specials_{nullptr};
-  VariableScope variables_{nullptr};
 };
 
 }  // namespace tidemark::trace

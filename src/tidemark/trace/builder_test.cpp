@@ -5,9 +5,13 @@
 #include <tidemark/gradient.h>
 #include <tidemark/ops.h>
 
+#include <thread>
+
 #include "tidemark/exec/program.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
+#include "tidemark/trace/thread_place.h"
 
 namespace tidemark::trace {
 namespace {
@@ -64,7 +68,7 @@ TEST(GraphBuilder, RunsWhatWasTraced) {
 
 TEST(GraphBuilder, TellsRefusedSizesFromRefusedImaginedOnes) {
   GraphBuilder builder("refused");
-  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 1});
+  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 7});
   const Tensor known = builder.add_input(DType::float32, {2, 1});
   const Tensor right = builder.add_input(DType::float32, {1, 1});
   TraceScope scope(builder);
@@ -75,6 +79,26 @@ TEST(GraphBuilder, TellsRefusedSizesFromRefusedImaginedOnes) {
   } catch (const InvalidArgumentError& error) {
     EXPECT_EQ(dynamic_cast<const ImaginedSizesError*>(&error), nullptr);
   }
+}
+
+TEST(GraphBuilder, FindsSizesThatAnOpWants) {
+  GraphBuilder builder("found");
+  const Tensor open = builder.add_input(DType::float32, {kUnknownDim, 1});
+  const Tensor right = builder.add_input(DType::float32, {1, 1});
+  TraceScope scope(builder);
+  EXPECT_EQ(call("tridiagonal_solve", {open, right}).shape(), (Shape{1, 1}));
+}
+
+TEST(GraphBuilder, KnowsOfUnknownRanksWhatHoldsForAllThatAnOpTakes) {
+  GraphBuilder builder("ranks");
+  const Tensor any = builder.add_input(DType::float32, Shape::unknown());
+  const Tensor sizes = builder.add_input(DType::int32, {kUnknownDim});
+  const Tensor known = builder.add_input(DType::float32, {2, 2});
+  TraceScope scope(builder);
+  EXPECT_EQ(call("matmul", {any, any}).shape(), Shape::unknown());
+  EXPECT_EQ(call("shape", {any}).shape(), Shape{kUnknownDim});
+  EXPECT_EQ(call("one_hot", {call("rank", {any}), 3, 1.f, 0.f}).shape(), Shape{3});
+  EXPECT_EQ(call("reshape", {known, sizes}).shape(), Shape::unknown());
 }
 
 TEST(GraphBuilder, KnowsSizesThatFollowFromUnknownOnes) {
@@ -128,6 +152,51 @@ TEST(GraphBuilder, RefusesTensorsOfOtherGraphs) {
   const Tensor x = first.add_input(DType::float32, {});
   TraceScope scope(second);
   EXPECT_THROW(x + x, InvalidArgumentError);
+}
+
+TEST(GraphBuilder, AnswersForVariablesAndStepsBelowOtherHandlers) {
+  Variable v(Tensor(2.f));
+  GraphBuilder builder("below");
+  const TraceScope scope(builder);
+  const GradientTape above;
+  EXPECT_TRUE(v.operand().is_symbolic());
+  std::vector<Tensor> inputs{v.operand()}, outputs(1);
+  const graph::OutputInfo info{DType::float32, {}};
+  graph::call_special(constant_special(), {&info, 1}, inputs, outputs);
+  EXPECT_TRUE(outputs[0].is_symbolic());
+  EXPECT_EQ(current_builder(), &builder);
+  {
+    const NoHandlers now;
+    EXPECT_EQ(current_builder(), nullptr);
+    EXPECT_EQ(v.operand().item<float>(), 2.f);
+    v.assign_add(Tensor(1.f));
+    EXPECT_EQ((v.value() * Tensor(2.f)).item<float>(), 6.f);
+    inputs = {Tensor(5.f)};
+    graph::call_special(constant_special(), {&info, 1}, inputs, outputs);
+    EXPECT_EQ(outputs[0].item<float>(), 5.f);
+  }
+  EXPECT_TRUE(v.operand().is_symbolic());
+}
+
+TEST(GraphBuilder, AnswersOnAnotherThreadInItsPlace) {
+  Variable v(Tensor(2.f));
+  GraphBuilder builder("two threads");
+  const Tensor x = builder.add_input(DType::float32, {});
+  Tensor y;
+  {
+    const TraceScope scope(builder);
+    const ThreadPlace here;
+    std::thread([&] {
+      EXPECT_EQ(current_builder(), nullptr);
+      const ThreadPlaceScope place(here);
+      EXPECT_EQ(current_builder(), &builder);
+      v.assign_add(Tensor(1.f));
+      y = x * v;
+    }).join();
+  }
+  EXPECT_EQ(builder.variables().size(), 1u);
+  const auto graph = builder.finish({&y, 1});
+  EXPECT_EQ(run(graph, {Tensor(10.f)})[0].item<float>(), 30.f);
 }
 
 TEST(Gradients, AreNodesWhereAllSizesAreKnown) {

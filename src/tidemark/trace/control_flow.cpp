@@ -2,7 +2,7 @@
 #include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/graph/call_special.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"

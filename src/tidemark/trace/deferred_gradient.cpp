@@ -4,15 +4,16 @@
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/builder.h"
+#include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
 
 namespace {
 
-class GradientAtRun final : public exec::RecordingSpecial {
+class GradientAtRun final : public graph::RecordingSpecial {
  public:
-  explicit GradientAtRun(GradientQuestion question) : question_(std::move(question)) {
+  explicit GradientAtRun(graph::GradientQuestion question) : question_(std::move(question)) {
     for (const Variable& source : question_.sources) {
       if (source) {
         variables_.push_back(source);
@@ -23,13 +24,21 @@ class GradientAtRun final : public exec::RecordingSpecial {
   }
 
   std::string_view name() const override { return "gradient"; }
-  std::unique_ptr<exec::Recorder> start() const override;
+  std::unique_ptr<graph::Recorder> start() const override;
   size_t num_watched() const override { return num_tensors_; }
   size_t num_seen() const override { return num_tensors_ + question_.has_seed.size(); }
   graph::Effects effects() const override {
     return {.reads = variables_, .is_barrier = true, .needs_record = true};
   }
-  const GradientQuestion& question() const { return question_; }
+  const graph::GradientQuestion& question() const override { return question_; }
+
+  void expand(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    autodiff::Tape tape({.persistent = false, .watch_accessed_variables = false});
+    for (const Variable& variable : variables_) tape.watch_id(variable.id());
+    for (const Tensor& t : inputs.first(num_tensors_)) tape.watch(t);
+    note_steps(tape, inputs.subspan(num_tensors_, question_.has_seed.size()));
+    finish(tape, inputs, outputs);
+  }
 
   void finish(autodiff::Tape& tape, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     std::vector<uint64_t> ids;
@@ -63,18 +72,18 @@ class GradientAtRun final : public exec::RecordingSpecial {
            that.question_.has_seed == question_.has_seed;
   }
 
-  GradientQuestion question_;
+  graph::GradientQuestion question_;
   std::vector<Variable> variables_;
   size_t num_tensors_ = 0;
 };
 
-class TapeOfRun final : public exec::Recorder {
+class TapeOfRun final : public graph::Recorder {
  public:
   explicit TapeOfRun(const GradientAtRun& special)
       : special_(special), tape_({.persistent = false, .watch_accessed_variables = false}) {
     for (const Variable& variable : special.effects().reads) tape_.watch_id(variable.id());
   }
-  CallHandler& handler() override { return tape_; }
+  Handler& handler() override { return tape_; }
   void watch(const Tensor& value) override { tape_.watch(value); }
   void set_recording(bool on) override { tape_.set_recording(on); }
   void finish(std::span<Tensor> inputs, std::span<Tensor> outputs) override {
@@ -86,7 +95,7 @@ class TapeOfRun final : public exec::Recorder {
   autodiff::Tape tape_;
 };
 
-std::unique_ptr<exec::Recorder> GradientAtRun::start() const {
+std::unique_ptr<graph::Recorder> GradientAtRun::start() const {
   return std::make_unique<TapeOfRun>(*this);
 }
 
@@ -97,7 +106,13 @@ Variable variable_with(const GraphBuilder& builder, uint64_t id) {
   fail<InternalError>("a gradient was asked by a variable that the graph does not use");
 }
 
-std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
+}  // namespace
+
+std::shared_ptr<const graph::Special> gradient_at_run(graph::GradientQuestion question) {
+  return std::make_shared<GradientAtRun>(std::move(question));
+}
+
+std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question) {
   GraphBuilder* builder = current_builder();
   if (!builder) fail("a gradient of a graph can be asked for only while it is being built");
   std::vector<Variable> sources;
@@ -124,26 +139,13 @@ std::vector<autodiff::Adjoint> defer(const autodiff::Question& question) {
   }
   std::vector<Tensor> outputs(infos.size());
   const auto special = gradient_at_run({std::move(sources), std::move(has_seed)});
-  builder->handle(special, infos, inputs, outputs);
+  builder->handle_step(special, infos, inputs, outputs);
   std::vector<autodiff::Adjoint> adjoints(question.sources.size());
   size_t next = 0;
   for (size_t i = 0; i < adjoints.size(); ++i) {
     if (question.connected[i]) adjoints[i].values = std::move(outputs[next++]);
   }
   return adjoints;
-}
-
-const bool registered = (autodiff::set_deferrer(defer), true);
-
-}  // namespace
-
-std::shared_ptr<const graph::Special> gradient_at_run(GradientQuestion question) {
-  return std::make_shared<GradientAtRun>(std::move(question));
-}
-
-const GradientQuestion* question_of(const graph::Special& special) {
-  const auto* gradient = dynamic_cast<const GradientAtRun*>(&special);
-  return gradient ? &gradient->question() : nullptr;
 }
 
 }  // namespace tidemark::trace

@@ -24,11 +24,34 @@ std::vector<Tensor> outputs_of(graph::Node& node) {
   return out;
 }
 
+/// Its inputs, and of the variables read inside those that the tape watches.
+std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape) {
+  std::vector<Tensor> seen = node.inputs;
+  for (const Variable& variable : graph::effects_of(node).reads) {
+    if (tape.is_watched(variable.id())) seen.push_back(variable.operand());
+  }
+  return seen;
+}
+
 }  // namespace
 
 const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
   static const std::shared_ptr<autodiff::CustomBackward> shared = std::make_shared<Opaque>();
   return shared;
+}
+
+void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors) {
+  for (graph::Node* node : graph::nodes_for(tensors, {})) {
+    const bool gives_value = graph::is_placeholder(*node) || node->special == constant_special() ||
+                             graph::shown_variable(*node);
+    if (gives_value || node->outputs.empty()) continue;
+    const std::vector<Tensor> outputs = outputs_of(*node);
+    if (node->op) {
+      tape.note({*node->op, node->inputs, node->attrs}, outputs);
+    } else {
+      tape.record(seen_by(*node, tape), outputs, opaque_backward());
+    }
+  }
 }
 
 std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
@@ -39,15 +62,7 @@ std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<c
     tape.watch(x);
     ids.push_back(id_of(x));
   }
-  for (graph::Node* node : graph::nodes_for(ys, {})) {
-    if (graph::is_placeholder(*node)) continue;
-    const std::vector<Tensor> outputs = outputs_of(*node);
-    if (node->op) {
-      tape.note({*node->op, node->inputs, node->attrs}, outputs);
-    } else if (node->special != constant_special() && !outputs.empty()) {
-      tape.record(node->inputs, outputs, opaque_backward());
-    }
-  }
+  note_steps(tape, ys);
   return tape.gradient(ys, ids, seeds, xs);
 }
 

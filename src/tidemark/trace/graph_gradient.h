@@ -11,6 +11,13 @@ namespace tidemark::trace {
 /// question is left to the run.
 TIDEMARK_API const std::shared_ptr<autodiff::CustomBackward>& opaque_backward();
 
+/// Records on the tape what the tensors came from: the nodes of their graph.
+void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors);
+
+/// A gradient that only the run can tell becomes a step of the graph being built: one adjoint each
+/// source.
+std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question);
+
 /// Nodes for the gradients of the sum of the `ys`, weighted with `seeds` (or none), by the `xs`;
 /// one each, empty where nothing connects. The builder of the graph is in charge of this thread.
 TIDEMARK_API std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys,

@@ -18,6 +18,8 @@ using graph::kWorlds;
 constexpr int64_t kSizes[kWorlds] = {720, 5040, 1};
 constexpr int64_t kMostKnownElements = 32;
 constexpr double kMostCombinations = 256;
+/// No op wants more dimensions than this without taking any number of them.
+constexpr int kRanksTried = 7;
 
 struct Output {
   DType dtype = DType::invalid;
@@ -35,7 +37,6 @@ Tensor stand_in(DType dtype, const Shape& shape) {
 }
 
 Shape in_world(const Shape& shape, int world) {
-  if (!shape.has_rank()) return world == 2 ? shape : Shape::filled(world + 1, kSizes[world]);
   Shape out = shape;
   for (int i = 0; i < out.rank(); ++i) {
     if (out[i] < 0) out[i] = kSizes[world];
@@ -117,15 +118,29 @@ World enter(const OpCall& call, int world, size_t count) {
   return out;
 }
 
+/// A tensor of this rank of which nothing else is known.
+Tensor stand_in_of_rank(DType dtype, int rank) {
+  const Shape shape = Shape::filled(rank, kUnknownDim);
+  Tensor out = stand_in(dtype, shape);
+  graph::symbolic(out).imagined = imagine(shape);
+  return out;
+}
+
 bool has_worlds(const Tensor& t) { return t.is_symbolic() && graph::symbolic(t).imagined; }
 
-/// Sizes that an unknown one may have for the call to make sense: 1, those of other dimensions, and
-/// what small integer inputs say (a shape to reshape to), their product too.
+/// Sizes that an unknown one may have for the call to make sense: 1, those of other dimensions,
+/// numbers among the attributes, and what small integer inputs say (a shape to reshape to), their
+/// product too.
 Ints sizes_seen(const OpCall& call) {
   Ints out{1};
   const auto add = [&](int64_t d) {
     if (d > 1 && std::find(out.begin(), out.end(), d) == out.end()) out.push_back(d);
   };
+  for (size_t i = 0; i < call.attrs.size(); ++i) {
+    const Param& param = call.op.params()[static_cast<size_t>(call.op.attrs()[i])];
+    const bool is_number = param.attr_kind == AttrKind::integer && !call.attrs[i].is_none();
+    if (is_number) add(call.attrs[i].as_int());
+  }
   for (const Tensor& t : call.inputs) {
     for (int64_t d : t.shape()) add(d);
     if (!is_integer(t.dtype()) || t.num_elements() > kMostKnownElements) continue;
@@ -170,7 +185,18 @@ std::vector<Unknown> unknown_sizes(const OpCall& call) {
   return out;
 }
 
-/// Counts up in the given base; false: all have come up. The first, all 0, is left out.
+/// What holds of both; all of `more` where nothing was found before.
+void join_into(std::vector<Output>& found, const std::vector<Output>& more) {
+  if (found.empty()) {
+    found = more;
+    return;
+  }
+  for (size_t i = 0; i < more.size(); ++i) {
+    found[i].shape = common_shape(found[i].shape, more[i].shape);
+  }
+}
+
+/// Counts up in the given base, from all 0; false: all have come up.
 bool next_combination(std::vector<size_t>& digits, size_t base) {
   for (size_t& digit : digits) {
     if (++digit < base) return true;
@@ -230,14 +256,20 @@ class Repair {
     return attempt(out);
   }
 
-  /// One unknown size replaced by one that others have: [None] + [5] is [5].
+  /// One unknown size replaced by one that others have: [None] + [5] is [5]. What all that work
+  /// agree in holds; small sizes show where it does not, as a size may be the rank of the result.
   bool try_one(std::vector<Output>& out) {
+    Ints sizes = candidates_;
+    sizes.insert(sizes.end(), {2, 3, 4});
     for (const Unknown& one : unknown_) {
       start_anew();
-      for (const int64_t size : candidates_) {
+      std::vector<Output> found;
+      for (const int64_t size : sizes) {
         set(one, size);
-        if (attempt(out)) return true;
+        if (attempt(out)) join_into(found, out);
       }
+      out = std::move(found);
+      if (!out.empty()) return true;
     }
     return false;
   }
@@ -251,11 +283,7 @@ class Repair {
     std::vector<Output> found;
     while (next_combination(chosen, candidates_.size())) {
       for (size_t u = 0; u < unknown_.size(); ++u) set(unknown_[u], candidates_[chosen[u]]);
-      if (!attempt(out)) continue;
-      for (size_t i = 0; i < count_ && !found.empty(); ++i) {
-        out[i].shape = common_shape(out[i].shape, found[i].shape);
-      }
-      found = out;
+      if (attempt(out)) join_into(found, out);
     }
     out = std::move(found);
     return !out.empty();
@@ -275,18 +303,15 @@ bool found_when_large(const OpCall& call, size_t count, std::vector<Output>& out
     try {
       std::vector<Tensor> inputs;
       for (const Tensor& t : call.inputs) {
-        inputs.push_back(t);
+        const Tensor known = t.is_symbolic() ? graph::known_value(t) : Tensor();
+        inputs.push_back(known ? known : t);
         if (!has_worlds(t) || graph::symbolic(t).imagined->value[0]) continue;
         if (!t.shape().has_rank()) return false;
         Shape shape = t.shape();
         for (int i = 0; i < shape.rank(); ++i) shape[i] = shape[i] < 0 ? size : shape[i];
         inputs.back() = stand_in(t.dtype(), shape);
       }
-      std::vector<Output> found = run_rule(call, inputs, count);
-      for (size_t i = 0; i < count && !out.empty(); ++i) {
-        found[i].shape = common_shape(out[i].shape, found[i].shape);
-      }
-      out = std::move(found);
+      join_into(out, run_rule(call, inputs, count));
     } catch (const Error&) {
       return false;
     }
@@ -310,6 +335,45 @@ std::vector<Inferred> unknown_outputs(const OpCall& call, size_t count) {
     if (out[i].dtype == DType::invalid) out[i].dtype = call.inputs[0].dtype();
   }
   return from_outputs(std::move(out));
+}
+
+std::vector<size_t> inputs_of_unknown_rank(const OpCall& call) {
+  std::vector<size_t> out;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    if (!call.inputs[k].shape().has_rank()) out.push_back(k);
+  }
+  return out;
+}
+
+/// What holds of the outputs whatever the ranks of `open` inputs are, of those that the op takes.
+std::vector<Inferred> infer_for_all_ranks(const OpCall& call, std::span<const size_t> open,
+                                          size_t count) {
+  if (std::pow(kRanksTried, open.size()) > kMostCombinations * 2) {
+    return unknown_outputs(call, count);
+  }
+  std::vector<Tensor> inputs(call.inputs.begin(), call.inputs.end());
+  std::vector<size_t> ranks(open.size());
+  std::vector<Output> found;
+  std::string refused;
+  do {
+    for (size_t i = 0; i < open.size(); ++i) {
+      inputs[open[i]] = stand_in_of_rank(inputs[open[i]].dtype(), static_cast<int>(ranks[i]));
+    }
+    try {
+      std::vector<Output> one;
+      for (const Inferred& output : infer({call.op, inputs, call.attrs}, count)) {
+        one.push_back({output.dtype, output.shape});
+      }
+      join_into(found, one);
+      const bool is_any_known = std::any_of(found.begin(), found.end(),
+                                            [](const Output& o) { return o.shape.has_rank(); });
+      if (!is_any_known) break;  // other ranks tell nothing more
+    } catch (const Error& error) {
+      refused = error.what();
+    }
+  } while (next_combination(ranks, kRanksTried));
+  if (found.empty() && count > 0) throw ImaginedSizesError(refused);
+  return from_outputs(std::move(found));
 }
 
 /// All worlds are one: every shape is fully known.
@@ -348,6 +412,7 @@ std::vector<Inferred> join(World (&worlds)[kWorlds], size_t count, bool truth_va
       joined.imagined->value[w] = std::move(worlds[w].values[i]);
     }
     if (joined.shape.is_fully_known() && !has_value) joined.imagined.reset();
+    if (!joined.shape.has_rank()) joined.imagined = imagine(joined.shape);
   }
   return out;
 }
@@ -375,6 +440,10 @@ bool is_within(const Shape& given, const Shape& declared) {
 std::unique_ptr<Imagined> imagine(const Shape& shape) {
   if (shape.is_fully_known()) return {};
   auto out = std::make_unique<Imagined>();
+  if (!shape.has_rank()) {
+    for (Shape& world : out->shape) world = shape;
+    return out;
+  }
   for (int w = 0; w < kWorlds; ++w) out->shape[w] = in_world(shape, w);
   return out;
 }
@@ -423,6 +492,9 @@ std::unique_ptr<Imagined> imagine_value(const Tensor& value) {
 std::vector<Inferred> infer(const OpCall& call, size_t num_outputs) {
   const bool plain = std::none_of(call.inputs.begin(), call.inputs.end(), has_worlds);
   try {
+    if (const auto open = inputs_of_unknown_rank(call); !open.empty()) {
+      return infer_for_all_ranks(call, open, num_outputs);
+    }
     if (plain) return infer_plain(call, num_outputs);
     World worlds[kWorlds];
     for (int w = 0; w < kWorlds; ++w) {

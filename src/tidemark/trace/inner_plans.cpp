@@ -13,8 +13,25 @@ struct Part {
   int64_t arena = 0;
   int64_t outside = 0;  // at most, results included
   int64_t results = 0;
+  std::vector<graph::InnerNeed::OnDevice> on_devices;  // the same elsewhere, arenas included
   std::vector<Tensor> outputs;
 };
+
+/// On a device several parts take their arenas one after the other.
+void take(graph::InnerNeed& need, const graph::InnerNeed::OnDevice& part) {
+  for (graph::InnerNeed::OnDevice& known : need.on_devices) {
+    if (known.device != part.device) continue;
+    known.bytes = std::max(known.bytes, part.bytes);
+    return;
+  }
+  need.on_devices.push_back(part);
+}
+
+/// Where a part leaves its results; the executor brings others there.
+void set_outputs(graph::InnerNeed& need, const Part& part) {
+  need.outputs.clear();
+  for (const Tensor& t : part.outputs) need.outputs.push_back(t.device());
+}
 
 bool are_known(std::span<const Tensor> inputs) {
   return std::all_of(inputs.begin(), inputs.end(),
@@ -31,6 +48,9 @@ Part plan_part(const exec::Program& program, std::span<const Tensor> inputs) {
     part.arena = plan.arena_bytes;
     part.outside = plan.outside;
     part.results = plan.result_bytes;
+    for (const plan::DevicePlan& device : plan.devices) {
+      part.on_devices.push_back({device.device, device.peak});
+    }
     part.outputs.assign(graph->outputs().begin(), graph->outputs().end());
   } catch (const InternalError&) {
     throw;
@@ -77,7 +97,9 @@ graph::InnerNeed WhileLoop::inner_need(std::span<const Tensor> inputs) const {
     const Part part = plan_part(*program, given);
     need.arena = std::max(need.arena, part.arena);
     need.outside = std::max(need.outside, kept + part.outside);
+    for (const auto& device : part.on_devices) take(need, device);
     if (program == before()) kept = part.results;
+    if (program == &round()) set_outputs(need, part);
     return part.outputs;
   });
   return need;
@@ -97,6 +119,8 @@ graph::InnerNeed Branch::inner_need(std::span<const Tensor> inputs) const {
     const Part part = plan_part(*body.program, inputs_of(body, inputs));
     need.arena = std::max(need.arena, part.arena);
     need.outside = std::max(need.outside, part.outside - part.results);
+    for (const auto& device : part.on_devices) take(need, device);
+    if (need.outputs.empty()) set_outputs(need, part);
   }
   return need;
 }

@@ -174,7 +174,10 @@ std::vector<graph::InnerGraph> WhileLoop::inner_graphs() const {
 }
 
 size_t WhileLoop::bytes() const {
-  const size_t hoisted = hoisted_.before ? hoisted_.before->bytes() + hoisted_.rest->bytes() : 0;
+  size_t hoisted = 0;
+  for (const exec::Program* part : {hoisted_.before.get(), hoisted_.rest.get()}) {
+    if (part) hoisted += part->bytes() + part->graph().node_bytes();
+  }
   return sizeof(*this) + bytes_of(condition_) + bytes_of(body_) + hoisted;
 }
 

@@ -3,9 +3,8 @@
 
 #include <tidemark/variable.h>
 
-#include <optional>
-
 #include "tidemark/exec/program.h"
+#include "tidemark/graph/recording.h"
 #include "tidemark/graph/specials.h"
 #include "tidemark/trace/hoisting.h"
 
@@ -99,17 +98,8 @@ class TIDEMARK_API WhileLoop final : public graph::Special {
 TIDEMARK_API std::shared_ptr<const graph::Special> attach_gradient(
     size_t num_inputs, size_t num_outputs, std::shared_ptr<const exec::Program> backward,
     std::vector<Variable> variables);
-/// Where among the special's inputs the y begin, if it attaches a gradient.
-TIDEMARK_API std::optional<size_t> attached_outputs_at(const graph::Special& special);
-
-/// A gradient that the run of the graph tells. Inputs: the tensors to differentiate by, the
-/// targets, then a seed for each target that has one.
-struct GradientQuestion {
-  std::vector<Variable> sources;  // empty ones: the next of the tensors
-  std::vector<bool> has_seed;     // one each target
-};
-TIDEMARK_API std::shared_ptr<const graph::Special> gradient_at_run(GradientQuestion question);
-/// Null: the special is another one.
-TIDEMARK_API const GradientQuestion* question_of(const graph::Special& special);
+/// A gradient that the run of the graph tells.
+TIDEMARK_API std::shared_ptr<const graph::Special> gradient_at_run(
+    graph::GradientQuestion question);
 
 }  // namespace tidemark::trace

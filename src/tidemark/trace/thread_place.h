@@ -4,13 +4,9 @@
 //   std::thread([&] { ThreadPlaceScope in(here); … });   // calls land in the same graph, if any
 #pragma once
 
-#include <tidemark/call.h>
-#include <tidemark/variable.h>
+#include <tidemark/handler.h>
 
 #include <string>
-
-#include "tidemark/graph/special_scope.h"
-#include "tidemark/trace/builder.h"
 
 namespace tidemark::trace {
 
@@ -21,30 +17,23 @@ class TIDEMARK_API ThreadPlace {
 
  private:
   friend class ThreadPlaceScope;
-  CallHandler* calls_;
-  graph::SpecialHandler* specials_;
-  VariableTracer* variables_;
-  GraphBuilder* builder_;
+  Handler* top_;
+  LastHandler* last_;
   std::string names_;
 };
 
-class TIDEMARK_API ThreadPlaceScope final : public CallHandler {
+/// Answers on its thread in the place of the other thread's handlers. Where those hold no graph
+/// being built, calls alone go to them.
+class TIDEMARK_API ThreadPlaceScope {
  public:
   explicit ThreadPlaceScope(const ThreadPlace& place);
-  ~ThreadPlaceScope() override;
-
-  void handle(const OpCall& call, std::span<Tensor> outputs) override;
-  bool is_last() const override { return true; }
+  ~ThreadPlaceScope();
+  ThreadPlaceScope(const ThreadPlaceScope&) = delete;
+  ThreadPlaceScope& operator=(const ThreadPlaceScope&) = delete;
 
  private:
-  CallHandler* calls_;
-  graph::SpecialScope specials_;
-  VariableScope variables_;
-  GraphBuilder* outer_;
+  std::unique_ptr<Handler> stand_in_;  // null: the other thread has no handlers
   std::string outer_names_;
 };
-
-/// Puts a builder in charge of this thread; the one that was.
-GraphBuilder* exchange_builder(GraphBuilder* next) noexcept;
 
 }  // namespace tidemark::trace

@@ -91,6 +91,8 @@ def tensor_message(tensor):
             getattr(made, field).extend([float(value.real), float(value.imag)])
         else:
             getattr(made, field).append(array.reshape(-1)[0].item())
+    elif dtype == dtypes.bool:
+        made.bool_val.extend(array.reshape(-1).tolist())
     elif array.size:
         made.tensor_content = array.tobytes()
     return made

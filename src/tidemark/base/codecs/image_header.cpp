@@ -57,7 +57,8 @@ bool read_jpeg(std::string_view file, ImageHeader& out) {
       if (at + 10 > file.size()) return false;
       out.height = big16(file, at + 5);
       out.width = big16(file, at + 7);
-      out.channels = byte_at(file, at + 9) == 1 ? 1 : 3;
+      out.components = byte_at(file, at + 9);
+      out.channels = out.components == 1 ? 1 : 3;
       return true;
     }
     if (size < 2 || marker == 0xD9 || marker == 0xDA) return false;

@@ -12,6 +12,7 @@ struct ImageHeader {
   Format format = Format::unknown;
   int64_t width = 0, height = 0;
   int channels = 0;    // that the file's pixels have, palettes looked up
+  int components = 0;  // jpeg: as the file has them; four, inks, are decoded to three channels
   int64_t frames = 1;  // gif
 };
 

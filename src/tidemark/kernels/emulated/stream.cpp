@@ -86,7 +86,7 @@ void EmulatedStream::run(QueuedKernel&& kernel) {
   enqueue({[queued, this] { compute(*queued); }, true, queued->place});
 }
 
-void EmulatedStream::compute(const QueuedKernel& queued) const {
+void EmulatedStream::compute(const QueuedKernel& queued) {
   const auto tensor = [&](const QueuedKernel::Operand& operand) {
     if (operand.host) return operand.host;
     return borrowed_tensor(operand.dtype, operand.shape, alias(operand.data), false, keep_nothing,
@@ -98,7 +98,7 @@ void EmulatedStream::compute(const QueuedKernel& queued) const {
   void* workspace = queued.workspace ? alias(queued.workspace) : nullptr;
   if (queued.step) return queued.step->compute(inputs, outputs, workspace);
   const OpCall call{*queued.op, inputs, queued.attrs};
-  KernelContext context(call, outputs, workspace);
+  QueuedContext context(call, outputs, workspace, *this);
   queued.kernel.run(context);
   if (queued.shapes) {
     for (const Tensor& t : outputs) queued.shapes->push_back(t.shape());

@@ -37,7 +37,7 @@ class EmulatedStream final : public Stream {
   void enqueue(Task task);
   /// Errors are left to whoever waits on the host.
   void block_until(uint64_t number);
-  void compute(const QueuedKernel& queued) const;
+  void compute(const QueuedKernel& queued);
   void work();
   char* alias(const void* device) const {
     return static_cast<char*>(const_cast<void*>(device)) + delta_;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <tidemark/call.h>
 
-#include "tidemark/ops/dispatch.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
 namespace {

@@ -59,7 +59,14 @@ void gather(KernelContext& k) {
 }
 
 void gather_kernel(KernelContext& k) {
-  k.input(1).dtype() == DType::int32 ? gather<int32_t>(k) : gather<int64_t>(k);
+  switch (k.input(1).dtype()) {
+    case DType::int16:
+      return gather<int16_t>(k);
+    case DType::int32:
+      return gather<int32_t>(k);
+    default:
+      return gather<int64_t>(k);
+  }
 }
 
 template <class I>
@@ -78,7 +85,14 @@ void gather_nd(KernelContext& k) {
 }
 
 void gather_nd_kernel(KernelContext& k) {
-  k.input(1).dtype() == DType::int32 ? gather_nd<int32_t>(k) : gather_nd<int64_t>(k);
+  switch (k.input(1).dtype()) {
+    case DType::int16:
+      return gather_nd<int16_t>(k);
+    case DType::int32:
+      return gather_nd<int32_t>(k);
+    default:
+      return gather_nd<int64_t>(k);
+  }
 }
 
 template <class I, class T>

@@ -114,7 +114,7 @@ void extract_jpeg_shape(KernelContext& k) {
   const std::string_view file = k.input(0).string_at(0);
   if (codecs::format_of(file) != Format::jpeg) k.fail("Invalid JPEG data: no JPEG file");
   const codecs::ImageHeader header = codecs::read_header(k.call().op.name(), file);
-  const int64_t sizes[] = {header.height, header.width, header.channels};
+  const int64_t sizes[] = {header.height, header.width, header.components};
   for (int i = 0; i < 3; ++i) {
     if (k.output(0).dtype() == DType::int32) {
       k.out<int32_t>(0)[i] = static_cast<int32_t>(sizes[i]);
