@@ -61,11 +61,11 @@ set(tidemark_eigen_sources ${tidemark_sources})
 list(FILTER tidemark_eigen_sources INCLUDE REGEX "/kernels/cpu/linalg/")
 set_source_files_properties(${tidemark_eigen_sources} PROPERTIES
   COMPILE_OPTIONS "-isystem;${TIDEMARK_EIGEN_INCLUDE}")
-# xbyak's headers, for fused programs as machine code (kernels/fusion/); without them these are
+# xbyak's headers, for fused programs as machine code (kernels/cpu/fusion/); without them these are
 # interpreted.
 find_path(TIDEMARK_XBYAK_INCLUDE xbyak/xbyak.h)
 set(tidemark_fusion_sources ${tidemark_sources})
-list(FILTER tidemark_fusion_sources INCLUDE REGEX "/kernels/fusion/emit")
+list(FILTER tidemark_fusion_sources INCLUDE REGEX "/kernels/cpu/fusion/emit")
 if(TIDEMARK_XBYAK_INCLUDE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(xbyak_options -DTIDEMARK_WITH_XBYAK=1)
   if(NOT TIDEMARK_XBYAK_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)

@@ -88,6 +88,10 @@ void add_device_functions(nb::module_& m) {
       },
       nb::arg("bytes"), nb::arg("device"), "Returns the old limit.");
   m.def(
+      "reset_device_peak",
+      [](const std::string& name) { return memory::reset_peak(Device::named(name)); },
+      nb::arg("device"), "Forgets the device's peak so far; returns it.");
+  m.def(
       "release_device",
       [](const std::string& name) { return memory::release_retained(Device::named(name)); },
       nb::arg("device"), "Gives free pages of the device back; returns how many bytes.");

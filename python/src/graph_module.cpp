@@ -5,6 +5,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "tidemark/base/backend.h"
+#include "tidemark/exec/placed.h"
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
@@ -382,6 +384,19 @@ nb::object traced_constant(nb::handle value) {
   return object_of(builder->constant(tensor_of(value.ptr())));
 }
 
+/// What tf.constant gives for a value it has made: a node of the graph being built, else the value
+/// on the device of the scope.
+nb::object made_constant(nb::handle value) {
+  if (trace::current_builder()) return traced_constant(value);
+  if (open_device_count.load(std::memory_order_relaxed) == 1 || !is_tensor(value.ptr())) {
+    return nb::borrow(value);
+  }
+  const SourceLine line;
+  const Tensor& made = tensor_of(value.ptr());
+  Tensor there = exec::placed(made);
+  return there.impl() == made.impl() ? nb::borrow(value) : object_of(std::move(there));
+}
+
 nb::list inputs_of(const std::vector<explain::OutlineInput>& inputs) {
   nb::list out;
   for (const explain::OutlineInput& i : inputs) {
@@ -690,6 +705,7 @@ void add_graph_functions(nb::module_& m) {
   m.def("computes_now", [] { return top_handler() == nullptr; });
   m.def("static_value", static_value);
   m.def("traced_constant", traced_constant);
+  m.def("made_constant", made_constant);
   m.def("evaluate", evaluate, nb::arg(), nb::arg() = nb::list(), nb::arg() = nb::list());
   m.def(
       "narrow_shape",

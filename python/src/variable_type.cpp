@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "tidemark/exec/placed.h"
 #include "tidemark/graph/donated.h"
 
 #include "convert.h"
@@ -69,7 +70,7 @@ PyObject* create(PyObject* self, PyObject* args) {
       const Ref known = Ref::checked(PyObject_GetAttrString(shape, "rank"));
       options.shape = known.get() == Py_None ? Shape::unknown() : shape_from_object(shape);
     }
-    self_of(self)->value = Variable(to_tensor(initial, {}), std::move(options));
+    self_of(self)->value = Variable(exec::placed(to_tensor(initial, {})), std::move(options));
     Py_RETURN_NONE;
   });
 }

@@ -161,9 +161,12 @@ def release():
     return _tidemark.release_retained()
 
 
-def reset_peak():
-    """Forgets the peak so far, of the process and of each place; returns it."""
-    return _tidemark.reset_peak()
+def reset_peak(device=None):
+    """Forgets the peak so far, of the process and of each place; returns it.
+
+    With ``device``, that of that device.
+    """
+    return _tidemark.reset_peak() if device is None else _tidemark.reset_device_peak(str(device))
 
 
 def report():

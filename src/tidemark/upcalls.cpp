@@ -7,6 +7,7 @@
 #include "tidemark/exec/arena_pool.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/graph/node.h"
+#include "tidemark/kernels/cpu/backend.h"
 #include "tidemark/kernels/emulated/backend.h"
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/specialise.h"
@@ -15,14 +16,15 @@ namespace tidemark {
 
 namespace {
 
-std::unique_ptr<Backend> open_backend(std::string_view kind, int index) {
+std::unique_ptr<Accelerator> open_accelerator(std::string_view kind, int index) {
   return kind == "emulated" ? emulated::open(index) : nullptr;
 }
 
 }  // namespace
 
 extern constinit const Upcalls upcalls = {
-    .open_backend = open_backend,
+    .cpu_backend = cpu::backend,
+    .open_accelerator = open_accelerator,
     .give_back_idle = exec::drop_idle_arenas,
     .destroy_symbolic = graph::destroy_symbolic,
     .known_ints = graph::known_ints,

@@ -13,8 +13,8 @@
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/program.h"
+#include "tidemark/kernels/cpu/fusion/product_update.h"
 #include "tidemark/kernels/cpu/testing.h"
-#include "tidemark/kernels/fusion/product_update.h"
 #include "tidemark/plan/graph_plan.h"
 #include "tidemark/trace/builder.h"
 

@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "checks"))
 
+import backends  # noqa: E402
 import cpp_functions  # noqa: E402
 import decisions  # noqa: E402
 import formatting  # noqa: E402
@@ -68,6 +69,43 @@ def test_layers_refuse(project, file, text, message):
     (problem,) = layers.check(project.root)
     assert message in problem
     assert problem.startswith(f"{file}:2:" if text else file)
+
+
+# --- backends -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("src/tidemark/kernels/cpu/a.cpp", '#include "tidemark/kernels/cpu/isa/b.h"'),
+        ("src/tidemark/kernels/emulated/a.cpp", '#include "tidemark/kernels/cpu/backend.h"'),
+        ("src/tidemark/upcalls.cpp", '#include "tidemark/kernels/emulated/backend.h"'),
+        ("src/tidemark/compile/a_test.cpp", '#include "tidemark/kernels/cpu/b.h"'),
+        ("src/tidemark/compile/a.cpp", '#include "tidemark/kernels/fusion/compiler.h"'),
+        ("src/tidemark/kernels/a.h", "table->find(KernelKind::cpu, key);"),
+        ("src/tidemark/exec/a.cpp", "// not by KernelKind::cpu"),
+    ],
+)
+def test_backends_accept_their_own_and_the_contract(project, file, text):
+    project(file, f"{text}\n")
+    assert backends.check(project.root) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("src/tidemark/exec/a.cpp", '#include "tidemark/kernels/cpu/b.h"', "only kernels/cpu/"),
+        ("src/tidemark/compile/a.h", "# include <tidemark/kernels/cuda/b.h>", "only kernels/cuda/"),
+        ("src/tidemark/kernels/fusion/a.cpp", '#include "tidemark/kernels/cpu/b.h"', "only"),
+        ("src/tidemark/kernels/cpu/a.cpp", '#include "tidemark/kernels/emulated/b.h"', "only"),
+        ("src/tidemark/plan/a.cpp", "table->find(KernelKind::cpu, key);", "its backend's to say"),
+    ],
+)
+def test_backends_refuse(project, file, text, message):
+    project(file, f"// first line\n{text}\n")
+    (problem,) = backends.check(project.root)
+    assert message in problem
+    assert problem.startswith(f"{file}:2:")
 
 
 # --- lengths -------------------------------------------------------------------------------------

@@ -69,6 +69,50 @@ def test_where_tensors_are():
     assert (x * 2.0).device.endswith("device:CPU:0")
 
 
+def test_constants_are_made_where_they_belong():
+    with tf.device(NAME):
+        before = tf.memory.stats("emulated:0").live
+        x = tf.constant([[1.0, 2.0]], shape=(2, 1))
+        assert tf.memory.stats("emulated:0").live > before
+        many, few, text = tf.constant(list(range(100))), tf.constant([1, 2]), tf.constant("a")
+
+        @tf.function
+        def f(y):
+            return y + tf.constant([[10.0], [20.0]])
+
+        np.testing.assert_array_equal(f(x).numpy(), [[11.0], [22.0]])
+    assert x.device.endswith("device:EMULATED:0") and many.device.endswith("device:EMULATED:0")
+    assert few.device.endswith("device:CPU:0") and text.device.endswith("device:CPU:0")
+    np.testing.assert_array_equal(x.numpy(), [[1.0], [2.0]])
+    assert many.numpy().tolist() == list(range(100))
+
+
+def test_variables_are_made_on_the_device():
+    with tf.device(NAME):
+        v, count = tf.Variable(np.ones((3, 4))), tf.Variable(0)
+        address = v._operand()._data_address
+        v[1, 2].assign(5.0)
+        v.assign_add(np.ones((3, 4)))
+        count.assign_add(1)
+    assert v._operand()._data_address == address, "updated where it lies"
+    assert v.device.endswith("device:EMULATED:0") and count.device.endswith("device:CPU:0")
+    kept = tf.Variable(v.value())
+    assert kept.device.endswith("device:EMULATED:0"), "a value stays where it is"
+    assert kept.numpy()[1, 2] == 6.0
+
+
+def test_late_errors_say_which_line_they_are_about():
+    with tf.device(NAME):
+        x = tf.constant([1.0, 2.0])
+        wrong = tf.gather(x, [7])  # the line
+        after = x + 1.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = 7") as info:
+        wrong.numpy()
+    line = test_late_errors_say_which_line_they_are_about.__code__.co_firstlineno + 3
+    assert f"enqueued at test_devices.py:{line}" in str(info.value)
+    assert after.numpy().tolist() == [2.0, 3.0]
+
+
 def test_a_device_that_is_not_there():
     with pytest.raises(tf.errors.InvalidArgumentError, match="There is no device"):
         tf.device("/device:EMULATED:99").__enter__()

@@ -124,5 +124,6 @@ def test_other_linalg():
                 lambda: tf.linalg.cross([1.0, 2.0], [1.0, 2.0])):  # fmt: skip
         with pytest.raises(tf.errors.InvalidArgumentError):
             bad()
+            tf.test.experimental.sync_devices()
     assert_close(tf.linalg.diag([1.0, 2.0], k=1), np.diag(np.float32([1, 2]), 1))
     assert_close(tf.linalg.diag_part(np.eye(3), k=-1), np.zeros(2))

@@ -6,11 +6,12 @@ import threading
 
 import numpy as np
 import pytest
+import this_device
 
 import tidemark as tf
 from tidemark import _tidemark
 
-FUSES = os.environ.get("TIDEMARK_FUSION", "on") != "off"
+FUSES = os.environ.get("TIDEMARK_FUSION", "on") != "off" and this_device.IS_CPU  # nowhere else
 PLANS = os.environ.get("TIDEMARK_PLAN", "1") != "0"
 needs_fusion = pytest.mark.skipif(
     not (FUSES and PLANS), reason="updates run one by one, each with values of its own"

@@ -2,6 +2,7 @@
 
 import sys
 
+import backends
 import decisions
 import formatting
 import layers
@@ -13,6 +14,7 @@ from sources import ROOT
 
 CHECKS = {
     "layers": layers.check,
+    "backends": backends.check,
     "lengths": lengths.check,
     "op names": op_names.check,
     "step questions": step_questions.check,

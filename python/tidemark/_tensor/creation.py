@@ -15,8 +15,7 @@ _INT32 = dtypes.int32._enum
 @export("tf.constant")
 def constant(value, dtype=None, shape=None, name="Const"):
     """A tensor with a copy of the given values; one value fills a given shape."""
-    made = convert(value, enum_of(dtype), shape)
-    return _tidemark.traced_constant(made) if _tidemark.is_tracing() else made
+    return _tidemark.made_constant(convert(value, enum_of(dtype), shape))
 
 
 @export("tf.convert_to_tensor")

@@ -1,13 +1,19 @@
-// Backend: what the runtime asks of a device other than the CPU.
+// Backend: what the runtime asks of a device.
 //
-// One backend a device. It owns address space, pages, a queue of work and kernels; memory/ decides
-// which bytes a buffer gets, exec/ what runs. Work on a stream is done in its order, and so is
-// release: bytes that the host freed are given to the next request on the stream at once, for that
-// request's work comes later; pages go back to the system when the stream is past their last use.
-// The host reads no device memory but by copy_out.
+// Every device has one: which kernels it has, how fused programs become code for it, what its work
+// costs. Nothing above kernels/ names a kind of device to decide how to compute: it asks.
 //
-// The CPU has no backend object: its memory is memory/'s own, its kernels run where they are
-// called, and a call whose inputs lie on the CPU asks nobody.
+//   const Backend& cpu = backend_of(Device());
+//   const Kernel* add = cpu.find_kernel(op, DType::float32);
+//
+// An Accelerator has memory and queues of its own, too. memory/ decides which of its bytes a buffer
+// gets, exec/ what runs. Work on a stream is done in its order, and so is release: bytes that the
+// host freed are given to the next request on the stream at once, for that request's work comes
+// later; another stream follows the moment of their release first. Pages go back to the system when
+// the device is past their last use. The host reads no device memory but by copy_out.
+//
+// The CPU is no Accelerator: its memory is memory/'s own, its kernels run where they are called,
+// and a call whose inputs lie on the CPU asks nobody.
 #pragma once
 
 #include <tidemark/device.h>
@@ -22,9 +28,31 @@ class OpDef;
 enum class DType : uint8_t;
 struct Kernel;
 struct QueuedKernel;  // kernels/queued_kernel.h
+class Stream;
+
+namespace fusion {
+class Compiler;  // kernels/fusion/compiler.h
+}
+
+/// How long work takes, guessed: plans weigh steps by it, and only the proportions matter.
+struct Costs {
+  double bytes_per_second = 0;     // read or written
+  double products_per_second = 0;  // multiplications of matrices
+  double seconds_per_step = 0;     // beside both
+};
+
+class TIDEMARK_API Backend {
+ public:
+  virtual ~Backend() = default;
+  /// The kernel of an op for a dtype, as kernel.h keys them; null: the device has none.
+  virtual const Kernel* find_kernel(const OpDef& op, DType key) const = 0;
+  virtual const fusion::Compiler& fusion() const = 0;
+  virtual Costs costs() const = 0;
+};
 
 /// A place in the order of a stream: everything enqueued before it.
 struct Moment {
+  Stream* stream = nullptr;  // null: before everything
   uint64_t number = 0;
 };
 
@@ -42,15 +70,18 @@ class TIDEMARK_API Stream {
   virtual void run(QueuedKernel&& kernel) = 0;
 
   virtual Moment now() = 0;
+  /// Whether the stream has done all that was enqueued before a moment of its own.
   virtual bool is_past(Moment moment) = 0;
-  /// Throws what work failed with, once: the stream goes on with what comes later.
+  /// The host waits for a moment of this stream. Throws what work failed with, once: the stream
+  /// goes on with what comes later.
   virtual void wait(Moment moment) = 0;
+  /// What is enqueued from now on begins after a moment of another stream of the same device; the
+  /// host does not wait.
+  virtual void follow(Moment moment) = 0;
 };
 
-class TIDEMARK_API Backend {
+class TIDEMARK_API Accelerator : public Backend {
  public:
-  virtual ~Backend() = default;
-
   /// All the bytes the device has.
   virtual size_t capacity() const = 0;
   /// Pages are made present and given back in multiples of this.
@@ -65,11 +96,11 @@ class TIDEMARK_API Backend {
   /// No work enqueued refers to the pages.
   virtual void decommit(void* start, size_t bytes) noexcept = 0;
 
-  /// The kernel of an op for a dtype, as kernel.h keys them; null: the device has none.
-  virtual const Kernel* find_kernel(const OpDef& op, DType key) const = 0;
-
-  /// The stream on which all work of the device is done.
+  /// The stream on which the device computes, and in whose order memory is released.
   virtual Stream& stream() = 0;
+  /// The stream of copies from the host, which need not wait for computations enqueued before them;
+  /// may be the same.
+  virtual Stream& upload_stream() = 0;
 };
 
 inline constexpr int kMostDevices = 8;
@@ -77,7 +108,9 @@ inline constexpr int kMostDevices = 8;
 /// The CPU counts. While it is the only one, no call has to ask where it runs.
 extern TIDEMARK_API std::atomic<int> open_device_count;
 
+TIDEMARK_API const Backend& backend_of(Device device);
+
 /// Throws FailedPreconditionError for the CPU.
-TIDEMARK_API Backend& backend_of(Device device);
+TIDEMARK_API Accelerator& accelerator_of(Device device);
 
 }  // namespace tidemark

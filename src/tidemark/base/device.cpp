@@ -18,7 +18,7 @@ namespace {
 
 struct OpenDevice {
   std::string name;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Accelerator> accelerator;  // null: the CPU
 };
 
 /// Never destroyed: tensors may outlive static objects. A device stays open.
@@ -73,12 +73,12 @@ Device Device::named(std::string_view text) {
   for (int i = 0; i < count; ++i) {
     if (all.open[static_cast<size_t>(i)].name == full) return numbered(static_cast<uint8_t>(i));
   }
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Accelerator> accelerator;
   if (name.index >= 0 && count < kMostDevices) {
-    backend = upcalls.open_backend(name.kind, name.index);
+    accelerator = upcalls.open_accelerator(name.kind, name.index);
   }
-  if (!backend) fail_unknown(text);
-  all.open[static_cast<size_t>(count)] = {full, std::move(backend)};
+  if (!accelerator) fail_unknown(text);
+  all.open[static_cast<size_t>(count)] = {full, std::move(accelerator)};
   open_device_count.store(count + 1, std::memory_order_release);
   return numbered(static_cast<uint8_t>(count));
 }
@@ -92,10 +92,17 @@ std::vector<Device> open_devices() {
   return out;
 }
 
-Backend& backend_of(Device device) {
-  Backend* backend = devices().open[device.number()].backend.get();
-  if (!backend) fail<FailedPreconditionError>("The CPU has no backend: it computes where it is");
-  return *backend;
+const Backend& backend_of(Device device) {
+  return device.is_cpu() ? upcalls.cpu_backend() : accelerator_of(device);
+}
+
+Accelerator& accelerator_of(Device device) {
+  Accelerator* accelerator = devices().open[device.number()].accelerator.get();
+  if (!accelerator) {
+    fail<FailedPreconditionError>(
+        "The CPU is no accelerator: its memory is the host's, and it has no streams");
+  }
+  return *accelerator;
 }
 
 }  // namespace tidemark

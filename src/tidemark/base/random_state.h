@@ -4,6 +4,7 @@
 //   RandomStream s = random_state::reserve({}, blocks);   // nobody else gets these blocks
 #pragma once
 
+#include <tidemark/dtype.h>
 #include <tidemark/export.h>
 
 #include <cstdint>
@@ -18,6 +19,12 @@ struct RandomStream {
   uint64_t key;
   uint64_t counter_low, counter_high;
 };
+
+/// Element i of a draw depends on the stream and on i alone, on every device. Elements come in
+/// groups of so many blocks.
+inline constexpr int64_t kBlocksPerGroup = 16;
+/// Elements of a group: 64 of up to 32 bits, or 32 of 64 bits.
+constexpr int64_t random_group(DType dtype) { return size_of(dtype) == 8 ? 32 : 64; }
 
 /// The stream of a stateless draw; the same seeds always give the same numbers.
 constexpr RandomStream stateless_stream(uint64_t seed_0, uint64_t seed_1) {

@@ -89,6 +89,9 @@ inline constexpr Setting kEmulatedDevices{"TIDEMARK_EMULATED_DEVICES", Kind::int
                                           "How many emulated devices there are."};
 inline constexpr Setting kEmulatedMemory{"TIDEMARK_EMULATED_MEMORY", Kind::bytes, "1GiB",
                                          "The memory of one emulated device."};
+inline constexpr Setting kEmulatedTaken{
+    "TIDEMARK_EMULATED_TAKEN", Kind::bytes, "0",
+    "How much of an emulated device's memory somebody else holds: it refuses pages for that."};
 inline constexpr Setting kEmulatedDelay{
     "TIDEMARK_EMULATED_DELAY", Kind::integer, "0",
     "Microseconds that the emulated device waits before each piece of work."};
@@ -118,13 +121,13 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,     &kRetainedLimit,   &kPoison,         &kFailAllocation,
-    &kNumThreads,      &kTraceCache,      &kPlan,           &kPlanBudget,
-    &kPlanRepeat,      &kPlanTime,        &kWholeGradients, &kDump,
-    &kFusion,          &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
-    &kPeerTorch,       &kPeerJax,         &kPeerServe,      &kIsa,
-    &kDevice,          &kEmulatedDevices, &kEmulatedMemory, &kEmulatedDelay,
-    &kEmulatedWithout, &kImageRatio,
+    &kMemoryLimit,   &kRetainedLimit,   &kPoison,         &kFailAllocation,
+    &kNumThreads,    &kTraceCache,      &kPlan,           &kPlanBudget,
+    &kPlanRepeat,    &kPlanTime,        &kWholeGradients, &kDump,
+    &kFusion,        &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
+    &kPeerTorch,     &kPeerJax,         &kPeerServe,      &kIsa,
+    &kDevice,        &kEmulatedDevices, &kEmulatedMemory, &kEmulatedTaken,
+    &kEmulatedDelay, &kEmulatedWithout, &kImageRatio,
 };
 
 /// All settings, for documentation.

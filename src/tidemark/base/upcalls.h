@@ -15,6 +15,7 @@
 
 namespace tidemark {
 
+class Accelerator;
 class Backend;
 class Tensor;
 struct OpCall;
@@ -32,9 +33,11 @@ struct Question;
 
 /// Each says who asks whom.
 struct Upcalls {
+  /// base asks kernels: what answers for the CPU.
+  const Backend& (*cpu_backend)();
   /// base asks kernels: the device `index` of a kind; null: there is no such kind, or it has fewer
   /// devices.
-  std::unique_ptr<Backend> (*open_backend)(std::string_view kind, int index);
+  std::unique_ptr<Accelerator> (*open_accelerator)(std::string_view kind, int index);
   /// memory asks exec, without any lock held, when an allocation on the device would be refused.
   /// True: something was given back, and the allocation is tried once more.
   bool (*give_back_idle)(Device device);

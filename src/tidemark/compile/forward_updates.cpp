@@ -10,8 +10,9 @@
 #include "tidemark/compile/fuse_graph.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/compile/target.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/fusion/ir.h"
+#include "tidemark/kernels/fusion/compiler.h"
 
 namespace tidemark::compile {
 
@@ -84,7 +85,7 @@ class Forwarder {
     if (update.is_assignment()) return true;
     const size_t operands = update.op->inputs().size();
     return operands == node.inputs.size() + 1 && operands <= 3 &&
-           fusion::is_fusable(*update.op, v.dtype());
+           target_of(node).fusion().can_fuse(*update.op, v.dtype());
   }
 
   void note(const graph::Node& node, const graph::VariableUpdate& update) {

@@ -7,8 +7,7 @@
 #include "tidemark/compile/fuse_sweep.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/kernels/fusion/group.h"
-#include "tidemark/kernels/fusion/product.h"
+#include "tidemark/compile/target.h"
 
 namespace tidemark::compile {
 
@@ -244,10 +243,15 @@ class Fuser {
     for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
     const auto input = static_cast<size_t>(p.product);
     if (groups_[k].updates) {
-      return fusion::ProductUpdate::can_take(product_of(k), p.program, shapes, input);
+      return compiler_of(k).can_update(product_of(k), p.program, shapes, input);
     }
-    products_[k] = fusion::FusedProduct::make(product_of(k), p.program, std::move(shapes), input);
+    products_[k] = compiler_of(k).make_product(product_of(k), p.program, std::move(shapes), input);
     return products_[k] != nullptr;
+  }
+
+  /// Of the device on which the group will run.
+  const fusion::Compiler& compiler_of(size_t k) const {
+    return target_of(*g_.nodes[static_cast<size_t>(groups_[k].last())].node).fusion();
   }
 
   fusion::Product product_of(size_t k) const {
@@ -350,7 +354,7 @@ class Fuser {
     } else {
       std::vector<Shape> shapes;
       for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
-      auto special = std::make_shared<const fusion::FusedGroup>(p.program, std::move(shapes));
+      auto special = compiler_of(k).make_group(p.program, std::move(shapes));
       add_infos(p, special->output_shapes(), infos);
       node = now.add(std::move(special), now.at(p.inputs), std::move(infos), like);
     }
@@ -376,7 +380,7 @@ class Fuser {
   const FuseGraph g_;
   std::vector<FuseGroup> groups_;
   std::vector<std::optional<GroupProgram>> programs_;
-  std::vector<std::shared_ptr<const fusion::FusedProduct>> products_;  // by group; null: none
+  std::vector<std::shared_ptr<const fusion::FusedStep>> products_;  // by group; null: none
   std::vector<int> group_of_;
   std::vector<std::vector<SweptGroup>> sweeps_;
   std::vector<int> sweep_of_group_, sweep_of_node_;  // -1: none
@@ -393,7 +397,6 @@ bool is_fusion_on() {
       fail<InvalidArgumentError>("Environment variable TIDEMARK_FUSION=\"", how,
                                  "\": expected on, interpret or off");
     }
-    if (how == "interpret") fusion::set_back_end(fusion::BackEnd::interpreter);
     return how != "off";
   }();
   return on;

@@ -1,11 +1,13 @@
 #include "tidemark/compile/fuse_graph.h"
 
+#include <tidemark/kernel.h>
+
 #include <algorithm>
 
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/compile/target.h"
 #include "tidemark/graph/specials.h"
-#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
-#include "tidemark/kernels/fusion/product.h"
+#include "tidemark/kernels/fusion/compiler.h"
 
 namespace tidemark::compile {
 
@@ -138,7 +140,7 @@ bool FuseGraph::is_reshaping(int n) const {
 }
 
 void FuseGraph::classify(FusableNode& n) const {
-  // A group is a loop of the CPU's.
+  // Executables run groups on the CPU alone so far.
   if (!n.node->outputs.empty() && !n.node->outputs[0].device.is_cpu()) return;
   const graph::Node& node = *n.node;
   if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
@@ -149,7 +151,8 @@ void FuseGraph::classify(FusableNode& n) const {
   }
   const std::string& name = node.op->name();
   const DType in = node.inputs[0].dtype();
-  if (fusion::takes_programs(*node.op, node.outputs[0].dtype)) {
+  const fusion::Compiler& compiler = target_of(node).fusion();
+  if (compiler.takes_programs(*node.op, node.outputs[0].dtype)) {
     n.kind = FusedKind::product;
   } else if (name == "cast") {
     if (kCasts.contains(in) && kCasts.contains(node.outputs[0].dtype)) n.kind = FusedKind::cast;
@@ -159,12 +162,12 @@ void FuseGraph::classify(FusableNode& n) const {
     classify_reduction(n);
   } else if (node.op->distribution() != Distribution::none) {
     classify_random(n);
-  } else if (fusion::is_fusable(*node.op, in) && node.inputs.size() <= 3) {
+  } else if (compiler.can_fuse(*node.op, in) && node.inputs.size() <= 3) {
     for (const Tensor& t : node.inputs) {
       if (t.dtype() != in) return;
     }
     n.kind = FusedKind::map;
-    n.is_heavy = cpu::loop_for(name, in)->heavy;
+    n.is_heavy = compiler.is_heavy(*node.op, in);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "tidemark/base/plain_type.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/kernels/cpu/elementwise/loop.h"
+#include "tidemark/ops/number_attrs.h"
 
 namespace tidemark::compile {
 
@@ -143,8 +143,9 @@ class Translator {
       case FusedKind::collect:
         return builder_.collect(n.reduction, args[0]);
       default: {
-        const cpu::LoopParams params = cpu::params_of({*node.op, node.inputs, node.attrs});
-        return builder_.map(*node.op, args, {params.values[0], params.values[1]});
+        std::array<double, 2> params = {0, 0};
+        read_number_attrs(*node.op, node.attrs, params);
+        return builder_.map(*node.op, args, params);
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <map>
 
+#include "tidemark/compile/target.h"
+
 namespace tidemark::compile {
 
 namespace {
@@ -34,13 +36,18 @@ std::vector<int> assigns_of(const FuseGraph& g, const GroupProgram& p) {
   return assigns;
 }
 
+/// Of the device on which the group will run.
+const fusion::Compiler& compiler_of(const FuseGraph& g, const SweptGroup& group) {
+  return target_of(*g.nodes[static_cast<size_t>(group.assigns.back())].node).fusion();
+}
+
 /// Where the program reads a variable it changes, the new value may be written over the old one.
 bool can_be_in_place(const FuseGraph& g, const GroupProgram& p, const std::vector<int>& assigns,
-                     const fusion::CompiledFusion& fusion) {
+                     const fusion::CompiledProgram& compiled) {
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     const Variable* v = g.read(p.inputs[i]);
     for (size_t o = 0; v && o < assigns.size(); ++o) {
-      if (*g.assigned(assigns[o]) == *v && !fusion.may_write_into(o, i)) return false;
+      if (*g.assigned(assigns[o]) == *v && !compiled.may_write_into(o, i)) return false;
     }
   }
   return true;
@@ -60,10 +67,10 @@ bool reads_only_others(const FuseGraph& g, const graph::Node& product,
 
 /// The group's program over variables and over `inputs` of the old graph; new ones are added.
 fusion::SweepItem item_of(const FuseGraph& g, const GroupProgram& p, const SweptGroup& group,
-                          std::shared_ptr<const fusion::CompiledFusion> fusion,
+                          std::shared_ptr<const fusion::CompiledProgram> compiled,
                           std::vector<Variable>& variables, std::vector<Tensor>& inputs) {
   fusion::SweepItem item;
-  item.fusion = std::move(fusion);
+  item.compiled = std::move(compiled);
   const auto first = static_cast<std::ptrdiff_t>(variables.size());
   for (const int assign : group.assigns) {
     item.outputs.push_back(static_cast<int>(variables.size()));
@@ -160,8 +167,8 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
     if (!programs[k] || !programs[k]->is_swept || programs[k]->program.has_rows()) continue;
     SweptGroup group{k, assigns_of(g, *programs[k])};
     if (group.assigns.empty()) continue;
-    const auto fusion = fusion::CompiledFusion::make(programs[k]->program);
-    if (!can_be_in_place(g, *programs[k], group.assigns, *fusion)) continue;
+    const auto compiled = compiler_of(g, group).compile(programs[k]->program);
+    if (!can_be_in_place(g, *programs[k], group.assigns, *compiled)) continue;
     const int product = groups[k].product;
     if (product >= 0 &&
         !reads_only_others(g, *g.nodes[static_cast<size_t>(product)].node, group.assigns)) {
@@ -184,8 +191,8 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
     if (reads_others) continue;
     const int64_t elements = groups[group.group].space.num_elements();
     const size_t wide = size_of(programs[group.group]->program.output_dtype(0));
-    const bool is_step =
-        elements >= fusion::kLargeUpdate && static_cast<size_t>(elements) * wide > most_whole;
+    const bool is_step = elements >= compiler_of(g, group).large_update() &&
+                         static_cast<size_t>(elements) * wide > most_whole;
     if (groups[group.group].product >= 0 || is_step) {
       alone.push_back({std::move(group)});
       continue;
@@ -198,38 +205,39 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
   return segments;
 }
 
-std::shared_ptr<const fusion::Sweep> sweep_of(const FuseGraph& g, const Programs& programs,
-                                              const std::vector<SweptGroup>& groups,
-                                              std::vector<Tensor>& inputs) {
+std::shared_ptr<const graph::VariableUpdates> sweep_of(const FuseGraph& g, const Programs& programs,
+                                                       const std::vector<SweptGroup>& groups,
+                                                       std::vector<Tensor>& inputs) {
+  const fusion::Compiler& compiler = compiler_of(g, groups.front());
   std::vector<Variable> variables;
   std::vector<fusion::SweepItem> items;
-  std::multimap<size_t, std::shared_ptr<const fusion::CompiledFusion>> known;
+  std::multimap<size_t, std::shared_ptr<const fusion::CompiledProgram>> known;
   const auto compiled = [&](const fusion::Program& program) {
     const size_t hash = fusion::hash_of(program);
     const auto [first, last] = known.equal_range(hash);
     for (auto at = first; at != last; ++at) {
       if (at->second->program() == program) return at->second;
     }
-    return known.emplace(hash, fusion::CompiledFusion::make(program))->second;
+    return known.emplace(hash, compiler.compile(program))->second;
   };
   for (const SweptGroup& group : groups) {
     const GroupProgram& p = *programs[group.group];
     items.push_back(item_of(g, p, group, compiled(p.program), variables, inputs));
   }
-  return std::make_shared<const fusion::Sweep>(std::move(variables), std::move(items));
+  return compiler.make_sweep(std::move(variables), std::move(items));
 }
 
-std::shared_ptr<const fusion::ProductUpdate> product_update_of(const FuseGraph& g,
-                                                               const GroupProgram& p,
-                                                               const fusion::Product& product,
-                                                               const SweptGroup& group,
-                                                               std::vector<Tensor>& inputs) {
+std::shared_ptr<const graph::VariableUpdates> product_update_of(const FuseGraph& g,
+                                                                const GroupProgram& p,
+                                                                const fusion::Product& product,
+                                                                const SweptGroup& group,
+                                                                std::vector<Tensor>& inputs) {
+  const fusion::Compiler& compiler = compiler_of(g, group);
   std::vector<Variable> variables;
   inputs = product.inputs;
-  fusion::SweepItem item =
-      item_of(g, p, group, fusion::CompiledFusion::make(p.program), variables, inputs);
-  return std::make_shared<const fusion::ProductUpdate>(
-      product, std::move(variables), std::move(item), static_cast<size_t>(p.product));
+  fusion::SweepItem item = item_of(g, p, group, compiler.compile(p.program), variables, inputs);
+  return compiler.make_product_update(product, std::move(variables), std::move(item),
+                                      static_cast<size_t>(p.product));
 }
 
 }  // namespace tidemark::compile

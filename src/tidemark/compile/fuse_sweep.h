@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tidemark/compile/fuse_program.h"
-#include "tidemark/kernels/fusion/product_update.h"
+#include "tidemark/kernels/fusion/compiler.h"
 
 namespace tidemark::compile {
 
@@ -26,15 +26,15 @@ std::vector<std::vector<SweptGroup>> find_sweeps(
     const std::vector<std::optional<GroupProgram>>& programs, size_t most_whole);
 
 /// What the sweep of these groups does, over `inputs` of the old graph.
-std::shared_ptr<const fusion::Sweep> sweep_of(
+std::shared_ptr<const graph::VariableUpdates> sweep_of(
     const FuseGraph& graph, const std::vector<std::optional<GroupProgram>>& programs,
     const std::vector<SweptGroup>& groups, std::vector<Tensor>& inputs);
 
 /// The same of one group that goes on with a product.
-std::shared_ptr<const fusion::ProductUpdate> product_update_of(const FuseGraph& graph,
-                                                               const GroupProgram& program,
-                                                               const fusion::Product& product,
-                                                               const SweptGroup& group,
-                                                               std::vector<Tensor>& inputs);
+std::shared_ptr<const graph::VariableUpdates> product_update_of(const FuseGraph& graph,
+                                                                const GroupProgram& program,
+                                                                const fusion::Product& product,
+                                                                const SweptGroup& group,
+                                                                std::vector<Tensor>& inputs);
 
 }  // namespace tidemark::compile

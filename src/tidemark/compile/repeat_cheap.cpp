@@ -163,7 +163,7 @@ class Chooser {
       for (const int use : life(read).uses) {
         const graph::Node& other = *lives_.nodes[static_cast<size_t>(use)];
         if (use + 1 >= choice.anchor && other.op && other.op->is_elementwise()) {
-          return estimated_seconds(life(choice.life).bytes);
+          return estimated_seconds(node, life(choice.life).bytes);
         }
       }
     }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "tidemark/base/random_state.h"
 #include "tidemark/compile/fuse_graph.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
-#include "tidemark/kernels/cpu/isa/random_loops.h"
 
 namespace tidemark::compile {
 
@@ -38,12 +38,11 @@ class Reserver {
  private:
   void reserve(const graph::Node& node) {
     const auto seed_attr = static_cast<size_t>(node.op->attr_index("seed"));
-    const int64_t group = cpu::random_group(node.outputs[0].dtype);
+    const int64_t group = random_group(node.outputs[0].dtype);
     const int64_t groups = (node.outputs[0].shape.num_elements() + group - 1) / group;
     const OpRegistry& ops = OpRegistry::instance();
-    const Tensor stream =
-        now_.add(ops.get("random_stream"), {},
-                 {Attr(groups * cpu::kBlocksPerGroup), node.attrs[seed_attr]}, node);
+    const Tensor stream = now_.add(ops.get("random_stream"), {},
+                                   {Attr(groups * kBlocksPerGroup), node.attrs[seed_attr]}, node);
     now_.keep(graph::NodeRef::share(&graph::node_of(stream)));
     std::vector<Attr> attrs = node.attrs;
     attrs.erase(attrs.begin() + static_cast<std::ptrdiff_t>(seed_attr));

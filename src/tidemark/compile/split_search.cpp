@@ -8,7 +8,8 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/split_rows.h"
-#include "tidemark/kernels/fusion/product.h"
+#include "tidemark/compile/target.h"
+#include "tidemark/kernels/fusion/compiler.h"
 #include "tidemark/plan/order/load.h"
 #include "tidemark/plan/order/order.h"
 
@@ -46,7 +47,8 @@ bool is_fusable(const graph::Node& node) {
 /// Or whether a group can run on its tiles.
 bool is_fusable_before(const graph::Node& node) {
   if (!node.op || is_fusable(node)) return node.op != nullptr;
-  return !node.outputs.empty() && fusion::takes_programs(*node.op, node.outputs[0].dtype);
+  return !node.outputs.empty() &&
+         target_of(node).fusion().takes_programs(*node.op, node.outputs[0].dtype);
 }
 
 /// What is alive when, by a guess at what fusion leaves to be written.

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tidemark/compile/target.h"
+
 namespace tidemark::compile {
 
 namespace {
-
-constexpr double kBytesPerSecond = 8e9;
-constexpr double kProductsPerSecond = 5e10;
-constexpr double kSecondsPerStep = 1e-6;
 
 double bytes_touched(const graph::Node& node) {
   double bytes = 0;
@@ -48,12 +46,15 @@ double products(const graph::Node& node, const graph::HeavyWork& inside) {
 }  // namespace
 
 double estimated_seconds(const graph::Node& node) {
-  const double touched = kSecondsPerStep + bytes_touched(node) / kBytesPerSecond;
+  const Costs costs = target_of(node).costs();
+  const double touched = costs.seconds_per_step + bytes_touched(node) / costs.bytes_per_second;
   const graph::HeavyWork inside = node.op ? graph::HeavyWork{} : node.special->heavy_work();
   if (!inside && !(node.op && node.op->is_heavy())) return touched;
-  return touched + products(node, inside) / kProductsPerSecond;
+  return touched + products(node, inside) / costs.products_per_second;
 }
 
-double estimated_seconds(int64_t bytes) { return static_cast<double>(bytes) / kBytesPerSecond; }
+double estimated_seconds(const graph::Node& node, int64_t bytes) {
+  return static_cast<double>(bytes) / target_of(node).costs().bytes_per_second;
+}
 
 }  // namespace tidemark::compile

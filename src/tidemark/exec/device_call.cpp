@@ -1,13 +1,13 @@
 #include "tidemark/exec/device_call.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tidemark/base/backend.h"
 #include "tidemark/base/placement.h"
 #include "tidemark/kernels/queued_kernel.h"
-#include "tidemark/memory/buffer.h"
+#include "tidemark/memory/workspace.h"
 #include "tidemark/ops/op_device.h"
-#include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
 
@@ -28,7 +28,8 @@ bool reads_elsewhere(const OpCall& call) {
 /// One call on its way to a device: its inputs where the kernel wants them.
 class DeviceCall {
  public:
-  DeviceCall(const OpCall& call, const OpDevice& place) : call_(call), place_(place) {}
+  DeviceCall(const OpCall& call, const OpDevice& place)
+      : call_(call), place_(place), dying_(dying_input()) {}
 
   /// False: the CPU does it.
   bool run(std::span<Tensor> outputs) {
@@ -38,11 +39,7 @@ class DeviceCall {
     }
     const OpCall read{call_.op, inputs_, call_.attrs};
     InferContext infer(read, static_cast<int>(outputs.size()));
-    call_.op.shape_rule()(infer);
-    for (int i = 0; i < infer.num_outputs(); ++i) {
-      if (infer.output(i).dtype != DType::invalid) continue;
-      fail<InternalError>("[", call_.op.name(), "] output ", i, " has no dtype");
-    }
+    infer_outputs(read, infer);
     const DeviceKernel found = place_.settle(inputs_, infer);
     if (found.device.is_cpu()) return false;
     if (!found.kernel) return make_views(read, infer, outputs);
@@ -66,47 +63,53 @@ class DeviceCall {
     bool waits = false;
     for (int i = 0; i < infer.num_outputs(); ++i) {
       const auto& spec = infer.output(i);
-      made.push_back(new_tensor(spec.dtype, spec.shape, memory::Holder::value, 0, device_));
+      made.push_back(make_output(spec));
       queued.outputs.push_back(QueuedKernel::Operand::of(made.back()));
       shapes.push_back(spec.shape);
       waits = waits || call_.op.has_rows_from_values(i);
     }
-    memory::Buffer* workspace = allocate_workspace(kernel, shapes);
-    if (workspace) queued.workspace = workspace->data;
+    const OpCall read{call_.op, inputs_, call_.attrs};
     std::vector<Shape> found;
     if (waits) queued.shapes = &found;
-    Stream& stream = backend_of(device_).stream();
-    try {
+    Stream& stream = accelerator_of(device_).stream();
+    {
+      // Freed as soon as the work is enqueued, and used again by what is enqueued later: the
+      // stream's order keeps them apart.
+      const memory::Workspace workspace(kernel.workspace ? kernel.workspace(read, shapes) : 0,
+                                        device_);
+      queued.workspace = workspace.data();
       stream.run(std::move(queued));
-    } catch (...) {
-      if (workspace) memory::release(workspace);
-      throw;
     }
-    // Freed now, used again by what is enqueued later: the stream's order keeps them apart.
-    if (workspace) memory::release(workspace);
     if (waits) {
       stream.wait(stream.now());
-      for (size_t i = 0; i < made.size() && i < found.size(); ++i) set_shape(made[i], found[i]);
+      KernelContext told(read, made, nullptr);  // how many rows are real
+      for (size_t i = 0; i < made.size() && i < found.size(); ++i) {
+        told.set_shape(static_cast<int>(i), found[i]);
+      }
     }
     std::move(made.begin(), made.end(), outputs.begin());
   }
 
-  memory::Buffer* allocate_workspace(const Kernel& kernel, std::span<const Shape> shapes) const {
-    const OpCall read{call_.op, inputs_, call_.attrs};
-    const size_t bytes = kernel.workspace ? kernel.workspace(read, shapes) : 0;
-    if (bytes == 0) return nullptr;
-    return memory::allocate(
-        {.bytes = bytes, .holder = memory::Holder::workspace, .device = device_});
+  /// Asked before the call has handles of its own on the inputs; null: none dies.
+  const Tensor* dying_input() const {
+    for (size_t i = 0; i < std::min(call_.inputs.size(), kMostTakenOver); ++i) {
+      if (!call_.op.reads_on_host(i) && may_take_over(call_, i)) return &call_.inputs[i];
+    }
+    return nullptr;
   }
 
-  /// The kernel told how many rows are real.
-  static void set_shape(const Tensor& t, const Shape& shape) {
-    t.impl()->shape = shape;
-    t.impl()->num_elements = shape.num_elements();
+  /// Where an input was that dies, in the order of the stream, or in new memory.
+  Tensor make_output(const InferContext::Output& spec) {
+    if (dying_ && dying_->device() == device_ && dying_->dtype() == spec.dtype &&
+        dying_->shape() == spec.shape) {
+      return taken_over(*std::exchange(dying_, nullptr));
+    }
+    return new_tensor(spec.dtype, spec.shape, memory::Holder::value, 0, device_);
   }
 
   const OpCall& call_;
   const OpDevice& place_;
+  const Tensor* dying_;
   Device device_;
   std::vector<Tensor> inputs_;
 };

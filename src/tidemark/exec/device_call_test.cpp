@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 #include <tidemark/call.h>
 #include <tidemark/memory.h>
+#include <tidemark/variable.h>
 
 #include <cstdlib>
 #include <cstring>
 
 #include "tidemark/base/backend.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/kernels/fusion/compiler.h"
+#include "tidemark/kernels/queued_kernel.h"
+#include "tidemark/memory/workspace.h"
+#include "tidemark/tensor/storage.h"
 
 namespace tidemark::exec {
 namespace {
@@ -19,6 +24,7 @@ namespace {
 Device emulated() {
   static const Device device = [] {
     setenv("TIDEMARK_EMULATED_DELAY", "300", 1);
+    setenv("TIDEMARK_EMULATED_DEVICES", "3", 1);
     setenv("TIDEMARK_EMULATED_MEMORY", "8MiB", 1);
     setenv("TIDEMARK_EMULATED_WITHOUT", "cumsum", 1);
     return Device::named("emulated:0");
@@ -99,6 +105,91 @@ TEST(DeviceCall, MemoryIsReusedInTheOrderOfTheStream) {
   EXPECT_EQ(x.to(Device()).data<float>()[96], 96.f + 50.f);
 }
 
+TEST(DeviceCall, UploadsWaitForTheLastUseOfTheirBytes) {
+  // Each upload gets the bytes of the one before, which the queue has yet to read.
+  std::vector<Tensor> sums;
+  for (int i = 0; i < 10; ++i) {
+    const Tensor x = Tensor::uninitialized(DType::float32, {1000});
+    std::fill_n(x.mutable_data<float>(), 1000, static_cast<float>(i));
+    const Tensor there = x.to(emulated());
+    Tensor y = there;
+    for (int late = 0; late < 5; ++late) y = call("negative", {y});
+    sums.push_back(call("sum", {call("subtract", {there, y})}, {}));
+  }
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(sums[static_cast<size_t>(i)].to(Device()).data<float>()[0],
+              2000.f * static_cast<float>(i));
+  }
+}
+
+/// Holds its stream up until it is told to go on.
+class Gate final : public graph::PureSpecial {
+ public:
+  std::string_view name() const override { return "gate"; }
+  void run(std::span<Tensor>, std::span<Tensor>) const override {}
+  void compute(std::span<const Tensor>, std::span<const Tensor>, void*) const override {
+    opened_.wait(false);
+  }
+  void open() {
+    opened_ = true;
+    opened_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> opened_{false};
+};
+
+TEST(DeviceCall, UploadsGoBesideTheWork) {
+  Accelerator& accelerator = accelerator_of(emulated());
+  memory::release_retained(emulated());
+  const auto gate = std::make_shared<Gate>();
+  QueuedKernel held;
+  held.step = gate;
+  accelerator.stream().run(std::move(held));
+  const Tensor x = counted(MiB(1)).to(emulated());  // pages that nobody used since they were made
+  accelerator.upload_stream().wait(accelerator.upload_stream().now());
+  const Moment last = accelerator.stream().now();
+  EXPECT_FALSE(accelerator.stream().is_past(last)) << "the gate is shut, and the copy was made";
+  const Tensor y = call("add", {x, x});
+  gate->open();
+  EXPECT_EQ(y.to(Device()).data<float>()[96], 2 * 96.f);
+}
+
+TEST(DeviceCall, FusedStepsRunOnItsQueue) {
+  const OpRegistry& ops = OpRegistry::instance();
+  fusion::Builder b;
+  const fusion::Value x = b.load(DType::float32);
+  b.output(b.map(ops.get("square"), {b.map(ops.get("add"), {x, x})}));
+  const auto step = backend_of(emulated()).fusion().make_group(b.finish(), {Shape{1000}});
+  const Tensor host = counted(1000), in = host.to(emulated());
+  const Tensor out = new_tensor(DType::float32, {1000}, memory::Holder::value, 0, emulated());
+  QueuedKernel queued;
+  queued.step = step;
+  queued.inputs.push_back({in.dtype(), in.shape(), in.mutable_raw_data(), {}});
+  queued.outputs.push_back({out.dtype(), out.shape(), out.mutable_raw_data(), {}});
+  const memory::Workspace workspace(step->workspace(), emulated());
+  queued.workspace = workspace.data();
+  accelerator_of(emulated()).stream().run(std::move(queued));
+  const Tensor want = call("square", {call("add", {host, host})});
+  EXPECT_EQ(std::memcmp(out.to(Device()).raw_data(), want.raw_data(), want.nbytes()), 0);
+}
+
+TEST(DeviceCall, UpdatesOfVariablesStayInTheirMemory) {
+  Variable v(counted(1000).to(emulated()));
+  const Tensor delta = counted(1000).to(emulated());
+  const void* place = v.operand().raw_data();
+  memory::reset_peak(emulated());
+  const int64_t before = memory::stats(emulated()).live;
+  for (int i = 0; i < 5; ++i) v.assign_add(delta);
+  EXPECT_EQ(v.operand().raw_data(), place);
+  EXPECT_EQ(memory::stats(emulated()).peak, before) << "no second copy";
+  const Tensor held = v.operand();
+  v.assign_sub(delta);
+  EXPECT_NE(v.operand().raw_data(), place) << "somebody holds the old value";
+  EXPECT_EQ(held.to(Device()).data<float>()[9], 6 * 9.f);
+  EXPECT_EQ(v.operand().to(Device()).data<float>()[9], 5 * 9.f);
+}
+
 TEST(DeviceCall, LimitsAreOfOneDevice) {
   const int64_t old = memory::set_limit(MiB(2), emulated());
   const Tensor kept = Tensor::uninitialized(DType::float32, {MiB(1) / 4}).to(emulated());
@@ -117,6 +208,23 @@ TEST(DeviceCall, LimitsAreOfOneDevice) {
   memory::set_limit(old, emulated());
   const memory::DeviceStats s = memory::stats(emulated());
   EXPECT_EQ(s.live + s.planned + s.retained, s.committed);
+}
+
+TEST(DeviceCall, ADeviceThatRefusesPagesIsNotOverItsLimit) {
+  emulated();
+  setenv("TIDEMARK_EMULATED_TAKEN", "6MiB", 1);
+  const Device shared = Device::named("emulated:2");
+  unsetenv("TIDEMARK_EMULATED_TAKEN");
+  try {
+    counted(MiB(3) / 4).to(shared);
+    FAIL() << "somebody else has the pages";
+  } catch (const ResourceExhaustedError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("emulated:2 refused pages within its limit"), std::string::npos) << text;
+    EXPECT_NE(text.find("Somebody else may hold"), std::string::npos) << text;
+  }
+  EXPECT_EQ(memory::stats(shared).committed, 0) << "nothing has changed";
+  EXPECT_NO_THROW(counted(MiB(1) / 4).to(shared));
 }
 
 TEST(DeviceCall, PagesGoBack) {

@@ -1,7 +1,5 @@
 #include "tidemark/exec/eager.h"
 
-#include <tidemark/kernel.h>
-
 #include <algorithm>
 
 #include "tidemark/base/backend.h"
@@ -10,8 +8,10 @@
 #include "tidemark/exec/observed_op.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/graph/node.h"
+#include "tidemark/kernels/host_kernel.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/grow.h"
+#include "tidemark/memory/workspace.h"
 #include "tidemark/ops/arrays.h"
 #include "tidemark/tensor/storage.h"
 
@@ -19,27 +19,11 @@ namespace tidemark::exec {
 
 namespace {
 
-class Workspace {
- public:
-  explicit Workspace(size_t bytes) {
-    if (bytes == 0) return;
-    buffer_ = memory::allocate({.bytes = bytes, .holder = memory::Holder::workspace});
-  }
-  ~Workspace() {
-    if (buffer_) memory::release(buffer_);
-  }
-  Workspace(const Workspace&) = delete;
-  void* data() const { return buffer_ ? buffer_->data : nullptr; }
-
- private:
-  memory::Buffer* buffer_ = nullptr;
-};
-
 [[noreturn, gnu::cold]] void fail_no_kernel(const OpCall& call, DType key) {
-  const KernelTable* table = kernels_of(call.op);
+  const DTypeSet dtypes = host_kernel_dtypes(call.op);
   std::string known;
-  for (int i = 0; table && i < kDTypeSlots; ++i) {
-    if (!table->dtypes(KernelKind::cpu).contains(static_cast<DType>(i))) continue;
+  for (int i = 0; i < kDTypeSlots; ++i) {
+    if (!dtypes.contains(static_cast<DType>(i))) continue;
     known += message(known.empty() ? "" : ", ", name_of(static_cast<DType>(i)));
   }
   fail<UnimplementedError>("[", call.op.name(), "] has no kernel for ", name_of(key),
@@ -63,23 +47,16 @@ class Workspace {
 }
 
 const Kernel& kernel_for(const OpCall& call, DType key) {
-  const KernelTable* table = kernels_of(call.op);
-  if (!table) fail_no_kernel(call, key);
-  const Kernel& kernel = table->find(KernelKind::cpu, key);
-  if (!kernel.run) fail_no_kernel(call, key);
-  return kernel;
+  const Kernel* kernel = find_host_kernel(call.op, key);
+  if (!kernel) fail_no_kernel(call, key);
+  return *kernel;
 }
 
 /// A new handle on a dying input's elements, when the op may write there.
 Tensor reuse_dying_input(const OpCall& call, DType dtype, const Shape& shape) {
-  constexpr size_t kFlags = 32;  // a definition says so for this many inputs, a call for more
-  for (size_t i = 0; i < std::min(call.inputs.size(), kFlags); ++i) {
+  for (size_t i = 0; i < std::min(call.inputs.size(), kMostTakenOver); ++i) {
     const Tensor& t = call.inputs[i];
-    if (((call.donated >> i) & 1u) && call.op.may_write_into(static_cast<int>(i)) &&
-        t.dtype() == dtype && t.shape() == shape && t.num_elements() > 0 && t.is_unique()) {
-      t.impl()->id.store(0, std::memory_order_relaxed);  // another value from now on
-      return t;
-    }
+    if (may_take_over(call, i) && t.dtype() == dtype && t.shape() == shape) return taken_over(t);
   }
   return {};
 }
@@ -122,7 +99,7 @@ int64_t bytes_touched(const OpCall& call, std::span<const Tensor> outputs) {
 void run_kernel(const OpCall& call, const Kernel& kernel, std::span<Tensor> outputs,
                 size_t workspace_bytes) {
   const int64_t threshold = call.op.is_heavy() ? kLongHeavyBytes : kLongWorkBytes;
-  Workspace workspace(workspace_bytes);
+  const memory::Workspace workspace(workspace_bytes);
   LongWork scope(bytes_touched(call, outputs) > threshold);
   KernelContext context(call, outputs, workspace.data());
   kernel.run(context);
@@ -172,6 +149,13 @@ void check_view(const OpCall& call, const InferContext::Output& spec) {
 
 }  // namespace
 
+void infer_outputs(const OpCall& call, InferContext& infer) {
+  call.op.shape_rule()(infer);
+  for (int i = 0; i < infer.num_outputs(); ++i) {
+    if (infer.output(i).dtype == DType::invalid) fail_no_dtype(call, i);
+  }
+}
+
 bool make_views(const OpCall& call, const InferContext& infer, std::span<Tensor> outputs) {
   if (infer.num_outputs() == 0 || infer.output(0).aliased_input < 0) return false;
   for (int i = 0; i < infer.num_outputs(); ++i) {
@@ -204,10 +188,7 @@ class Results {
 
 void run_general(const OpCall& call, std::span<Tensor> outputs) {
   InferContext infer(call, static_cast<int>(outputs.size()));
-  call.op.shape_rule()(infer);
-  for (int i = 0; i < infer.num_outputs(); ++i) {
-    if (infer.output(i).dtype == DType::invalid) fail_no_dtype(call, i);
-  }
+  infer_outputs(call, infer);
   if (make_views(call, infer, outputs)) return;
   const DType key = call.inputs.empty() ? infer.output(0).dtype : call.inputs[0].dtype();
   const Kernel& kernel = kernel_for(call, key);

@@ -244,7 +244,7 @@ class Executable::Run {
     if (step.workspace >= 0) {
       queued.workspace = device_arenas_->number(step.arena).data() + step.workspace;
     }
-    backend_of(device).stream().run(std::move(queued));
+    accelerator_of(device).stream().run(std::move(queued));
   }
 
   [[noreturn, gnu::cold]] static void fail_moved(const Step& step, size_t input, Device now,

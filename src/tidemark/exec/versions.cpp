@@ -15,7 +15,7 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
-#include "tidemark/kernels/cpu/primitive_cache.h"
+#include "tidemark/kernels/making_for_runs.h"
 #include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark::exec {
@@ -259,7 +259,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   for (const Tensor& t : inputs) made->shapes.push_back(t ? t.shape() : Shape::unknown());
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
   try {
-    const cpu::MakingForRuns for_runs;
+    const MakingForRuns for_runs;
     std::shared_ptr<graph::Graph> unfused;
     if (const auto graph = specialise(program, inputs, &unfused)) {
       const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());

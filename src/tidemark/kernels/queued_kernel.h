@@ -1,12 +1,19 @@
-// QueuedKernel: one run of a kernel, to be done when its stream comes to it.
+// QueuedKernel: one run of a kernel, or of a fused step, to be done when its stream comes to it.
 #pragma once
 
 #include <tidemark/kernel.h>
 
+#include <exception>
 #include <memory>
 #include <vector>
 
+#include "tidemark/graph/node.h"
+#include "tidemark/memory/site.h"
+
 namespace tidemark {
+
+/// The line for which this thread works, kept from being forgotten; null: nobody knows.
+TIDEMARK_API std::shared_ptr<const memory::Site> place_of_work();
 
 class Stream;  // of a backend
 
@@ -43,14 +50,26 @@ struct QueuedKernel {
     }
   };
 
-  const OpDef* op = nullptr;
+  const OpDef* op = nullptr;  // null: `step` computes
   Kernel kernel;
   std::vector<Attr> attrs;
+  std::shared_ptr<const graph::Special> step;  // made by the device's compiler
   std::vector<Operand> inputs, outputs;
   void* workspace = nullptr;  // on the device
   /// Where the shapes of outputs that depend on values go; null: they are known. Valid until the
   /// caller has waited.
   std::vector<Shape>* shapes = nullptr;
+  /// Whose line enqueued it; null: nobody knows.
+  std::shared_ptr<const memory::Site> place = place_of_work();
+};
+
+/// An error of work on a stream, until somebody waits.
+struct FailedWork {
+  std::exception_ptr error;  // null: none
+  std::shared_ptr<const memory::Site> place;
+  /// As an error of the same type, whose message ends with the line that enqueued the work. On the
+  /// host's thread: a worker must not ask the front end for lines.
+  [[noreturn]] void rethrow() const;
 };
 
 }  // namespace tidemark

@@ -86,7 +86,7 @@ struct Refusal {
   const Request* request;
   int64_t wanted;                  // with header and rounding
   const Budget* budget = nullptr;  // null: the limit of the process, or of the request's device
-  enum { over_limit, refused_by_system, injected } reason = over_limit;
+  enum Reason { over_limit, refused_by_system, no_gap, injected } reason = over_limit;
 };
 /// Throws the ResourceExhaustedError. Called with the lock held, so that the numbers are those of
 /// the refusal; releases it.

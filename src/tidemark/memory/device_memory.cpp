@@ -45,12 +45,13 @@ Ledger& ledger_of(Device device) noexcept {
 
 DeviceMemory::DeviceMemory(Device device)
     : device_(device),
-      backend_(backend_of(device)),
-      page_(backend_.page_bytes()),
-      ranges_(backend_.capacity() / page_ * page_, backend_.alignment()),
-      live_in_page_(backend_.capacity() / page_),
-      is_present_(backend_.capacity() / page_),
-      limit_(static_cast<int64_t>(backend_.capacity())),
+      accelerator_(accelerator_of(device)),
+      page_(accelerator_.page_bytes()),
+      ranges_(accelerator_.capacity() / page_ * page_, accelerator_.alignment()),
+      live_in_page_(accelerator_.capacity() / page_),
+      is_present_(accelerator_.capacity() / page_),
+      freed_at_(accelerator_.capacity() / page_),
+      limit_(static_cast<int64_t>(accelerator_.capacity())),
       retained_limit_(limit_ / kRetainedPart) {}
 
 DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) const noexcept {
@@ -58,9 +59,8 @@ DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) co
   return {first, (range.offset + range.size - 1) / page_ - first + 1};
 }
 
-/// Commits what pages of the range are not present; false: over the limit, or refused by the
-/// device, and nothing has changed.
-bool DeviceMemory::make_present(const AddressRanges::Range& range) {
+/// Commits what pages of the range are not present. Nothing has changed unless they are there.
+DeviceMemory::Presence DeviceMemory::make_present(const AddressRanges::Range& range) {
   const auto [first, count] = pages_of(range);
   const auto lacks = [&, first = first, count = count] {
     const auto begin = is_present_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -69,18 +69,18 @@ bool DeviceMemory::make_present(const AddressRanges::Range& range) {
   };
   if (const int64_t over = lacks(); over > 0) {
     give_back(std::max<int64_t>(0, present_ - occupied_ - over));
-    if (lacks() > 0) return false;  // pages of this very range may have gone, too
+    if (lacks() > 0) return Presence::over_limit;  // pages of this very range may have gone, too
   }
   std::vector<size_t> made;
   for (size_t p = first; p < first + count; ++p) {
     if (is_present_[p]) continue;
-    if (!backend_.commit(base_ + p * page_, page_)) {
+    if (!accelerator_.commit(base_ + p * page_, page_)) {
       for (const size_t done : made) {
-        backend_.decommit(base_ + done * page_, page_);
+        accelerator_.decommit(base_ + done * page_, page_);
         is_present_[done] = false;
         present_ -= static_cast<int64_t>(page_);
       }
-      return false;
+      return Presence::refused;
     }
     is_present_[p] = true;
     present_ += static_cast<int64_t>(page_);
@@ -89,7 +89,7 @@ bool DeviceMemory::make_present(const AddressRanges::Range& range) {
   for (size_t p = first; p < first + count; ++p) {
     if (live_in_page_[p]++ == 0) occupied_ += static_cast<int64_t>(page_);
   }
-  return true;
+  return Presence::there;
 }
 
 void DeviceMemory::leave_pages(const AddressRanges::Range& range) noexcept {
@@ -103,35 +103,38 @@ void DeviceMemory::leave_pages(const AddressRanges::Range& range) noexcept {
 int64_t DeviceMemory::give_back(int64_t most_kept) {
   const int64_t before = present_;
   if (present_ - occupied_ <= most_kept) return 0;
-  Stream& stream = backend_.stream();
-  stream.wait(stream.now());  // work that is under way may refer to what the host has freed
+  Stream& stream = accelerator_.stream();
   for (size_t p = is_present_.size(); p-- > 0 && present_ - occupied_ > most_kept;) {
     if (!is_present_[p] || live_in_page_[p] > 0) continue;
-    backend_.decommit(base_ + p * page_, page_);
+    // Work that is under way may refer to what the host has freed.
+    if (const Moment freed{&stream, freed_at_[p]}; !stream.is_past(freed)) stream.wait(freed);
+    accelerator_.decommit(base_ + p * page_, page_);
     is_present_[p] = false;
     present_ -= static_cast<int64_t>(page_);
   }
   return before - present_;
 }
 
-void DeviceMemory::refuse(const Request& request, size_t wanted, bool by_device) {
+void DeviceMemory::refuse(const Request& request, size_t wanted, Refusal::Reason reason) {
   CoreLock hold(core.lock);
-  memory::refuse(hold, {&request, static_cast<int64_t>(wanted), nullptr,
-                        by_device ? Refusal::refused_by_system : Refusal::over_limit});
+  memory::refuse(hold, {&request, static_cast<int64_t>(wanted), nullptr, reason});
 }
 
 Buffer* DeviceMemory::allocate(const Request& request) {
   std::lock_guard own(mutex_);
   const size_t wanted = ranges_.rounded(std::max<size_t>(request.bytes, 1));
   if (static_cast<int64_t>(wanted) > limit_ || wanted < request.bytes) {
-    refuse(request, request.bytes, false);
+    refuse(request, request.bytes, Refusal::over_limit);
   }
-  if (!base_) base_ = static_cast<char*>(backend_.reserve(backend_.capacity() / page_ * page_));
-  if (!base_) refuse(request, wanted, true);
+  if (!base_)
+    base_ = static_cast<char*>(accelerator_.reserve(accelerator_.capacity() / page_ * page_));
+  if (!base_) refuse(request, wanted, Refusal::refused_by_system);
   AddressRanges::Range* range = ranges_.take(request.bytes);
-  if (!range) refuse(request, wanted, false);
+  if (!range) refuse(request, wanted, Refusal::no_gap);
   try {
-    if (!make_present(*range)) refuse(request, wanted, false);
+    const Presence presence = make_present(*range);
+    if (presence == Presence::over_limit) refuse(request, wanted, Refusal::over_limit);
+    if (presence == Presence::refused) refuse(request, wanted, Refusal::refused_by_system);
   } catch (...) {
     ranges_.put(range);
     throw;
@@ -168,6 +171,10 @@ void DeviceMemory::destroy(Buffer* buffer) noexcept {
   }
   std::lock_guard own(mutex_);
   leave_pages(*range);
+  // All work on the bytes is enqueued by now.
+  const uint64_t moment = accelerator_.stream().now().number;
+  const auto [first, count] = pages_of(*range);
+  std::fill_n(freed_at_.begin() + static_cast<std::ptrdiff_t>(first), count, moment);
   ranges_.put(range);
   if (present_ - occupied_ > retained_limit_) {
     try {
@@ -184,7 +191,7 @@ int64_t DeviceMemory::set_limit(int64_t bytes) {
     fail<InvalidArgumentError>("A limit of ", format_bytes(bytes), " for ", device_.name(),
                                " is below the ", format_bytes(occupied_), " in use");
   }
-  const auto capacity = static_cast<int64_t>(backend_.capacity());
+  const auto capacity = static_cast<int64_t>(accelerator_.capacity());
   give_back(std::max<int64_t>(0, bytes - occupied_));
   return std::exchange(limit_, std::min(bytes, capacity));
 }
@@ -192,6 +199,14 @@ int64_t DeviceMemory::set_limit(int64_t bytes) {
 int64_t DeviceMemory::release_retained() {
   std::lock_guard own(mutex_);
   return give_back(0);
+}
+
+Moment DeviceMemory::free_since(const Buffer& buffer) {
+  std::lock_guard own(mutex_);
+  const auto [first, count] = pages_of(*static_cast<const AddressRanges::Range*>(buffer.owner));
+  const auto begin = freed_at_.begin() + static_cast<std::ptrdiff_t>(first);
+  return {&accelerator_.stream(),
+          *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count))};
 }
 
 int64_t DeviceMemory::committed() {

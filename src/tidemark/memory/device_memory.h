@@ -10,6 +10,7 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/memory/address_ranges.h"
+#include "tidemark/memory/core.h"
 #include "tidemark/memory/ledger.h"
 
 namespace tidemark::memory {
@@ -31,6 +32,9 @@ class DeviceMemory {
   int64_t release_retained();
   /// Bytes of the pages that are present.
   int64_t committed();
+  /// When what lay in the buffer's bytes before it was released, in the order of the device's
+  /// stream: another stream follows this moment before it touches them.
+  Moment free_since(const Buffer& buffer);
   /// Buffers made since the start.
   int64_t allocations();
 
@@ -38,22 +42,24 @@ class DeviceMemory {
   struct Pages {
     size_t first, count;
   };
+  enum class Presence { there, over_limit, refused };
   Pages pages_of(const AddressRanges::Range& range) const noexcept;
-  bool make_present(const AddressRanges::Range& range);
+  Presence make_present(const AddressRanges::Range& range);
   void leave_pages(const AddressRanges::Range& range) noexcept;
   int64_t give_back(int64_t most_kept);
-  [[noreturn]] void refuse(const Request& request, size_t wanted, bool by_device);
+  [[noreturn]] void refuse(const Request& request, size_t wanted, Refusal::Reason reason);
 
   const Device device_;
-  Backend& backend_;
+  Accelerator& accelerator_;
   const size_t page_;
   std::mutex mutex_;  // taken before the core's lock
   AddressRanges ranges_;
   char* base_ = nullptr;  // reserved with the first buffer
   std::vector<uint32_t> live_in_page_;
   std::vector<bool> is_present_;
-  int64_t present_ = 0;   // bytes of pages
-  int64_t occupied_ = 0;  // bytes of pages with live bytes
+  std::vector<uint64_t> freed_at_;  // by page: the last release's moment of the stream
+  int64_t present_ = 0;             // bytes of pages
+  int64_t occupied_ = 0;            // bytes of pages with live bytes
   int64_t allocations_ = 0;
   int64_t limit_;
   const int64_t retained_limit_;  // free pages that may stay

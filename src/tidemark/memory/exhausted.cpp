@@ -63,8 +63,11 @@ std::string heading(const Refusal& refusal, const Situation& s) {
       out += " (failure injected for a test)";
       break;
     case Refusal::refused_by_system:
-      out += message(": the ", s.device.empty() ? "operating system" : s.device,
-                     " refused the memory");
+      out += s.device.empty() ? ": the operating system refused the memory"
+                              : message(": ", s.device, " refused pages within its limit");
+      break;
+    case Refusal::no_gap:
+      out += message(": no free part of the memory of ", s.device, " is large enough");
       break;
     default:
       out += refusal.budget != nullptr ? message(": over the limit of \"", s.budget, "\"")
@@ -95,6 +98,10 @@ std::string advice(const Refusal& refusal, const Situation& s) {
   if (refusal.reason == Refusal::injected) return "\n  Unset TIDEMARK_FAIL_ALLOCATION.";
   if (s.wanted > s.limit) {
     return "\n  The request alone exceeds the limit: work in smaller pieces, or raise the limit.";
+  }
+  if (refusal.reason == Refusal::refused_by_system && !s.device.empty()) {
+    return "\n  Somebody else may hold the device's memory: end that process, or set a limit that "
+           "leaves it its part.";
   }
   if (refusal.budget != nullptr) {
     return "\n  Release tensors made in this scope, or give the scope a larger limit.";

@@ -89,7 +89,7 @@ int64_t release_retained(Device device) {
 void wait_for(Device device) {
   DeviceMemory* memory = memory_in_use(device);
   if (!memory || memory->committed() == 0) return;  // nothing was ever enqueued
-  Stream& stream = backend_of(device).stream();
+  Stream& stream = accelerator_of(device).stream();
   stream.wait(stream.now());
 }
 

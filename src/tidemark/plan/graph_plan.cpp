@@ -88,7 +88,7 @@ class Placing {
     if (buffer == kNone || device.is_cpu()) return;
     device_of_[static_cast<size_t>(buffer)] = number_of(device);
     lifetimes_.ranges[static_cast<size_t>(buffer)].alignment =
-        std::max(kAlignment, static_cast<int64_t>(backend_of(device).alignment()));
+        std::max(kAlignment, static_cast<int64_t>(accelerator_of(device).alignment()));
   }
   size_t number_of(Device device) {
     const auto known = std::find(devices_.begin(), devices_.end(), device);

@@ -156,17 +156,10 @@ bool Lowering::find_kernel(const graph::Node& node, std::span<const Shape> shape
                            PlannedStep& step) const {
   const OpCall call{*node.op, node.inputs, node.attrs};
   const DType key = node.inputs.empty() ? node.outputs[0].dtype : node.inputs[0].dtype();
-  if (step.device.is_cpu()) {
-    const KernelTable* table = kernels_of(*node.op);
-    if (!table || !table->find(KernelKind::cpu, key).run) return false;
-    step.kernel = table->find(KernelKind::cpu, key);
-    step.kind = Kind::kernel;
-  } else {
-    const Kernel* kernel = backend_of(step.device).find_kernel(*node.op, key);
-    if (!kernel) return false;
-    step.kernel = *kernel;
-    step.kind = Kind::queued;
-  }
+  const Kernel* kernel = backend_of(step.device).find_kernel(*node.op, key);
+  if (!kernel) return false;
+  step.kernel = *kernel;
+  step.kind = step.device.is_cpu() ? Kind::kernel : Kind::queued;
   if (step.kernel.workspace) {
     step.workspace = static_cast<int64_t>(step.kernel.workspace(call, shapes));
   }

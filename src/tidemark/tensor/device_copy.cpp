@@ -7,9 +7,24 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/memory/device_memory.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark {
+
+namespace {
+
+/// Beside what the device computes meanwhile: after the last use of what lay there before, and
+/// before whatever is enqueued next.
+void upload(const Tensor& from, const Tensor& to) {
+  Accelerator& accelerator = accelerator_of(to.device());
+  Stream& uploads = accelerator.upload_stream();
+  uploads.follow(memory::memory_of(to.device()).free_since(*to.impl()->buffer));
+  uploads.copy_in(to.mutable_raw_data(), from.raw_data(), from.nbytes());
+  accelerator.stream().follow(uploads.now());
+}
+
+}  // namespace
 
 Tensor Tensor::to(Device device) const {
   if (impl_->device == device) return *this;
@@ -23,9 +38,9 @@ Tensor Tensor::to(Device device) const {
   Tensor copy = new_tensor(dtype(), shape(), memory::Holder::value, 0, device);
   if (nbytes() == 0) return copy;
   if (device.is_cpu()) {
-    backend_of(impl_->device).stream().copy_out(copy.mutable_raw_data(), raw_data(), nbytes());
+    accelerator_of(impl_->device).stream().copy_out(copy.mutable_raw_data(), raw_data(), nbytes());
   } else {
-    backend_of(device).stream().copy_in(copy.mutable_raw_data(), raw_data(), nbytes());
+    upload(*this, copy);
   }
   return copy;
 }
@@ -37,12 +52,12 @@ void copy_elements(const Tensor& from, const Tensor& to) {
     if (target.is_cpu()) {
       std::memmove(to.mutable_raw_data(), from.raw_data(), to.nbytes());
     } else {
-      backend_of(target).stream().copy(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+      accelerator_of(target).stream().copy(to.mutable_raw_data(), from.raw_data(), to.nbytes());
     }
   } else if (source.is_cpu()) {
-    backend_of(target).stream().copy_in(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    accelerator_of(target).stream().copy_in(to.mutable_raw_data(), from.raw_data(), to.nbytes());
   } else if (target.is_cpu()) {
-    backend_of(source).stream().copy_out(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    accelerator_of(source).stream().copy_out(to.mutable_raw_data(), from.raw_data(), to.nbytes());
   } else {
     copy_elements(from.to(Device()), to);
   }

@@ -15,21 +15,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "tidemark/kernels/making_for_runs.h"
 #include "tidemark/memory/cache_registry.h"
 
 namespace tidemark::cpu {
-
-/// While one is alive, what this thread makes is for runs to come.
-class MakingForRuns {
- public:
-  MakingForRuns() { ++depth_; }
-  ~MakingForRuns() { --depth_; }
-  MakingForRuns(const MakingForRuns&) = delete;
-  static bool is_on() { return depth_ > 0; }
-
- private:
-  inline static thread_local int depth_ = 0;
-};
 
 template <class Shape, class Made, class Hash, class Same>
 class PrimitiveCache {

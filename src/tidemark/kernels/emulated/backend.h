@@ -3,7 +3,7 @@
 // Its bytes are mapped twice: at the addresses that buffers have, without access for anybody, and
 // at addresses that its worker alone knows. A host read of device memory stops the program at the
 // place, also while a kernel runs; work that was not waited for gives what was there before.
-// Kernels are the CPU's.
+// Kernels and fused programs are the CPU's.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,7 @@
 
 namespace tidemark::emulated {
 
-/// TIDEMARK_EMULATED_MEMORY, TIDEMARK_EMULATED_DELAY and TIDEMARK_EMULATED_DEVICES say what it is
-/// like. Null: there are fewer.
-std::unique_ptr<Backend> open(int index);
+/// The settings TIDEMARK_EMULATED_… say what it is like. Null: there are fewer.
+std::unique_ptr<Accelerator> open(int index);
 
 }  // namespace tidemark::emulated

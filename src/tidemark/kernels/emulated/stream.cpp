@@ -8,12 +8,14 @@
 #include <thread>
 #include <utility>
 
-#include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::emulated {
 
 namespace {
+
+/// As with the launches of a GPU, a host that runs ahead waits in the end: queues are bounded.
+constexpr size_t kMostWaiting = 1024;
 
 void keep_nothing(void*) {}
 
@@ -29,9 +31,10 @@ void EmulatedStream::check_process() const {
       "start the process with \"spawn\", or use the device after the fork only");
 }
 
-void EmulatedStream::enqueue(std::function<void()> task) {
+void EmulatedStream::enqueue(Task task) {
   check_process();
-  std::lock_guard hold(mutex_);
+  std::unique_lock hold(mutex_);
+  has_advanced_.wait(hold, [&] { return tasks_.size() < kMostWaiting; });
   tasks_.push_back(std::move(task));
   ++enqueued_;
   if (!std::exchange(has_worker_, true)) {
@@ -45,19 +48,19 @@ void EmulatedStream::work() {
   std::unique_lock hold(mutex_);
   for (;;) {
     has_work_.wait(hold, [&] { return !tasks_.empty(); });
-    std::function<void()> task = std::move(tasks_.front());
+    Task task = std::move(tasks_.front());
     tasks_.pop_front();
     hold.unlock();
-    if (delay_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_));
+    if (delay_ > 0 && task.is_work) std::this_thread::sleep_for(std::chrono::microseconds(delay_));
     std::exception_ptr error;
     try {
-      task();
+      task.run();
     } catch (...) {
       error = std::current_exception();
     }
-    task = nullptr;  // what it held on the host goes before anybody is told
+    task.run = nullptr;  // what it held on the host goes before anybody is told
     hold.lock();
-    if (error && !error_) error_ = std::move(error);
+    if (error && !failed_.error) failed_ = {std::move(error), std::move(task.place)};
     ++done_;
     has_advanced_.notify_all();
   }
@@ -66,54 +69,64 @@ void EmulatedStream::work() {
 void EmulatedStream::copy_in(void* device, const void* host, size_t bytes) {
   auto staged = std::make_shared<std::vector<char>>(static_cast<const char*>(host),
                                                     static_cast<const char*>(host) + bytes);
-  enqueue([=, this] { std::memcpy(alias(device), staged->data(), bytes); });
+  enqueue({[=, this] { std::memcpy(alias(device), staged->data(), bytes); }});
 }
 
 void EmulatedStream::copy_out(void* host, const void* device, size_t bytes) {
-  enqueue([=, this] { std::memcpy(host, alias(device), bytes); });
+  enqueue({[=, this] { std::memcpy(host, alias(device), bytes); }});
   wait(now());
 }
 
 void EmulatedStream::copy(void* to, const void* from, size_t bytes) {
-  enqueue([=, this] { std::memmove(alias(to), alias(from), bytes); });
+  enqueue({[=, this] { std::memmove(alias(to), alias(from), bytes); }});
 }
 
 void EmulatedStream::run(QueuedKernel&& kernel) {
   auto queued = std::make_shared<QueuedKernel>(std::move(kernel));
-  enqueue([queued, this] {
-    const auto tensor = [&](const QueuedKernel::Operand& operand) {
-      if (operand.host) return operand.host;
-      return borrowed_tensor(operand.dtype, operand.shape, alias(operand.data), false, keep_nothing,
-                             nullptr);
-    };
-    std::vector<Tensor> inputs, outputs;
-    for (const auto& operand : queued->inputs) inputs.push_back(tensor(operand));
-    for (const auto& operand : queued->outputs) outputs.push_back(tensor(operand));
-    const OpCall call{*queued->op, inputs, queued->attrs};
-    void* workspace = queued->workspace ? alias(queued->workspace) : nullptr;
-    QueuedContext context(call, outputs, workspace, *this);
-    queued->kernel.run(context);
-    if (queued->shapes) {
-      for (const Tensor& t : outputs) queued->shapes->push_back(t.shape());
-    }
-  });
+  enqueue({[queued, this] { compute(*queued); }, true, queued->place});
 }
 
-Moment EmulatedStream::now() {
-  std::lock_guard hold(mutex_);
-  return {enqueued_};
+void EmulatedStream::compute(const QueuedKernel& queued) {
+  const auto tensor = [&](const QueuedKernel::Operand& operand) {
+    if (operand.host) return operand.host;
+    return borrowed_tensor(operand.dtype, operand.shape, alias(operand.data), false, keep_nothing,
+                           nullptr);
+  };
+  std::vector<Tensor> inputs, outputs;
+  for (const auto& operand : queued.inputs) inputs.push_back(tensor(operand));
+  for (const auto& operand : queued.outputs) outputs.push_back(tensor(operand));
+  void* workspace = queued.workspace ? alias(queued.workspace) : nullptr;
+  if (queued.step) return queued.step->compute(inputs, outputs, workspace);
+  const OpCall call{*queued.op, inputs, queued.attrs};
+  QueuedContext context(call, outputs, workspace, *this);
+  queued.kernel.run(context);
+  if (queued.shapes) {
+    for (const Tensor& t : outputs) queued.shapes->push_back(t.shape());
+  }
 }
 
-bool EmulatedStream::is_past(Moment moment) {
-  std::lock_guard hold(mutex_);
-  return done_ >= moment.number;
-}
+Moment EmulatedStream::now() { return {this, enqueued_}; }
+
+bool EmulatedStream::is_past(Moment moment) { return done_ >= moment.number; }
 
 void EmulatedStream::wait(Moment moment) {
   check_process();
   std::unique_lock hold(mutex_);
   has_advanced_.wait(hold, [&] { return done_ >= moment.number; });
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  const FailedWork failed = std::exchange(failed_, {});
+  hold.unlock();  // telling the line may take the front end's lock
+  if (failed.error) failed.rethrow();
+}
+
+void EmulatedStream::block_until(uint64_t number) {
+  std::unique_lock hold(mutex_);
+  has_advanced_.wait(hold, [&] { return done_ >= number; });
+}
+
+void EmulatedStream::follow(Moment moment) {
+  auto* other = static_cast<EmulatedStream*>(moment.stream);
+  if (!other || other == this || other->is_past(moment)) return;
+  enqueue({[other, moment] { other->block_until(moment.number); }, false});
 }
 
 }  // namespace tidemark::emulated

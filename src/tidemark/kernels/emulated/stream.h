@@ -1,14 +1,15 @@
-// The queue of the emulated device: one thread that does what it is given in order, as late as it
+// A queue of the emulated device: one thread that does what it is given in order, as late as it
 // was told to.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <mutex>
 
 #include "tidemark/base/backend.h"
+#include "tidemark/kernels/queued_kernel.h"
 
 namespace tidemark::emulated {
 
@@ -24,10 +25,19 @@ class EmulatedStream final : public Stream {
   Moment now() override;
   bool is_past(Moment moment) override;
   void wait(Moment moment) override;
+  void follow(Moment moment) override;
 
  private:
+  struct Task {
+    std::function<void()> run;
+    bool is_work = true;  // which takes as long as it was told to
+    std::shared_ptr<const memory::Site> place = nullptr;
+  };
   void check_process() const;
-  void enqueue(std::function<void()> task);
+  void enqueue(Task task);
+  /// Errors are left to whoever waits on the host.
+  void block_until(uint64_t number);
+  void compute(const QueuedKernel& queued);
   void work();
   char* alias(const void* device) const {
     return static_cast<char*>(const_cast<void*>(device)) + delta_;
@@ -38,9 +48,11 @@ class EmulatedStream final : public Stream {
   const int process_;  // whose thread works
   std::mutex mutex_;
   std::condition_variable has_work_, has_advanced_;
-  std::deque<std::function<void()>> tasks_;
-  uint64_t enqueued_ = 0, done_ = 0;
-  std::exception_ptr error_;  // of the first task that failed since the last wait
+  std::deque<Task> tasks_;
+  /// Changed under the lock. Read without it by who must not wait, as in a process that was forked
+  /// while the worker held it.
+  std::atomic<uint64_t> enqueued_ = 0, done_ = 0;
+  FailedWork failed_;  // the first since the last wait
   bool has_worker_ = false;
 };
 

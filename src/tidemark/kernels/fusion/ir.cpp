@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
-
 namespace tidemark::fusion {
 
 namespace {
@@ -15,13 +13,6 @@ template <class... Pieces>
 }
 
 constexpr DTypeSet kFusable = kFloats | kInts | kBool;
-
-/// The dtype of a map's result: what its loop gives, rounded back to the half types.
-DType result_of(const OpDef& op, DType in) {
-  const cpu::ElementwiseLoop* loop = cpu::loop_for(op.name(), in);
-  if (!loop) return DType::invalid;
-  return loop->out == DType::float32 && is_half(in) ? in : loop->out;
-}
 
 class Verifier {
  public:
@@ -113,9 +104,8 @@ class Verifier {
     for (int a = 1; a < i.arity; ++a) {
       if (dtype(i, a) != in) broken("%", v, " mixes dtypes");
     }
-    const cpu::ElementwiseLoop* loop = cpu::loop_for(i.op->name(), in);
-    if (!loop || loop->arity != i.arity || result_of(*i.op, in) != i.dtype) {
-      broken("%", v, ": no loop of ", i.op->name(), " fits");
+    if (i.op->inputs().size() != i.arity || result_of(*i.op, in) != i.dtype) {
+      broken("%", v, ": ", i.op->name(), " is not like this");
     }
   }
 
@@ -232,13 +222,27 @@ std::string describe_ops(const Program& program) {
   return message("fused(", ops, ")");
 }
 
+DType result_of(const OpDef& op, DType in) {
+  if (!op.is_elementwise() || op.outputs().size() != 1) return DType::invalid;
+  const OutputType& type = op.outputs()[0].type;
+  switch (type.kind) {
+    case OutputType::Kind::fixed:
+      return type.dtype;
+    case OutputType::Kind::like_input:
+    case OutputType::Kind::real_of_input:  // complex numbers are in no program
+      return in;
+    case OutputType::Kind::from_attr:
+    case OutputType::Kind::rule:
+      return DType::invalid;
+  }
+  return DType::invalid;
+}
+
 bool is_fusable(const OpDef& op, DType dtype) {
-  if (!op.is_elementwise() || !kFusable.contains(dtype)) return false;
+  if (!kFusable.contains(dtype) || !kFusable.contains(result_of(op, dtype))) return false;
   for (size_t i = 0; i < op.inputs().size(); ++i) {
     if (!op.input_param(static_cast<int>(i)).dtypes.contains(dtype)) return false;
   }
-  const cpu::ElementwiseLoop* loop = cpu::loop_for(op.name(), dtype);
-  if (!loop || !kFusable.contains(loop->out)) return false;
   // A group has no way to say which of its ops failed.
   return !op.may_fail(dtype);
 }

@@ -40,7 +40,6 @@ enum class Code : uint8_t {
 };
 enum class Reduction : uint8_t { sum, mean, max, min };
 inline bool is_sum(Reduction r) { return r == Reduction::sum || r == Reduction::mean; }
-/// In the order of cpu::RandomLoop.
 enum class Drawn : uint8_t { normal, truncated_normal, uniform };
 enum class Level : uint8_t { element, row, column };
 
@@ -98,9 +97,12 @@ std::string to_string(const Program& program);
 /// "fused(multiply, add, tanh)".
 std::string describe_ops(const Program& program);
 
-/// Whether an elementwise op over elements of this dtype can be an instruction: there is a loop for
-/// it, and it cannot fail on some values.
+/// Whether an op over elements of this dtype can be an instruction, by its definition: it is
+/// elementwise, a program has its dtypes, and it cannot fail on some values. Whether a device has
+/// code for it is asked of its compiler (compiler.h).
 TIDEMARK_API bool is_fusable(const OpDef& op, DType dtype);
+/// The dtype of a map's result; invalid: the op cannot be one.
+DType result_of(const OpDef& op, DType in);
 /// float32 for the half types, which are computed in float and rounded after every instruction.
 constexpr DType computed_in(DType d) {
   return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d;

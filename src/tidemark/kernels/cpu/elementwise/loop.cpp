@@ -6,6 +6,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
+#include "tidemark/ops/number_attrs.h"
 
 namespace tidemark::cpu {
 
@@ -456,15 +457,7 @@ LoopStatus run_loop(const LoopCall& call) {
 
 LoopParams params_of(const OpCall& call) {
   LoopParams params;
-  const OpDef& op = call.op;
-  for (size_t i = 0; i < call.attrs.size() && i < std::size(params.values); ++i) {
-    const Param& param = op.params()[static_cast<size_t>(op.attrs()[i])];
-    const Attr& attr = call.attrs[i];
-    if (attr.is_none()) continue;
-    if (param.attr_kind == AttrKind::real) params.values[i] = attr.as_real();
-    if (param.attr_kind == AttrKind::boolean) params.values[i] = attr.as_bool();
-    if (param.attr_kind == AttrKind::integer) params.values[i] = static_cast<double>(attr.as_int());
-  }
+  read_number_attrs(call.op, call.attrs, params.values);
   return params;
 }
 
