@@ -50,6 +50,12 @@ function(tidemark_add_objects name)
   add_library(${name} OBJECT ${ARGN})
   target_link_libraries(${name} PRIVATE tidemark_flags)
   target_compile_definitions(${name} PRIVATE TIDEMARK_BUILDING=1)
+  if(name MATCHES "_isa_" OR NOT TARGET tidemark_definition_objects
+      OR name STREQUAL "tidemark_definition_objects")
+    target_precompile_headers(${name} PRIVATE ${TIDEMARK_PRECOMPILED_HEADERS})
+  else()
+    target_precompile_headers(${name} REUSE_FROM tidemark_definition_objects)
+  endif()
   set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
 endfunction()
 

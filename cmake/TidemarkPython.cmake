@@ -42,6 +42,7 @@ if(TIDEMARK_PYTHON AND python_sources AND TARGET tidemark AND Python_Development
     nanobind_add_module(_tidemark NB_STATIC NOMINSIZE ${python_sources})
     target_link_libraries(_tidemark PRIVATE tidemark tidemark_flags)
     target_include_directories(_tidemark PRIVATE "${PROJECT_SOURCE_DIR}/python/src")
+    target_precompile_headers(_tidemark PRIVATE ${TIDEMARK_PRECOMPILED_HEADERS} <nanobind/nanobind.h>)
     set_target_properties(_tidemark PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")
     get_target_property(nanobind_headers nanobind-static INTERFACE_INCLUDE_DIRECTORIES)
     if(nanobind_headers)
@@ -49,18 +50,15 @@ if(TIDEMARK_PYTHON AND python_sources AND TARGET tidemark AND Python_Development
       target_include_directories(_tidemark SYSTEM PRIVATE ${nanobind_headers})
     endif()
 
-    # The extension looks for the libraries in its own folder ($ORIGIN).
-    set(beside tidemark ${TIDEMARK_PLUGINS})
-    if(TARGET tidemark-serve)
-      list(APPEND beside tidemark-serve)
-      add_dependencies(_tidemark tidemark-serve)
-    endif()
-    foreach(library IN LISTS beside)
+    # The extension looks for the libraries in its own folder ($ORIGIN), the command line for the
+    # server. What a program needs is a target of its own; the server is built with everything else.
+    foreach(library IN ITEMS tidemark ${TIDEMARK_PLUGINS} tidemark-serve)
       if(TARGET ${library})
         add_custom_command(TARGET _tidemark POST_BUILD
           COMMAND ${CMAKE_COMMAND} -E create_symlink
             "$<TARGET_FILE:${library}>" "${package}/$<TARGET_FILE_NAME:${library}>" VERBATIM)
       endif()
     endforeach()
+    add_custom_target(tidemark_package DEPENDS _tidemark ${TIDEMARK_PLUGINS})
   endif()
 endif()

@@ -16,6 +16,7 @@ if(TARGET tidemark AND serve_sources AND BOOST_BEAST_INCLUDE AND SIMDJSON_LIBRAR
   add_library(tidemark_serve_objects OBJECT ${serve_library_sources})
   target_link_libraries(tidemark_serve_objects PRIVATE tidemark_flags)
   target_include_directories(tidemark_serve_objects SYSTEM PRIVATE "${BOOST_BEAST_INCLUDE}")
+  target_precompile_headers(tidemark_serve_objects PRIVATE ${TIDEMARK_PRECOMPILED_HEADERS})
   add_dependencies(tidemark_serve_objects tidemark_ops_header)
   set(serve_libraries "${SIMDJSON_LIBRARY}")
   if(TIDEMARK_TLS AND OpenSSL_FOUND)
