@@ -224,7 +224,7 @@ class Executable::Run {
   void enqueue(const Step& step) {
     const StepSite site(step.site);
     const OpName name(step.name);
-    const WatchedOp watched(step.name);
+    const ObservedOp observed(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
     QueuedKernel queued;
