@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "frontend.h"
+#include "op_call.h"
 #include "trace_type.h"
 
 namespace nb = nanobind;
@@ -25,9 +26,8 @@ class InterpreterLock final : public trace::TraceLock {
   }
   void wait_for(std::recursive_mutex& tracing) override {
     if (tracing.try_lock()) return;
-    Py_BEGIN_ALLOW_THREADS;
+    const Unlocked meanwhile;
     tracing.lock();
-    Py_END_ALLOW_THREADS;
   }
 };
 
