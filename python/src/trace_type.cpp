@@ -47,8 +47,8 @@ void find_donated(PyTrace& trace) {
   }
 }
 
-/// _fill(graph, token, args, captures, whether it is for one call alone, pack or None, reason, line,
-/// runs of the code)
+/// _fill(graph, token, args, captures, whether it is for one call alone, pack or None, reason,
+/// line, runs of the code)
 PyObject* fill(PyObject* self, PyObject* given) {
   return guarded([&]() -> PyObject* {
     PyObject *graph = nullptr, *token = nullptr, *args = nullptr, *captures = nullptr;
@@ -57,8 +57,7 @@ PyObject* fill(PyObject* self, PyObject* given) {
     unsigned long code_runs = 1;
     int is_for_one_call = 0;
     if (!PyArg_ParseTuple(given, "OOOOpOssk:_fill", &graph, &token, &args, &captures,
-                          &is_for_one_call, &pack, &reason,
-                          &line, &code_runs)) {
+                          &is_for_one_call, &pack, &reason, &line, &code_runs)) {
       throw PythonError{};
     }
     PyTrace& trace = self_of(self);

@@ -134,7 +134,7 @@ std::vector<PlannedDonation> explain_donations(const plan::GraphPlan& plan) {
     } else if (d.fate == Fate::returned) {
       said.why = "it is a result itself, or a part of it is";
     } else if (d.fate == Fate::kept) {
-      said.why = message("a step it goes to may keep it");
+      said.why = "a step it goes to may keep it";
     } else if (d.fate == Fate::read_last) {
       said.why = message("results of its size are written while ", reader, " still reads it");
     } else {

@@ -110,8 +110,8 @@ class TIDEMARK_API Traces : public std::enable_shared_from_this<Traces> {
     bool is_new = false;
     int too_many = 0;  // the traces that the same line made, once they are worth a word; else 0
   };
-  /// The trace that a call gets, made where there is none. One that refers to a graph being built is
-  /// for this call alone.
+  /// The trace that a call gets, made where there is none. One that refers to a graph being built
+  /// is for this call alone.
   Answer get(const Signature& call, Tracer& tracer);
   /// The trace for just these arguments, whatever else fits; `reason`: why it is made if it is.
   TracePtr get_exactly(const Signature& call, Tracer& tracer, std::string_view reason);
