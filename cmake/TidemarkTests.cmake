@@ -55,7 +55,8 @@ if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE 
   foreach(level IN LISTS TIDEMARK_ISA_LEVELS)
     add_test(NAME isa_symbols_${level}
       COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/checks/isa_symbols.py"
-        --nm "${CMAKE_NM}" --level ${level} $<TARGET_OBJECTS:tidemark_isa_${level}>
+        --nm "${CMAKE_NM}" --level ${level}
+        $<FILTER:$<TARGET_OBJECTS:tidemark_isa_${level}>,INCLUDE,\\.o$>
       COMMAND_EXPAND_LISTS)
   endforeach()
 endif()

@@ -19,8 +19,8 @@ class Specialiser {
   Specialiser(const graph::Graph& from, std::span<const Tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& t = inputs[i];
-      values_[&graph::node_of(from.inputs()[i])] = {t ? to_.add_input(t.dtype(), t.shape())
-                                                      : to_.add_input(DType::bool_, {})};
+      values_[&graph::node_of(from.inputs()[i])] = {
+          t ? to_.add_input(t.dtype(), t.shape(), t.device()) : to_.add_input(DType::bool_, {})};
     }
   }
 

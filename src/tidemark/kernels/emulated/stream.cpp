@@ -89,8 +89,12 @@ void EmulatedStream::run(QueuedKernel&& kernel) {
 void EmulatedStream::compute(const QueuedKernel& queued) {
   const auto tensor = [&](const QueuedKernel::Operand& operand) {
     if (operand.host) return operand.host;
-    return borrowed_tensor(operand.dtype, operand.shape, alias(operand.data), false, keep_nothing,
-                           nullptr);
+    char* data = alias(operand.data);
+    // One buffer for all: what is counted as allocated on the host is not this worker's.
+    if (!memory_) {
+      memory_ = borrowed_tensor(DType::uint8, {1}, data, false, keep_nothing, nullptr);
+    }
+    return view_of(memory_, data, operand.dtype, operand.shape);
   };
   std::vector<Tensor> inputs, outputs;
   for (const auto& operand : queued.inputs) inputs.push_back(tensor(operand));

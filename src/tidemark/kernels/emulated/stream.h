@@ -54,6 +54,7 @@ class EmulatedStream final : public Stream {
   std::atomic<uint64_t> enqueued_ = 0, done_ = 0;
   FailedWork failed_;  // the first since the last wait
   bool has_worker_ = false;
+  Tensor memory_;  // the worker's: stands for the device's memory in tensors of kernels
 };
 
 }  // namespace tidemark::emulated
