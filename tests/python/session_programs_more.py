@@ -303,7 +303,6 @@ def mixed_dtypes():
         "*": lambda: half * two, "-": lambda: tf.constant(1, tf.int64) - one,
         "equal": lambda: tf.equal(one, two), "pow": lambda: tf.pow(two, one),
         "maximum": lambda: tf.maximum(two, one), "variable": lambda: tf.Variable(1.0) + one,
-        "matmul": lambda: tf.matmul(tf.constant([[1]]), tf.constant([[1.5]])),
         "fine": lambda: two + 1, "numpy": lambda: two + np.float32(1), "python": lambda: half * 2.5,
     }  # fmt: skip
 

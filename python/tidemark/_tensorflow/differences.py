@@ -14,16 +14,17 @@ DIFFERENCES = {
     "tf.device": "there is the CPU alone; other devices are replaced by it unless soft placement "
     "is switched off",
     "tf.distribute.MirroredStrategy": "over one device",
-    "tf.experimental.numpy.experimental_enable_numpy_behavior": "adds the methods; unless the "
-    "program runs as TensorFlow's, mixed dtypes promote without it",
+    "tf.experimental.numpy.experimental_enable_numpy_behavior": "adds the methods; "
+    "mixed dtypes promote without it",
     "tf.gather_nd": "an index out of range is always an error; no bad_indices_policy",
     "tf.linalg.matmul": "output_type casts the factors, not their product",
     "tf.matmul": "output_type casts the factors, not their product",
     "tf.profiler.experimental.stop": "writes Chrome's trace format, which Perfetto reads",
     "tf.reverse_sequence": "seq_axis has to be given",
     "tf.tensor_scatter_nd_update": "takes a bad_indices_policy, too",
-    "tf.math.add": "mixed dtypes promote, as in NumPy, unless the program runs as TensorFlow's "
-    "(tidemark.experimental.set_dtype_promotion); so for all functions of several tensors",
+    "tf.math.add": "mixed dtypes promote, as in NumPy; tidemark.experimental."
+    "set_dtype_promotion(False) refuses them as TensorFlow does; so for all functions of several "
+    "tensors",
 }
 
 # module → why names of it are missing; for modules inside of it as well.

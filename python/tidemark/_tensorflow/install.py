@@ -80,7 +80,6 @@ def install_as_tensorflow():
         )
     sys.meta_path[:0] = [_Finder(), keras_guards.Finder()]
     sys.modules["tensorflow"] = own
-    _tidemark.set_dtype_promotion(False)  # programs that mix dtypes by mistake are told so
     _keep_out_of_reports("keras")
     _take_module_names()
 

@@ -15,8 +15,8 @@ _LAZY = {
 
 def set_dtype_promotion(on):
     """Whether a program may call ops on tensors of several dtypes, which are promoted to one as
-    NumPy does; off they raise what TensorFlow raises. Off for programs that run as TensorFlow's.
-    Returns what held before."""
+    NumPy does; off they raise what TensorFlow raises. On unless switched off. Returns what held
+    before."""
     return _tidemark.set_dtype_promotion(bool(on))
 
 
