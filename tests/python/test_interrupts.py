@@ -60,7 +60,7 @@ WORK = {
     "a loop of scalars": (lambda: [tf.constant(10**9, tf.int64)], count_to),
     "a loop of products": (lambda: [big(200, 200), 10**6], multiply_often),
     "a product": (lambda: [big(6000, 6000)] * 2, tf.matmul),
-    "a product of whole numbers": (lambda: [tf.ones([2500, 2500], tf.int32)] * 2, tf.matmul),
+    "a product of whole numbers": (lambda: [tf.ones([6000, 6000], tf.int32)] * 2, tf.matmul),
     "singular values": (lambda: [big(1000, 1000)], tf.linalg.svd),
     "eigenvalues": (lambda: [big(2000, 2000)], tf.linalg.eigh),
     "general eigenvalues": (lambda: [big(600, 600)], tf.linalg.eig),
