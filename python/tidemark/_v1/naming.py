@@ -183,9 +183,9 @@ def _wrapping(function, full_name):
     return named
 
 
-_CORE = ("", ".nn", ".math", ".linalg", ".random", ".compat.v1", ".compat.v1.nn",
+_CORE = ("", ".nn", ".math", ".linalg", ".random", ".debugging", ".compat.v1", ".compat.v1.nn",
          ".compat.v1.math")  # fmt: skip
-_OTHERS = (".bitwise", ".debugging", ".image", ".sets", ".signal", ".sparse", ".strings")
+_OTHERS = (".bitwise", ".image", ".sets", ".signal", ".sparse", ".strings")
 
 
 def _public_functions():
