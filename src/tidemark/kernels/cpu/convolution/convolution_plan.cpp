@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kPieceMacs = 1 << 21;  // what makes a piece worth its call
 constexpr int64_t kPieces = 16;          // aimed at, so that many cores have work
 constexpr int64_t kMaxFilterSums = 64 << 20;
+/// Work is stopped between pieces: some fifty milliseconds of one core.
+constexpr int64_t kMostPieceMacs = 2'000'000'000;
 constexpr int64_t kPixelsForASum = 512;
 /// Machine code, descriptions and what the heap loses between them, of one primitive, as measured
 /// over many shapes, rounded up.
@@ -108,8 +110,10 @@ void ConvolutionPlan::cut() {
     most = std::clamp<int64_t>(kMaxFilterSums / std::max<int64_t>(1, bytes), 1,
                                std::min<int64_t>(8, std::max(cores(), paid)));
   }
-  const int64_t images =
+  int64_t images =
       std::max({int64_t{1}, divide_up(whole_.batch, most), divide_up(kPieceMacs, macs)});
+  // Sums of the filter's gradient are cut for what they cost; all else so that it stops soon.
+  if (whole_.kind != 2) images = std::min(images, std::max<int64_t>(1, kMostPieceMacs / macs));
   const int64_t rows = (whole_.kind == 1 ? whole_.in : whole_.out)[row_axis_];
   const int64_t slabs =
       std::clamp<int64_t>(std::min(macs / kPieceMacs, most / std::max<int64_t>(1, whole_.batch)), 1,
