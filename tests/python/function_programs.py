@@ -25,6 +25,8 @@ def error_of(function, *args, **kwargs):
     """The kind of error as a user would catch it: a builtin, or one of tf.errors."""
     try:
         function(*args, **kwargs)
+        if tf.executing_eagerly():
+            tf.test.experimental.sync_devices()  # errors of kernels come with the wait
     except Exception as error:
         for kind in type(error).__mro__:
             if kind.__module__ == "builtins" or getattr(tf.errors, kind.__name__, None) is kind:
