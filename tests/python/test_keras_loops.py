@@ -65,7 +65,7 @@ def test_new_models_after_clear_session_stay_flat(model):
         del fresh
         gc.collect()
 
-    assert_flat(one, rounds=40, allowed=1 << 20)
+    assert_flat(one, rounds=40, allowed=1 << 20, warm_up=10)
 
 
 # --- bad input -----------------------------------------------------------------------------------
