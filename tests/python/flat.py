@@ -25,7 +25,9 @@ def resident_bytes():
 
 def held_bytes():
     """Resident memory less what C's heap has free: how much of that it keeps for later depends on
-    the order of requests, and planning under a budget moves it by megabytes from call to call."""
+    the order of requests, and planning under a budget moves it by megabytes from call to call.
+    Cycles of Python's that wait for its collector are not held either."""
+    gc.collect()
     _C_LIBRARY.malloc_trim(0)
     return resident_bytes()
 
