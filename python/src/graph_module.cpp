@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/base/backend.h"
-#include "tidemark/exec/placed.h"
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
@@ -15,6 +14,7 @@
 #include "tidemark/graph/specials.h"
 #include "tidemark/memory/runs.h"
 #include "tidemark/tensor/handlers.h"
+#include "tidemark/tensor/placed.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -393,7 +393,7 @@ nb::object made_constant(nb::handle value) {
   }
   const SourceLine line;
   const Tensor& made = tensor_of(value.ptr());
-  Tensor there = exec::placed(made);
+  Tensor there = placed(made);
   return there.impl() == made.impl() ? nb::borrow(value) : object_of(std::move(there));
 }
 

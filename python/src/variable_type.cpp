@@ -5,7 +5,6 @@
 #include <new>
 #include <vector>
 
-#include "tidemark/exec/placed.h"
 #include "tidemark/graph/donated.h"
 
 #include "convert.h"
@@ -70,7 +69,7 @@ PyObject* create(PyObject* self, PyObject* args) {
       const Ref known = Ref::checked(PyObject_GetAttrString(shape, "rank"));
       options.shape = known.get() == Py_None ? Shape::unknown() : shape_from_object(shape);
     }
-    self_of(self)->value = Variable(exec::placed(to_tensor(initial, {})), std::move(options));
+    self_of(self)->value = Variable(to_tensor(initial, {}), std::move(options));
     Py_RETURN_NONE;
   });
 }

@@ -61,15 +61,13 @@ def assert_flat(function, rounds, allowed=256 * 1024, windows=8, warm_up=None):
     """
     for _ in range(rounds // 10 if warm_up is None else warm_up):
         function()
-    gc.collect()
-    live = this_device.live()
     samples = [held_bytes()]
+    live = this_device.live()
     for _ in range(windows):
         for _ in range(rounds // windows):
             function()
         _tidemark.wait_for_devices()  # a queue that waits is memory, too
         samples.append(held_bytes())
-    gc.collect()
     assert this_device.live() == live, "tensors are still alive after the rounds"
     grown = growth(samples)
     assert grown < allowed, (

@@ -5,10 +5,9 @@
 
 #include "tidemark/base/attached.h"
 #include "tidemark/base/backend.h"
-#include "tidemark/base/host_values.h"
 #include "tidemark/base/interrupt.h"
-#include "tidemark/base/placement.h"
 #include "tidemark/tensor/handlers.h"
+#include "tidemark/tensor/placed.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -69,16 +68,6 @@ Tensor own_header(const Tensor& t, uint64_t id) {
   return out;
 }
 
-/// A variable lives where it is made, whoever changes it later.
-Tensor placed(const Tensor& initial) {
-  if (open_device_count.load(std::memory_order_relaxed) == 1) [[likely]]
-    return initial;
-  if (!initial.device().is_cpu() || belongs_on_host(initial.dtype(), initial.num_elements())) {
-    return initial;
-  }
-  return initial.to(placement());
-}
-
 }  // namespace
 
 namespace {
@@ -122,7 +111,7 @@ Variable::Variable(const Tensor& initial, VariableOptions options) {
   state_->dtype = initial.dtype();
   state_->shape = declared;
   state_->id = new_tensor_id() | (options.trainable ? kTrainableIds : 0);
-  state_->value = own_header(placed(initial), state_->id);
+  state_->value = own_header(placed(initial), state_->id);  // there it stays, whoever changes it
 }
 
 const std::string& Variable::name() const { return state_->name; }

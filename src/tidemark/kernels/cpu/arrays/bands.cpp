@@ -46,11 +46,6 @@ int64_t matrices_in(const Tensor& t) {
   return count;
 }
 
-/// Elements as unsigned integers (or pairs of them) of their size.
-struct Pair {
-  uint64_t a, b;
-};
-
 template <class E>
 void take(KernelContext& k) {
   const Band band(k, k.input(0), k.output(0));
@@ -89,31 +84,15 @@ void put(KernelContext& k) {
                });
 }
 
-template <class Fn>
-void with_element(const Tensor& t, const Fn& fn) {
-  switch (size_of(t.dtype())) {
-    case 1:
-      return fn(uint8_t{});
-    case 2:
-      return fn(uint16_t{});
-    case 4:
-      return fn(uint32_t{});
-    case 8:
-      return fn(uint64_t{});
-    default:
-      return fn(Pair{});
-  }
-}
-
 void diag_parts_kernel(KernelContext& k) {
-  with_element(k.input(0), [&](auto element) { take<decltype(element)>(k); });
+  with_element_type(size_of(k.input(0).dtype()), [&](auto element) { take<decltype(element)>(k); });
 }
 
 void set_diags_kernel(KernelContext& k) {
   if (k.out<void>(0) != k.in<void>(0)) {
     copy_bytes(k.out<void>(0), k.in<void>(0), static_cast<int64_t>(k.output(0).nbytes()));
   }
-  with_element(k.input(0), [&](auto element) { put<decltype(element)>(k); });
+  with_element_type(size_of(k.input(0).dtype()), [&](auto element) { put<decltype(element)>(k); });
 }
 
 TIDEMARK_KERNEL(diag_parts, kPlain, diag_parts_kernel);

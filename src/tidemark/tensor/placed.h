@@ -3,10 +3,10 @@
 
 #include <tidemark/tensor.h>
 
-namespace tidemark::exec {
+namespace tidemark {
 
 /// A value where the innermost scope wants it: of one that was made on the host a copy on the
 /// scope's device, unless it belongs on the host; else the value itself.
 TIDEMARK_API Tensor placed(const Tensor& value);
 
-}  // namespace tidemark::exec
+}  // namespace tidemark
