@@ -1,4 +1,5 @@
 #include "arguments.h"
+#include "calls.h"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
@@ -207,7 +208,7 @@ void add_argument_type(nb::module_& m) {
       .def_static(
           "number",
           [](nb::type_object type) {
-            const Ref zero = Ref::checked(PyObject_CallNoArgs(type.ptr()));
+            const Ref zero = Ref::checked(call_object(type.ptr()));
             return Argument::any_number(number_dtype(zero.get()));
           },
           nb::arg("type"))

@@ -1,4 +1,5 @@
 #include "composites.h"
+#include "calls.h"
 
 #include "errors.h"
 #include "frontend.h"
@@ -53,8 +54,7 @@ PyObject* ask(PyObject* function, PyObject* const* args, Py_ssize_t positional,
     if (!dispatcher) continue;
     const Ref tuple = positional_tuple(args, positional);
     const Ref dict = keyword_dict(args + positional, keywords);
-    Ref answer = Ref::checked(
-        PyObject_CallFunctionObjArgs(dispatcher.get(), function, tuple.get(), dict.get(), nullptr));
+    Ref answer = Ref::checked(call_object(dispatcher.get(), function, tuple.get(), dict.get()));
     if (answer.get() != Py_NotImplemented) return answer.release();
   }
   return nullptr;

@@ -1,4 +1,5 @@
 #include "convert.h"
+#include "calls.h"
 
 #include <cstring>
 #include <vector>
@@ -67,16 +68,15 @@ Tensor tensor_from_result(const Ref& result, PyObject* value, ConvertOptions opt
 Tensor tensor_from_protocol(const Ref& method, PyObject* value, ConvertOptions options) {
   const Ref dtype = options.dtype == DType::invalid ? Ref::borrow(Py_None)
                                                     : Ref::checked(dtype_object(options.dtype));
-  const Ref result =
-      Ref::checked(PyObject_CallFunctionObjArgs(method.get(), dtype.get(), Py_None, nullptr));
+  const Ref result = Ref::checked(call_object(method.get(), dtype.get(), Py_None));
   return tensor_from_result(result, value, options);
 }
 
 Tensor tensor_from_hook(PyObject* value, ConvertOptions options) {
   PyObject* hook = conversion_hook();
   if (!hook) return {};
-  const Ref result =
-      Ref::checked(PyObject_CallFunction(hook, "Oi", value, static_cast<int>(options.dtype)));
+  const Ref wanted = Ref::checked(PyLong_FromLong(static_cast<long>(options.dtype)));
+  const Ref result = Ref::checked(call_object(hook, value, wanted.get()));
   if (result.get() == Py_NotImplemented) return {};
   return tensor_from_result(result, value, options);
 }
@@ -90,7 +90,7 @@ Tensor with_dtype(Tensor t, PyObject* value, ConvertOptions options) {
 }
 
 bool lies_on_cpu(PyObject* value) {
-  const Ref device = Ref::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));
+  const Ref device = Ref::steal(call_method(value, "__dlpack_device__"));
   constexpr int kCpu = 1;
   int type = 0;
   int number = 0;
@@ -113,7 +113,7 @@ Tensor tensor_from_foreign(PyObject* value, ConvertOptions options) {
     return with_dtype(tensor_from_array_interface(value, options), value, options);
   }
   if (has_attribute(value, "__array__")) {
-    const Ref array = Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", value));
+    const Ref array = Ref::checked(call_method(numpy().module, "asarray", "O", value));
     if (is_ndarray(array.get())) return tensor_from_array(array.get(), options);
   }
   return {};
@@ -126,7 +126,7 @@ Tensor tensor_from_sequence(PyObject* value, ConvertOptions options) {
 }
 
 Tensor tensor_from_shape_object(PyObject* value, ConvertOptions options) {
-  const Ref sizes = Ref::checked(PyObject_CallMethod(value, "as_list", nullptr));
+  const Ref sizes = Ref::checked(call_method(value, "as_list"));
   const Ref list = Ref::checked(PySequence_List(sizes.get()));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
     if (PyList_GET_ITEM(list.get(), i) != Py_None) continue;
@@ -249,7 +249,7 @@ Tensor to_tensor(PyObject* value, ConvertOptions options) {
   }
   if (is_ndarray(value)) return tensor_from_array(value, options);
   if (is_numpy_scalar(value)) {  // whose own buffer does not always tell its dtype
-    const Ref array = Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", value));
+    const Ref array = Ref::checked(call_method(numpy().module, "asarray", "O", value));
     return tensor_from_array(array.get(), options);
   }
   if (Tensor t = tensor_from_scalar(value, options.dtype)) return t;

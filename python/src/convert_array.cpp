@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "calls.h"
 #include "tidemark/tensor/storage.h"
 
 #include "convert.h"
@@ -126,8 +127,8 @@ Tensor copied_by_numpy(PyObject* array, DType dtype) {
   Tensor out = new_tensor(dtype, shape_from_object(sizes.get()));
   if (out.num_elements() == 0) return out;
   const Ref target = writable_array(out);
-  const Ref done = Ref::checked(
-      PyObject_CallMethod(numpy().module, "copyto", "OOs", target.get(), array, "unsafe"));
+  const Ref done =
+      Ref::checked(call_method(numpy().module, "copyto", "OOs", target.get(), array, "unsafe"));
   return out;
 }
 
@@ -135,8 +136,8 @@ Tensor copied_by_numpy(PyObject* array, DType dtype) {
 Tensor strings_of_array(PyObject* array, DType wanted) {
   const Ref sizes = Ref::checked(PyObject_GetAttrString(array, "shape"));
   const Shape shape = shape_from_object(sizes.get());
-  const Ref flat = Ref::checked(PyObject_CallMethod(array, "ravel", nullptr));
-  const Ref list = Ref::checked(PyObject_CallMethod(flat.get(), "tolist", nullptr));
+  const Ref flat = Ref::checked(call_method(array, "ravel"));
+  const Ref list = Ref::checked(call_method(flat.get(), "tolist"));
   if (shape.num_elements() == 0) return new_tensor(DType::string, shape);
   Tensor t = tensor_from_list(list.get(), {wanted, true});
   if (t.num_elements() != shape.num_elements()) {
@@ -158,7 +159,7 @@ Tensor tensor_through_numpy(PyObject* array, DType wanted) {
   const DType own = dtype_of_numpy(np_dtype.get());
   if (own == DType::string) return strings_of_array(array, wanted);
   if (own == DType::invalid) {
-    const Ref native = Ref::checked(PyObject_CallMethod(np_dtype.get(), "newbyteorder", "s", "="));
+    const Ref native = Ref::checked(call_method(np_dtype.get(), "newbyteorder", "s", "="));
     if (dtype_of_numpy(native.get()) == DType::invalid) raise_numpy_type(np_dtype.get());
   }
   if (wanted == DType::string) raise_cannot_convert(array, wanted);
@@ -231,7 +232,7 @@ Tensor tensor_from_array(PyObject* array, ConvertOptions options) {
   } else {
     throw PythonError{};
   }
-  const Ref as_array = Ref::steal(PyObject_CallMethod(numpy().module, "asarray", "O", array));
+  const Ref as_array = Ref::steal(call_method(numpy().module, "asarray", "O", array));
   if (!as_array && PyErr_ExceptionMatches(PyExc_RuntimeError)) {  // NumPy's answer to liars
     PyErr_Clear();
     raise(PyExc_ValueError, "the buffer of %R is not what it says",
@@ -250,9 +251,8 @@ Tensor tensor_from_array_interface(PyObject* value, ConvertOptions options) {
   const Ref fields =
       Ref::checked(Py_BuildValue("{sOsO}", "__array_interface__", interface.get(), "owner", value));
   const Ref nothing = Ref::checked(PyTuple_New(0));
-  const Ref checked = Ref::checked(PyObject_Call(make.get(), nothing.get(), fields.get()));
-  const Ref array =
-      Ref::checked(PyObject_CallMethod(numpy().module, "asarray", "O", checked.get()));
+  const Ref checked = Ref::checked(call_object_with(make.get(), nothing.get(), fields.get()));
+  const Ref array = Ref::checked(call_method(numpy().module, "asarray", "O", checked.get()));
   return tensor_from_array(array.get(), options);
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "calls.h"
 #include "convert.h"
 #include "errors.h"
 #include "numpy_api.h"
@@ -24,7 +25,7 @@ bool holds_tensors(PyObject* value) {
 /// No tensor among them: one array made by NumPy. Integers become int32 where that holds them, as
 /// all integers in lists do.
 Tensor tensor_from_arrays(PyObject* list, ConvertOptions options) {
-  const Ref array = Ref::steal(PyObject_CallMethod(numpy().module, "array", "O", list));
+  const Ref array = Ref::steal(call_method(numpy().module, "array", "O", list));
   if (!array) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw PythonError{};
     PyErr_Clear();
@@ -33,9 +34,9 @@ Tensor tensor_from_arrays(PyObject* list, ConvertOptions options) {
   const Ref dtype = Ref::checked(PyObject_GetAttrString(array.get(), "dtype"));
   if (options.dtype == DType::invalid && dtype_of_numpy(dtype.get()) == DType::int64) {
     const Ref narrow =
-        Ref::checked(PyObject_CallMethod(array.get(), "astype", "O", numpy_dtype(DType::int32)));
-    const Ref same = Ref::checked(
-        PyObject_CallMethod(numpy().module, "array_equal", "OO", array.get(), narrow.get()));
+        Ref::checked(call_method(array.get(), "astype", "O", numpy_dtype(DType::int32)));
+    const Ref same =
+        Ref::checked(call_method(numpy().module, "array_equal", "OO", array.get(), narrow.get()));
     if (PyObject_IsTrue(same.get()) == 1) return tensor_from_array(narrow.get(), options);
   }
   return tensor_from_array(array.get(), options);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "calls.h"
 #include "tidemark/data/dataset.h"
 #include "tidemark/data/nested.h"
 #include "tidemark/data/state.h"
@@ -131,8 +132,7 @@ Handle from_python(nb::handle make, int64_t count) {
   return {data::generated(
       [function]() -> std::unique_ptr<data::Iterator> {
         const Locked locked;
-        const Ref iterator =
-            Ref::steal(unless_at_end([&] { return PyObject_CallNoArgs(function->get()); }));
+        const Ref iterator = Ref::steal(call_object(function->get()));
         if (!iterator) rethrow_python_error();
         return std::make_unique<PythonIterator>(Kept(iterator.get()));
       },

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 
+#include "calls.h"
 #include "tidemark/tensor/storage.h"
 
 #include "convert.h"
@@ -301,10 +302,10 @@ Ref capsule_from(PyObject* value) {
   const Ref method = Ref::checked(PyObject_GetAttrString(value, "__dlpack__"));
   const Ref nothing = Ref::checked(PyTuple_New(0));
   const Ref version = Ref::checked(Py_BuildValue("{s(ii)}", "max_version", 1, 0));
-  Ref capsule = Ref::steal(PyObject_Call(method.get(), nothing.get(), version.get()));
+  Ref capsule = Ref::steal(call_object_with(method.get(), nothing.get(), version.get()));
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {  // an exporter of the first standard
     PyErr_Clear();
-    capsule = Ref::steal(PyObject_Call(method.get(), nothing.get(), nullptr));
+    capsule = Ref::steal(call_object_with(method.get(), nothing.get()));
   }
   if (!capsule) throw PythonError{};
   return capsule;
@@ -323,7 +324,7 @@ PyObject* to_dlpack_function(PyObject*, PyObject* value) {
     PyErr_Format(PyExc_TypeError, "to_dlpack takes a Tensor; %R was given", value);
     return nullptr;
   }
-  return PyObject_CallMethod(value, "__dlpack__", nullptr);
+  return call_method(value, "__dlpack__");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "errors.h"
+#include "calls.h"
 
 #include <tidemark/error.h>
 
@@ -40,8 +41,7 @@ void set_numbered_error(int number, const char* text) noexcept {
   const Ref message = Ref::steal(PyUnicode_DecodeUTF8(
       text, static_cast<Py_ssize_t>(std::char_traits<char>::length(text)), "backslashreplace"));
   if (!message) return;
-  const Ref error =
-      Ref::steal(PyObject_CallFunctionObjArgs(type, Py_None, Py_None, message.get(), nullptr));
+  const Ref error = Ref::steal(call_object(type, Py_None, Py_None, message.get()));
   if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 

@@ -1,4 +1,5 @@
 #include "frontend.h"
+#include "calls.h"
 
 #include <atomic>
 #include <limits>
@@ -68,7 +69,7 @@ DType dtype_by_name_attribute(PyObject* value) {
 
 DType dtype_by_converter(PyObject* value) {
   if (!dtype_converter) return DType::invalid;
-  const Ref converted = Ref::checked(PyObject_CallOneArg(dtype_converter, value));
+  const Ref converted = Ref::checked(call_object(dtype_converter, value));
   if (PyLong_Check(converted.get())) return dtype_from_enum(PyLong_AsLong(converted.get()));
   return registered_dtype(converted.get());
 }
@@ -85,7 +86,7 @@ int64_t size_from_object(PyObject* value) {
 int look(void*) {
   if (!looker) return 0;
   const Ref keep = Ref::borrow(looker);
-  const Ref done = Ref::steal(PyObject_CallNoArgs(keep.get()));
+  const Ref done = Ref::steal(call_object(keep.get()));
   if (!done) PyErr_WriteUnraisable(keep.get());
   return 0;
 }
@@ -166,7 +167,7 @@ PyObject* shape_tuple(const Shape& shape) {
 PyObject* shape_object(const Shape& shape) {
   PyObject* tuple = shape_tuple(shape);
   if (!tuple || !shape_class) return tuple;
-  PyObject* object = PyObject_CallOneArg(shape_class, tuple);
+  PyObject* object = call_object(shape_class, tuple);
   Py_DECREF(tuple);
   return object;
 }

@@ -1,6 +1,7 @@
 // A call of a tf.function: finds its trace and runs it, from Python objects to tensors and back.
 #include <algorithm>
 
+#include "calls.h"
 #include "tidemark/memory/runs.h"
 #include "tidemark/profile/recorder.h"
 
@@ -98,7 +99,7 @@ template <bool has_captures>
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
                     Ref::checked(wrap(std::move(outputs[i]))).release());
   }
-  return PyObject_CallOneArg(trace.pack.get(), list.get());
+  return call_object(trace.pack.get(), list.get());
 }
 
 /// The tensors of a result: one, or those of a list or tuple.
@@ -194,7 +195,7 @@ PyObject* call_slowly(PyObject* self, PyObject* const* args, size_t count, PyObj
     check(PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i),
                          args[count + static_cast<size_t>(i)]));
   }
-  return PyObject_CallMethodObjArgs(self, method, positional.get(), keywords.get(), nullptr);
+  return call_method(self, method, positional.get(), keywords.get());
 }
 
 /// For the recorder: the function was called here.
@@ -228,7 +229,7 @@ PyObject* call_function(PyObject* self, PyObject* const* args, size_t flagged, P
     const Ref held = Ref::borrow(trace.object);  // the call may outlive its place in the list
     if (trace.count_call()) {
       static PyObject* const look = interned("_look_for_changes");
-      Ref::checked(PyObject_CallMethodOneArg(self, look, trace.object));
+      Ref::checked(call_method(self, look, trace.object));
     }
     return run_as<false>(trace, args);
   });

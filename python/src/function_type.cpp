@@ -1,4 +1,5 @@
 #include "function_type.h"
+#include "calls.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -40,8 +41,7 @@ class PythonTracer final : public trace::Tracer {
     static PyObject* const method = interned("_trace");
     nb::list args;
     for (const trace::Argument& arg : wanted.args) args.append(argument_object(arg));
-    const Ref made =
-        Ref::checked(PyObject_CallMethodObjArgs(function_, method, call_, args.ptr(), nullptr));
+    const Ref made = Ref::checked(call_method(function_, method, call_, args.ptr()));
     return share_trace(made.get());
   }
   trace::TracePtr try_trace(const trace::Signature& wanted) override {
@@ -55,8 +55,8 @@ class PythonTracer final : public trace::Tracer {
   }
   std::string name_of(size_t leaf) const override {
     static PyObject* const method = interned("_leaf_names");
-    const nb::object names = nb::steal(
-        Ref::checked(PyObject_CallMethodObjArgs(function_, method, call_, nullptr)).release());
+    const nb::object names =
+        nb::steal(Ref::checked(call_method(function_, method, call_)).release());
     return nb::cast<std::string>(names[leaf]);
   }
   std::string text_of(const trace::Argument& arg) const override { return python::text_of(arg); }
@@ -75,7 +75,7 @@ PyObject* get_trace(PyObject* self, PyObject* call) {
     if (answer.is_new) {
       static PyObject* const method = interned("_tell_of_trace");
       const Ref too_many = Ref::checked(PyLong_FromLong(answer.too_many));
-      Ref::checked(PyObject_CallMethodObjArgs(self, method, trace, too_many.get(), nullptr));
+      Ref::checked(call_method(self, method, trace, too_many.get()));
     }
     return Py_NewRef(trace);
   });

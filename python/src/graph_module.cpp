@@ -5,6 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "calls.h"
 #include "tidemark/base/backend.h"
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
@@ -596,7 +597,7 @@ void name_result(PyObject* result, PyObject* name) {
   graph->set_name(node, trace::name_scope() + text);
   // Sessions find it by its name: the graph keeps it.
   const Ref module = Ref::checked(PyImport_ImportModule("tidemark._v1.graph"));
-  Ref::checked(PyObject_CallMethod(module.get(), "keep_named", "O", result));
+  Ref::checked(call_method(module.get(), "keep_named", "O", result));
 }
 
 static void add_finished_graph(nb::module_& m) {

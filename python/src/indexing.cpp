@@ -1,5 +1,6 @@
 // t[key] for the keys that loops use: a row, an element, a run of rows. They are views, made here;
 // every other key goes to the function the package gave.
+#include "calls.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/storage.h"
 
@@ -69,7 +70,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     if (Tensor item = simple_item(tensor_of(self), key)) return wrap(std::move(item));
     PyObject* general = general_getitem();
     if (!general) raise(PyExc_TypeError, "no indexing with %R", key);
-    return PyObject_CallFunctionObjArgs(general, self, key, nullptr);
+    return call_object(general, self, key);
   });
 }
 

@@ -1,4 +1,5 @@
 // What a definition says about its op, for people and programs.
+#include "calls.h"
 #include "errors.h"
 #include "frontend.h"
 #include "op_call.h"
@@ -144,7 +145,7 @@ PyObject* signature_of(const OpDef& op) {
   const auto add = [&](const char* name, const Ref& fallback) {
     const Ref args = Ref::checked(Py_BuildValue("(sO)", name, kind.get()));
     const Ref keywords = Ref::checked(Py_BuildValue("{s:O}", "default", fallback.get()));
-    const Ref item = Ref::checked(PyObject_Call(parameter.get(), args.get(), keywords.get()));
+    const Ref item = Ref::checked(call_object_with(parameter.get(), args.get(), keywords.get()));
     check(PyList_Append(list.get(), item.get()));
   };
   for (const Param& param : op.params()) {
@@ -156,7 +157,7 @@ PyObject* signature_of(const OpDef& op) {
                                           : empty);
   }
   add("name", Ref::borrow(Py_None));
-  return Ref::checked(PyObject_CallMethod(inspect.get(), "Signature", "O", list.get())).release();
+  return Ref::checked(call_method(inspect.get(), "Signature", "O", list.get())).release();
 }
 
 namespace {

@@ -1,4 +1,5 @@
 #include "open_attrs.h"
+#include "calls.h"
 
 #include <tidemark/op.h>
 
@@ -12,8 +13,8 @@ bool is_value_missing() noexcept {
 
 PyObject* ask_open_attrs(const OpDef& op, PyObject* inputs, PyObject* attrs) {
   const Ref module = Ref::checked(PyImport_ImportModule("tidemark._graph.open_attrs"));
-  Ref answer = Ref::checked(
-      PyObject_CallMethod(module.get(), "answer", "sOO", op.name().c_str(), inputs, attrs));
+  Ref answer =
+      Ref::checked(call_method(module.get(), "answer", "sOO", op.name().c_str(), inputs, attrs));
   return answer.get() == Py_NotImplemented ? nullptr : answer.release();
 }
 

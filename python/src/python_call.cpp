@@ -1,4 +1,5 @@
 #include "python_call.h"
+#include "calls.h"
 
 #include "convert.h"
 #include "errors.h"
@@ -36,8 +37,7 @@ class PythonCall final : public graph::Special {
       PyObject* item = Ref::checked(wrap(std::move(inputs[i]))).release();
       PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), item);
     }
-    const Ref result =
-        Ref::checked(unless_at_end([&] { return PyObject_CallObject(function_, args.get()); }));
+    const Ref result = Ref::checked(call_object_with(function_, args.get()));
     if (outputs.empty()) return;
     const bool is_list = PyList_Check(result.get()) || PyTuple_Check(result.get());
     const Ref items = is_list && outputs.size() != 1 ? Ref::checked(PySequence_Tuple(result.get()))

@@ -1,4 +1,5 @@
 #include "recorder.h"
+#include "calls.h"
 
 #include "tidemark/tensor/storage.h"
 
@@ -28,8 +29,7 @@ class PythonBackward final : public autodiff::CustomBackward {
       PyObject* item = dy[i] ? wrap(Tensor(dy[i])) : Py_NewRef(Py_None);
       PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), Ref::checked(item).release());
     }
-    const Ref result =
-        Ref::checked(unless_at_end([&] { return PyObject_CallObject(function_, args.get()); }));
+    const Ref result = Ref::checked(call_object_with(function_, args.get()));
     const Ref items = Ref::checked(PySequence_Fast(result.get(), "a gradient gives a list"));
     std::vector<autodiff::Adjoint> out;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {

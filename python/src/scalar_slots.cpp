@@ -1,6 +1,7 @@
 // Tensors where Python wants one of its own values: bool, int, float, index, len, iteration.
 #include <tidemark/call.h>
 
+#include "calls.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/tensor/handlers.h"
 
@@ -108,7 +109,7 @@ PyObject* as_index(PyObject* self) {
 PyObject* as_complex(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Ref number = Ref::checked(number_of(scalar_of(self, "complex()")));
-    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), number.get());
+    return call_object(reinterpret_cast<PyObject*>(&PyComplex_Type), number.get());
   });
 }
 

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "calls.h"
 #include "tidemark/profile/recorder.h"
 #include "tidemark/session/session.h"
 #include "tidemark/tensor/storage.h"
@@ -323,7 +324,7 @@ nb::object run_quickly(session::Session& self, uint64_t graph_id, nb::handle fet
       continue;
     }
     const Ref tensor = Ref::checked(wrap(std::move(found[next++])));
-    out.append(nb::steal(Ref::checked(PyObject_CallMethodNoArgs(tensor.get(), numpy)).release()));
+    out.append(nb::steal(Ref::checked(call_method(tensor.get(), numpy)).release()));
   }
   return is_list ? nb::object(out) : nb::object(out[0]);
 }

@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "calls.h"
 #include "errors.h"
 #include "frontend.h"
 #include "numpy_api.h"
@@ -29,8 +30,8 @@ Numpy* import_numpy() {
     const auto dtype = static_cast<DType>(i);
     if (size_of(dtype) == 0 || dtype == DType::bfloat16) continue;
     const std::string name(dtype == DType::string ? "O" : name_of(dtype));
-    loaded->dtypes[i] =
-        Ref::checked(PyObject_CallFunction(dtype_class.get(), "s", name.c_str())).release();
+    const Ref text = Ref::checked(PyUnicode_FromString(name.c_str()));
+    loaded->dtypes[i] = Ref::checked(call_object(dtype_class.get(), text.get())).release();
   }
   loaded->module = Py_NewRef(module.get());
   return loaded.release();
@@ -44,7 +45,7 @@ PyObject* bfloat16_dtype() {
   }
   const Ref type = Ref::checked(PyObject_GetAttrString(types.get(), "bfloat16"));
   const Ref dtype_class = Ref::checked(PyObject_GetAttrString(numpy().module, "dtype"));
-  return Ref::checked(PyObject_CallOneArg(dtype_class.get(), type.get())).release();
+  return Ref::checked(call_object(dtype_class.get(), type.get())).release();
 }
 
 PyObject* bytes_at(const Tensor& t, int64_t i) {
@@ -56,7 +57,7 @@ PyObject* bytes_at(const Tensor& t, int64_t i) {
 PyObject* array_of_strings(const Tensor& t) {
   const Ref shape = Ref::checked(shape_tuple(t.shape()));
   const Ref array = Ref::checked(
-      PyObject_CallMethod(numpy().module, "empty", "OO", shape.get(), numpy_dtype(DType::string)));
+      call_method(numpy().module, "empty", "OO", shape.get(), numpy_dtype(DType::string)));
   const Ref flat = Ref::checked(PyObject_GetAttrString(array.get(), "flat"));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     const Ref item = Ref::steal(bytes_at(t, i));
@@ -73,7 +74,7 @@ PyObject* as_numpy(PyObject* self, PyObject*) {
     if (t.rank() == 0 && t.dtype() == DType::string) return bytes_at(t, 0);
     const Ref array = Ref::steal(array_of_tensor(self));
     // A copy, as in TensorFlow: tensors do not change, and callers write into what they get here.
-    if (t.rank() > 0) return PyObject_CallMethod(array.get(), "copy", nullptr);
+    if (t.rank() > 0) return call_method(array.get(), "copy");
     const Ref nothing = Ref::checked(PyTuple_New(0));
     return PyObject_GetItem(array.get(), nothing.get());
   });
@@ -91,10 +92,10 @@ PyObject* as_array(PyObject* self, PyObject* args, PyObject* keywords) {
     check_has_value(tensor_of(self), "__array__()");
     const Ref array = Ref::steal(array_of_tensor(self));
     if (dtype == Py_None && copy != Py_True) return Py_NewRef(array.get());
-    if (dtype == Py_None) return PyObject_CallMethod(array.get(), "copy", nullptr);
+    if (dtype == Py_None) return call_method(array.get(), "copy");
     const Ref converted =
-        Ref::checked(PyObject_CallMethod(array.get(), "astype", "OssOO", dtype, "K", "unsafe",
-                                         Py_True, copy == Py_True ? Py_True : Py_False));
+        Ref::checked(call_method(array.get(), "astype", "OssOO", dtype, "K", "unsafe", Py_True,
+                                 copy == Py_True ? Py_True : Py_False));
     if (copy == Py_False && converted.get() != array.get()) {
       raise(PyExc_ValueError,
             "a tensor of another dtype cannot be given as an array without a copy");

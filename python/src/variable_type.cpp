@@ -1,4 +1,5 @@
 #include "variable_type.h"
+#include "calls.h"
 
 #include <structmember.h>
 
@@ -130,7 +131,7 @@ PyObject* get_shape(PyObject* self, void*) {
     const Shape& shape = variable_of(self).shape();
     if (shape.has_rank()) return shape_object(shape);
     const Ref known = Ref::checked(shape_object(Shape{}));
-    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(Py_TYPE(known.get())), Py_None);
+    return call_object(reinterpret_cast<PyObject*>(Py_TYPE(known.get())), Py_None);
   });
 }
 PyObject* get_trainable(PyObject* self, void*) {

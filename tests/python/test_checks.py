@@ -18,6 +18,7 @@ import layers  # noqa: E402
 import lengths  # noqa: E402
 import op_names  # noqa: E402
 import process_hooks  # noqa: E402
+import python_calls  # noqa: E402
 import step_questions  # noqa: E402
 
 
@@ -197,6 +198,13 @@ def test_others_may_ask_for_classes(project):
     project("src/tidemark/exec/a.cpp", "dynamic_cast<const A*>(&x);\n")
     project("src/tidemark/plan/a.cpp", "effects_of(node);  // no dynamic_cast\n")
     assert step_questions.check(project.root) == []
+
+
+def test_python_is_called_in_one_way(project):
+    project("python/src/a.cpp", "// one\nreturn PyObject_CallNoArgs(function);\n")
+    project("python/src/calls.h", "return PyObject_Call(function, arguments, named);\n")
+    (problem,) = python_calls.check(project.root)
+    assert problem.startswith("python/src/a.cpp:2: PyObject_CallNoArgs: ")
 
 
 # --- hooks of the whole process ------------------------------------------------------------------

@@ -96,13 +96,24 @@ def test_daemon_threads_compute_to_the_end(tmp_path, name):
 
 
 def test_a_daemon_thread_trains_to_the_end():
+    """In the steps of one long ``fit``: at its start Keras calls optree, which aborts by itself when
+    the interpreter ends in it, with TensorFlow as well."""
     code = START + textwrap.dedent("""
         tf.install_as_tensorflow()
         import keras
         model = keras.Sequential([keras.Input((64,)), keras.layers.Dense(64)])
         model.compile("adam", "mse")
-        x, y = np.ones((256, 64), np.float32), np.ones((256, 64), np.float32)
-        leave_running(lambda: model.fit(x, y, batch_size=32, verbose=0))
+        given = tf.ones([32, 64])
+        data = tf.data.Dataset.from_tensors((given, given)).repeat()
+        trains = threading.Event()
+        started = lambda batch, logs: trains.set()
+        callback = keras.callbacks.LambdaCallback(on_train_batch_end=started)
+        threading.Thread(
+            target=lambda: model.fit(data, steps_per_epoch=10**9, verbose=0, callbacks=[callback]),
+            daemon=True,
+        ).start()
+        trains.wait()
+        time.sleep(0.05)
     """)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr

@@ -9,6 +9,7 @@ import layers
 import lengths
 import op_names
 import process_hooks
+import python_calls
 import step_questions
 from sources import ROOT
 
@@ -19,6 +20,7 @@ CHECKS = {
     "op names": op_names.check,
     "step questions": step_questions.check,
     "process hooks": process_hooks.check,
+    "python calls": python_calls.check,
     "decisions": decisions.check,
     "formatting": formatting.check,
 }
