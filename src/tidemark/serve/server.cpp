@@ -3,6 +3,7 @@
 #include "tidemark/base/file_access.h"
 #include "tidemark/serve/json.h"
 #include "tidemark/serve/reserved_memory.h"
+#include "tidemark/serve/sandbox.h"
 
 namespace tidemark::serve {
 
@@ -207,6 +208,7 @@ void Server::start() {
   if (!options_.store.allows_files) forbid_files();
   http_.start();
   if (options_.grpc_port >= 0) grpc_ = GrpcServer::start(context_);
+  if (options_.is_sandboxed) close_sandbox();
   store_.start();
 }
 
