@@ -52,8 +52,8 @@ from tidemark.compat.v1._functions import (
 )
 from tidemark.tensor_shape import Dimension
 
-_MODULES = ("app", "data", "flags", "gfile", "image", "io", "logging", "python_io", "random",
-            "test")  # fmt: skip
+_MODULES = ("app", "data", "flags", "gfile", "image", "io", "logging", "python_io", "ragged",
+            "random", "strings", "test")  # fmt: skip
 
 
 def __getattr__(name):
