@@ -40,6 +40,18 @@ UNSUPPORTED = {
     "tf.distribute.cluster_resolver.TFConfigClusterResolver": _WORKERS,
     "tf.distribute.DistributedDataset": _WORKERS,
     "tf.distribute.DistributedIterator": _WORKERS,
+    "tf.distribute.coordinator.ClusterCoordinator": _WORKERS,
+    "tf.distribute.coordinator.PerWorkerValue": _WORKERS,
+    "tf.distribute.coordinator.RemoteValue": _WORKERS,
+    "tf.distribute.experimental.coordinator.ClusterCoordinator": _WORKERS,
+    "tf.distribute.experimental.coordinator.PerWorkerValues": _WORKERS,
+    "tf.distribute.experimental.coordinator.RemoteValue": _WORKERS,
+    "tf.distribute.experimental.PreemptionCheckpointHandler": _WORKERS,
+    "tf.distribute.experimental.TerminationConfig": _WORKERS,
+    "tf.distribute.Server": _WORKERS,
+    "tf.config.experimental_connect_to_cluster": _WORKERS,
+    "tf.config.experimental_connect_to_host": _WORKERS,
+    "tf.raw_ops.CudnnRNN": _CUDNN,
     "tf.raw_ops.CudnnRNNV3": _CUDNN,
     **{
         f"tf.experimental.dtensor.{name}": _DTENSOR

@@ -27,8 +27,9 @@ _HOMES = {
     ],
     "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
     "saver": [
-        "Saver", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
-        "list_variables", "load_checkpoint", "load_variable", "update_checkpoint_state",
+        "NewCheckpointReader", "Saver", "checkpoint_exists", "get_checkpoint_state",
+        "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+        "update_checkpoint_state",
     ],
     "steps": [
         "ExponentialMovingAverage", "assert_global_step", "cosine_decay", "create_global_step",

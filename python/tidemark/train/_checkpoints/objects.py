@@ -99,8 +99,11 @@ def children(value):
     found = {}
     if isinstance(value, Trackable):
         found.update(value._trackable_children())
+    hidden = vars(value).get("_self_untracked", ())
     for name, part in vars(value).items():
-        if not name.startswith(_HIDDEN) and name not in found and is_part(part):
+        if name.startswith(_HIDDEN) or name in hidden or name in found:
+            continue
+        if is_part(part):
             found[name] = part
     return found
 
