@@ -40,6 +40,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # The import system has put the alias there; the module itself is what is imported.
         sys.modules[module.__spec__.name] = module._of
 
+    def find_distributions(self, context):
+        from tidemark._tensorflow import distribution  # few programs ask
+
+        return distribution.distributions(context)
+
 
 class _Alias(types.ModuleType):
     """Holds the place of a module while it is being imported under another name."""

@@ -54,6 +54,19 @@ UNSUPPORTED = {
     "tf.raw_ops.CudnnRNN": _CUDNN,
     "tf.raw_ops.CudnnRNNV3": _CUDNN,
     **{
+        f"tf.tpu.experimental.embedding.{name}": _TPU
+        for name in (
+            "Adagrad", "AdagradMomentum", "Adam", "CustomCombiner", "CustomOptimizer", "FTRL",
+            "FeatureConfig", "QuantizationConfig", "RowIdInitializer", "SGD",
+            "SparseCoreEmbeddingConfig", "TPUEmbedding", "TPUEmbeddingForServing",
+            "TPUEmbeddingV0", "TPUEmbeddingV2", "TableConfig", "serving_embedding_lookup",
+        )
+    },
+    **{
+        f"tf.tpu.experimental.{name}": _TPU
+        for name in ("DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "TPUSystemMetadata")
+    },
+    **{
         f"tf.experimental.dtensor.{name}": _DTENSOR
         for name in (
             "DTensorCheckpoint", "DTensorDataset", "DVariable", "Layout", "MATCH", "Mesh",

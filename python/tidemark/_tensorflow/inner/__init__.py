@@ -14,7 +14,7 @@ import importlib
 import pathlib
 import types
 
-from tidemark._tensorflow.inner.homes import HOMES
+from tidemark._tensorflow.inner.homes import HOMES, homes_of
 
 _HERE = "tidemark._tensorflow.inner"
 
@@ -42,7 +42,7 @@ def find(name):
     """The module ``tensorflow.<name>``; None if TensorFlow has none or nothing of it is known."""
     if name.startswith("core.") and name.endswith("_pb2"):
         return _messages(name)
-    if name in HOMES or name in _packages() or name in _recorded():
+    if name in _packages() or name in _recorded() or homes_of(name):
         return InnerModule(name)
     return None
 
@@ -64,7 +64,7 @@ class InnerModule(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        for home in HOMES.get(self._own, ()):
+        for home in homes_of(self._own):
             found = getattr(_loaded(home), name, None)
             if found is not None:
                 setattr(self, name, found)
@@ -81,7 +81,7 @@ class InnerModule(types.ModuleType):
         return found
 
     def __dir__(self):
-        own = {name for home in HOMES.get(self._own, ()) for name in dir(_loaded(home))}
+        own = {name for home in homes_of(self._own) for name in dir(_loaded(home))}
         return sorted({*own, *_public_names(self._own)})
 
 

@@ -6,6 +6,8 @@ public_names.tsv is. Who adds a name adds it to one of these modules.
 
 from __future__ import annotations
 
+import importlib.util
+
 _HERE = "tidemark._tensorflow.inner."
 _NEST = ("tidemark.nest", _HERE + "nesting")
 _TRACKING = ("tidemark.__internal__.tracking", "tidemark._trackable.tracking", _HERE + "tracking")
@@ -48,7 +50,9 @@ HOMES = {
     "python.framework.test_util": (_HERE + "testing",),
     "python.framework.type_spec": (_HERE + "specs", "tidemark._tensor.specs"),
     "python.framework.type_spec_registry": (_HERE + "specs",),
-    "python.keras.callbacks": ("keras.callbacks",),
+    "python.keras.callbacks": (_HERE + "keras_names",),
+    "python.keras.engine.data_adapter": (_HERE + "keras_names",),
+    "python.keras.engine.input_spec": (_HERE + "keras_names",),
     "python.layers.convolutional": _LAYERS,
     "python.layers.core": _LAYERS,
     "python.layers.normalization": _LAYERS,
@@ -64,6 +68,7 @@ HOMES = {
     "python.ops.distributions.util": (_HERE + "random",),
     "python.ops.linalg.linear_operator": ("tidemark.linalg", _HERE + "linear_operators"),
     "python.ops.linalg.linear_operator_addition": (_HERE + "linear_operators",),
+    "python.ops.linalg.sparse.sparse": (_HERE + "csr",),
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": ("tidemark.sparse._products",),
     "python.ops.list_ops": (_HERE + "tensor_lists",),
     "python.ops.lookup_ops": ("tidemark.lookup", "tidemark.lookup._tables"),
@@ -105,3 +110,23 @@ HOMES = {
     "python.util.variable_utils": (_HERE + "variables",),
     "tools.docs.doc_controls": (_HERE + "docs",),
 }
+
+# Packages that hold the very modules of TensorFlow: what AutoGraph is built of.
+_SAME = {"python.autograph.": "malt."}
+
+
+def homes_of(module):
+    """The modules that are asked for the names of an inner one."""
+    found = HOMES.get(module, ())
+    for theirs, ours in _SAME.items():
+        if module.startswith(theirs) and not found:
+            home = ours + module.removeprefix(theirs)
+            return (home,) if _is_there(home) else ()
+    return found
+
+
+def _is_there(module):
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
