@@ -34,6 +34,8 @@ def load(name):
             f"Keras runs on its {keras.config.backend()} backend in this process; set "
             "KERAS_BACKEND=tensorflow before it is imported"
         )
+    # With the older names that TensorFlow's users know, as there.
+    keras = importlib.import_module("keras._tf_keras.keras")
     return keras if name == "keras" else getattr(keras, name)
 
 

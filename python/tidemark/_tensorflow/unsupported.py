@@ -64,7 +64,12 @@ UNSUPPORTED = {
     },
     **{
         f"tf.tpu.experimental.{name}": _TPU
-        for name in ("DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "TPUSystemMetadata")
+        for name in (
+            "DeviceAssignment", "DeviceOrderMode", "HardwareFeature",
+            "HardwareFeature.EmbeddingFeature", "HardwareFeature.EmbeddingFeature.UNSUPPORTED",
+            "HardwareFeature.EmbeddingFeature.V1", "HardwareFeature.EmbeddingFeature.V2",
+            "TPUSystemMetadata",
+        )
     },
     **{
         f"tf.experimental.dtensor.{name}": _DTENSOR
@@ -87,7 +92,10 @@ class _Raising(type):
     def __getattr__(cls, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise unimplemented(f"{cls.__tf_names__[0]}.{name}")
+        full = f"{cls.__tf_names__[0]}.{name}"
+        if full in UNSUPPORTED:  # a name inside a class
+            return stand_in(full)
+        raise unimplemented(full)
 
 
 def unimplemented(name):
@@ -124,8 +132,8 @@ def module_of(space):
     module.__dict__.update(names_under(space))
     for name in UNSUPPORTED:
         rest = name[len(space) + 1 :] if name.startswith(space + ".") else ""
-        if "." in rest:
-            inner = rest.partition(".")[0]
+        inner = rest.partition(".")[0]
+        if "." in rest and f"{space}.{inner}" not in UNSUPPORTED:  # of a class, if it is there
             setattr(module, inner, module_of(f"{space}.{inner}"))
     sys.modules[module.__name__] = module
     return module

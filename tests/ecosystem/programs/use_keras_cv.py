@@ -1,5 +1,9 @@
 """keras-cv: boxes are converted and compared, an image is augmented."""
 
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+
 import keras_cv
 import numpy as np
 import tensorflow as tf

@@ -15,8 +15,6 @@ model = keras.Sequential([keras.layers.Dense(16, input_shape=(8,)), keras.layers
 pruned = tfmot.sparsity.keras.prune_low_magnitude(model, pruning_schedule=schedule)
 pruned.compile("adam", "mse")
 x = np.random.default_rng(0).normal(size=(64, 8)).astype("float32")
-pruned.fit(
-    x, x[:, :1], epochs=2, callbacks=[tfmot.sparsity.keras.UpdatePruningStep()]
-)
+pruned.fit(x, x[:, :1], epochs=2, callbacks=[tfmot.sparsity.keras.UpdatePruningStep()])
 kernel = tfmot.sparsity.keras.strip_pruning(pruned).layers[0].kernel.numpy()
 assert abs((kernel == 0).mean() - 0.5) < 0.1, (kernel == 0).mean()

@@ -15,7 +15,7 @@ _DATASETS = (_HERE + "datasets",)
 _DISTRIBUTION = (_HERE + "distribution",)
 _GRAPHS = (_HERE + "graphs",)
 _CONTROL = (_HERE + "control_flow", "tidemark.compat.v1")
-_LAYERS = ("tidemark.compat.v1.layers",)
+_LAYERS = (_HERE + "layers",)
 
 HOMES = {
     "compiler.tf2xla.python.xla": ("tidemark._tensorflow.xla",),
@@ -53,6 +53,7 @@ HOMES = {
     "python.keras.callbacks": (_HERE + "keras_names",),
     "python.keras.engine.data_adapter": (_HERE + "keras_names",),
     "python.keras.engine.input_spec": (_HERE + "keras_names",),
+    "python.layers.base": _LAYERS,
     "python.layers.convolutional": _LAYERS,
     "python.layers.core": _LAYERS,
     "python.layers.normalization": _LAYERS,
@@ -80,6 +81,7 @@ HOMES = {
     "python.ops.ragged.ragged_map_ops": ("tidemark",),
     "python.ops.ragged.ragged_tensor": ("tidemark.ragged._tensor",),
     "python.ops.ragged.ragged_util": (_HERE + "arrays",),
+    "python.ops.random_ops": (_HERE + "random",),
     "python.ops.resource_variable_ops": (_HERE + "variables",),
     "python.ops.standard_ops": ("tidemark.compat.v1",),
     "python.ops.variable_scope": (_HERE + "variables", "tidemark.compat.v1"),
@@ -96,6 +98,7 @@ HOMES = {
     "python.training.tracking.base": _TRACKING,
     "python.training.tracking.data_structures": _TRACKING,
     "python.training.checkpoint_management": ("tidemark.train", "tidemark.compat.v1.train"),
+    "python.training.evaluation": (_HERE + "evaluation",),
     "python.training.training": ("tidemark.compat.v1.train",),
     "python.util.all_util": (_HERE + "exporting",),
     "python.util.compat": ("tidemark.compat",),
