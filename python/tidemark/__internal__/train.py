@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark._v1.train.saver import update_checkpoint_state as _update
+from tidemark._v1.train.checkpoint_state import update_checkpoint_state as _update
 
 
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,

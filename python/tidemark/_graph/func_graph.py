@@ -8,6 +8,7 @@ with tf.__internal__.FuncGraph("scratch").as_default():
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 
 from tidemark import dtypes
@@ -153,5 +154,8 @@ def sparse_placeholder(dtype, shape):
 
 
 def inside_function():
-    """Whether ops become nodes of a graph here instead of running."""
-    return not executing_eagerly()
+    """Whether ops become nodes of a function here: not eagerly, nor in a graph of sessions."""
+    if executing_eagerly():
+        return False
+    of_sessions = sys.modules.get("tidemark._v1.graph")  # where it is not loaded, there are none
+    return of_sessions is None or of_sessions.current_place() is None

@@ -1,60 +1,55 @@
-"""``tf.compat.v1.ragged``: ``tf.ragged``, and ragged values outside of graphs."""
+"""``tf.compat.v1.ragged``: ragged tensors that sessions take and give."""
 
 from __future__ import annotations
 
 import numpy as _np
 
+from tidemark import dtypes as _dtypes
 from tidemark import ragged as _ragged
+from tidemark._v1.composites import RaggedTensorValue
+from tidemark._v1.names import placeholder as _placeholder
+from tidemark.ragged._tensor import RaggedTensor as _RaggedTensor
+
+__all__ = ["RaggedTensorValue", "constant_value", "placeholder"]
 
 
-class RaggedTensorValue:
-    """A ragged value as arrays: values, which may be ragged again, and where rows begin."""
+def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None,
+                   row_splits_dtype="int64"):  # fmt: skip
+    """Nested lists of different lengths as the value of a ragged tensor."""
+    kind = _dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
+    if kind not in (_np.int32, _np.int64):
+        raise ValueError(f"row_splits_dtype must be int32 or int64, but it is {row_splits_dtype}")
+    splits, inner = [], pylist
+    depth = _depth(pylist) - 1 - len(inner_shape or ()) if ragged_rank is None else ragged_rank
+    for _ in range(max(depth, 0)):
+        lengths = [len(row) for row in inner]
+        splits.append(_np.concatenate([[0], _np.cumsum(lengths)]).astype(kind))
+        inner = [item for row in inner for item in row]
+    value = _np.array(inner, dtype)
+    if inner_shape is not None:
+        value = value.reshape([-1, *inner_shape])
+    for one in reversed(splits):
+        value = RaggedTensorValue(value, one)
+    return value
 
-    def __init__(self, values, row_splits):
-        if not isinstance(row_splits, (_np.ndarray, _np.generic)) or row_splits.dtype not in (
-            _np.int64, _np.int32,
-        ):  # fmt: skip
-            raise TypeError("`row_splits` must be a NumPy array of int32 or int64")
-        if not isinstance(values, (_np.ndarray, _np.generic, RaggedTensorValue)):
-            raise TypeError("`values` must be a NumPy array or a RaggedTensorValue")
-        self._values, self._row_splits = values, row_splits
 
-    values = property(lambda self: self._values)
-    row_splits = property(lambda self: self._row_splits)
-    dtype = property(lambda self: self._values.dtype)
+def _depth(value):
+    if not isinstance(value, (list, tuple)):
+        return _np.ndim(value)
+    return 1 + max((_depth(item) for item in value), default=0)
 
-    @property
-    def flat_values(self):
-        values = self._values
-        return values.flat_values if isinstance(values, RaggedTensorValue) else values
 
-    @property
-    def nested_row_splits(self):
-        values = self._values
-        inner = values.nested_row_splits if isinstance(values, RaggedTensorValue) else ()
-        return (self._row_splits, *inner)
-
-    @property
-    def ragged_rank(self):
-        return len(self.nested_row_splits)
-
-    @property
-    def shape(self):
-        values = self._values.shape
-        return (self._row_splits.shape[0] - 1, None, *values[1:])
-
-    def to_list(self):
-        """Lists of lists."""
-        values = self._values
-        flat = values.to_list() if isinstance(values, RaggedTensorValue) else values.tolist()
-        splits = self._row_splits.tolist()
-        return [flat[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
-
-    def __repr__(self):
-        return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
-
-    def __str__(self):
-        return f"<tf.RaggedTensorValue {self.to_list()}>"
+def placeholder(dtype, ragged_rank, value_shape=None, name=None):
+    """A ragged tensor that is given a value when the graph runs."""
+    if ragged_rank == 0:
+        return _placeholder(dtype, value_shape, name)
+    shape = None if value_shape is None else [None, *value_shape]
+    made = _placeholder(dtype, shape, name)
+    for _ in range(ragged_rank):
+        made = _RaggedTensor.from_row_splits(
+            made, _placeholder(_dtypes.int64, [None]), validate=False
+        )
+    return made
 
 
 def __getattr__(name):
