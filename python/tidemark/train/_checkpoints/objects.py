@@ -153,8 +153,9 @@ def children(value):
 def _is_attribute_of(holder, name, part):
     """Whether an attribute that nobody tracked is part of its holder all the same.
 
-    In a module everything is, unless it tracks itself as Keras 2 does. Where Keras tracks, the layers in lists and dictionaries of a model
-    are: TensorFlow leaves them out, and what they have learned is lost.
+    In a module everything is, unless it tracks itself as Keras 2 does. Where Keras tracks, the
+    layers in lists and dictionaries of a model are: TensorFlow leaves them out, and what they have
+    learned is lost.
     """
     if name.startswith(_HIDDEN):
         return False
