@@ -460,3 +460,40 @@ def test_numbers_that_json_does_not_have(tmp_path):
         head = int(answer.headers["Inference-Header-Content-Length"])
         got = np.frombuffer(answer.body[head:], np.float32)
         assert got[0] == -np.inf and got[1] == 0
+
+
+# --- the kernel ----------------------------------------------------------------------------------
+
+
+def sandboxed(folder):
+    try:
+        return serving.Server(folder, "--sandbox")
+    except AssertionError as error:
+        if "this system has no" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def test_a_server_in_a_sandbox_answers_and_loads(linear):
+    with sandboxed(linear) as server:
+        assert server.predict("linear", ROW).status == 200
+        threads = list(os.scandir(f"/proc/{server.pid}/task"))
+        assert len(threads) > 4
+        for thread in threads:
+            with open(f"{thread.path}/status") as lines:
+                status = dict(line.split(":", 1) for line in lines)
+            assert status["Seccomp"].strip() == "2"  # a filter
+            assert status["NoNewPrivs"].strip() == "1"
+        serving.save_linear(linear / "linear", scale=3.0, version=2)
+        server.wait_for(lambda: server.predict("linear", ROW).json["predictions"] == [[18.0, 18.0]])
+        assert server.get("/metrics").status == 200
+
+
+def test_a_sandbox_does_not_go_with_files(tmp_path):
+    done = subprocess.run(
+        [serving.program(), "--models", tmp_path, "--sandbox", "--allow-files"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 2 and "--allow-files do not go together" in done.stderr

@@ -5,9 +5,12 @@ A holder refers to its parts, parts never to their holder.
 
 from __future__ import annotations
 
+import collections
 import functools
 
 from tidemark import _tidemark
+
+_CONTAINERS = frozenset((list, dict, collections.OrderedDict))
 
 
 class Trackable:
@@ -65,7 +68,7 @@ class AutoTrackable(Trackable):
         if getattr(self, "_self_setattr_tracking", True):
             self._maybe_initialize_trackable()
             parts = self._self_unconditional_checkpoint_dependencies
-            if is_trackable(value):
+            if is_trackable(value) or is_container(value):
                 parts[name] = value
             else:
                 parts.pop(name, None)
@@ -102,6 +105,11 @@ class ListWrapper(list):
 
 class _DictWrapper(dict):
     """A dictionary that was wrapped to be tracked; as ListWrapper."""
+
+
+def is_container(value):
+    """Whether a value is tracked for what may be in it: lists and dictionaries, no subclasses."""
+    return type(value) in _CONTAINERS
 
 
 def is_trackable(value):

@@ -1,6 +1,6 @@
 """``tf.config``: devices, threads and switches.
 
-tf.config.list_physical_devices("GPU")                      # []: this build has the CPU
+tf.config.list_physical_devices("GPU")                      # []: there is none
 tf.config.threading.set_intra_op_parallelism_threads(2)
 tf.config.experimental.get_memory_info("CPU:0")["peak"]     # works on the CPU
 """

@@ -140,14 +140,15 @@ bool FuseGraph::is_reshaping(int n) const {
 }
 
 void FuseGraph::classify(FusableNode& n) const {
-  // Executables run groups on the CPU alone so far.
-  if (!n.node->outputs.empty() && !n.node->outputs[0].device.is_cpu()) return;
   const graph::Node& node = *n.node;
   if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
     return;
   if (!is_known(node.outputs[0].shape) || node.inputs.empty()) return;
-  for (const Tensor& t : node.inputs) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& t = node.inputs[i];
     if (!is_known(t.shape())) return;
+    // A program reads what lies on its own device.
+    if (t.device() != node.outputs[0].device && !node.op->reads_on_host(i)) return;
   }
   const std::string& name = node.op->name();
   const DType in = node.inputs[0].dtype();
@@ -251,7 +252,7 @@ FusedOperand FuseGraph::resolve(const Tensor& t) const {
         from >= 0 && lies_in_variable_[static_cast<size_t>(from)]) {
       break;
     }
-    if (!is_known(source.shape())) break;
+    if (!is_known(source.shape()) || source.device() != t.device()) break;
     operand = {source, number_of(source)};
   }
   if (operand.producer >= 0 &&

@@ -17,6 +17,7 @@ struct ServerOptions {
   double request_seconds = 30;  // a request that waited longer is not run any more
   std::string token;            // of clients; empty: anybody
   Admin admin = Admin::with_token;
+  bool is_sandboxed = false;
   std::vector<std::string> hosts;  // names of this server beside its address and localhost
   int drain_seconds = 30;
   int grpc_port = -1;  // 0: any free one; -1: no gRPC

@@ -171,8 +171,7 @@ Executor::~Executor() {
 bool Executor::is_large(const Job& job) {
   const ServableCounters& counters = job.servable->counters;
   if (job.bytes > kLargeBytes || Clock::now() < counters.large_until.load()) return true;
-  const uint64_t runs = counters.executions.load(std::memory_order_relaxed);
-  return runs > 0 && counters.computing.total() / runs > kLargeMicros;
+  return counters.recent_nanoseconds.load(std::memory_order_relaxed) > 1000 * kLargeMicros;
 }
 
 void Executor::submit(Job job) {
@@ -235,8 +234,10 @@ void Executor::free_slot() {
 bool Executor::run_here(Job& job) {
   const Servable& servable = *job.servable;
   ServableCounters& counters = servable.counters;
-  const uint64_t runs = counters.executions.load(std::memory_order_relaxed);
-  if (job.rows >= 0 || runs < 8 || counters.computing.total() / runs > kQuickMicros) return false;
+  if (job.rows >= 0 || counters.executions.load(std::memory_order_relaxed) < 8 ||
+      counters.recent_nanoseconds.load(std::memory_order_relaxed) > 1000 * kQuickMicros) {
+    return false;
+  }
   // A run that takes too long is done again, so it must change nothing.
   if (job.bytes > kLargeOutputs || servable.model.changes_state() ||
       job.arrived < counters.off_readers_until.load(std::memory_order_relaxed)) {
@@ -435,8 +436,7 @@ void Executor::run(std::vector<Job>& batch, int64_t rows, Place place) {
   const Clock::time_point ended = Clock::now();
   size_t output_bytes = 0;
   for (const Tensor& t : outputs) output_bytes += t.nbytes();
-  servable.counters.executions.fetch_add(1, std::memory_order_relaxed);
-  servable.counters.computing.add(micros(ended - started));
+  servable.counters.add_run(ended - started);
   int64_t first = 0;
   for (Job& job : batch) {
     Result result{{}, error};

@@ -2,6 +2,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <cstdio>
 
 #include "tidemark/serve/http_session.h"
 
@@ -9,25 +10,29 @@ namespace tidemark::serve {
 
 void HttpServer::State::accept() {
   net::io_context& context = contexts[next++ % contexts.size()];
-  acceptor->async_accept(context, [this](error_code error, tcp::socket socket) {
+  acceptor->async_accept(context, [this](error_code error, TcpSocket socket) {
     if (error == net::error::operation_aborted || !acceptor->is_open()) return;
     if (error) return accept_after_a_pause();
-    if (counters.connections.load() >= options.max_connections) {
+    try {
+      take(std::move(socket));
+    } catch (const std::bad_alloc&) {
       counters.refused_connections.fetch_add(1);
-    } else {
-      counters.accepted.fetch_add(1, std::memory_order_relaxed);
-      error_code ignored;
-      socket.set_option(tcp::no_delay(true), ignored);
-      if (tls) {
-        tls->start_session(std::move(socket), *this);
-      } else {
-        const auto session =
-            std::make_shared<Session<beast::tcp_stream>>(*this, nullptr, std::move(socket));
-        net::dispatch(session->executor(), [session] { session->start(); });
-      }
     }
     accept();
   });
+}
+
+void HttpServer::State::take(TcpSocket&& socket) {
+  if (counters.connections.load() >= options.max_connections) {
+    counters.refused_connections.fetch_add(1);
+    return;
+  }
+  counters.accepted.fetch_add(1, std::memory_order_relaxed);
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  if (tls) return tls->start_session(std::move(socket), *this);
+  const auto session = std::make_shared<Session<TcpStream>>(*this, nullptr, std::move(socket));
+  net::dispatch(session->executor(), [session] { session->start(); });
 }
 
 /// No files or no memory for another connection: asking again at once would only burn a core.
@@ -52,6 +57,17 @@ size_t most_connections(size_t wanted) {
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
   const rlim_t left = files.rlim_cur > 2 * kOwn ? files.rlim_cur - kOwn : files.rlim_cur / 2;
   return std::min(wanted, static_cast<size_t>(left));
+}
+
+/// A connection for which memory ran out is closed; the others go on.
+void run_for_good(net::io_context& context) {
+  while (!context.stopped()) {
+    try {
+      context.run();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "tidemark serve: closed a connection: %s\n", error.what());
+    }
+  }
 }
 
 }  // namespace
@@ -87,7 +103,7 @@ void HttpServer::start() {
   for (net::io_context& context : state.contexts) {
     state.threads.emplace_back([&context] {
       const auto stay = net::make_work_guard(context);
-      context.run();
+      run_for_good(context);
     });
   }
 }

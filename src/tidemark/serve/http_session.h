@@ -10,6 +10,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
@@ -28,6 +29,7 @@ namespace net = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = net::ip::tcp;
+using TcpStream = beast::basic_stream<tcp, net::io_context::executor_type>;
 using boost::system::error_code;
 
 struct HttpServer::State {
@@ -46,6 +48,7 @@ struct HttpServer::State {
   State(HttpOptions given, Handler to, HttpCounters& count)
       : options(std::move(given)), handler(std::move(to)), counters(count) {}
   void accept();
+  void take(TcpSocket&& socket);
   void accept_after_a_pause();
 };
 
@@ -58,7 +61,7 @@ class Connection {
   virtual int descriptor() = 0;
   /// An interim answer may be sent over the descriptor: it is HTTP/1.1, and nothing is encrypted.
   virtual bool takes_interim_answers() = 0;
-  virtual net::any_io_executor executor() = 0;
+  virtual net::io_context::executor_type executor() = 0;
 };
 
 class SessionResponder final : public Responder {
@@ -68,12 +71,7 @@ class SessionResponder final : public Responder {
     server_.answering.fetch_add(1);
   }
   ~SessionResponder() override {
-    if (connection_) {
-      HttpResponse response;
-      response.status = 500;
-      response.body = "{\"error\": \"the request was dropped\"}";
-      send(std::move(response));
-    }
+    if (connection_) drop();
     server_.answering.fetch_sub(1);
   }
 
@@ -106,6 +104,16 @@ class SessionResponder final : public Responder {
   }
 
  private:
+  void drop() noexcept {
+    try {
+      HttpResponse response;
+      response.status = 500;
+      response.body = "{\"error\": \"the request was dropped\"}";
+      send(std::move(response));
+    } catch (const std::bad_alloc&) {  // nor is there memory to say so
+    }
+  }
+
   short events(short wanted, int milliseconds) const {
     pollfd asked{connection_->descriptor(), wanted, 0};
     return ::poll(&asked, 1, milliseconds) == 1 ? asked.revents : short{0};
@@ -116,25 +124,27 @@ class SessionResponder final : public Responder {
   HttpServer::State& server_;
 };
 
-/// All members run on the thread of the connection's context. `Stream` is beast::tcp_stream or TLS
-/// over one.
+/// All members run on the thread of the connection's context. `Stream` is TcpStream or TLS over
+/// one.
 template <class Stream>
 class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
  public:
-  static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
+  static constexpr bool kIsTls = !std::is_same_v<Stream, TcpStream>;
   static constexpr size_t kMostHeaderBytes = size_t{16} << 10;
-  static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its headers
+  static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its head
   static constexpr size_t kFirstRead = size_t{2} << 10, kNextRead = size_t{16} << 10;
 
   /// `rest`: what the stream needs beside the socket, and what must live as long as it.
   template <class... Rest>
-  Session(HttpServer::State& server, std::shared_ptr<void> kept, tcp::socket&& socket,
-          Rest&... rest)
+  Session(HttpServer::State& server, std::shared_ptr<void> kept, TcpSocket&& socket, Rest&... rest)
       : kept_(std::move(kept)),
         stream_(std::move(socket), rest...),
         server_(server),
         buffer_(kMostHeaderBytes + 4096) {
     server_.counters.connections.fetch_add(1, std::memory_order_relaxed);
+    error_code error;
+    const auto client = lowest().socket().remote_endpoint(error);
+    is_from_here_ = !error && client.address().is_loopback();
   }
   ~Session() override {
     release_bytes();
@@ -156,24 +166,32 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     }
   }
 
-  void reply(HttpResponse&& response) override { write(std::move(response)); }
+  void reply(HttpResponse&& response) override {
+    if (is_handling_) {  // who handles the request still reads it
+      answer_ = std::move(response);
+    } else {
+      write(std::move(response));
+    }
+  }
   int descriptor() override { return lowest().socket().native_handle(); }
   bool takes_interim_answers() override {
     return !kIsTls && parser_ && parser_->get().version() >= 11;
   }
-  net::any_io_executor executor() override { return lowest().get_executor(); }
+  net::io_context::executor_type executor() override { return lowest().get_executor(); }
 
  private:
-  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+  TcpStream& lowest() { return beast::get_lowest_layer(stream_); }
 
   void read() {
     parser_.emplace();
     parser_->header_limit(kMostHeaderBytes);
     parser_->body_limit(server_.options.max_body_bytes);
-    has_header_ = false;
-    if (buffer_.size() > 0) return begin_request();
+    has_header_ = has_time_ = false;
+    if (buffer_.size() > 0) {  // another request came with the last: after other connections' turns
+      return net::post(executor(), [self = this->shared_from_this()] { self->go_on(); });
+    }
     lowest().expires_after(std::chrono::seconds(server_.options.idle_seconds));
-    read_some(kFirstRead, [](Session& self) { self.begin_request(); });
+    read_some(kFirstRead, [](Session& self) { self.go_on(); });
   }
 
   /// Puts what comes next behind what is in the buffer.
@@ -188,10 +206,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     });
   }
 
-  /// From the first byte to the last there is one time-out, however they dribble in.
-  void begin_request() {
+  /// Before a request that has begun is waited for: there is one time-out to its last byte, however
+  /// they dribble in.
+  void bound_time() {
+    if (std::exchange(has_time_, true)) return;
     lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
-    go_on();
   }
 
   /// Parses what has come, and waits for the rest.
@@ -215,6 +234,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       }
     }
     if (parser_->is_done()) return on_request();
+    bound_time();
     read_some(kNextRead, [](Session& self) { self.go_on(); });
   }
 
@@ -224,7 +244,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       refuse(503, "the server is going down", true);
       return false;
     }
-    if (const int status = framing_fault()) {
+    const Framing framing = read_header();
+    if (const int status = fault_of(framing)) {
       server_.counters.malformed.fetch_add(1, std::memory_order_relaxed);
       refuse(status,
              "the request's length is not clear: Transfer-Encoding may be chunked, alone, and then "
@@ -236,8 +257,9 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       end(http::error::body_limit);
       return false;
     }
-    if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return true;
+    if (!framing.expects_continue) return true;
     static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    bound_time();
     net::async_write(stream_, net::buffer(kGoOn.data(), kGoOn.size()),
                      [self = this->shared_from_this()](error_code failed, size_t) {
                        failed ? self->end(failed) : self->go_on();
@@ -245,35 +267,80 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     return false;
   }
 
-  /// 0: where the request ends is told in one way that everybody reads alike.
-  int framing_fault() const {
+  /// What the header says of where the request ends.
+  struct Framing {
+    int codings = 0, lengths = 0;
+    bool is_chunked = false, expects_continue = false;
+  };
+
+  /// Looks at each field once. The first of a name counts; what comes behind the body does not.
+  Framing read_header() {
     const auto& header = parser_->get();
-    const size_t codings = header.count(http::field::transfer_encoding);
-    if (codings == 0) return header.count(http::field::content_length) > 1 ? 400 : 0;
-    if (codings > 1 || header.count(http::field::content_length) > 0) return 400;
-    if (header.version() < 11) return 400;
-    return beast::iequals(header[http::field::transfer_encoding], "chunked") ? 0 : 501;
+    const auto text = [](beast::string_view v) { return std::string_view(v.data(), v.size()); };
+    const auto take = [&](std::string_view& to, const auto& field) {
+      if (to.empty()) to = text(field.value());
+    };
+    request_ = {};
+    request_.is_from_here = is_from_here_;
+    request_.method = text(header.method_string());
+    request_.target = text(header.target());
+    Framing framing;
+    for (const auto& field : header) {
+      switch (field.name()) {
+        case http::field::transfer_encoding:
+          ++framing.codings;
+          framing.is_chunked = beast::iequals(field.value(), "chunked");
+          break;
+        case http::field::content_length:
+          ++framing.lengths;
+          break;
+        case http::field::expect:
+          framing.expects_continue = beast::iequals(field.value(), "100-continue");
+          break;
+        case http::field::authorization:
+          take(request_.authorization, field);
+          break;
+        case http::field::content_encoding:
+          take(request_.content_encoding, field);
+          break;
+        case http::field::host:
+          take(request_.host, field);
+          break;
+        case http::field::origin:
+          take(request_.origin, field);
+          break;
+        case http::field::unknown:
+          if (beast::iequals(field.name_string(), "Sec-Fetch-Site")) {
+            take(request_.fetch_site, field);
+          } else if (beast::iequals(field.name_string(), "Inference-Header-Content-Length")) {
+            take(request_.json_length, field);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    return framing;
+  }
+
+  /// 0: where the request ends is told in one way that everybody reads alike.
+  int fault_of(const Framing& framing) const {
+    if (framing.codings == 0) return framing.lengths > 1 ? 400 : 0;
+    if (framing.codings > 1 || framing.lengths > 0) return 400;
+    if (parser_->get().version() < 11) return 400;
+    return framing.is_chunked ? 0 : 501;
   }
 
   void on_request() {
-    lowest().expires_never();
     const auto& message = parser_->get();
     keep_alive_ = message.keep_alive() && message.method() != http::verb::head;
-    const auto text = [](beast::string_view v) { return std::string_view(v.data(), v.size()); };
-    HttpRequest request;
-    request.method = text(message.method_string());
-    request.target = text(message.target());
-    request.body = message.body();
-    request.authorization = text(message[http::field::authorization]);
-    request.content_encoding = text(message[http::field::content_encoding]);
-    request.host = text(message[http::field::host]);
-    request.origin = text(message[http::field::origin]);
-    request.fetch_site = text(message["Sec-Fetch-Site"]);
-    error_code ignored;
-    request.is_from_here =
-        lowest().socket().remote_endpoint(ignored).address().is_loopback() && !ignored;
-    request.json_length = text(message["Inference-Header-Content-Length"]);
-    server_.handler(request, std::make_shared<SessionResponder>(this->shared_from_this(), server_));
+    request_.body = message.body();
+    // It counts as being answered until it is written.
+    const auto responder = std::make_shared<SessionResponder>(this->shared_from_this(), server_);
+    is_handling_ = true;
+    server_.handler(request_, responder);
+    is_handling_ = false;
+    if (answer_) write(*std::exchange(answer_, std::nullopt));
   }
 
   /// Answers what cannot be handled, and closes.
@@ -315,33 +382,41 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     body_ = std::move(response.body);
     answer_reserved_ = std::move(response.reserved);
     server_.writing.fetch_add(1);
-    head_.clear();
-    head_ += message("HTTP/1.1 ", status, " ", std::string_view(reason.data(), reason.size()),
-                     "\r\nContent-Type: ", response.content_type,
-                     "\r\nContent-Length: ", body_.size(), "\r\n");
+    head_.assign("HTTP/1.1 ").append(std::to_string(status)).append(" ");
+    head_.append(reason.data(), reason.size());
+    head_.append("\r\nContent-Type: ").append(response.content_type);
+    head_.append("\r\nContent-Length: ").append(std::to_string(body_.size())).append("\r\n");
     for (const auto& [name, value] : response.headers) head_ += name + ": " + value + "\r\n";
     head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
+    const bool is_small = body_.size() <= kSmallBody;
+    if (is_small) head_ += body_;
+    if (!kIsTls && is_small && write_at_once()) return on_written({});
     lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
-    if (!kIsTls || body_.size() <= kSmallBody) return write_all();
+    if (is_small) return write_parts(net::buffer(head_));
+    if constexpr (!kIsTls) {
+      return write_parts(
+          std::array{net::const_buffer(net::buffer(head_)), net::const_buffer(net::buffer(body_))});
+    }
     // Beast 1.74 takes the first of two buffers over TLS for all of them.
-    net::async_write(stream_, net::buffer(head_),
-                     [self = this->shared_from_this()](error_code error, size_t) {
-                       self->head_.clear();
-                       error ? self->on_written(error) : self->write_all();
-                     });
+    net::async_write(
+        stream_, net::buffer(head_), [self = this->shared_from_this()](error_code error, size_t) {
+          error ? self->on_written(error) : self->write_parts(net::buffer(self->body_));
+        });
   }
 
-  void write_all() {
-    const auto done = [self = this->shared_from_this()](error_code error, size_t) {
+  /// False: the system has no room for all of the head and what follows it; it has what it took.
+  bool write_at_once() {
+    const ssize_t count =
+        ::send(descriptor(), head_.data(), head_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) head_.erase(0, static_cast<size_t>(count));
+    return head_.empty();
+  }
+
+  template <class Buffers>
+  void write_parts(const Buffers& parts) {
+    net::async_write(stream_, parts, [self = this->shared_from_this()](error_code error, size_t) {
       self->on_written(error);
-    };
-    if (head_.empty()) return net::async_write(stream_, net::buffer(body_), done);
-    if (body_.size() <= kSmallBody) {
-      head_ += body_;
-      return net::async_write(stream_, net::buffer(head_), done);
-    }
-    const std::array<net::const_buffer, 2> parts{net::buffer(head_), net::buffer(body_)};
-    net::async_write(stream_, parts, done);
+    });
   }
 
   void on_written(error_code error) {
@@ -420,7 +495,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   size_t taken_ = 0;  // bytes of the body that count among those in flight
   ReservedMemory body_reserved_;
   std::shared_ptr<const void> answer_reserved_;
-  bool keep_alive_ = true, is_refused_ = false, has_header_ = false;
+  HttpRequest request_;                 // whose texts are the parser's
+  std::optional<HttpResponse> answer_;  // given while the request was being handled
+  bool is_from_here_ = false, keep_alive_ = true, is_refused_ = false;
+  bool has_header_ = false, has_time_ = false, is_handling_ = false;
 };
 
 }  // namespace tidemark::serve

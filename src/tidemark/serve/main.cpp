@@ -5,13 +5,27 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "tidemark/serve/options.h"
+#include "tidemark/serve/sandbox.h"
 #include "tidemark/serve/server.h"
 
 namespace {
 
 using namespace tidemark;
+
+/// Files and folders that the server reads.
+std::vector<std::string> read_by(const serve::ServerOptions& options) {
+  std::vector<std::string> out;
+  if (!options.store.models_folder.empty()) out.push_back(options.store.models_folder);
+  for (const serve::ModelOptions& model : options.store.models) out.push_back(model.folder);
+  // Those are replaced by other files of their names.
+  for (const std::string& file : {options.http.tls_certificate, options.http.tls_key}) {
+    if (!file.empty()) out.push_back(std::filesystem::absolute(file).parent_path().string());
+  }
+  return out;
+}
 
 int run_server(std::span<const std::string_view> arguments) {
   int64_t memory_limit = 0;
@@ -25,6 +39,7 @@ int run_server(std::span<const std::string_view> arguments) {
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  if (options.is_sandboxed) serve::enter_sandbox(read_by(options));
   const std::string host = options.http.address;
   const char* scheme = options.http.tls_certificate.empty() ? "http" : "https";
   serve::Server server(std::move(options));

@@ -215,7 +215,11 @@ std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
     model.name = name;
     model.folder = (fs::path(options_.models_folder) / name).string();
     std::error_code error;
-    if (!fs::is_directory(model.folder, error)) continue;
+    const bool is_folder = fs::is_directory(model.folder, error);
+    if (error && error != std::errc::no_such_file_or_directory) {
+      throw Unreadable{message(model.folder, ": ", error.message())};
+    }
+    if (!is_folder) continue;
     const auto labels = options_.labels.find(model.name);
     if (labels != options_.labels.end()) model.labels = labels->second;
     const auto buckets = options_.buckets.find(model.name);

@@ -47,6 +47,7 @@ metrics at /metrics, a page for people at /.
   --max-weights SIZE        of all models' weights: what does not fit is not loaded
   --load-timeout SECONDS    to read a version and warm it up: 300
   --allow-files             models may read files of this machine
+  --sandbox                 the kernel lets the server read its models and answer, and nothing else
   --admin WHO               may load and unload models: token (whoever has it), local (clients on
                             this machine too), none
   --allow-host NAME         a name that clients call this server by, beside localhost; repeat it
@@ -127,6 +128,9 @@ class Reader {
     for (ModelOptions& known : options.store.models) {
       const auto buckets = options.store.buckets.find(known.name);
       if (buckets != options.store.buckets.end()) known.buckets = buckets->second;
+    }
+    if (options.is_sandboxed && options.store.allows_files) {
+      fail("--sandbox and --allow-files do not go together: one of them must be left out");
     }
     options.store.slots = options.executor.slots;
     return std::move(options);
@@ -316,8 +320,10 @@ ServerOptions parse_options(std::span<const std::string_view> arguments, int64_t
     if (!text.starts_with("--")) fail("'", text, "' is no option; --help lists all");
     text.remove_prefix(2);
     const size_t equals = text.find('=');
-    if (canonical(text) == "allow-files") {  // the only one without a value
+    if (canonical(text) == "allow-files") {  // it and the next have no value
       reader.options.store.allows_files = true;
+    } else if (canonical(text) == "sandbox") {
+      reader.options.is_sandboxed = true;
     } else if (equals != std::string_view::npos) {
       reader.set(canonical(text.substr(0, equals)), text.substr(equals + 1));
     } else if (i + 1 < arguments.size()) {

@@ -50,10 +50,23 @@ struct ServableCounters {
   std::atomic<uint64_t> successes{0}, failures{0}, rows{0}, executions{0};
   std::atomic<uint64_t> queued{0}, queued_bytes{0}, running{0};
   std::atomic<uint64_t> last_milliseconds{0};  // since the epoch
+  /// How long the last eight runs or so took; 0: there was none.
+  std::atomic<uint64_t> recent_nanoseconds{0};
   /// A run took too long for a thread that reads requests, or for the lane of small ones: until
   /// these times others are spared that.
   std::atomic<Clock::time_point> off_readers_until{}, large_until{};
   Histogram total, waiting, computing;
+
+  void add_run(Clock::duration took) {
+    const auto now = static_cast<uint64_t>(std::chrono::nanoseconds(took).count()) + 1;
+    const uint64_t before = recent_nanoseconds.load(std::memory_order_relaxed);
+    // One that was held up for once says little of the next.
+    const uint64_t counted =
+        before == 0 ? now : before - before / 8 + std::min(now, 4 * before) / 8;
+    recent_nanoseconds.store(counted, std::memory_order_relaxed);
+    executions.fetch_add(1, std::memory_order_relaxed);
+    computing.add(now / 1000);
+  }
 };
 
 /// How requests are put together; sizes of 1 or less: they are not.

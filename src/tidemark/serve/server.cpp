@@ -3,6 +3,7 @@
 #include "tidemark/base/file_access.h"
 #include "tidemark/serve/json.h"
 #include "tidemark/serve/reserved_memory.h"
+#include "tidemark/serve/sandbox.h"
 
 namespace tidemark::serve {
 
@@ -17,18 +18,17 @@ int hex_digit(char c) {
 
 std::string decoded(std::string_view text) {
   std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+  while (true) {
+    const size_t plain = std::min(text.find('%'), text.size());
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) return out;
+    const int high = text.size() > 2 ? hex_digit(text[1]) : -1;
+    const int low = text.size() > 2 ? hex_digit(text[2]) : -1;
     if (high < 0 || low < 0) refuse(Code::invalid_argument, "the path is malformed");
     out += static_cast<char>(high * 16 + low);
-    i += 2;
+    text.remove_prefix(3);
   }
-  return out;
 }
 
 HttpResponse text_response(std::string body, const char* type) {
@@ -81,6 +81,7 @@ std::vector<std::string> split_path(std::string_view target) {
   if (target.empty() || target[0] != '/') refuse(Code::invalid_argument, "the path is malformed");
   target.remove_prefix(1);
   std::vector<std::string> out;
+  out.reserve(static_cast<size_t>(std::count(target.begin(), target.end(), '/')) + 1);
   while (!target.empty()) {
     const size_t end = target.find('/');
     out.push_back(decoded(target.substr(0, end)));
@@ -207,6 +208,7 @@ void Server::start() {
   if (!options_.store.allows_files) forbid_files();
   http_.start();
   if (options_.grpc_port >= 0) grpc_ = GrpcServer::start(context_);
+  if (options_.is_sandboxed) close_sandbox();
   store_.start();
 }
 

@@ -12,7 +12,8 @@ using simdjson::dom::element;
 
 /// "models/M[/versions/V|/labels/L][:verb | /metadata]"
 struct Target {
-  std::string model, verb;
+  std::string_view verb;
+  std::string model;
   int64_t version = -1;
 };
 
@@ -28,24 +29,26 @@ int64_t number_from(std::string_view text, const HttpRequest& request) {
 }
 
 Target read_target(const Context& context, const HttpRequest& request,
-                   std::vector<std::string> path) {
+                   const std::vector<std::string>& path) {
   Target target;
   if (path.size() < 3 || path[1] != "models" || path[2].empty()) malformed(request);
-  if (path.size() > 3 && path.back() == "metadata") {
-    target.verb = "metadata";
-    path.pop_back();
-  } else if (const size_t colon = path.back().rfind(':'); colon != std::string::npos) {
-    target.verb = path.back().substr(colon + 1);
-    path.back().resize(colon);
+  size_t parts = path.size();
+  std::string_view last = path.back();
+  if (parts > 3 && last == "metadata") {
+    target.verb = last;
+    last = path[--parts - 1];
+  } else if (const size_t colon = last.rfind(':'); colon != std::string_view::npos) {
+    target.verb = last.substr(colon + 1);
+    last = last.substr(0, colon);
   }
-  target.model = path[2];
+  target.model = parts == 3 ? last : path[2];
   if (target.model.empty()) malformed(request);
-  if (path.size() == 3) return target;
-  if (path.size() != 5) malformed(request);
+  if (parts == 3) return target;
+  if (parts != 5) malformed(request);
   if (path[3] == "versions") {
-    target.version = number_from(path[4], request);
+    target.version = number_from(last, request);
   } else if (path[3] == "labels") {
-    target.version = context.store.version_of_label(target.model, path[4]);
+    target.version = context.store.version_of_label(target.model, last);
   } else {
     malformed(request);
   }

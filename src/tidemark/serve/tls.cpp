@@ -43,7 +43,7 @@ std::shared_ptr<SslContext> make_context(const std::string& certificate, const s
   return context;
 }
 
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using TlsStream = beast::ssl_stream<TcpStream>;
 
 class OpenFiles final : public TlsFiles {
  public:
@@ -53,7 +53,7 @@ class OpenFiles final : public TlsFiles {
     context_ = make_context(certificate_, key_);
   }
 
-  void start_session(tcp::socket&& socket, HttpServer::State& server) override {
+  void start_session(TcpSocket&& socket, HttpServer::State& server) override {
     look_again();
     const auto session =
         std::make_shared<Session<TlsStream>>(server, context_, std::move(socket), *context_);

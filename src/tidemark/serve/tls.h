@@ -2,6 +2,7 @@
 // a build without it says so when a certificate is given.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <string>
@@ -9,6 +10,10 @@
 #include "tidemark/serve/http.h"
 
 namespace tidemark::serve {
+
+/// Knows its executor's type: nothing is looked up for each read and write.
+using TcpSocket =
+    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
 class TlsFiles {
  public:
@@ -19,7 +24,7 @@ class TlsFiles {
 
   /// Files that were replaced are read again; those that cannot be read leave the ones before in
   /// charge. Called by the thread that accepts, alone.
-  virtual void start_session(boost::asio::ip::tcp::socket&& socket, HttpServer::State& server) = 0;
+  virtual void start_session(TcpSocket&& socket, HttpServer::State& server) = 0;
 };
 
 }  // namespace tidemark::serve

@@ -6,12 +6,14 @@ import os
 
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.variable import Variable
+from tidemark._trackable.checkpoint_files import open_checkpoint
 from tidemark._trackable.tracking import AutoTrackable, Trackable
-from tidemark._v1.train.saver import update_checkpoint_state
+from tidemark._v1.train.checkpoint_state import update_checkpoint_state
 from tidemark.train._checkpoints import objects
 from tidemark.train._checkpoints.restoring import (
     InitializationOnly,
     LoadStatus,
+    NamesStatus,
     Restore,
     attribute_was_set,
 )
@@ -72,7 +74,9 @@ class Checkpoint(AutoTrackable):
 
     def _checkpoint_parts(self):
         """All that is saved, by name: the root's parts count as the checkpoint's own."""
-        found = {} if self._root is None else dict(objects.children(self._root))
+        found = {}
+        if self._root is not None:
+            found.update(objects.children(self._root), root=self._root)
         for name, value in vars(self).items():
             if not name.startswith("_") and objects.is_part(value):
                 if found.get(name, value) is not value:
@@ -87,6 +91,10 @@ class Checkpoint(AutoTrackable):
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         return self._checkpoint_parts()
+
+    @property
+    def _stands_for_root(self):
+        return self._root is not None
 
     def _waiting_places(self):
         """The objects whose new attributes are this one's parts."""
@@ -123,7 +131,11 @@ class Checkpoint(AutoTrackable):
 
     def read(self, save_path, options=None):
         """Restores what ``write`` wrote; the status tells how much of it found a place."""
-        restore = Restore(save_path)
+        file = open_checkpoint(save_path)
+        records = file.objects()
+        if records is None:
+            return NamesStatus(file, self)
+        restore = Restore(file, records)
         restore.bind(0, self)
         return LoadStatus(restore, self)
 
