@@ -7,7 +7,7 @@ set(TIDEMARK_DEFINITION_LAYERS base memory tensor tables graph ops)
 file(GLOB_RECURSE tidemark_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
 list(FILTER tidemark_sources EXCLUDE REGEX "_test\\.cpp$")
 list(FILTER tidemark_sources EXCLUDE REGEX
-  "/kernels/cpu/dnnl/|/base/text/re2/|/base/codecs/plugin/|/src/tidemark/serve/")
+  "/kernels/cpu/dnnl/|/kernels/cuda/plugin/|/base/text/re2/|/base/codecs/plugin/|/src/tidemark/serve/")
 set(tidemark_isa_sources ${tidemark_sources})
 list(FILTER tidemark_isa_sources INCLUDE REGEX "/kernels/cpu/isa/")
 list(FILTER tidemark_sources EXCLUDE REGEX "/kernels/cpu/isa/")
@@ -59,6 +59,18 @@ function(tidemark_add_objects name)
   target_precompile_headers(${name} ${precompiled})
   set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
 endfunction()
+
+# The text that stands in front of every kernel written for a GPU.
+set(cuda_elements "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cuda/device/elements.h")
+set(cuda_elements_source "${PROJECT_BINARY_DIR}/generated/cuda_elements.cpp")
+add_custom_command(
+  OUTPUT "${cuda_elements_source}"
+  COMMAND ${CMAKE_COMMAND} -D "FROM=${cuda_elements}" -D "TO=${cuda_elements_source}"
+    -D NAMESPACE=tidemark::cuda -D NAME=kElementsSource
+    -P "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+  DEPENDS "${cuda_elements}" "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+  VERBATIM)
+list(APPEND tidemark_sources "${cuda_elements_source}")
 
 tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
 tidemark_add_objects(tidemark_objects ${tidemark_sources})

@@ -1,5 +1,5 @@
-// An elementwise op by what it does to one element. The runtime adds broadcasting, the half types
-// and threads, and can fuse it with the elementwise ops around it.
+// An elementwise op by what it does to one element on the CPU. The runtime adds broadcasting, the
+// half types and threads, and can fuse it with the elementwise ops around it.
 //
 //   template <class T>
 //   struct Scaled {                       // of an op with `.elementwise()` and the attribute `by`

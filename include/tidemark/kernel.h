@@ -98,27 +98,29 @@ TIDEMARK_API const KernelTable* kernels_of(const OpDef& op);
 
 namespace detail {
 struct KernelRegistrar {
-  KernelRegistrar(std::string_view op, DTypeSet dtypes, KernelRun run,
+  KernelRegistrar(KernelKind kind, std::string_view op, DTypeSet dtypes, KernelRun run,
                   KernelWorkspace workspace = nullptr) {
-    register_or_report([&] { register_kernel(op, KernelKind::cpu, dtypes, {run, workspace}); });
+    register_or_report([&] { register_kernel(op, kind, dtypes, {run, workspace}); });
   }
 };
 #define TIDEMARK_CONCAT_(a, b) a##b
 #define TIDEMARK_CONCAT(a, b) TIDEMARK_CONCAT_(a, b)
 }  // namespace detail
 
-/// TIDEMARK_KERNEL(op, dtypes, run[, workspace]);
-#define TIDEMARK_KERNEL(op, ...)                                                     \
+/// TIDEMARK_KERNEL_OF(kind, op, dtypes, run[, workspace]): `kind` is one of KernelKind.
+#define TIDEMARK_KERNEL_OF(kind, op, ...)                                            \
   [[maybe_unused]] static const ::tidemark::detail::KernelRegistrar TIDEMARK_CONCAT( \
-      tidemark_kernel_##op##_, __COUNTER__)(#op, __VA_ARGS__)
+      tidemark_kernel_##op##_, __COUNTER__)(::tidemark::KernelKind::kind, #op, __VA_ARGS__)
+
+/// The same in a library of your own, whose kernels are the CPU's.
+#define TIDEMARK_KERNEL(op, ...) TIDEMARK_KERNEL_OF(cpu, op, __VA_ARGS__)
 
 /// Registers K<T>::run (and K<T>::workspace if there is one) for each type T.
-template <template <class> class K, class... T>
-struct TypedKernels {
-  explicit TypedKernels(std::string_view op) {
-    detail::register_or_report([&] {
-      (register_kernel(op, KernelKind::cpu, dtype_set(dtype_of<T>()), kernel<T>()), ...);
-    });
+template <KernelKind kind, template <class> class K, class... T>
+struct TypedKernelsOf {
+  explicit TypedKernelsOf(std::string_view op) {
+    detail::register_or_report(
+        [&] { (register_kernel(op, kind, dtype_set(dtype_of<T>()), kernel<T>()), ...); });
   }
   template <class U>
   static constexpr Kernel kernel() {
@@ -129,5 +131,9 @@ struct TypedKernels {
     }
   }
 };
+
+/// The same in a library of your own.
+template <template <class> class K, class... T>
+using TypedKernels = TypedKernelsOf<KernelKind::cpu, K, T...>;
 
 }  // namespace tidemark

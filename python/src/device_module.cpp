@@ -7,6 +7,7 @@
 #include <tidemark/memory.h>
 
 #include "tidemark/base/backend.h"
+#include "tidemark/base/device_kinds.h"
 #include "tidemark/base/placement.h"
 
 #include "memory_module.h"
@@ -51,6 +52,14 @@ std::vector<std::string> device_names() {
 void add_device_functions(nb::module_& m) {
   m.def("open_devices", device_names, "Names of the devices opened so far, the CPU first.");
   m.def("open_device", [](const std::string& name) { return Device::named(name).name(); });
+  m.def(
+      "count_devices",
+      [](const std::string& kind) {
+        std::string why;
+        const int count = count_devices(kind, why);
+        return std::pair(count, why);
+      },
+      nb::arg("kind"), "How many devices of a kind can be opened, and why there is none.");
   m.def("placement", [] { return placement().name(); });
   m.def(
       "enter_placement",

@@ -45,6 +45,7 @@ void add_graph_functions(nanobind::module_& m);
 void add_session_functions(nanobind::module_& m);
 void add_data_functions(nanobind::module_& m);
 void add_saving_functions(nanobind::module_& m);
+void add_checkpoint_functions(nanobind::module_& m);
 
 /// Names the node that made a tensor, or the first of a list, if it is symbolic.
 void name_result(PyObject* result, PyObject* name);

@@ -82,6 +82,7 @@ NB_MODULE(_tidemark, m) {
   add_session_functions(m);
   add_data_functions(m);
   add_saving_functions(m);
+  add_checkpoint_functions(m);
   add_plan_functions(m);
   add_holder_functions(m);
   add_profile_functions(m);

@@ -2,12 +2,17 @@
 
 #include "tidemark/base/upcalls.h"
 
+#include <tidemark/error.h>
+
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/base/device_kinds.h"
+#include "tidemark/base/settings.h"
 #include "tidemark/exec/arena_pool.h"
 #include "tidemark/exec/eager.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/kernels/cpu/backend.h"
+#include "tidemark/kernels/cuda/backend.h"
 #include "tidemark/kernels/emulated/backend.h"
 #include "tidemark/trace/graph_gradient.h"
 #include "tidemark/trace/specialise.h"
@@ -17,10 +22,20 @@ namespace tidemark {
 namespace {
 
 std::unique_ptr<Accelerator> open_accelerator(std::string_view kind, int index) {
+  if (kind == "gpu") return cuda::open(index);
   return kind == "emulated" ? emulated::open(index) : nullptr;
 }
 
 }  // namespace
+
+int count_devices(std::string_view kind, std::string& why) {
+  why.clear();
+  if (kind == "cpu") return 1;
+  if (kind == "gpu") return cuda::count_gpus(why);
+  if (kind == "emulated") return static_cast<int>(settings::integer(settings::kEmulatedDevices));
+  why = message("there are cpu, gpu and emulated, not \"", kind, "\"");
+  return 0;
+}
 
 extern constinit const Upcalls upcalls = {
     .cpu_backend = cpu::backend,

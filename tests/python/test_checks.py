@@ -84,6 +84,9 @@ def test_layers_refuse(project, file, text, message):
         ("src/tidemark/compile/a_test.cpp", '#include "tidemark/kernels/cpu/b.h"'),
         ("src/tidemark/compile/a.cpp", '#include "tidemark/kernels/fusion/compiler.h"'),
         ("src/tidemark/kernels/a.h", "table->find(KernelKind::cpu, key);"),
+        ("src/tidemark/kernels/cuda/a.cpp", "TIDEMARK_KERNEL_OF(cuda, add, kFloats, run);"),
+        ("src/tidemark/kernels/cpu/a.cpp", 'TypedKernelsOf<KernelKind::cpu, K, int> k("add");'),
+        ("src/tidemark/exec/a_test.cpp", "TIDEMARK_KERNEL(add, kFloats, run);"),
         ("src/tidemark/exec/a.cpp", "// not by KernelKind::cpu"),
     ],
 )
@@ -100,6 +103,12 @@ def test_backends_accept_their_own_and_the_contract(project, file, text):
         ("src/tidemark/kernels/fusion/a.cpp", '#include "tidemark/kernels/cpu/b.h"', "only"),
         ("src/tidemark/kernels/cpu/a.cpp", '#include "tidemark/kernels/emulated/b.h"', "only"),
         ("src/tidemark/plan/a.cpp", "table->find(KernelKind::cpu, key);", "its backend's to say"),
+        (
+            "src/tidemark/kernels/cpu/a.cpp",
+            "TIDEMARK_KERNEL(add, kFloats, run);",
+            "name their kind",
+        ),
+        ("src/tidemark/kernels/cpu/a.cpp", 'TypedKernels<K, int> k("add");', "name their kind"),
     ],
 )
 def test_backends_refuse(project, file, text, message):

@@ -96,8 +96,8 @@ def test_daemon_threads_compute_to_the_end(tmp_path, name):
 
 
 def test_a_daemon_thread_trains_to_the_end():
-    """In the steps of one long ``fit``: at its start Keras calls optree, which aborts by itself when
-    the interpreter ends in it, with TensorFlow as well."""
+    """In the steps of one long ``fit``: at its start Keras calls optree, which aborts by itself
+    where the interpreter ends in it, with TensorFlow as well."""
     code = START + textwrap.dedent("""
         tf.install_as_tensorflow()
         import keras

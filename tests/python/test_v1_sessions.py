@@ -59,7 +59,7 @@ def test_bad_checkpoints(tmp_path):
         with pytest.raises(ValueError, match="Parent directory"):
             saver.save(sess, str(tmp_path / "missing" / "m"))
         path = saver.save(sess, str(tmp_path / "m"))
-        file = tmp_path / "m.tidemark"
+        file = tmp_path / "m.index"
         good = file.read_bytes()
         flipped = bytes([*good[:40], good[40] ^ 1, *good[41:]])
         for bad in (b"", b"{}\n", b"[1]\n", good[:-3], b"\xff" * 50, flipped):

@@ -1,5 +1,7 @@
 """The device that these tests compute on, which TIDEMARK_DEVICE names, and what it holds."""
 
+import contextlib
+
 import tidemark as tf
 from tidemark import _tidemark
 
@@ -21,3 +23,26 @@ def live():
     """Live bytes of every device, once the work enqueued so far is done."""
     _tidemark.wait_for_devices()
     return {name: tf.memory.stats(name).live for name in _tidemark.open_devices()}
+
+
+def peak_of(plan):
+    """What a run of the planned function takes of it."""
+    return plan.peak if IS_CPU else next(d.peak for d in plan.devices if d.name == NAME)
+
+
+@contextlib.contextmanager
+def little_memory(n):
+    """Its n-th allocation fails; on a device, the first beyond n pieces of 512 KiB."""
+    if IS_CPU:
+        _tidemark.fail_allocation(n)
+        try:
+            yield
+        finally:
+            _tidemark.fail_allocation(0)
+        return
+    now = stats()
+    old = tf.memory.set_limit(now.live + now.planned + (n << 19), device=NAME)
+    try:
+        yield
+    finally:
+        tf.memory.set_limit(old, device=NAME)

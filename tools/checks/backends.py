@@ -1,7 +1,8 @@
-"""Fails where code above a device's own asks for that device by name.
+"""Fails where code above a device's own asks for it by name, and where a kernel names no device.
 
 The code of a kind of device stands in src/tidemark/kernels/<kind>/. Everybody else asks the backend
-contract (src/tidemark/base/backend.h), which one file fills. Tests may look inside.
+contract (src/tidemark/base/backend.h), which one file fills. Tests may look inside. Kernels of the
+library say whose they are; the short forms are for libraries of users.
 """
 
 import re
@@ -19,6 +20,7 @@ LIBRARY = ("src", "tidemark")
 
 INSIDE = re.compile(rf'#\s*include\s*["<]tidemark/kernels/({"|".join(KINDS)})/')
 KIND_OF_KERNEL = re.compile(r"\bKernelKind::")
+WITHOUT_A_KIND = re.compile(r"\b(TIDEMARK_KERNEL\(|TypedKernels<)")
 
 
 def is_test(path: Path) -> bool:
@@ -36,13 +38,19 @@ def check_file(path: Path, text: str) -> list[str]:
         return []
     problems = []
     for number, line in enumerate(text.splitlines(), 1):
+        code = line.split("//")[0]
         match = INSIDE.search(line)
         if match and not may_include(path, match[1]):
             problems.append(
                 f"{path}:{number}: only kernels/{match[1]}/ includes what is there: ask the "
                 "backend (src/tidemark/base/backend.h)"
             )
-        if KIND_OF_KERNEL.search(line.split("//")[0]) and path.parts[:3] != KERNELS:
+        if WITHOUT_A_KIND.search(code):
+            problems.append(
+                f"{path}:{number}: kernels of the library name their kind: TIDEMARK_KERNEL_OF, "
+                "TypedKernelsOf (include/tidemark/kernel.h)"
+            )
+        if KIND_OF_KERNEL.search(code) and path.parts[:3] != KERNELS:
             problems.append(
                 f"{path}:{number}: which kind of kernel a device runs is its backend's to say "
                 "(src/tidemark/base/backend.h)"

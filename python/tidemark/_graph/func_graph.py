@@ -8,6 +8,7 @@ with tf.__internal__.FuncGraph("scratch").as_default():
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 
 from tidemark import dtypes
@@ -80,6 +81,10 @@ class FuncGraph:
     def unique_name(self, name, mark_as_used=True):
         return name
 
+    def _get_control_flow_context(self):
+        """Branches and loops are steps of their own; none is around this graph."""
+        return None
+
     @property
     def _graph(self):
         if self._finished is None:
@@ -149,5 +154,8 @@ def sparse_placeholder(dtype, shape):
 
 
 def inside_function():
-    """Whether ops become nodes of a graph here instead of running."""
-    return not executing_eagerly()
+    """Whether ops become nodes of a function here: not eagerly, nor in a graph of sessions."""
+    if executing_eagerly():
+        return False
+    of_sessions = sys.modules.get("tidemark._v1.graph")  # where it is not loaded, there are none
+    return of_sessions is None or of_sessions.current_place() is None

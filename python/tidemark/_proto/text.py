@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     r"""\s*(?:\#[^\n]*\n\s*)*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_][\w.]*|"""
     r"""[-+]?(?:0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?f?|inf|nan)|[{}\[\]<>:;,-])"""
 )
+_BLANK = re.compile(r"\s*(?:#[^\n]*\n\s*)*")
 
 
 def _quoted(value):
@@ -95,7 +96,7 @@ class _Tokens:
         self.items, at = [], 0
         text = text.rstrip() + "\n"
         while at < len(text):
-            if not text[at:].strip() or re.fullmatch(r"\s*(?:#[^\n]*\n\s*)*", text[at:]):
+            if _BLANK.match(text, at).end() == len(text):
                 break
             found = _TOKEN.match(text, at)
             if found is None:

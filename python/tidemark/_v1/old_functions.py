@@ -11,8 +11,7 @@ from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
 from tidemark._v1.scopes import get_variable, group, variable_scope
 from tidemark._v1.variables import global_variables, variables_initializer
-
-SparseTensorValue = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
+from tidemark.sparse._tensor import SparseTensorValue
 
 
 def div(x, y, name=None):

@@ -12,8 +12,8 @@ from tidemark import _tidemark, nest
 from tidemark._explain import notes
 from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
+from tidemark._v1 import composites, partial
 from tidemark._v1 import config as settings
-from tidemark._v1 import partial
 from tidemark._v1.config import RunOptions
 from tidemark._v1.graph import Operation, enter, get_default_graph, leave
 from tidemark._v1.variables import RefVariable
@@ -140,14 +140,16 @@ class BaseSession:
 
     def _taken_apart(self, fetches):
         if isinstance(fetches, (list, tuple, dict)) or nest.is_nested(fetches):
-            flat = nest.flatten(fetches)
-            return flat, lambda values: nest.pack_sequence_as(fetches, values)
+            leaves = nest.flatten(fetches)
+            if any(composites.has_parts(leaf) for leaf in leaves):
+                return _expanded(leaves, lambda found: nest.pack_sequence_as(fetches, found))
+            return leaves, lambda found: nest.pack_sequence_as(fetches, found)
+        if composites.has_parts(fetches):
+            return _expanded([fetches], lambda found: found[0])
         if isinstance(fetches, CompositeTensor):
-            spec = fetches._type_spec
-            parts = spec._to_components(fetches)
-            flat = nest.flatten(parts)
-            return flat, lambda values: _value_of(fetches, nest.pack_sequence_as(parts, values))
-        return [fetches], lambda values: values[0]
+            parts = fetches._type_spec._to_components(fetches)
+            return nest.flatten(parts), lambda found: nest.pack_sequence_as(parts, found)
+        return [fetches], lambda found: found[0]
 
     def _fetch(self, item):
         if item is None:
@@ -172,7 +174,9 @@ class BaseSession:
             raise TypeError(f"Invalid type of feed_dict: {type(feed_dict).__name__}; use a dict")
         feeds = []
         for key, value in feed_dict.items():
-            if isinstance(key, CompositeTensor):
+            if composites.has_parts(key):
+                feeds.extend(_fed_parts(key, value))
+            elif isinstance(key, CompositeTensor):
                 parts = nest.flatten(key._type_spec._to_components(key))
                 feeds.extend(zip(parts, nest.flatten(_components(value)), strict=True))
             else:
@@ -335,14 +339,37 @@ def _components(value):
     return value._type_spec._to_components(value) if isinstance(value, CompositeTensor) else value
 
 
-def _value_of(tensor, parts):
-    """A composite tensor's value: its parts as arrays, by their names."""
-    import collections
+def _expanded(leaves, pack):
+    """The leaves with sparse and ragged tensors by their parts, and how values become theirs."""
+    flat = []
+    for leaf in leaves:
+        parts = composites.parts_of(leaf) if composites.has_parts(leaf) else [leaf]
+        flat.extend(part for part in parts if part is not None)
 
-    if hasattr(tensor, "indices") and hasattr(tensor, "dense_shape"):
-        kind = collections.namedtuple("SparseTensorValue", "indices values dense_shape")
-        return kind(*parts)
-    return parts
+    def packed(found):
+        given = iter(found)
+        results = []
+        for leaf in leaves:
+            if not composites.has_parts(leaf):
+                results.append(next(given))
+                continue
+            parts = [None if p is None else next(given) for p in composites.parts_of(leaf)]
+            results.append(composites.value_of(leaf, parts))
+        return pack(results)
+
+    return flat, packed
+
+
+def _fed_parts(key, value):
+    """Pairs of the parts of a sparse or ragged tensor and what is fed for them."""
+    is_value = composites.has_parts(value) or isinstance(value, composites.RaggedTensorValue)
+    given = composites.parts_of(value) if is_value else list(value)
+    wanted = composites.parts_of(key)
+    if len(given) != len(wanted):
+        raise ValueError(
+            f"{key!r} is fed by the values of its {len(wanted)} parts; {len(given)} were given"
+        )
+    return [pair for pair in zip(wanted, given, strict=True) if pair[0] is not None]
 
 
 __all__ = ["InteractiveSession", "RefVariable", "Session", "get_default_session"]

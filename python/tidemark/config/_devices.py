@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 
 from tidemark import _tidemark
 
@@ -27,26 +28,47 @@ class LogicalDeviceConfiguration(
         )
 
 
-_PHYSICAL = (PhysicalDevice("/physical_device:CPU:0", "CPU"),)
-_state = {"visible": list(_PHYSICAL), "configuration": {}}
+# Visible: None, until somebody chooses, for all there are.
+_state = {"visible": None, "configuration": {}}
+
+
+@functools.cache
+def gpu_count():
+    """How many GPUs there are. Asking loads CUDA's driver, where there is one, and opens none."""
+    return _tidemark.count_devices("gpu")[0]
+
+
+def why_no_gpu():
+    """Why there is no GPU, for people; "" where there is one."""
+    count, why = _tidemark.count_devices("gpu")
+    return "" if count else f"no GPU: {why}"
 
 
 def list_physical_devices(device_type=None):
     """The devices of this machine that this build can use."""
-    return [d for d in _PHYSICAL if device_type in (None, d.device_type)]
+    devices = []
+    if device_type in (None, "CPU"):
+        devices.append(PhysicalDevice("/physical_device:CPU:0", "CPU"))
+    if device_type in (None, "GPU"):
+        devices += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(gpu_count())]
+    return devices
 
 
 def list_logical_devices(device_type=None):
     """The devices ops can run on."""
-    return [
-        LogicalDevice(f"/device:{d.device_type}:{i}", d.device_type)
-        for d in get_visible_devices(device_type)
-        for i in range(len(_state["configuration"].get(d, (None,))))
-    ]
+    made = collections.Counter()
+    devices = []
+    for d in get_visible_devices(device_type):
+        for _ in _state["configuration"].get(d, (None,)):
+            devices.append(LogicalDevice(f"/device:{d.device_type}:{made[d]}", d.device_type))
+            made[d] += 1
+    return devices
 
 
 def get_visible_devices(device_type=None):
     """The physical devices that may be used."""
+    if _state["visible"] is None:
+        return list_physical_devices(device_type)
     return [d for d in _state["visible"] if device_type in (None, d.device_type)]
 
 
@@ -58,7 +80,7 @@ def set_visible_devices(devices, device_type=None):
         _check(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-    others = [d for d in _state["visible"] if device_type not in (None, d.device_type)]
+    others = [d for d in get_visible_devices() if device_type not in (None, d.device_type)]
     wanted = others + list(devices)
     if not any(d.device_type == "CPU" for d in wanted):
         raise RuntimeError("Visible devices cannot be modified so that the CPU is not among them")
@@ -72,21 +94,31 @@ def get_logical_device_configuration(device):
 
 
 def set_logical_device_configuration(device, logical_devices):
-    """Makes logical devices of one; memory limits on the CPU are together that of the process."""
+    """Makes logical devices of one; their memory limits are together that of the device (on the
+    CPU: of the process)."""
     _check(device)
     if not logical_devices:
         raise ValueError(f"{device.name} must make at least one logical device")
     limits = [one.memory_limit for one in logical_devices]
     if all(limit is not None for limit in limits):
-        _tidemark.set_limit(sum(int(limit) for limit in limits) * 2**20)
+        limit = sum(int(limit) for limit in limits) * 2**20
+        if device.device_type == "CPU":
+            _tidemark.set_limit(limit)
+        else:
+            _tidemark.set_device_limit(limit, computing_name(device))
     _state["configuration"][device] = list(logical_devices)
 
 
 def reset():
     """Forgets what was set up, as in a new process."""
-    _state.update(visible=list(_PHYSICAL), configuration={})
+    _state.update(visible=None, configuration={})
+
+
+def computing_name(device):
+    """What the runtime calls a physical device: "gpu:0"."""
+    return device.name.rpartition("physical_device:")[2].lower()
 
 
 def _check(device):
-    if device not in _PHYSICAL:
+    if device not in list_physical_devices(getattr(device, "device_type", None)):
         raise ValueError(f"Unrecognized device: {device!r}")

@@ -3,10 +3,10 @@
     with tf.device("/CPU:0"):
         x = tf.ones([2])
 
-This build computes on the CPU and, to test placement without an accelerator, on ``EMULATED:0``,
-whose memory the host cannot touch. A device that is not there is replaced by the CPU, as TensorFlow
-does with soft placement (its default); with ``tf.config.set_soft_device_placement(False)`` asking
-for one is an error.
+Ops run on the CPU, on ``GPU:0`` where there is one, and, to test placement without an accelerator,
+on ``EMULATED:0``, whose memory the host cannot touch. A device that is not there is replaced by the
+CPU, as TensorFlow does with soft placement (its default); with
+``tf.config.set_soft_device_placement(False)`` asking for one is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 
 from tidemark import _tidemark, config
+from tidemark.config._devices import gpu_count, why_no_gpu
 from tidemark.errors import InvalidArgumentError
 
 CPU_NAME = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -130,7 +131,14 @@ def _computing_device(name):
     spec = DeviceSpec.from_string(name)
     if spec.device_type is None:
         return None
-    return f"emulated:{spec.device_index or 0}" if spec.device_type == "EMULATED" else "cpu"
+    if spec.device_type == "EMULATED" or _is_gpu(spec):
+        return f"{spec.device_type.lower()}:{spec.device_index or 0}"
+    return "cpu"
+
+
+def _is_gpu(spec):
+    """Whether the name is that of a GPU that is there."""
+    return spec.device_type == "GPU" and (spec.device_index or 0) < gpu_count()
 
 
 def current():
@@ -145,12 +153,15 @@ def check(name):
         _tidemark.open_device(f"emulated:{spec.device_index or 0}")  # says what there is
         return
     there = spec.device_type in (None, "CPU") and spec.device_index in (None, 0)
-    if not there and not config.get_soft_device_placement():
+    if not there and not config.get_soft_device_placement() and not _is_gpu(spec):
+        others = "".join(f", GPU:{i}" for i in range(gpu_count()))
+        why = why_no_gpu()
         raise InvalidArgumentError(
             None,
             None,
-            f"Could not satisfy device specification '{name}': there is only {CPU_NAME}. Ask for "
-            "the CPU, or allow replacing it with tf.config.set_soft_device_placement(True).",
+            f"Could not satisfy device specification '{name}': there is only {CPU_NAME}{others}"
+            f"{why and f' ({why})'}. Ask for the CPU, or allow replacing it with "
+            "tf.config.set_soft_device_placement(True).",
         )
 
 

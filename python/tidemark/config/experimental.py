@@ -25,8 +25,8 @@ set_virtual_device_configuration = _set_configuration
 
 def get_memory_info(device):
     """Bytes in use now and at most since the start or the last reset_memory_stats."""
-    _check_name(device)
-    stats = _tidemark.stats()
+    name = _checked_name(device)
+    stats = _tidemark.stats() if name == "cpu:0" else _tidemark.device_stats(name)
     return {"current": stats["live"], "peak": stats["peak"]}
 
 
@@ -37,8 +37,11 @@ def get_memory_usage(device):
 
 def reset_memory_stats(device):
     """Forgets the peak so far."""
-    _check_name(device)
-    _tidemark.reset_peak()
+    name = _checked_name(device)
+    if name == "cpu:0":
+        _tidemark.reset_peak()
+    else:
+        _tidemark.reset_device_peak(name)
 
 
 def get_memory_growth(device):
@@ -104,7 +107,10 @@ def tensor_float_32_execution_enabled():
     return _switches["tf32"]
 
 
-def _check_name(device):
+def _checked_name(device):
+    """What the runtime calls a device that is there."""
     spec = _DeviceSpec.from_string(device)
-    if spec.device_type != "CPU" or spec.device_index not in (None, 0):
+    index = spec.device_index or 0
+    if spec.device_type is None or index >= len(list_physical_devices(spec.device_type)):
         raise ValueError(f"No matching devices found for '{device}'")
+    return f"{spec.device_type.lower()}:{index}"

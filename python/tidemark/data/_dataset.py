@@ -82,6 +82,7 @@ class DatasetV2:
     def _of_handle(handle, spec):
         return DatasetV2(handle, spec)
 
+    _varies = False  # whether this step draws an order anew for each iterator
     _rows = None  # of each element, where this step makes batches; -1: where it is a new element
 
     def _next(self, handle, spec=None, *more):
@@ -90,6 +91,10 @@ class DatasetV2:
     def _step(self, name, *arguments, spec=None):
         """A step in C++ behind this one."""
         return self._next(call(self._handle, name, *arguments), spec)
+
+    def _reshuffles(self):
+        """Whether its elements may come in another order each time."""
+        return self._varies or any(parent._reshuffles() for parent in self._parents)
 
     # --- sources -----------------------------------------------------------------------------
 
@@ -402,7 +407,9 @@ class DatasetV2:
         """Elements drawn from a buffer of as many."""
         buffer = _number(buffer_size, "buffer_size")
         again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
-        return self._step("shuffle", buffer, seeds_of(seed), again)
+        found = self._step("shuffle", buffer, seeds_of(seed), again)
+        found._varies = again
+        return found
 
     def repeat(self, count=None, name=None):
         """The elements again, ``count`` times or without end."""

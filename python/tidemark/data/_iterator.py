@@ -179,6 +179,8 @@ class Iterator(CompositeTensor):
             return self._packed(self._staged(take, types_of(self._spec)))
         return self._packed(take(self._started()))
 
+    _next_internal = get_next  # the name that TensorFlow's tests of datasets call
+
     def get_next_as_optional(self):
         """The next element, or an optional without a value after the last."""
         if is_tracing():

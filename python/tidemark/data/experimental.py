@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._graph.tracing import is_tracing
+from tidemark._tensor.creation import get_static_value
 from tidemark._tensor.optional import Optional
 from tidemark.data._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, DatasetV2
+from tidemark.data._iterator import Iterator
 from tidemark.data._options import (
     AutoShardPolicy,
     AutotuneOptions,
@@ -13,6 +16,7 @@ from tidemark.data._options import (
     OptimizationOptions,
     ThreadingOptions,
 )
+from tidemark.errors import UnimplementedError
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
@@ -38,6 +42,24 @@ def assert_cardinality(expected_cardinality):
 def get_single_element(dataset):
     """The only element."""
     return dataset.get_single_element()
+
+
+def at(dataset, index):
+    """The element at an index; OutOfRangeError where there is none. The elements before it are
+    passed over, so those far back cost as much as they would in a loop."""
+    if dataset._reshuffles():
+        raise UnimplementedError(
+            None,
+            None,
+            "random access needs one order of the elements, and shuffle() draws another for each "
+            "iterator: pass it reshuffle_each_iteration=False, or cache() its elements",
+        )
+    known = get_static_value(index)
+    if known is not None and known < 0:  # what is behind all elements is not there, either
+        dataset, index = dataset.take(0), 0
+    rest = dataset.skip(index)
+    iterator = Iterator.of_each_run(rest) if is_tracing() else Iterator(rest)
+    return iterator.get_next()
 
 
 def get_structure(dataset_or_iterator):

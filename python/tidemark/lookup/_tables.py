@@ -181,6 +181,8 @@ class StaticVocabularyTable:
 class MutableHashTable(_Table):
     """A table that is filled and emptied as a program goes."""
 
+    _CHECKPOINT_NAME = "table"
+
     def __init__(
         self,
         key_dtype,
@@ -218,12 +220,20 @@ class MutableHashTable(_Table):
         """All keys and their values."""
         return call("table_export", (), self._attrs)
 
+    def _import(self, keys, values):
+        """Holds these keys and values from now on, and no others."""
+        self._table.clear()
+        self.insert(keys, values)
+
 
 _FULLEST = 0.8  # of the buckets of a dense table; with more keys there are twice as many
 
 
 class DenseHashTable(MutableHashTable):
     """A table that changes, in which two keys are set aside."""
+
+    # TensorFlow would take the rows for its buckets, in which its hash finds nothing.
+    _CHECKPOINT_NAME = "rows"
 
     def __init__(
         self,
@@ -303,3 +313,11 @@ class DenseHashTable(MutableHashTable):
         filling = [[0, room], *[[0, 0]] * (values.ndim - 1)]
         zero = convert_to_tensor("" if self._value_dtype == dtypes.string else 0, self._value_dtype)
         return keys, call("pad", (values, filling, zero), {})
+
+    def _import(self, keys, values):
+        """Takes rows as ``export`` gives them; those of buckets without a key are left out."""
+        keys = call("reshape", (keys, [-1]), {})
+        values = call("reshape", (values, [-1, *self._value_shape.as_list()]), {})
+        unlike = [call("not_equal", (keys, key), {}) for key in self._reserved]
+        used = call("logical_and", tuple(unlike), {})
+        super()._import(*(call("boolean_mask", (rows, used), {}) for rows in (keys, values)))

@@ -10,13 +10,13 @@ import inspect
 
 import tidemark as tf
 from tidemark import dtypes
-from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.elementwise import tensors_of_elementwise
 from tidemark._tidemark import call, convert
+from tidemark.ragged import _gathering, _reducing
 from tidemark.ragged._converting import places_of_values
 from tidemark.ragged._functions import check_same_rows, map_flat_values, stack
 from tidemark.ragged._indexing import _expanded, take
-from tidemark.ragged._row_partition import RowPartition
 from tidemark.ragged._tensor import RaggedTensor, _length, as_values, length_of
 
 # Functions that take more than elements but work on each of the first argument by itself.
@@ -85,76 +85,6 @@ def _at_values(ragged, dense):
     for axis, place in enumerate(places_of_values(ragged)):
         places.append(place * 0 if sizes[axis] == 1 else place)
     return call("gather_nd", (dense, call("stack", (places,), {"axis": 1})), {})
-
-
-# --- reductions ----------------------------------------------------------------------------------
-
-
-def _reduction(op, segment):
-    def reduce(input_tensor, axis=None, keepdims=False):
-        ragged = input_tensor
-        if axis is None:
-            return call(op, (ragged.flat_values,), {"keepdims": bool(keepdims)})
-        axes = axis if isinstance(axis, (list, tuple)) else [axis]
-        rank = ragged.shape.rank
-        for a in sorted({int(a) % rank for a in axes}, reverse=True):
-            ragged = _along(ragged, a, op, segment, keepdims)
-        return ragged
-
-    return reduce
-
-
-def _along(value, axis, op, segment, keepdims):
-    if not isinstance(value, RaggedTensor):
-        return call(op, (value,), {"axis": [axis], "keepdims": bool(keepdims)})
-    if axis > 1:
-        return value.with_values(_along(value.values, axis - 1, op, segment, keepdims))
-    inner = value.values
-    if isinstance(inner, RaggedTensor):
-        return _along_of_rows(value, axis, op, segment, keepdims)
-    if axis == 1:
-        reduced = segment(inner, value.value_rowids(), value.nrows())
-        return call("expand_dims", (reduced,), {"axis": 1}) if keepdims else reduced
-    lengths = value.row_lengths()
-    longest = call("max", (lengths,), {}) if _length(value) else 0
-    reduced = segment(inner, value._row_partition.offsets_in_rows(), longest)
-    return call("expand_dims", (reduced,), {"axis": 0}) if keepdims else reduced
-
-
-def _along_of_rows(value, axis, op, segment, keepdims):
-    """Rows that hold rows: those of one group are laid over each other, then reduced."""
-    rows = value._row_partition
-    group = rows.value_rowids() if axis == 1 else rows.offsets_in_rows()
-    count = value.nrows() if axis == 1 else call("max", (value.row_lengths(),), {})
-    inner = value.values
-    offsets = inner._row_partition.offsets_in_rows()
-    own = call("gather", (group, inner.value_rowids()), {"axis": 0})
-    lengths = call("unsorted_segment_max", (inner.row_lengths(), group, count), {})
-    made = RowPartition.from_row_lengths(call("maximum", (lengths, 0), {}), validate=False)
-    place = call("gather", (made.row_starts(), own), {"axis": 0}) + offsets
-    if isinstance(inner.values, RaggedTensor):
-        raise NotImplementedError("reductions over rows of rows of rows are not supported")
-    values = segment(inner.values, place, made.nvals())
-    result = RaggedTensor._from_row_partition(values, made, validate=False)
-    return _expanded(result) if keepdims and axis == 0 else result
-
-
-def _segment(op):
-    return lambda values, ids, count: call(f"unsorted_segment_{op}", (values, ids, count), {})
-
-
-def _segment_mean(values, ids, count):
-    ones = call("ones_like", (values,), {"dtype": None})
-    total, number = (call("unsorted_segment_sum", (v, ids, count), {}) for v in (values, ones))
-    return total / number
-
-
-def _segment_logic(op):
-    def segment(values, ids, count):
-        found = call(f"unsorted_segment_{op}", (cast(values, dtypes.int32), ids, count), {})
-        return found > 0
-
-    return segment
 
 
 # --- joining and taking --------------------------------------------------------------------------
@@ -236,19 +166,6 @@ def _expand_dims(input, axis):
     return input.with_values(call("expand_dims", (input.values,), {"axis": axis - 1}))
 
 
-def _gather(params, indices, validate_indices=None, axis=None, batch_dims=0):
-    if axis not in (None, 0) or batch_dims:
-        return NotImplemented
-    if isinstance(indices, RaggedTensor):
-        return indices.with_flat_values(take(as_values(params), indices.flat_values))
-    indices = convert_to_tensor(indices)
-    if indices.shape.rank == 0:
-        return params[int(indices)]
-    if indices.shape.rank > 1:
-        return NotImplemented
-    return take(params, indices)
-
-
 def _where(condition, x=None, y=None):
     if x is None:
         places = call("stack", (places_of_values(condition),), {"axis": 1})
@@ -322,19 +239,14 @@ def _reverse(tensor, axis):
     return tensor[tuple(keys)]
 
 
+# op names: what is written for ragged tensors by hand.
 _HANDLERS = {
+    **_reducing.HANDLERS,
     "concat": _concat,
     "embedding_lookup": _embedding_lookup,
     "expand_dims": _expand_dims,
-    "gather": _gather,
+    "gather": _gathering.gather,
     "rank": _rank,
-    "reduce_all": _reduction("all", _segment_logic("min")),
-    "reduce_any": _reduction("any", _segment_logic("max")),
-    "reduce_max": _reduction("max", _segment("max")),
-    "reduce_mean": _reduction("mean", _segment_mean),
-    "reduce_min": _reduction("min", _segment("min")),
-    "reduce_prod": _reduction("prod", _segment("prod")),
-    "reduce_sum": _reduction("sum", _segment("sum")),
     "reverse": _reverse,
     "shape": _shape,
     "size": _size,

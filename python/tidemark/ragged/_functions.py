@@ -20,10 +20,10 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
              row_splits_dtype=dtypes.int64):  # fmt: skip
     """Nested lists of different lengths as a ragged tensor."""
     depth, deepest = _depths(pylist)
-    if deepest is None:
+    if deepest is None:  # empty lists have as many dimensions as they are said to have
         deepest = depth
-    if ragged_rank is not None and inner_shape is None and deepest < ragged_rank + 1:
-        raise ValueError(f"Invalid pylist={pylist!r}: ragged_rank={ragged_rank} is too deep for it")
+    elif ragged_rank is not None and inner_shape is None and deepest < ragged_rank + 1:
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
     if inner_shape is not None:
         inner_shape = tuple(inner_shape)
         if ragged_rank is None:

@@ -9,6 +9,7 @@ from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import cast
 from tidemark._tidemark import Tensor, call, convert, is_tracing, python_call
+from tidemark._trackable.tracking import AutoTrackable, Trackable
 from tidemark.random import _draws
 from tidemark.random._state import as_int64, fresh_seed, mixed
 
@@ -59,16 +60,46 @@ def _seed_numbers(seed):
     return [as_int64(seed), 0]
 
 
+class GeneratorState(Trackable):
+    """Where a generator stands: [counter, counter, key], which a checkpoint saves."""
+
+    def __init__(self, numbers):
+        self._lock = threading.Lock()
+        self.put(numbers)
+
+    def put(self, numbers):
+        """Another state."""
+        if len(numbers) != 3:
+            raise ValueError(f"a state has three numbers, got {len(numbers)}")
+        with self._lock:
+            self._numbers = list(numbers)
+
+    def numbers(self):
+        """The state now."""
+        return list(self._numbers)
+
+    def tensor(self):
+        """The same, as a tensor."""
+        return convert(self.numbers(), dtypes.int64._enum)
+
+    def advance(self, count):
+        """The state before, of which ``count`` numbers are used up now."""
+        with self._lock:
+            before = list(self._numbers)
+            self._numbers[0] = as_int64(before[0] + count)
+        return before
+
+
 @export("tf.random.Generator", "tf.random.experimental.Generator")
-class Generator:
+class Generator(AutoTrackable):
     """Draws numbers; each draw advances the state, so the n-th draw is always the same."""
 
     def __init__(self, copy_from=None, state=None, alg=None):
-        self._lock = threading.Lock()
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("give either copy_from or state and alg, not both")
-            self._state, self._alg = list(copy_from._state), copy_from._alg
+            self._state_var = GeneratorState(copy_from._state_var.numbers())
+            self._alg = copy_from._alg
             return
         if state is None or alg is None:
             raise ValueError(
@@ -76,7 +107,7 @@ class Generator:
                 "from_non_deterministic_state, from_state or from_key_counter"
             )
         self._alg = Algorithm.PHILOX if alg == "auto_select" else _algorithm(alg)
-        self._put(_numbers(state))
+        self._state_var = GeneratorState(_numbers(state))
 
     @classmethod
     def from_seed(cls, seed, alg=None):
@@ -104,8 +135,9 @@ class Generator:
     def state(self):
         """[counter, counter, key] as a tensor."""
         if is_tracing():  # what it is whenever the graph runs
-            return python_call(lambda: list(self._state), [], [(dtypes.int64, (3,))], True)[0]
-        return convert(list(self._state), dtypes.int64._enum)
+            state = self._state_var
+            return python_call(state.numbers, [], [(dtypes.int64, (3,))], True)[0]
+        return self._state_var.tensor()
 
     @property
     def key(self):
@@ -121,15 +153,9 @@ class Generator:
         """Puts the generator into a state: now, or whenever the graph runs."""
         if is_tracing():
             state = _as_int64_tensor(state)
-            python_call(lambda state: self._put(_numbers(state)), [state], [], True)
+            python_call(lambda state: self._state_var.put(_numbers(state)), [state], [], True)
         else:
-            self._put(_numbers(state))
-
-    def _put(self, numbers):
-        if len(numbers) != 3:
-            raise ValueError(f"a state has three numbers, got {len(numbers)}")
-        with self._lock:
-            self._state = numbers
+            self._state_var.put(_numbers(state))
 
     def reset_from_seed(self, seed):
         """Puts the generator into the state that a seed stands for."""
@@ -154,9 +180,7 @@ class Generator:
 
     def _advance(self, count):
         """The seed of the draws before which the state stood, then ``count`` on."""
-        with self._lock:
-            low, high, key = self._state
-            self._state[0] = as_int64(low + count)
+        low, high, key = self._state_var.advance(count)
         return [mixed(key, high), low]
 
     def _next_seed(self):

@@ -7,6 +7,7 @@ import platform
 import unittest
 
 from tidemark._export import namespace as _namespace
+from tidemark.config._devices import gpu_count, why_no_gpu
 from tidemark.test import experimental
 from tidemark.test._case import TestCase
 from tidemark.test._gradients import compute_gradient
@@ -44,23 +45,23 @@ def main(argv=None):
 
 
 def gpu_device_name():
-    """The name of a GPU; there is none."""
-    return ""
+    """The name of the first GPU; "" where there is none."""
+    return "/device:GPU:0" if gpu_count() else ""
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     """Whether there is a GPU to run on."""
-    return False
+    return gpu_count() > 0
 
 
 def is_built_with_cuda():
     """Whether this is built for CUDA."""
-    return False
+    return not why_no_gpu().startswith("no GPU: this build has no CUDA")
 
 
 def is_built_with_gpu_support():
     """Whether this is built for GPUs."""
-    return False
+    return is_built_with_cuda()
 
 
 def is_built_with_rocm():

@@ -10,30 +10,20 @@ import random
 import re
 import shutil
 import tempfile
-import unittest
 
 import numpy as np
 
-import tidemark
-from tidemark import dtypes, errors, nest
-from tidemark._graph.scopes import executing_eagerly
+from tidemark import dtypes, errors
 from tidemark.random._functions import set_seed
+from tidemark.test._sessions import SessionCase, later_in_functions
+from tidemark.test._sessions import array as array_of
+
+try:  # TensorFlow's test cases are Abseil's, with its assertions
+    from absl.testing.absltest import TestCase as _Base
+except ImportError:
+    from unittest import TestCase as _Base
 
 _SEED = 87654321
-
-
-def _value(a):
-    """An array of whatever it is; ragged and sparse tensors by their parts."""
-    if hasattr(a, "dense_shape"):
-        return tuple(_value(part) for part in (a.indices, a.values, a.dense_shape))
-    if hasattr(a, "to_list") and hasattr(a, "row_splits"):
-        return a.to_list()
-    if hasattr(a, "numpy"):
-        a = a.numpy()
-    try:
-        return np.asarray(a)
-    except ValueError:  # rows of different lengths
-        return a
 
 
 def _wide(array):
@@ -52,7 +42,7 @@ def get_temp_dir():
     return folder
 
 
-class TestCase(unittest.TestCase):
+class TestCase(SessionCase, _Base):
     """A case with assertions about tensors and structures of them."""
 
     _folder = None  # made when it is asked for
@@ -64,6 +54,7 @@ class TestCase(unittest.TestCase):
         set_seed(_SEED)
 
     def tearDown(self):
+        self._close_cached_session()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -76,40 +67,9 @@ class TestCase(unittest.TestCase):
             self._folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         return self._folder
 
-    def evaluate(self, tensors):
-        """The values of a structure of tensors, in a session where one is open."""
-        if executing_eagerly():
-            return nest.map_structure(
-                lambda t: _value(t) if hasattr(t, "numpy") or hasattr(t, "dense_shape") else t,
-                tensors,
-            )
-
-        session = tidemark.compat.v1.get_default_session()
-        if session is None:
-            raise ValueError("evaluate() in a graph needs a session: use `with self.session():`")
-        return session.run(tensors)
-
-    @contextlib.contextmanager
-    def session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
-        """A session; in eager mode nothing is needed, and None is given."""
-        if executing_eagerly() and graph is None:
-            yield None
-            return
-
-        with tidemark.compat.v1.Session(graph=graph, config=config) as opened:
-            yield opened
-
-    cached_session = session
-
-    def test_session(self, *args, **kwargs):
-        """An older name of ``session``, which unittest takes for a test."""
-        if self.id().endswith(".test_session"):
-            self.skipTest("Not a test.")
-        return self.session(*args, **kwargs)
-
     # --- arrays ---------------------------------------------------------------------------------
     def _GetNdArray(self, a):
-        return np.asarray(_value(a))
+        return np.asarray(array_of(a))
 
     def _structures(self, a, b, compare, path=""):
         """Compares what stands at the same place of two structures."""
@@ -130,7 +90,7 @@ class TestCase(unittest.TestCase):
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
                 self._structures(x, y, compare, f"{path}[{i}]")
             return
-        x, y = _value(a), _value(b)
+        x, y = array_of(a), array_of(b)
         if isinstance(x, (tuple, list)) or isinstance(y, (tuple, list)):
             if isinstance(x, tuple) and isinstance(y, tuple):
                 return self._structures(list(x), list(y), compare, path)
@@ -142,8 +102,8 @@ class TestCase(unittest.TestCase):
     def _is_deep(a, b):
         """Lists whose parts do not make one array."""
         try:
-            np.asarray([_value(x) for x in a], dtype=None)
-            np.asarray([_value(x) for x in b], dtype=None)
+            np.asarray([array_of(x) for x in a], dtype=None)
+            np.asarray([array_of(x) for x in b], dtype=None)
         except ValueError:
             return True
         return any(isinstance(x, (dict, list, tuple)) or hasattr(x, "shape") for x in (*a, *b))
@@ -157,18 +117,23 @@ class TestCase(unittest.TestCase):
             f"Shape mismatch: expected {a.shape}, got {b.shape}. {self._text(message, path)}",
         )  # fmt: skip
 
+    @later_in_functions
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
         """Arrays, tensors or structures of them are near: |a - b| <= atol + rtol |b|."""
 
         def compare(x, y, path):
             x, y = _wide(x), _wide(y)
             self._same_shape(x, y, msg, path)
-            half = 2 in (np.asarray(_value(x)).dtype.itemsize, np.asarray(_value(y)).dtype.itemsize)
+            half = 2 in (
+                np.asarray(array_of(x)).dtype.itemsize,
+                np.asarray(array_of(y)).dtype.itemsize,
+            )
             limit = max(rtol, 1e-2) if half else rtol
             np.testing.assert_allclose(x, y, limit, atol, err_msg=self._text(msg, path))
 
         self._structures(a, b, compare)
 
+    @later_in_functions
     def assertAllCloseAccordingToType(
         self, a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3,
         half_atol=1e-3, bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None,
@@ -198,6 +163,7 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError(f"The two values are close at all elements. {msg or ''}")
 
+    @later_in_functions
     def assertAllEqual(self, a, b, msg=None):
         """Arrays, tensors or structures of them are equal; NaN equals NaN."""
 

@@ -1,6 +1,6 @@
 """``tf.train``: checkpoints, messages of examples."""
 
-from tidemark._v1.train.saver import (
+from tidemark._v1.train.checkpoint_state import (
     CheckpointReader,
     get_checkpoint_state,
     latest_checkpoint,

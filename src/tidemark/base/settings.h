@@ -83,7 +83,7 @@ inline constexpr Setting kNumThreads{
     "Threads that compute. 0: as many as the process may use processors."};
 inline constexpr Setting kDevice{
     "TIDEMARK_DEVICE", Kind::text, "cpu",
-    "Where ops run and tensors lie unless the program says otherwise: cpu, or emulated, an "
+    "Where ops run and tensors lie unless the program says otherwise: cpu, gpu, or emulated, an "
     "accelerator made of memory that the host cannot touch, for tests of placement."};
 inline constexpr Setting kEmulatedDevices{"TIDEMARK_EMULATED_DEVICES", Kind::integer, "2",
                                           "How many emulated devices there are."};
@@ -98,6 +98,10 @@ inline constexpr Setting kEmulatedDelay{
 inline constexpr Setting kEmulatedWithout{
     "TIDEMARK_EMULATED_WITHOUT", Kind::text, "",
     "Names of ops, with commas between them, for which the emulated device has no kernels."};
+inline constexpr Setting kKernelCache{
+    "TIDEMARK_KERNEL_CACHE", Kind::bytes, "256MiB",
+    "Bytes of kernels compiled for GPUs that are kept in files for later processes, in "
+    "~/.cache/tidemark-kernels; 0: none."};
 inline constexpr Setting kImageRatio{
     "TIDEMARK_IMAGE_RATIO", Kind::integer, "10000",
     "Pixels that an image of more than 4 million may have for each byte of its file: a few bytes "
@@ -127,7 +131,7 @@ inline constexpr const Setting* kTable[] = {
     &kFusion,        &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
     &kPeerTorch,     &kPeerJax,         &kPeerServe,      &kIsa,
     &kDevice,        &kEmulatedDevices, &kEmulatedMemory, &kEmulatedTaken,
-    &kEmulatedDelay, &kEmulatedWithout, &kImageRatio,
+    &kEmulatedDelay, &kEmulatedWithout, &kKernelCache,    &kImageRatio,
 };
 
 /// All settings, for documentation.

@@ -6,6 +6,8 @@
 #include "tidemark/compile/fuse_groups.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/compile/rewrite.h"
+#include "tidemark/compile/target.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::compile {
 
@@ -18,12 +20,10 @@ class Rows {
   Rows(Rewriter& now, const graph::Node& like, DType narrow)
       : now_(now), like_(like), narrow_(narrow) {}
 
-  Tensor map(const char* op, std::vector<Tensor> inputs) {
-    return now_.add(OpRegistry::instance().get(op), std::move(inputs), {}, like_);
-  }
+  Tensor map(const char* op, std::vector<Tensor> inputs) { return add(op, std::move(inputs), {}); }
   /// With the reduced dimension kept.
   Tensor reduce(const char* op, const Tensor& x) {
-    return now_.add(OpRegistry::instance().get(op), {x}, {Attr(Ints{-1}), Attr(true)}, like_);
+    return add(op, {x}, {Attr(Ints{-1}), Attr(true)});
   }
   Tensor widen(const Tensor& t) { return cast(t, fusion::computed_in(narrow_)); }
   Tensor narrow(const Tensor& t) { return cast(t, narrow_); }
@@ -31,17 +31,27 @@ class Rows {
   Tensor dropped(const Tensor& t) {
     return now_.add(OpRegistry::instance().get("squeeze"), {t}, {Attr(Ints{-1})}, like_);
   }
-  static Tensor number(double value) { return Tensor::of({static_cast<float>(value)}, {}); }
+  Tensor number(double value) const {
+    const Tensor here = Tensor::of({static_cast<float>(value)}, {});
+    return kept_for_runs(here.to(graph::device_of(like_)));
+  }
+  /// Whether the device can run every step alone: not all of them may end up in a group.
+  bool has_kernels() const { return has_kernels_; }
 
  private:
   Tensor cast(const Tensor& t, DType to) {
-    if (t.dtype() == to) return t;
-    return now_.add(OpRegistry::instance().get("cast"), {t}, {Attr(to)}, like_);
+    return t.dtype() == to ? t : add("cast", {t}, {Attr(to)});
+  }
+  Tensor add(const char* name, std::vector<Tensor> inputs, std::vector<Attr> attrs) {
+    const OpDef& op = OpRegistry::instance().get(name);
+    has_kernels_ = has_kernels_ && target_of(like_).find_kernel(op, inputs[0].dtype());
+    return now_.add(op, std::move(inputs), std::move(attrs), like_);
   }
 
   Rewriter& now_;
   const graph::Node& like_;
   const DType narrow_;
+  bool has_kernels_ = true;
 };
 
 std::vector<Tensor> softmax(Rows& rows, const graph::Node&, const std::vector<Tensor>& inputs) {
@@ -124,21 +134,27 @@ class Expander {
       const graph::Node* node = fusable_.nodes[i].node;
       if (graph::is_placeholder(*node)) continue;
       const Expansion* expansion = expansion_of(*node, fusable_.after[i]);
-      if (!expansion) {
+      if (expansion && write(*expansion, *node)) {
+        changed = true;
+      } else {
         now_.copy(*node);
-        continue;
-      }
-      changed = true;
-      Rows rows(now_, *node, node->outputs[0].dtype);
-      const std::vector<Tensor> made = expansion->write(rows, *node, now_.at(node->inputs));
-      for (uint32_t output = 0; output < made.size(); ++output) {
-        now_.set(*node, output, made[output]);
       }
     }
     return changed ? now_.finish() : nullptr;
   }
 
  private:
+  /// False: the device cannot run it so.
+  bool write(const Expansion& expansion, const graph::Node& node) {
+    Rows rows(now_, node, node.outputs[0].dtype);
+    const std::vector<Tensor> made = expansion.write(rows, node, now_.at(node.inputs));
+    if (!rows.has_kernels()) return false;
+    for (uint32_t output = 0; output < made.size(); ++output) {
+      now_.set(node, output, made[output]);
+    }
+    return true;
+  }
+
   const Expansion* expansion_of(const graph::Node& node, const std::vector<int>& users) const {
     if (!node.op || !node.before.empty()) return nullptr;
     const auto* found = std::find_if(std::begin(kExpansions), std::end(kExpansions),

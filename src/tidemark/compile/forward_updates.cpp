@@ -110,7 +110,7 @@ class Forwarder {
     Tensor& reading = readings_[v.id()];
     if (!reading) {
       const graph::NodeRef node = now_.add(std::make_shared<const graph::ReadVariable>(v), {},
-                                           {{v.dtype(), v.shape()}}, like);
+                                           {{v.dtype(), v.shape(), 0, graph::device_of(v)}}, like);
       reading = graph::output_of(*node, 0);
     }
     return reading;

@@ -349,13 +349,13 @@ class Fuser {
       for (size_t i = 0; i < p.inputs.size(); ++i) {
         if (static_cast<int>(i) != p.product) inputs.push_back(now.at(p.inputs[i]));
       }
-      add_infos(p, products_[k]->output_shapes(), infos);
+      add_infos(p, *products_[k], graph::device_of(like), infos);
       node = now.add(products_[k], std::move(inputs), std::move(infos), like);
     } else {
       std::vector<Shape> shapes;
       for (const Tensor& t : p.inputs) shapes.push_back(t.shape());
       auto special = compiler_of(k).make_group(p.program, std::move(shapes));
-      add_infos(p, special->output_shapes(), infos);
+      add_infos(p, *special, graph::device_of(like), infos);
       node = now.add(std::move(special), now.at(p.inputs), std::move(infos), like);
     }
     for (size_t o = 0; o < p.outputs.size(); ++o) {
@@ -368,10 +368,10 @@ class Fuser {
     }
   }
 
-  static void add_infos(const GroupProgram& p, const std::vector<Shape>& shapes,
+  static void add_infos(const GroupProgram& p, const fusion::FusedStep& step, Device device,
                         std::vector<graph::OutputInfo>& infos) {
     for (size_t o = 0; o < p.outputs.size(); ++o) {
-      infos.push_back({p.program.output_dtype(o), shapes[o]});
+      infos.push_back({step.output_dtype(o), step.output_shapes()[o], 0, device});
     }
   }
 

@@ -140,14 +140,15 @@ bool FuseGraph::is_reshaping(int n) const {
 }
 
 void FuseGraph::classify(FusableNode& n) const {
-  // Executables run groups on the CPU alone so far.
-  if (!n.node->outputs.empty() && !n.node->outputs[0].device.is_cpu()) return;
   const graph::Node& node = *n.node;
   if (!node.op || node.outputs.size() != 1 || node.op->is_stateful() || !node.before.empty())
     return;
   if (!is_known(node.outputs[0].shape) || node.inputs.empty()) return;
-  for (const Tensor& t : node.inputs) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& t = node.inputs[i];
     if (!is_known(t.shape())) return;
+    // A program reads what lies on its own device.
+    if (t.device() != node.outputs[0].device && !node.op->reads_on_host(i)) return;
   }
   const std::string& name = node.op->name();
   const DType in = node.inputs[0].dtype();
@@ -174,6 +175,7 @@ void FuseGraph::classify(FusableNode& n) const {
 void FuseGraph::classify_random(FusableNode& n) const {
   const graph::Node& node = *n.node;
   if (node.outputs[0].dtype != DType::float32) return;
+  if (!target_of(node).fusion().can_have(fusion::Code::random)) return;
   const Distribution distribution = node.op->distribution();
   n.drawn = distribution == Distribution::uniform  ? fusion::Drawn::uniform
             : distribution == Distribution::normal ? fusion::Drawn::normal
@@ -199,6 +201,8 @@ void FuseGraph::classify_reduction(FusableNode& n) const {
       (first != reduced.begin() || std::find(after_first, reduced.end(), true) != reduced.end())) {
     return;
   }
+  const fusion::Code code = is_last ? fusion::Code::reduce : fusion::Code::collect;
+  if (!target_of(node).fusion().can_have(code)) return;
   n.kind = is_last ? FusedKind::reduce : FusedKind::collect;
   n.row_dims = static_cast<int>(reduced.end() - (is_last ? first : after_first));
   n.reduction = *reduction;
@@ -251,7 +255,7 @@ FusedOperand FuseGraph::resolve(const Tensor& t) const {
         from >= 0 && lies_in_variable_[static_cast<size_t>(from)]) {
       break;
     }
-    if (!is_known(source.shape())) break;
+    if (!is_known(source.shape()) || source.device() != t.device()) break;
     operand = {source, number_of(source)};
   }
   if (operand.producer >= 0 &&

@@ -83,11 +83,9 @@ class Translator {
     for (const auto& [known, value] : loads_) {
       if (is_same(known, t)) return value;
     }
-    const Tensor elements = constant_value(t);
     double number = 0;
-    const fusion::Value value = elements && single_number(elements, number)
-                                    ? builder_.constant(t.dtype(), number)
-                                    : new_input(t);
+    const fusion::Value value =
+        single_number(t, number) ? builder_.constant(t.dtype(), number) : new_input(t);
     loads_.emplace_back(t, value);
     return value;
   }
@@ -105,17 +103,19 @@ class Translator {
            graph::symbolic(a).index == graph::symbolic(b).index;
   }
 
-  /// A double that holds the only element exactly.
+  /// A double that holds the only element exactly, where that is known.
   static bool single_number(const Tensor& t, double& number) {
     if (t.num_elements() != 1) return false;
+    const Tensor element = constant_value(t);
+    if (!element) return false;
     bool exact = false;
     with_plain_type(t.dtype(), [&](auto zero) {
       using T = decltype(zero);
       if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-        number = static_cast<float>(*t.data<T>());
+        number = static_cast<float>(*element.data<T>());
         exact = true;
       } else if constexpr (std::is_arithmetic_v<T>) {
-        const T value = *t.data<T>();
+        const T value = *element.data<T>();
         number = static_cast<double>(value);
         exact = std::is_floating_point_v<T> || std::abs(number) < 0x1p53;
       }

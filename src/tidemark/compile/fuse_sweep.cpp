@@ -180,7 +180,8 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
     for (const int a : group.assigns) writers[g.assigned(a)->id()] = k;
     found.push_back(std::move(group));
   }
-  std::vector<std::vector<SweptGroup>> segments, alone;
+  std::map<std::pair<int, int>, std::vector<SweptGroup>> together;  // by segment and device
+  std::vector<std::vector<SweptGroup>> alone;
   for (SweptGroup& group : found) {
     bool reads_others = false;
     for (const Tensor& t : programs[group.group]->inputs) {
@@ -197,12 +198,14 @@ std::vector<std::vector<SweptGroup>> find_sweeps(const FuseGraph& g,
       alone.push_back({std::move(group)});
       continue;
     }
-    const auto segment = static_cast<size_t>(g.segment_of(group.assigns[0]));
-    if (segments.size() <= segment) segments.resize(segment + 1);
-    segments[segment].push_back(std::move(group));
+    const int assign = group.assigns[0];
+    const Device device = graph::device_of(*g.nodes[static_cast<size_t>(assign)].node);
+    together[{g.segment_of(assign), device.number()}].push_back(std::move(group));
   }
-  std::move(alone.begin(), alone.end(), std::back_inserter(segments));
-  return segments;
+  std::vector<std::vector<SweptGroup>> sweeps;
+  for (auto& [where, groups_there] : together) sweeps.push_back(std::move(groups_there));
+  std::move(alone.begin(), alone.end(), std::back_inserter(sweeps));
+  return sweeps;
 }
 
 std::shared_ptr<const graph::VariableUpdates> sweep_of(const FuseGraph& g, const Programs& programs,
@@ -224,7 +227,8 @@ std::shared_ptr<const graph::VariableUpdates> sweep_of(const FuseGraph& g, const
     const GroupProgram& p = *programs[group.group];
     items.push_back(item_of(g, p, group, compiled(p.program), variables, inputs));
   }
-  return compiler.make_sweep(std::move(variables), std::move(items));
+  return std::make_shared<const graph::VariableUpdates>(std::move(variables),
+                                                        compiler.make_sweep(std::move(items)));
 }
 
 std::shared_ptr<const graph::VariableUpdates> product_update_of(const FuseGraph& g,
@@ -236,8 +240,9 @@ std::shared_ptr<const graph::VariableUpdates> product_update_of(const FuseGraph&
   std::vector<Variable> variables;
   inputs = product.inputs;
   fusion::SweepItem item = item_of(g, p, group, compiler.compile(p.program), variables, inputs);
-  return compiler.make_product_update(product, std::move(variables), std::move(item),
-                                      static_cast<size_t>(p.product));
+  return std::make_shared<const graph::VariableUpdates>(
+      std::move(variables),
+      compiler.make_product_update(product, std::move(item), static_cast<size_t>(p.product)));
 }
 
 }  // namespace tidemark::compile

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tidemark/compile/fuse_program.h"
+#include "tidemark/graph/variable_updates.h"
 #include "tidemark/kernels/fusion/compiler.h"
 
 namespace tidemark::compile {
@@ -19,8 +20,8 @@ bool is_worth_waiting(const FuseGraph& graph, const FuseGroup& group, size_t mos
 
 /// What each step changes: groups that go on with a product, and those over `most_whole` bytes that
 /// are large enough to keep all threads busy, are steps by themselves, so that no gradient has to
-/// wait for the others; all the small ones in a segment are one. A group that reads what another
-/// one changes stays out.
+/// wait for the others; all the small ones in a segment and on a device are one. A group that reads
+/// what another one changes stays out.
 std::vector<std::vector<SweptGroup>> find_sweeps(
     const FuseGraph& graph, const std::vector<FuseGroup>& groups,
     const std::vector<std::optional<GroupProgram>>& programs, size_t most_whole);

@@ -30,8 +30,8 @@ constexpr NamedPass kPasses[] = {
     {"share_equal", share_equal},
     {"mask_pooled", mask_pooled},
     {"repeat_cheap", nullptr},
-    {"expand", expand},
     {"reserve_draws", reserve_draws},
+    {"expand", expand},
     {"forward_updates", forward_updates},
     {"fuse", fuse},
 };
@@ -106,9 +106,8 @@ std::shared_ptr<graph::Graph> run_passes(std::shared_ptr<graph::Graph> graph,
     if (dumps_passes()) dump(*graph, pass);
   };
   for (const NamedPass& pass : kPasses) {
-    // What is written out for groups of the CPU's would be that many kernels on a device.
-    if (usual && pass.run == expand) continue;
-    if (usual && pass.run == fuse) go_on_with(place(graph, usual.value_or({})), "place");
+    // From here on passes write what a device has code for.
+    if (usual && pass.run == expand) go_on_with(place(graph, usual.value_or({})), "place");
     if (unfused && pass.run == fuse) *unfused = graph;
     go_on_with(
         pass.run ? pass.run(graph) : repeat_cheap(graph, most_time_for_repeating(), repetitions),

@@ -1,6 +1,4 @@
 // Where every value of a graph lies, and the copies between devices.
-#include <tidemark/handler.h>
-
 #include <map>
 
 #include "tidemark/compile/pass.h"
@@ -66,10 +64,10 @@ class Placer {
       return copy(node, std::move(inputs), device);
     }
     if (const Variable* shown = graph::shown_variable(node)) {
-      return copy(node, std::move(inputs), device_of(*shown));
+      return copy(node, std::move(inputs), graph::device_of(*shown));
     }
     if (const graph::VariableUpdate* update = graph::update_of(node)) {
-      return copy_on(node, std::move(inputs), device_of(update->variable));
+      return copy_on(node, std::move(inputs), graph::device_of(update->variable));
     }
     if (node.special->computes()) return copy_on(node, std::move(inputs), Device());
     const std::vector<graph::InnerGraph> inner = node.special->inner_graphs();
@@ -86,11 +84,6 @@ class Placer {
     const PlacementScope scope(node.wish.value_or(usual_));
     const graph::InnerNeed need = node.special->inner_need(inputs);
     return need.outputs.size() == node.outputs.size() ? need.outputs : std::vector<Device>();
-  }
-
-  static Device device_of(const Variable& variable) {
-    const NoHandlers now;
-    return variable.operand().device();
   }
 
   void copy(const graph::Node& node, std::vector<Tensor> inputs, Device device) {

@@ -88,8 +88,9 @@ Tensor Rewriter::add(const OpDef& op, std::vector<Tensor> inputs, std::vector<At
   op.shape_rule()(said);
   const graph::NodeRef node = new_node(like);
   node->op = &op;
+  const Device device = graph::device_of(like);
   for (int i = 0; i < said.num_outputs(); ++i) {
-    node->outputs.push_back({said.output(i).dtype, said.output(i).shape});
+    node->outputs.push_back({said.output(i).dtype, said.output(i).shape, 0, device});
   }
   node->inputs = std::move(inputs);
   node->attrs = std::move(attrs);

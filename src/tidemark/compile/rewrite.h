@@ -40,7 +40,8 @@ class Rewriter {
   /// unless it is the second of its kind.
   graph::NodeRef copy_over(const graph::Node& old, std::vector<Tensor> inputs);
 
-  /// A new node at the source line of `like`. Its shapes are those its op's rule tells.
+  /// A new node at the source line of `like`, and on its device. Its shapes are those its op's rule
+  /// tells.
   Tensor add(const OpDef& op, std::vector<Tensor> inputs, std::vector<Attr> attrs,
              const graph::Node& like);
   graph::NodeRef add(std::shared_ptr<const graph::Special> special, std::vector<Tensor> inputs,

@@ -8,7 +8,7 @@ namespace tidemark::compile {
 
 /// The backend of the device on which the node will run.
 inline const Backend& target_of(const graph::Node& node) {
-  return backend_of(node.outputs.empty() ? Device() : node.outputs[0].device);
+  return backend_of(graph::device_of(node));
 }
 
 }  // namespace tidemark::compile

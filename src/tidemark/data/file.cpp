@@ -41,8 +41,7 @@ void File::seek(uint64_t position) {
 }
 
 uint32_t masked_checksum(const char* data, size_t bytes) {
-  const uint32_t crc = text::crc32c({data, bytes});
-  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
+  return text::masked_crc32c(text::crc32c({data, bytes}));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "tidemark/exec/executable.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "tidemark/base/backend.h"
@@ -12,6 +13,7 @@
 #include "tidemark/exec/observed_op.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/graph/call_special.h"
+#include "tidemark/graph/variable_updates.h"
 #include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/poison.h"
@@ -227,24 +229,35 @@ class Executable::Run {
     const ObservedOp observed(step.name);
     make_outputs(step);
     if (step.does_nothing) return;
+    if (!step.updates) return enqueue(step, operands_of(step), outputs_of(step));
+    const auto with_variables = [&](std::span<const Tensor> inputs,
+                                    std::span<const Tensor> outputs) {
+      enqueue(step, inputs, outputs);
+    };
+    step.updates->change(operands_of(step), std::cref(with_variables));
+  }
+
+  void enqueue(const Step& step, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     QueuedKernel queued;
     queued.op = step.op;
     queued.kernel.run = step.kernel;
     queued.attrs = step.attrs;
-    const Device device = slots_[step.first_output].device();
-    const std::span<const Tensor> inputs = operands_of(step);
+    if (step.updates) {
+      queued.step = step.updates->values();
+    } else {
+      queued.step = step.special;
+    }
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Device planned = step.op->reads_on_host(i) ? Device() : device;
+      const bool is_on_host = i < 64 && ((step.on_host >> i) & 1u);
+      const Device planned = is_on_host ? Device() : step.device;
       if (inputs[i].device() != planned) fail_moved(step, i, inputs[i].device(), planned);
       queued.inputs.push_back(QueuedKernel::Operand::of(inputs[i]));
     }
-    for (const Tensor& t : outputs_of(step)) {
-      queued.outputs.push_back(QueuedKernel::Operand::of(t));
-    }
+    for (const Tensor& t : outputs) queued.outputs.push_back(QueuedKernel::Operand::of(t));
     if (step.workspace >= 0) {
       queued.workspace = device_arenas_->number(step.arena).data() + step.workspace;
     }
-    accelerator_of(device).stream().run(std::move(queued));
+    accelerator_of(step.device).stream().run(std::move(queued));
   }
 
   [[noreturn, gnu::cold]] static void fail_moved(const Step& step, size_t input, Device now,

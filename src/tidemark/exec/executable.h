@@ -60,16 +60,19 @@ class TIDEMARK_API Executable {
     bool does_nothing = false;  // no elements
     bool settles = false;       // its outputs are brought to where the plan has them
     uint8_t arena = 0;          // where its workspace lies: the host's, or one of the devices'
+    Device device;              // of what is queued: whose stream computes it
     OptionalDevice wish;        // of what runs by calls: where those are asked to run
     const OpDef* op = nullptr;
     const char* name = "";  // of the op or the special, in static storage
     KernelRun kernel = nullptr;
     std::shared_ptr<const graph::Special> special;
+    const graph::VariableUpdates* updates = nullptr;  // that the special is; null: it is none
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_made = 0, num_made = 0;
     uint32_t first_dead = 0, num_dead = 0;
-    uint64_t dying = 0;  // bit i: nobody needs input i after this step, and it is not the arena's
+    uint64_t dying = 0;    // bit i: nobody needs input i after this step, and it is not the arena's
+    uint64_t on_host = 0;  // bit i: input i lies on the host, though a device computes
     uint64_t write_protected = 0;  // of a special: inputs whose bytes the plan will use again
     int64_t workspace = -1;
     int64_t inner_bytes = 0;  // of a special: the workspace is for the runs inside of it

@@ -81,6 +81,8 @@ class Executable::Builder {
     step.attrs = node.attrs;
     step.kernel = planned.kernel.run;
     step.special = node.special;
+    step.device = planned.device;
+    if (node.special) step.updates = node.special->variable_updates();
     step.settles = meets_devices_ && (step.kind == Kind::special || step.kind == Kind::eager);
     if (planned.kind == Kind::special || step.settles) step.infos = node.outputs;
     step.wish = node.wish;
@@ -89,7 +91,10 @@ class Executable::Builder {
     step.first_input = static_cast<uint32_t>(out_.operands_.size());
     step.num_inputs = static_cast<uint32_t>(node.inputs.size());
     out_.most_inputs_ = std::max(out_.most_inputs_, node.inputs.size());
-    for (const Tensor& t : node.inputs) out_.operands_.push_back(reference(t));
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      out_.operands_.push_back(reference(node.inputs[i]));
+      if (i < 64 && node.inputs[i].device().is_cpu()) step.on_host |= uint64_t{1} << i;
+    }
     step.num_outputs = static_cast<uint32_t>(node.outputs.size());
     if (step.num_outputs > 0) {
       step.first_output = slot_of_[static_cast<size_t>(first_value(node))];

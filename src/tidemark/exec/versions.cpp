@@ -177,8 +177,6 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
   static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
   if (is_wish) budget = wished;
   if (!overrun_of(*graph, out.plan, budget)) return out;
-  // What is split becomes steps of the CPU's.
-  const bool is_here = out.plan.devices.empty();
   PlannedGraph least = out;
   // What is alive at once has to be a little less than what it takes when packed.
   for (const double part : {1.0, 0.97, 0.93, 0.88}) {
@@ -187,7 +185,7 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
     // Steps are repeated by what is alive everywhere: other devices keep what they take.
     const int64_t others = whole_peak(least.plan) - over->peak;
     const auto target = others + static_cast<int64_t>(part * static_cast<double>(over->allowed));
-    compile::Fitted fitted = compile::fit_budget(graph, target, is_here ? unfused : nullptr);
+    compile::Fitted fitted = compile::fit_budget(graph, target, unfused);
     compile::verify(*fitted.graph);
     plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
     const bool fits = fitted.fits;

@@ -1,9 +1,12 @@
 #include "tidemark/graph/effects.h"
 
+#include <tidemark/handler.h>
+
 #include <algorithm>
 
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/op_facts.h"
+#include "tidemark/graph/variable_updates.h"
 
 namespace tidemark::graph {
 
@@ -27,6 +30,18 @@ const Variable* shown_variable(const Node& node) {
 
 const VariableUpdate* update_of(const Node& node) {
   return node.special ? node.special->update() : nullptr;
+}
+
+Device device_of(const Variable& variable) {
+  const NoHandlers now;
+  return variable.operand().device();
+}
+
+Device device_of(const Node& node) {
+  if (!node.outputs.empty()) return node.outputs[0].device;
+  if (const VariableUpdate* update = update_of(node)) return device_of(update->variable);
+  const VariableUpdates* updates = node.special ? node.special->variable_updates() : nullptr;
+  return updates ? device_of(updates->variables()[0]) : Device();
 }
 
 size_t InnerGraph::num_own_inputs() const { return graph->inputs().size() - captured.size(); }

@@ -79,6 +79,12 @@ TIDEMARK_API const Variable* shown_variable(const Node& node);
 /// The one update that the node is; null: it does something else, or more.
 TIDEMARK_API const VariableUpdate* update_of(const Node& node);
 
+/// Where the variable lies, for as long as it lives.
+TIDEMARK_API Device device_of(const Variable& variable);
+/// Where the node computes, in graphs that a plan is made of: where its outputs lie, or what it
+/// updates.
+TIDEMARK_API Device device_of(const Node& node);
+
 /// Work that costs much more than passing over the inputs and outputs once: a product of the first
 /// inputs.
 struct HeavyWork {

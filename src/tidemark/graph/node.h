@@ -37,6 +37,7 @@ namespace tidemark::graph {
 
 class Graph;
 class RecordingSpecial;
+class VariableUpdates;
 struct Node;
 
 /// What is known of a symbolic tensor whose shape is not: its shape, and if it is small and made of
@@ -90,11 +91,17 @@ class TIDEMARK_API Special {
   virtual void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                        void* workspace) const;
   virtual HeavyWork heavy_work() const { return {}; }
+  /// True: it is code of the device on which its outputs lie, whose stream computes it. False: the
+  /// host does, wherever they lie.
+  virtual bool is_device_code() const { return false; }
 
   /// The variable in whose memory its only output lies: it gives that and does nothing else.
   virtual const Variable* shown_variable() const { return nullptr; }
   /// The update that it is, by its inputs: it does nothing else and has no outputs.
   virtual const VariableUpdate* update() const { return nullptr; }
+  /// Itself, where it computes new values of variables in memory that is given; null: it does
+  /// something else.
+  virtual const VariableUpdates* variable_updates() const { return nullptr; }
 
   /// Where among its inputs those begin that its outputs are; nothing: they are others. Tapes see
   /// more of it, nobody else does.

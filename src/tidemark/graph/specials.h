@@ -75,12 +75,4 @@ class TIDEMARK_API CopyToDevice final : public PureSpecial {
   Device device_;
 };
 
-/// Changes some variables, reads no others but by its inputs, and has no outputs. Allocates where
-/// somebody holds an old value, and nothing else.
-class TIDEMARK_API VariableUpdates : public ComputingSpecial {
- public:
-  Effects effects() const override { return {.writes = variables(), .must_run = true}; }
-  virtual const std::vector<Variable>& variables() const = 0;
-};
-
 }  // namespace tidemark::graph

@@ -1,15 +1,12 @@
 #include "tidemark/io/tensor_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/bytes_sink.h"
 #include "tidemark/io/file_writer.h"
+#include "tidemark/io/stored_size.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::io {
@@ -115,63 +112,27 @@ void write_tensor_file(const std::string& path, std::string_view kind, std::stri
   file.commit();
 }
 
-TensorFile::TensorFile(std::string path) : path_(std::move(path)) {
-  descriptor_ =
-      ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is told, not waited for
-  if (descriptor_ < 0) fail<NotFoundError>("cannot read ", path_, ": ", std::strerror(errno));
-  try {
-    read_index();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
-}
+TensorFile::TensorFile(std::string path) : file_(std::move(path)) { read_index(); }
 
-TensorFile::~TensorFile() { ::close(descriptor_); }
-
-void TensorFile::damaged(std::string_view what) const {
-  fail<DataLossError>(path_, " is damaged: ", what, ". Restore it from another copy");
-}
-
-void TensorFile::read_into(uint64_t offset, char* to, uint64_t count) const {
-  while (count > 0) {
-    const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) damaged("it is shorter than it was");
-    to += got;
-    offset += static_cast<uint64_t>(got);
-    count -= static_cast<uint64_t>(got);
-  }
-}
-
-std::string TensorFile::read_bytes(uint64_t offset, uint64_t count) const {
-  std::string out(count, '\0');
-  read_into(offset, out.data(), count);
-  return out;
-}
+void TensorFile::damaged(std::string_view what) const { fail_damaged(path(), what); }
 
 void TensorFile::read_index() {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    fail<InvalidArgumentError>(path_, " is not a file");
-  }
-  size_ = static_cast<uint64_t>(status.st_size);
+  const uint64_t size = file_.size();
   Head head{};
-  if (size_ < sizeof(Head)) damaged("it is cut short");
-  read_into(0, reinterpret_cast<char*>(&head), sizeof(head));
+  file_.read(0, reinterpret_cast<char*>(&head), sizeof(head));
   if (std::string_view(head.magic, sizeof(head.magic)) != kMagic) {
     damaged("it does not begin as a file of Tidemark does");
   }
   if (head.version != kVersion) {
-    fail<UnimplementedError>(path_, " has version ", head.version, " of the format; this Tidemark",
+    fail<UnimplementedError>(path(), " has version ", head.version, " of the format; this Tidemark",
                              " reads version ", kVersion);
   }
-  if (head.file_bytes != size_) damaged("it is cut short, or something was added to it");
-  if (head.index_bytes > size_ - sizeof(Head)) damaged("its index is cut short");
-  const std::string index = read_bytes(sizeof(Head), head.index_bytes);
+  if (head.file_bytes != size) damaged("it is cut short, or something was added to it");
+  if (head.index_bytes > size - sizeof(Head)) damaged("its index is cut short");
+  const std::string index = file_.read(sizeof(Head), head.index_bytes);
   if (text::crc32c(index) != head.index_checksum) damaged("the checksum of its index is wrong");
   first_byte_ = aligned(sizeof(Head) + head.index_bytes);
-  if (first_byte_ > size_) damaged("its index is cut short");
+  if (first_byte_ > size) damaged("its index is cut short");
   WireReader reader(index);
   for (WireField field; reader.next(field);) {
     if (field.number == kKind && field.is_bytes()) kind_ = field.bytes;
@@ -201,20 +162,12 @@ void TensorFile::add_entry(std::string_view bytes) {
   }
   if (!reader.ok() || entry.dtype == DType::invalid) damaged("an entry is malformed");
   if (!entry.shape.is_fully_known()) damaged("a shape has unknown sizes");
-  const uint64_t room = size_ - first_byte_;
+  const uint64_t room = file_.size() - first_byte_;
   if (entry.offset > room || entry.bytes > room - entry.offset) damaged("a tensor is cut short");
-  // No size is zero in what follows, or nothing bounds the others.
-  uint64_t elements = 1;
   const uint64_t each = entry.dtype == DType::string ? sizeof(uint64_t) : size_of(entry.dtype);
-  bool is_empty = false;
-  for (int64_t size : entry.shape) is_empty |= size == 0;
-  for (int64_t size : entry.shape) {
-    if (is_empty) break;
-    if (static_cast<uint64_t>(size) > room / each / elements) damaged("a shape is too large");
-    elements *= static_cast<uint64_t>(size);
-  }
-  if (is_empty) elements = 0;
-  const uint64_t wanted = elements * each;
+  const std::optional<uint64_t> elements = elements_within(entry.shape, each, room);
+  if (!elements) damaged("a shape is too large");
+  const uint64_t wanted = *elements * each;
   if (entry.dtype == DType::string ? entry.bytes < wanted : entry.bytes != wanted) {
     damaged("a shape does not fit its bytes");
   }
@@ -222,7 +175,7 @@ void TensorFile::add_entry(std::string_view bytes) {
 }
 
 Tensor TensorFile::read_strings(const Entry& entry) const {
-  const std::string bytes = read_bytes(first_byte_ + entry.offset, entry.bytes);
+  const std::string bytes = file_.read(first_byte_ + entry.offset, entry.bytes);
   if (text::crc32c(bytes) != entry.checksum) damaged("the checksum of a tensor is wrong");
   const auto count = static_cast<size_t>(entry.shape.num_elements());
   std::string_view lengths = bytes;
@@ -239,7 +192,7 @@ Tensor TensorFile::read_strings(const Entry& entry) const {
 
 const TensorFile::Entry& TensorFile::entry_of(std::string_view name) const {
   const auto found = entries_.find(name);
-  if (found == entries_.end()) fail<NotFoundError>("there is no '", name, "' in ", path_);
+  if (found == entries_.end()) fail<NotFoundError>("there is no '", name, "' in ", path());
   return found->second;
 }
 
@@ -252,7 +205,7 @@ void TensorFile::fill(std::string_view name, const Tensor& reserved) const {
   const Entry& entry = entry_of(name);
   if (entry.dtype == DType::string) return;
   auto* to = static_cast<char*>(reserved.mutable_raw_data());
-  read_into(first_byte_ + entry.offset, to, entry.bytes);
+  file_.read(first_byte_ + entry.offset, to, entry.bytes);
   if (text::crc32c({to, entry.bytes}) != entry.checksum) {
     damaged(message("the checksum of '", name, "' is wrong"));
   }

@@ -6,19 +6,13 @@
 //   Tensor w = file.read("w");
 #pragma once
 
-#include <tidemark/error.h>
 #include <tidemark/tensor.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
-namespace tidemark {
-
-/// A file is damaged or cut short.
-using DataLossError = TypedError<Code::data_loss>;
-
-}  // namespace tidemark
+#include "tidemark/io/input_file.h"
 
 namespace tidemark::io {
 
@@ -44,10 +38,8 @@ class TIDEMARK_API TensorFile {
   };
 
   explicit TensorFile(std::string path);
-  ~TensorFile();
-  TensorFile(const TensorFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
   const std::string& kind() const { return kind_; }
   const std::string& metadata() const { return metadata_; }
   const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
@@ -62,16 +54,14 @@ class TIDEMARK_API TensorFile {
  private:
   void read_index();
   void add_entry(std::string_view bytes);
-  std::string read_bytes(uint64_t offset, uint64_t count) const;
-  void read_into(uint64_t offset, char* to, uint64_t count) const;
   Tensor read_strings(const Entry& entry) const;
   const Entry& entry_of(std::string_view name) const;
   [[noreturn]] void damaged(std::string_view what) const;
 
-  std::string path_, kind_, metadata_;
+  InputFile file_;
+  std::string kind_, metadata_;
   std::map<std::string, Entry, std::less<>> entries_;
-  uint64_t size_ = 0, first_byte_ = 0;
-  int descriptor_ = -1;
+  uint64_t first_byte_ = 0;
 };
 
 }  // namespace tidemark::io

@@ -59,6 +59,11 @@ DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) co
   return {first, (range.offset + range.size - 1) / page_ - first + 1};
 }
 
+void DeviceMemory::set_present(const Pages& pages, bool present) noexcept {
+  std::fill_n(is_present_.begin() + static_cast<std::ptrdiff_t>(pages.first), pages.count, present);
+  present_ += (present ? 1 : -1) * static_cast<int64_t>(pages.count * page_);
+}
+
 /// Commits what pages of the range are not present. Nothing has changed unless they are there.
 DeviceMemory::Presence DeviceMemory::make_present(const AddressRanges::Range& range) {
   const auto [first, count] = pages_of(range);
@@ -71,20 +76,20 @@ DeviceMemory::Presence DeviceMemory::make_present(const AddressRanges::Range& ra
     give_back(std::max<int64_t>(0, present_ - occupied_ - over));
     if (lacks() > 0) return Presence::over_limit;  // pages of this very range may have gone, too
   }
-  std::vector<size_t> made;
+  std::vector<Pages> made;  // neighbours in one go: a device has less to do for them
   for (size_t p = first; p < first + count; ++p) {
     if (is_present_[p]) continue;
-    if (!accelerator_.commit(base_ + p * page_, page_)) {
-      for (const size_t done : made) {
-        accelerator_.decommit(base_ + done * page_, page_);
-        is_present_[done] = false;
-        present_ -= static_cast<int64_t>(page_);
+    Pages run{p, 1};
+    while (p + 1 < first + count && !is_present_[p + 1]) ++p, ++run.count;
+    if (!accelerator_.commit(base_ + run.first * page_, run.count * page_)) {
+      for (const Pages& done : made) {
+        accelerator_.decommit(base_ + done.first * page_, done.count * page_);
+        set_present(done, false);
       }
       return Presence::refused;
     }
-    is_present_[p] = true;
-    present_ += static_cast<int64_t>(page_);
-    made.push_back(p);
+    set_present(run, true);
+    made.push_back(run);
   }
   for (size_t p = first; p < first + count; ++p) {
     if (live_in_page_[p]++ == 0) occupied_ += static_cast<int64_t>(page_);
@@ -109,8 +114,7 @@ int64_t DeviceMemory::give_back(int64_t most_kept) {
     // Work that is under way may refer to what the host has freed.
     if (const Moment freed{&stream, freed_at_[p]}; !stream.is_past(freed)) stream.wait(freed);
     accelerator_.decommit(base_ + p * page_, page_);
-    is_present_[p] = false;
-    present_ -= static_cast<int64_t>(page_);
+    set_present({p, 1}, false);
   }
   return before - present_;
 }

@@ -44,6 +44,7 @@ class DeviceMemory {
   };
   enum class Presence { there, over_limit, refused };
   Pages pages_of(const AddressRanges::Range& range) const noexcept;
+  void set_present(const Pages& pages, bool present) noexcept;
   Presence make_present(const AddressRanges::Range& range);
   void leave_pages(const AddressRanges::Range& range) noexcept;
   int64_t give_back(int64_t most_kept);

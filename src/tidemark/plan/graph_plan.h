@@ -41,7 +41,7 @@ struct PlannedValue {
 struct PlannedStep {
   enum class Kind : uint8_t {
     kernel,     ///< into outputs that are there
-    queued,     ///< the same on the stream of a device, at a time of its own
+    queued,     ///< the same, or a fused step, on the stream of a device, at a time of its own
     computing,  ///< a special that computes as a kernel does
     view,       ///< nothing is computed
     eager,      ///< an op whose outputs only the run can tell
@@ -49,7 +49,7 @@ struct PlannedStep {
   };
   const graph::Node* node = nullptr;
   Kind kind = Kind::special;
-  Device device;  ///< where its outputs and its workspace lie
+  Device device;  ///< where its outputs lie, what it updates, and its workspace
   Kernel kernel;
   int64_t workspace = 0;
   int64_t workspace_offset = 0;

@@ -92,11 +92,12 @@ void Lowering::add_node(const graph::Node& node) {
   const int first = first_value.at(&node);
   PlannedStep step;
   step.node = &node;
-  if (!node.outputs.empty()) step.device = node.outputs[0].device;
+  step.device = graph::device_of(node);
   if (node.op) {
     step.kind = follow_rule(node, step) ? step.kind : Kind::eager;
   } else if (node.special->computes() && has_known_outputs(node)) {
-    step.kind = Kind::computing;
+    const bool is_queued = node.special->is_device_code() && !step.device.is_cpu();
+    step.kind = is_queued ? Kind::queued : Kind::computing;
     step.workspace = static_cast<int64_t>(node.special->workspace());
   }
   Op op;
@@ -184,9 +185,9 @@ void Lowering::make_views(const graph::Node& node, const InferContext& said) {
 /// what a queue reads on the host at a time of its own.
 void Lowering::find_kept_inputs(const graph::Node& node, const PlannedStep& step) {
   if (step.kind == Kind::queued) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int value = value_of(node.inputs[i]);
-      if (value != kNone && node.op->reads_on_host(i)) {
+    for (const Tensor& t : node.inputs) {
+      const int value = value_of(t);
+      if (value != kNone && t.device().is_cpu()) {
         is_placed_[static_cast<size_t>(root_of(value))] = 0;
       }
     }

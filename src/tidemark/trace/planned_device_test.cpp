@@ -7,6 +7,7 @@
 #include <tidemark/plan.h>
 #include <tidemark/variable.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -148,6 +149,115 @@ TEST_F(PlannedOnDevice, AStepAllocatesNothing) {
   expect_same_bits(w.operand(), expected.operand());
 }
 
+/// A plan whose nodes can be looked at.
+struct Planned {
+  std::shared_ptr<graph::Graph> graph;
+  plan::GraphPlan plan;
+
+  Planned(const exec::Program& program, std::span<const Tensor> inputs)
+      : graph(exec::specialise(program, inputs)), plan(plan::plan_graph(*graph)) {}
+
+  /// Steps by the name of their op or special, where and how they run.
+  int64_t count(std::string_view name, Device device, plan::PlannedStep::Kind kind) const {
+    return std::count_if(plan.steps.begin(), plan.steps.end(), [&](const auto& step) {
+      return graph::kind_of(*step.node) == name && step.device == device && step.kind == kind;
+    });
+  }
+  int64_t count_queued(std::string_view name) const {
+    return count(name, emulated(), plan::PlannedStep::Kind::queued);
+  }
+};
+
+class FusedOnDevice : public PlannedOnDevice {
+ protected:
+  void SetUp() override {
+    PlannedOnDevice::SetUp();
+    if (settings::text(settings::kFusion) == "off") GTEST_SKIP() << "nothing is fused";
+  }
+};
+
+TEST_F(FusedOnDevice, GroupsAndProductsAreEnqueued) {
+  const auto code = [](Inputs x) {
+    const Tensor h = tanh(matmul(x[0], x[1]) + x[2]);
+    return std::vector{h, sum(exp(h) * h + Tensor(1.f), {{0}})};
+  };
+  const auto program = program_of(here_, code);
+  const Planned planned(*program, there_);
+  EXPECT_EQ(planned.count_queued("matmul+fused"), 1);
+  EXPECT_EQ(planned.count_queued("tanh") + planned.count_queued("exp"), 0);
+  EXPECT_EQ(planned.plan.steps.size(), plan_of(*program, here_).steps.size()) << "as on the CPU";
+  const std::vector<Tensor> expected = run(*program, here_);
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<Tensor> results = run(*program, there_);
+    for (size_t k = 0; k < results.size(); ++k) expect_same_bits(results[k], expected[k]);
+  }
+}
+
+TEST_F(FusedOnDevice, NoGroupCrossesDevices) {
+  const auto code = [](Inputs x) {
+    const Tensor h = abs(x[0]) * Tensor(2.f);
+    Tensor there;
+    {
+      const PlacementScope scope(emulated());
+      there = maximum(h, Tensor(0.5f)) + Tensor(1.f);
+    }
+    return std::vector{there, minimum(h, Tensor(0.5f)) - Tensor(1.f)};
+  };
+  const std::vector<Tensor> here{here_[0]};
+  const auto program = program_of(here, code);
+  const Planned planned(*program, here);
+  EXPECT_EQ(planned.count_queued("fused"), 1);
+  for (const plan::PlannedStep& step : planned.plan.steps) {
+    if (graph::kind_of(*step.node) != "fused") continue;
+    for (const Tensor& t : step.node->inputs) EXPECT_EQ(t.device(), step.device);
+    for (const graph::OutputInfo& out : step.node->outputs) EXPECT_EQ(out.device, step.device);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<Tensor> results = run(*program, here);
+    EXPECT_EQ(results[0].device(), emulated());
+    EXPECT_TRUE(results[1].device().is_cpu());
+    expect_same_bits(results[0], code(here)[0]);
+    expect_same_bits(results[1], code(here)[1]);
+  }
+}
+
+TEST_F(FusedOnDevice, SweepsAreOneADeviceAndLeaveOldValuesToTheirHolders) {
+  Variable a(there_[2]), b(there_[2]), c(here_[2]), d(here_[2]);
+  const auto code = [&](Inputs x) {
+    for (Variable* v : {&a, &b, &c, &d}) v->assign_sub(x[0] * Tensor(0.5f));
+    return std::vector<Tensor>{};
+  };
+  const std::vector<Tensor> here{here_[2]}, there{there_[2]};
+  const auto program = program_of(here, code);
+  const Planned planned(*program, there);
+  EXPECT_EQ(planned.count_queued("sweep"), 1);
+  EXPECT_EQ(planned.count("sweep", Device(), plan::PlannedStep::Kind::computing), 1);
+  run(*program, there);  // until now they share their memory with what they were made of
+  const void* lies = b.operand().raw_data();
+  const Tensor held = a.operand(), once = here_[2] - here_[2] * Tensor(0.5f);
+  run(*program, there);
+  expect_same_bits(held, once);
+  for (Variable* v : {&a, &b, &c, &d}) {
+    expect_same_bits(v->operand(), once - here_[2] * Tensor(0.5f));
+  }
+  EXPECT_EQ(a.operand().device(), emulated());
+  EXPECT_NE(a.operand().raw_data(), held.raw_data());
+  EXPECT_EQ(b.operand().raw_data(), lies) << "written where it lies";
+}
+
+TEST_F(FusedOnDevice, ADrawIsFusedWithWhatUsesIt) {
+  const auto code = [](Inputs x) {
+    return std::vector{
+        stateless_random_normal(Tensor::of<int32_t>({64, 128}), Tensor::of<int32_t>({1, 2})) *
+            x[0] +
+        x[0]};
+  };
+  const std::vector<Tensor> here{here_[0]}, there{there_[0]};
+  const auto program = program_of(here, code);
+  EXPECT_EQ(Planned(*program, there).count_queued("fused"), 1);
+  for (int i = 0; i < 3; ++i) expect_same_bits(run(*program, there)[0], code(here)[0]);
+}
+
 TEST_F(PlannedOnDevice, CopiesAreStepsAndTheHostWaitsForThem) {
   // cumsum has no kernel there: it runs on the host between two steps of the device's.
   const auto code = [](Inputs x) {
@@ -244,10 +354,11 @@ TEST_F(PlannedOnDevice, BranchesAndLoopsRunThere) {
   };
   const auto program = program_of(here_, code);
   ASSERT_NE(program->compiled_for(there_), nullptr);
+  const Tensor expected = run(*program, here_)[0];  // by the same fused programs
   for (int i = 0; i < 3; ++i) {
     const Tensor result = run(*program, there_)[0];
     EXPECT_EQ(result.device(), emulated());
-    expect_same_bits(result, code(here_)[0]);
+    expect_same_bits(result, expected);
   }
 }
 

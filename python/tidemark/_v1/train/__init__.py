@@ -26,10 +26,11 @@ _HOMES = {
         "string_input_producer",
     ],
     "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
-    "saver": [
-        "Saver", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
+    "checkpoint_state": [
+        "NewCheckpointReader", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
         "list_variables", "load_checkpoint", "load_variable", "update_checkpoint_state",
     ],
+    "saver": ["Saver"],
     "steps": [
         "ExponentialMovingAverage", "assert_global_step", "cosine_decay", "create_global_step",
         "exponential_decay", "get_global_step", "get_or_create_global_step", "global_step",

@@ -6,6 +6,7 @@ from tidemark import errors
 from tidemark._v1.graph import get_default_graph
 from tidemark._v1.old_functions import tables_initializer
 from tidemark._v1.session import Session
+from tidemark._v1.train.checkpoint_state import latest_checkpoint
 from tidemark._v1.train.coordinator import Coordinator
 from tidemark._v1.train.hooks import (
     CheckpointSaverHook,
@@ -14,7 +15,7 @@ from tidemark._v1.train.hooks import (
     SessionRunValues,
 )
 from tidemark._v1.train.queues import start_queue_runners
-from tidemark._v1.train.saver import Saver, latest_checkpoint
+from tidemark._v1.train.saver import Saver
 from tidemark._v1.variables import (
     global_variables,
     global_variables_initializer,

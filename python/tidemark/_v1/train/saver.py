@@ -1,133 +1,24 @@
-"""``tf.train.Saver``: the values of variables in files.
+"""``tf.train.Saver``: the values of a session's variables in files, by their names.
 
-A checkpoint ``model-10`` is one file ``model-10.tidemark`` (docs/saved-model.md). It is written
-under another name, flushed to the disk and renamed, so that a checkpoint is there as a whole or not
-at all.
+They are written and restored one after the other: no more than one of them is held twice.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import time
 
 import numpy as np
 
 from tidemark import _tidemark, errors
+from tidemark._trackable.checkpoint_files import (
+    checkpoint_exists,
+    open_checkpoint,
+    remove_checkpoint,
+    write_tensors,
+)
 from tidemark._v1.graph import GraphKeys, get_default_graph
-from tidemark.dtypes import as_dtype
-
-_SUFFIX = ".tidemark"
-
-
-def write_variables(prefix, values):
-    """Writes arrays under their names."""
-    tensors = {name: _tidemark.convert(value) for name, value in values.items()}
-    _tidemark.write_tensors(prefix + _SUFFIX, tensors, "")
-
-
-class CheckpointReader:
-    """What a checkpoint holds; reads one variable at a time."""
-
-    def __init__(self, prefix):
-        path = prefix if prefix.endswith(_SUFFIX) else prefix + _SUFFIX
-        try:
-            self._file = _tidemark.TensorFile(path)
-        except errors.NotFoundError as error:
-            raise errors.NotFoundError(
-                None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any "
-                f"matching files for {prefix} ({error.message})",
-            ) from None  # fmt: skip
-        self._entries = self._file.entries
-
-    def get_variable_to_shape_map(self):
-        return {name: list(shape) for name, (_, shape) in self._entries.items()}
-
-    def get_variable_to_dtype_map(self):
-        return {name: as_dtype(dtype) for name, (dtype, _) in self._entries.items()}
-
-    def has_tensor(self, name):
-        return name in self._entries
-
-    def get_tensor(self, name):
-        """The array of this name."""
-        if name not in self._entries:
-            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
-        return self._file.read(name).numpy()
-
-
-# --- which checkpoints there are -----------------------------------------------------------------
-
-
-class CheckpointState:
-    """What the file ``checkpoint`` of a folder says."""
-
-    def __init__(self, model_checkpoint_path="", all_model_checkpoint_paths=()):
-        self.model_checkpoint_path = model_checkpoint_path
-        self.all_model_checkpoint_paths = list(all_model_checkpoint_paths)
-
-
-def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
-                            latest_filename=None):  # fmt: skip
-    """Writes which checkpoint of the folder is the latest."""
-    paths = list(all_model_checkpoint_paths or [])
-    if model_checkpoint_path not in paths:
-        paths.append(model_checkpoint_path)
-    relative = lambda p: os.path.relpath(p, save_dir or ".")  # noqa: E731
-    lines = [f'model_checkpoint_path: "{relative(model_checkpoint_path)}"']
-    lines += [f'all_model_checkpoint_paths: "{relative(path)}"' for path in paths]
-    text = "\n".join(lines) + "\n"
-    where = os.path.join(save_dir or ".", latest_filename or "checkpoint")
-    _tidemark.write_file(where, text.encode())
-
-
-def get_checkpoint_state(checkpoint_dir, latest_filename=None):
-    """What the folder says of its checkpoints; None where it says nothing."""
-    where = os.path.join(checkpoint_dir, latest_filename or "checkpoint")
-    try:
-        with open(where, encoding="utf-8") as file:
-            text = file.read()
-    except OSError:
-        return None
-    absolute = lambda p: p if os.path.isabs(p) else os.path.join(checkpoint_dir, p)  # noqa: E731
-    latest = re.findall(r'^model_checkpoint_path: "(.*)"$', text, re.MULTILINE)
-    every = re.findall(r'^all_model_checkpoint_paths: "(.*)"$', text, re.MULTILINE)
-    return CheckpointState(absolute(latest[0]) if latest else "", map(absolute, every))
-
-
-def checkpoint_exists(checkpoint_prefix):
-    return os.path.exists(checkpoint_prefix + _SUFFIX)
-
-
-def latest_checkpoint(checkpoint_dir, latest_filename=None):
-    """The latest checkpoint of the folder that is there; None."""
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    path = state.model_checkpoint_path if state else ""
-    return path if path and checkpoint_exists(path) else None
-
-
-def list_variables(ckpt_dir_or_file):
-    """(name, shape) of everything in a checkpoint."""
-    reader = load_checkpoint(ckpt_dir_or_file)
-    return sorted(reader.get_variable_to_shape_map().items())
-
-
-def load_checkpoint(ckpt_dir_or_file):
-    path = ckpt_dir_or_file
-    if os.path.isdir(path):
-        path = latest_checkpoint(path)
-        if path is None:
-            raise ValueError(
-                f"Couldn't find 'checkpoint' file or checkpoints in {ckpt_dir_or_file}"
-            )
-    return CheckpointReader(path)
-
-
-def load_variable(ckpt_dir_or_file, name):
-    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.partition(":")[0])
-
-
-# --- saving and restoring ------------------------------------------------------------------------
+from tidemark._v1.train.checkpoint_state import update_checkpoint_state
 
 
 def _saved(var_list):
@@ -182,15 +73,22 @@ class Saver:
         folder = os.path.dirname(save_path)
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
-        write_variables(save_path, dict(zip(self._variables, sess.run(
-            list(self._variables.values())), strict=True)))  # fmt: skip
+        write_tensors(save_path, (
+            (name, _tidemark.convert(sess.run(variable)))
+            for name, variable in self._variables.items()
+        ))  # fmt: skip
         if write_state:
-            self._forget_old(save_path)
+            gone = self._forget_old(save_path)
             paths = [path for path, _ in self._kept]
+            # The file that names the latest is replaced before an older checkpoint goes.
             update_checkpoint_state(folder, save_path, paths, latest_filename)
+            for path in gone:
+                remove_checkpoint(path)
         return save_path
 
     def _forget_old(self, newest):
+        """The checkpoints that are no longer kept."""
+        gone = []
         self._kept = [(path, at) for path, at in self._kept if path != newest]
         self._kept.append((newest, time.time()))
         while self._most and len(self._kept) > self._most:
@@ -198,8 +96,8 @@ class Saver:
             if at > self._next_lasting:
                 self._next_lasting += self._hours * 3600
                 continue
-            if checkpoint_exists(path):
-                os.unlink(path + _SUFFIX)
+            gone.append(path)
+        return gone
 
     def restore(self, sess, save_path):
         """Gives the session the values of a checkpoint."""
@@ -209,20 +107,34 @@ class Saver:
             self.build()
         if not checkpoint_exists(str(save_path)):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
-        reader = CheckpointReader(str(save_path))
-        values = {}
-        for name, variable in self._variables.items():  # all are read before any changes
-            value = reader.get_tensor(name)
-            if not variable.shape.is_compatible_with(value.shape):
-                if not self._reshape:
-                    raise errors.InvalidArgumentError(
-                        None, None, f"Assign requires shapes of both tensors to match: {name} has "
-                        f"shape {variable.shape} and the checkpoint {list(value.shape)}",
-                    )  # fmt: skip
-                value = value.reshape(variable.shape.as_list())
-            values[name] = value
+        file = open_checkpoint(str(save_path))
+        keys = _keys_of(file, self._variables)
+        for name, variable in self._variables.items():  # all are looked at before any changes
+            shape = file.entries[keys[name]][1]
+            if not self._reshape and not variable.shape.is_compatible_with(shape):
+                raise errors.InvalidArgumentError(
+                    None, None, f"Assign requires shapes of both tensors to match: {name} has "
+                    f"shape {variable.shape} and the checkpoint {shape}",
+                )  # fmt: skip
+            file.verify(keys[name])
         for name, variable in self._variables.items():
-            variable.load(values[name], sess)
+            value = file.read(keys[name]).numpy()
+            if not variable.shape.is_compatible_with(value.shape):
+                value = value.reshape(variable.shape.as_list())
+            variable.load(value, sess)
+
+
+def _keys_of(file, names):
+    """name → key. A checkpoint of objects knows the names their variables had."""
+    if all(name in file.entries for name in names):
+        return {name: name for name in names}
+    known = {}
+    for record in file.objects() or ():
+        known.update({record.full_names.get(part): key for part, key in record.state.items()})
+    for name in names:
+        if known.get(name) not in file.entries:
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
+    return known
 
 
 def _any_variables(var_list):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import weakref
 
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.variable import Variable
+from tidemark._trackable.checkpoint_files import open_checkpoint
 from tidemark._trackable.tracking import AutoTrackable, Trackable
-from tidemark._v1.train.saver import update_checkpoint_state
+from tidemark._v1.train.checkpoint_state import update_checkpoint_state
 from tidemark.train._checkpoints import objects
 from tidemark.train._checkpoints.restoring import (
     InitializationOnly,
     LoadStatus,
+    NamesStatus,
     Restore,
     attribute_was_set,
 )
@@ -48,7 +51,8 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, root=None, **kwargs):
         self._save_counter = None
-        self._root = root
+        self._given_root = root  # or a weak reference to it, where the root holds this
+        root = self._root
         for name in sorted(kwargs):
             value = kwargs[name]
             if not objects.is_part(value) and not isinstance(value, (list, tuple, dict)):
@@ -65,14 +69,21 @@ class Checkpoint(AutoTrackable):
             )
 
     def __setattr__(self, name, value):
-        if name in ("_root", "_save_counter"):
+        if name in ("_given_root", "_save_counter"):
             self.__dict__[name] = value
             return
         super().__setattr__(name, value)
 
+    @property
+    def _root(self):
+        given = self._given_root
+        return given() if isinstance(given, weakref.ref) else given
+
     def _checkpoint_parts(self):
         """All that is saved, by name: the root's parts count as the checkpoint's own."""
-        found = {} if self._root is None else dict(objects.children(self._root))
+        found = {}
+        if self._root is not None:
+            found.update(objects.children(self._root), root=self._root)
         for name, value in vars(self).items():
             if not name.startswith("_") and objects.is_part(value):
                 if found.get(name, value) is not value:
@@ -87,6 +98,10 @@ class Checkpoint(AutoTrackable):
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         return self._checkpoint_parts()
+
+    @property
+    def _stands_for_root(self):
+        return self._root is not None
 
     def _waiting_places(self):
         """The objects whose new attributes are this one's parts."""
@@ -123,7 +138,11 @@ class Checkpoint(AutoTrackable):
 
     def read(self, save_path, options=None):
         """Restores what ``write`` wrote; the status tells how much of it found a place."""
-        restore = Restore(save_path)
+        file = open_checkpoint(save_path)
+        records = file.objects()
+        if records is None:
+            return NamesStatus(file, self)
+        restore = Restore(file, records)
         restore.bind(0, self)
         return LoadStatus(restore, self)
 

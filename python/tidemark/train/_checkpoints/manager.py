@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import os
 import time
 
-from tidemark._v1.train.saver import (
+from tidemark._trackable.checkpoint_files import (
     checkpoint_exists,
+    modification_time,
+    open_checkpoint,
+    remove_checkpoint,
+)
+from tidemark._v1.train.checkpoint_state import (
     get_checkpoint_state,
     latest_checkpoint,
     update_checkpoint_state,
 )
-from tidemark.train._checkpoints.restoring import Restore
-from tidemark.train._checkpoints.writing import SUFFIX
+from tidemark.errors import DataLossError
 
 
 class CheckpointManager:
@@ -37,9 +41,13 @@ class CheckpointManager:
         self._last_lasting = time.time()
         self._kept = []  # (path, time), the oldest first
         state = get_checkpoint_state(self._folder)
-        for path in state.all_model_checkpoint_paths if state else ():
-            if checkpoint_exists(path):
-                self._kept.append((path, os.path.getmtime(path + SUFFIX)))
+        paths = state.all_model_checkpoint_paths if state else ()
+        times = state.all_model_checkpoint_timestamps if state else ()
+        for path, at in itertools.zip_longest(paths, times):
+            if path is not None and checkpoint_exists(path):
+                self._kept.append((path, modification_time(path) if at is None else at))
+        if state and state.last_preserved_timestamp:
+            self._last_lasting = state.last_preserved_timestamp
 
     directory = property(lambda self: self._folder)
     checkpoint = property(lambda self: self._checkpoint)
@@ -67,11 +75,20 @@ class CheckpointManager:
         self._kept = [(p, at) for p, at in self._kept if p != path] + [(path, time.time())]
         # The file that names the latest is replaced before an older checkpoint goes.
         gone = self._too_old()
-        update_checkpoint_state(self._folder, path, self.checkpoints)
+        update_checkpoint_state(
+            self._folder, path, self.checkpoints,
+            all_model_checkpoint_timestamps=[at for _, at in self._kept],
+            last_preserved_timestamp=self._last_lasting,
+        )  # fmt: skip
         for old in gone:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(old + SUFFIX)
+            if self._is_ours(old):
+                remove_checkpoint(old)
         return path
+
+    def _is_ours(self, path):
+        """The file that names the checkpoints may name others; those outside are left alone."""
+        folder = os.path.realpath(os.path.dirname(path))
+        return folder == os.path.realpath(self._folder)
 
     def _too_old(self):
         gone = []
@@ -103,11 +120,16 @@ class CheckpointView:
     """The objects of a checkpoint, to look at without making them."""
 
     def __init__(self, save_path):
-        self._records = Restore(save_path).records
+        self._records = open_checkpoint(save_path).objects()
+        if self._records is None:
+            raise DataLossError(
+                None, None, f"{save_path} holds no objects, only names; tf.train.list_variables "
+                "tells them",
+            )  # fmt: skip
 
     def children(self, node_id):
         """name → number of the object."""
-        return dict(self._records[node_id][0])
+        return dict(self._records[node_id].children)
 
     def descendants(self):
         """The numbers of all objects."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from tidemark import _tidemark
+from tidemark import _tidemark, dtypes
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._trackable.module import Module
-from tidemark._trackable.tracking import Trackable
+from tidemark._trackable.tracking import AutoTrackable, Trackable, is_container
+from tidemark.random._generator import GeneratorState
+from tidemark.tensor_shape import TensorShape
 
 VALUE = "VARIABLE_VALUE"
 _HIDDEN = ("_self_", "_name_scope", "_tf_names")
@@ -25,37 +28,69 @@ def is_variable(value):
 
 
 def identity(value):
-    """The object that counts: a Keras variable and the tf.Variable it holds are one."""
-    return value._value if is_variable(value) and _is_keras_variable(value) else value
+    """The object that counts: a Keras variable and the tf.Variable it holds are one, and so are a
+    checkpoint and the root it was given."""
+    if is_variable(value):
+        return value._value if _is_keras_variable(value) else value
+    return value._root if getattr(value, "_stands_for_root", False) else value
+
+
+def full_name(value):
+    """What TensorFlow 1 calls a variable in its checkpoints."""
+    if isinstance(value, GeneratorState):
+        return "StateVar"
+    return identity(value).name.partition(":")[0] if is_variable(value) else ""
+
+
+class State(NamedTuple):
+    """A thing's own state, in the tensors of a checkpoint."""
+
+    name: str  # of the attribute
+    tensors: dict  # what follows the key of the attribute → how to get the tensor
+    other_names: tuple = ()  # under which it is read as well
+
+    def find(self, stored):
+        """The name under which it is among these; None."""
+        return next((name for name in (self.name, *self.other_names) if name in stored), None)
 
 
 def saveable_state(value):
-    """name → (how to get a tensor of the state), for things with state of their own."""
+    """The state of things that have one; None."""
     if is_variable(value):
-        return {VALUE: identity(value).value}
+        return State(VALUE, {"": identity(value).value})
+    if isinstance(value, GeneratorState):
+        return State(VALUE, {"": value.tensor})
     if _is_iterator(value):
-        return {"ITERATOR_STATE": lambda: convert_to_tensor(value.save())}
+        return State("ITERATOR_STATE", {"": lambda: convert_to_tensor(value.save())})
     if hasattr(value, "serialize") and hasattr(value, "deserialize") and _is_python_state(value):
-        return {"PYTHON_STATE": lambda: convert_to_tensor(value.serialize())}
+        return State("py_state", {"": lambda: convert_to_tensor(value.serialize())})
     if _is_mutable_table(value):
-        return {
-            "keys": lambda: value.export()[0],
-            "values": lambda: value.export()[1],
-        }
-    return {}
+        rows = {"-keys": lambda: value.export()[0], "-values": lambda: value.export()[1]}
+        return State(value._CHECKPOINT_NAME, rows, ("table",))
+    return None
 
 
-def restore_state(value, tensors):
-    """Gives a thing its state again."""
+def restore_state(value, read):
+    """Gives a thing its state again; ``read(what follows the key)`` gives a tensor."""
     if is_variable(value):
-        identity(value).assign(tensors[VALUE])
+        identity(value).assign(read(""))
+    elif isinstance(value, GeneratorState):
+        value.put(read("").numpy().tolist())
     elif _is_iterator(value):
-        value.restore(tensors["ITERATOR_STATE"].numpy())
+        value.restore(read("").numpy())
     elif _is_mutable_table(value):
-        value._table.clear()
-        value.insert(tensors["keys"], tensors["values"])
+        value._import(read("-keys"), read("-values"))
     else:
-        value.deserialize(tensors["PYTHON_STATE"].numpy())
+        value.deserialize(read("").numpy())
+
+
+def expected(value):
+    """(dtype, shape) of a variable's value; None where any will do."""
+    if is_variable(value):
+        return identity(value).dtype, identity(value).shape
+    if isinstance(value, GeneratorState):
+        return dtypes.int64, TensorShape([3])
+    return None
 
 
 def _is_iterator(value):
@@ -86,23 +121,48 @@ def is_part(value):
     return False
 
 
+def _is_tracked(value):
+    """Whether an attribute is an object of its own in checkpoints: lists are, also empty ones."""
+    return is_container(value) or is_part(value)
+
+
 def children(value):
     """The parts of an object by name."""
     if is_variable(value) or saveable_state(value):
         return {}
     if isinstance(value, (list, tuple)):
-        return {str(at): part for at, part in enumerate(value) if is_part(part)}
+        found = {str(at): part for at, part in enumerate(value) if _is_tracked(part)}
+        for name, part in zip(getattr(value, "_fields", ()), value, strict=False):
+            if _is_tracked(part):
+                found[name] = part
+        return found
     if isinstance(value, Mapping):
-        return {str(name): part for name, part in value.items() if is_part(part)}
+        return {str(name): part for name, part in value.items() if _is_tracked(part)}
     if hasattr(value, "_checkpoint_parts"):
         return value._checkpoint_parts()
     found = {}
     if isinstance(value, Trackable):
         found.update(value._trackable_children())
+    hidden = vars(value).get("_self_untracked", ())
     for name, part in vars(value).items():
-        if not name.startswith(_HIDDEN) and name not in found and is_part(part):
+        if name not in found and name not in hidden and _is_attribute_of(value, name, part):
             found[name] = part
     return found
+
+
+def _is_attribute_of(holder, name, part):
+    """Whether an attribute that nobody tracked is part of its holder all the same.
+
+    In a module everything is, unless it tracks itself as Keras 2 does. Where Keras tracks, the
+    layers in lists and dictionaries of a model are: TensorFlow leaves them out, and what they have
+    learned is lost.
+    """
+    if name.startswith(_HIDDEN):
+        return False
+    keeps_all = isinstance(holder, Module) and type(holder).__setattr__ is Module.__setattr__
+    if isinstance(holder, AutoTrackable) and not keeps_all:
+        return not name.startswith("_") and isinstance(part, (list, dict)) and is_part(part)
+    return _is_tracked(part)
 
 
 def walk(root):

@@ -6,77 +6,45 @@ attribute restores it.
 
 from __future__ import annotations
 
-import json
-import os
-
-from tidemark import _tidemark
 from tidemark._graph.scopes import get_logger
 from tidemark._graph.tracing import lifted
-from tidemark.errors import DataLossError, NotFoundError
+from tidemark.errors import DataLossError
 from tidemark.train._checkpoints import objects
-from tidemark.train._checkpoints.writing import SUFFIX
 
 _WAITING = "_self_waiting_restore"  # (restore, number of the object)
-
-
-def open_file(prefix):
-    """The file of a checkpoint; NotFoundError where there is none."""
-    path = os.fspath(prefix)
-    path = path if path.endswith(SUFFIX) else path + SUFFIX
-    if not os.path.exists(path):
-        raise NotFoundError(
-            None, None, "Unsuccessful TensorSliceReader constructor: Failed to find any matching "
-            f"files for {prefix}",
-        )  # fmt: skip
-    return _tidemark.TensorFile(path)
 
 
 class Restore:
     """One checkpoint being given to objects."""
 
-    def __init__(self, prefix):
-        self.prefix = os.fspath(prefix)
-        self._file = open_file(prefix)
-        try:
-            known = json.loads(self._file.metadata)["objects"]
-            self.records = [(dict(r["children"]), dict(r["state"])) for r in known]
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataLossError(
-                None, None, f"{prefix} holds no objects, or is damaged: {error}. Checkpoints of "
-                "tf.compat.v1.train.Saver are read by it",
-            ) from None  # fmt: skip
-        if not self.records:
-            raise DataLossError(None, None, f"{prefix} holds no objects")
+    def __init__(self, file, records):
+        self.prefix, self._file, self.records = file.prefix, file, records
         self.bound = {}  # number of a record → the object
+        self.unused = {}  # number of a record → what of its state the object has no use for
         self.is_partial = False
 
     def bind(self, number, value):
         """Gives an object, and what it holds already, their values: all of them or none."""
         found = []
         self._match(number, value, found, set())
-        planned = [(n, v, self._read(n)) for n, v in found]
-        for _, v, tensors in planned:
-            _check_fits(v, tensors, self.prefix)
-        for _, v, tensors in planned:
-            with lifted():
-                objects.restore_state(v, tensors)
-
-    def _record(self, number):
-        if not isinstance(number, int) or not 0 <= number < len(self.records):
-            raise DataLossError(None, None, f"{self.prefix} is damaged: an object is missing")
-        return self.records[number]
+        give(self._file, found)
 
     def _match(self, number, value, found, seen):
-        """Collects the (record, thing with state) that belong together."""
+        """Collects the (thing with state, key of it) that belong together."""
         if (number, id(value)) in seen:
             return
         seen.add((number, id(value)))
-        links, state = self._record(number)
+        links, stored, _ = self.records[number]
         is_new = self.bound.get(number) is not objects.identity(value)
         self.bound[number] = objects.identity(value)
-        if state:
-            if is_new and objects.saveable_state(value):
-                found.append((number, value))
+        if stored:
+            state = objects.saveable_state(value)
+            name = state.find(stored) if state else None
+            self.unused.pop(number, None)
+            if set(stored) - {name}:
+                self.unused[number] = set(stored) - {name}
+            if is_new and name is not None:
+                found.append((value, stored[name]))
             return
         parts = objects.children(value)
         for name, child in links.items():
@@ -88,27 +56,44 @@ class Restore:
                 # A later checkpoint takes the place of an earlier one.
                 place.__dict__[_WAITING] = (self, number)
 
-    def _read(self, number):
-        return {name: self._file.read(key) for name, key in self._record(number)[1].items()}
-
     def attribute_was_set(self, number, name, value):
         """An object that waits has a new attribute."""
-        child = self._record(number)[0].get(name)
+        child = self.records[number].children.get(name)
         if child is not None:
             self.bind(child, value)
 
 
-def _check_fits(value, tensors, prefix):
-    if not objects.is_variable(value):
+def give(file, found):
+    """Gives things their state, (thing, key): all of it is sound and fits before any is given.
+
+    They are read one after the other, so that no more than one of them is held twice.
+    """
+    keys = []
+    for value, key in found:
+        _check_fits(value, key, file)
+        keys += [key + suffix for suffix in objects.saveable_state(value).tensors]
+    if len(keys) > 1:  # a single one is read as a whole before it is given
+        for key in keys:
+            file.verify(key)
+    for value, key in found:
+        with lifted():
+            objects.restore_state(value, lambda suffix, key=key: file.read(key + suffix))
+
+
+def _check_fits(value, key, file):
+    for suffix in objects.saveable_state(value).tensors:
+        if key + suffix not in file.entries:
+            raise DataLossError(None, None, f"{file.prefix} is damaged: it has no '{key}{suffix}'")
+    wanted = objects.expected(value)
+    if wanted is None:
         return
-    variable, tensor = objects.identity(value), tensors.get(objects.VALUE)
-    if tensor is None:
-        raise DataLossError(None, None, f"{prefix} is damaged: a variable has no value")
-    if tensor.dtype != variable.dtype or not variable.shape.is_compatible_with(tensor.shape):
+    (dtype, shape), (stored_dtype, stored_shape) = wanted, file.entries[key]
+    if stored_dtype != dtype or not shape.is_compatible_with(stored_shape):
         raise ValueError(
-            f"Received incompatible tensor with shape {tensor.shape} and dtype "
-            f"{tensor.dtype.name} when attempting to restore variable {variable.name} with shape "
-            f"{variable.shape} and dtype {variable.dtype.name} from {prefix}"
+            f"Received incompatible tensor with shape {tuple(stored_shape)} and dtype "
+            f"{stored_dtype.name} when attempting to restore variable "
+            f"{objects.full_name(value) or key} with shape {shape} and dtype {dtype.name} from "
+            f"{file.prefix}"
         )
 
 
@@ -141,12 +126,17 @@ class LoadStatus:
     def assert_consumed(self):
         """Raises unless everything in the checkpoint and every object found its partner."""
         self._update()
-        for number, (_, state) in enumerate(self._restore.records):
-            if number not in self._restore.bound:
-                keys = ", ".join(state.values()) or f"object {number}"
-                raise AssertionError(
-                    f"Unresolved object in checkpoint {self._restore.prefix}: {keys}"
-                )
+        restore = self._restore
+        for number, record in enumerate(restore.records):
+            if record.state and number not in restore.bound:
+                keys = ", ".join(record.state.values())
+                raise AssertionError(f"Unresolved object in checkpoint {restore.prefix}: {keys}")
+        if restore.unused:
+            names = [f"{restore.bound[n]!r}: {sorted(what)}" for n, what in restore.unused.items()]
+            raise AssertionError(
+                "Unused attributes in these objects (the attributes exist in the checkpoint but "
+                "were not restored): " + "; ".join(names)
+            )
         return self._assert_matched(lambda value: True)
 
     def _assert_matched(self, counts):
@@ -187,8 +177,8 @@ class LoadStatus:
             return
         missing = [
             key
-            for number, (_, state) in enumerate(restore.records)
-            for key in state.values()
+            for number, record in enumerate(restore.records)
+            for key in record.state.values()
             if number not in restore.bound
         ]
         if missing:
@@ -197,6 +187,56 @@ class LoadStatus:
                 "unrestored values: %s. Use .expect_partial() to silence this.",
                 ", ".join(missing[:5]) + (", …" if len(missing) > 5 else ""),
             )
+
+
+class NamesStatus:
+    """The status of a restore from a checkpoint that knows names alone, as TensorFlow 1 wrote it.
+
+    What is made later gets nothing: nobody knows its name before.
+    """
+
+    def __init__(self, file, root):
+        self._file, self._root = file, root
+        given = self._variables()
+        self._given = {id(value) for value, _ in given}
+        self._used = {name for _, name in given}
+        give(file, given)
+
+    def _variables(self):
+        found = ((value, objects.full_name(value)) for _, value, _ in objects.walk(self._root))
+        return [(value, name) for value, name in found if name in self._file.entries]
+
+    def assert_consumed(self):
+        """Raises unless every variable got a value and every value has a variable."""
+        left = sorted(set(self._file.entries) - self._used)
+        if left:
+            raise AssertionError(
+                f"Unresolved objects in checkpoint {self._file.prefix}: {', '.join(left)}"
+            )
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self):
+        """Raises unless every variable there is got a value."""
+        for path, value, _ in objects.walk(self._root):
+            if objects.is_variable(value) and id(value) not in self._given:
+                raise AssertionError(
+                    f"Object not assigned a value from checkpoint: {'.'.join(path)} ({value!r})"
+                )
+        return self
+
+    def assert_nontrivial_match(self):
+        """Raises unless something was restored."""
+        if not self._used:
+            raise AssertionError("Nothing except the root object matched a checkpointed value.")
+        return self
+
+    def expect_partial(self):
+        return self
+
+    def initialize_or_restore(self, session=None):
+        """Values are given at once; nothing is left to do."""
+
+    run_restore_ops = initialize_or_restore
 
 
 class InitializationOnly:

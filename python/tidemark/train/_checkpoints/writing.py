@@ -1,14 +1,13 @@
-"""Writing a checkpoint: one file, there as a whole or not at all."""
+"""Writing a checkpoint in TensorFlow's format, one tensor after the other."""
 
 from __future__ import annotations
 
-import json
 import os
 
 from tidemark import _tidemark
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark._trackable.checkpoint_files import OBJECTS_KEY, write_tensors
 from tidemark.train._checkpoints import objects
-
-SUFFIX = ".tidemark"
 
 
 def _escaped(name):
@@ -21,20 +20,22 @@ def write(root, prefix):
     folder = os.path.dirname(prefix)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    numbers, records, tensors, held = {}, [], {}, []
-    for path, value, parts in objects.walk(root):
-        identity = objects.identity(value)
-        held.append((identity, parts))
-        numbers[id(identity)] = len(records)
-        where = "/".join(map(_escaped, path))
-        state = {}
-        for name, get in objects.saveable_state(value).items():
-            key = f"{where}/.ATTRIBUTES/{name}" if where else f".ATTRIBUTES/{name}"
-            tensors[key], state[name] = get(), key
-        records.append({"children": {}, "state": state})
-    for record, (_, parts) in zip(records, held, strict=True):
-        for name, part in parts.items():
-            record["children"][name] = numbers[id(objects.identity(part))]
-    metadata = json.dumps({"objects": records})
-    _tidemark.write_tensors(prefix + SUFFIX, tensors, metadata)
+    write_tensors(prefix, _tensors(list(objects.walk(root))))
     return prefix
+
+
+def _tensors(found):
+    """(key, tensor) of every state, each made when its turn comes, and of the objects."""
+    numbers = {id(objects.identity(value)): at for at, (_, value, _) in enumerate(found)}
+    records = []
+    for path, value, parts in found:
+        links = [(name, numbers[id(objects.identity(part))]) for name, part in parts.items()]
+        attributes = []
+        state = objects.saveable_state(value)
+        if state is not None:
+            key = "/".join([*map(_escaped, path), ".ATTRIBUTES", _escaped(state.name)])
+            attributes.append((state.name, objects.full_name(value), key))
+            for suffix, get in state.tensors.items():
+                yield key + suffix, get()
+        records.append((links, attributes))
+    yield OBJECTS_KEY, convert_to_tensor(_tidemark.write_object_graph(records))

@@ -26,10 +26,7 @@ constexpr auto kTables = [] {
   return tables;
 }();
 
-}  // namespace
-
-uint32_t crc32c(std::string_view bytes) {
-  uint32_t crc = ~0u;
+uint32_t by_tables(std::string_view bytes, uint32_t crc) {
   while (bytes.size() >= 8) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data(), 8);
@@ -39,7 +36,33 @@ uint32_t crc32c(std::string_view bytes) {
     bytes.remove_prefix(8);
   }
   for (char c : bytes) crc = crc >> 8 ^ kTables[0][(crc ^ static_cast<unsigned char>(c)) & 0xFF];
-  return ~crc;
+  return crc;
+}
+
+#ifdef __x86_64__
+/// With the processor's own instruction: about four times as fast.
+__attribute__((target("sse4.2"))) uint32_t by_instruction(std::string_view bytes, uint32_t crc) {
+  uint64_t wide = crc;
+  while (bytes.size() >= 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), 8);
+    wide = __builtin_ia32_crc32di(wide, word);
+    bytes.remove_prefix(8);
+  }
+  crc = static_cast<uint32_t>(wide);
+  for (char c : bytes) crc = __builtin_ia32_crc32qi(crc, static_cast<unsigned char>(c));
+  return crc;
+}
+#endif
+
+}  // namespace
+
+uint32_t crc32c(std::string_view bytes, uint32_t before) {
+#ifdef __x86_64__
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") > 0;
+  if (has_instruction) return ~by_instruction(bytes, ~before);
+#endif
+  return ~by_tables(bytes, ~before);
 }
 
 }  // namespace tidemark::text

@@ -34,20 +34,18 @@ class CpuCompiler final : public fusion::Compiler {
                                                         size_t input) const override {
     return fusion::FusedProduct::make(product, std::move(program), std::move(input_shapes), input);
   }
-  std::shared_ptr<const graph::VariableUpdates> make_sweep(
-      std::vector<Variable> variables, std::vector<fusion::SweepItem> items) const override {
-    return std::make_shared<const fusion::Sweep>(std::move(variables), std::move(items));
+  std::shared_ptr<const fusion::FusedStep> make_sweep(
+      std::vector<fusion::SweepItem> items) const override {
+    return std::make_shared<const fusion::Sweep>(std::move(items));
   }
   bool can_update(const fusion::Product& product, const fusion::Program& program,
                   std::span<const Shape> input_shapes, size_t input) const override {
     return fusion::ProductUpdate::can_take(product, program, input_shapes, input);
   }
-  std::shared_ptr<const graph::VariableUpdates> make_product_update(const fusion::Product& product,
-                                                                    std::vector<Variable> variables,
-                                                                    fusion::SweepItem item,
-                                                                    size_t input) const override {
-    return std::make_shared<const fusion::ProductUpdate>(product, std::move(variables),
-                                                         std::move(item), input);
+  std::shared_ptr<const fusion::FusedStep> make_product_update(const fusion::Product& product,
+                                                               fusion::SweepItem item,
+                                                               size_t input) const override {
+    return std::make_shared<const fusion::ProductUpdate>(product, std::move(item), input);
   }
 
  private:

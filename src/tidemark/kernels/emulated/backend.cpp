@@ -5,10 +5,9 @@
 #include <tidemark/op.h>
 #include <unistd.h>
 
-#include <set>
-
 #include "tidemark/base/settings.h"
 #include "tidemark/kernels/cpu/backend.h"
+#include "tidemark/kernels/emulated/compiler.h"
 #include "tidemark/kernels/emulated/stream.h"
 
 namespace tidemark::emulated {
@@ -65,7 +64,7 @@ class EmulatedBackend final : public Accelerator {
   const Kernel* find_kernel(const OpDef& op, DType key) const override {
     return without_.contains(op.name()) ? nullptr : host_.find_kernel(op, key);
   }
-  const fusion::Compiler& fusion() const override { return host_.fusion(); }
+  const fusion::Compiler& fusion() const override { return compiler_; }
   Costs costs() const override { return host_.costs(); }
 
   Stream& stream() override { return *stream_; }
@@ -75,13 +74,14 @@ class EmulatedBackend final : public Accelerator {
   const size_t capacity_;
   const size_t taken_;  // by somebody else
   const int64_t delay_;
-  std::set<std::string, std::less<>> without_;  // ops it has no kernels of
-  size_t present_ = 0;                          // bytes of pages
+  OpNames without_;     // ops it has no kernels of
+  size_t present_ = 0;  // bytes of pages
   int file_ = -1;
   char* start_ = nullptr;
   std::ptrdiff_t delta_ = 0;
   std::unique_ptr<EmulatedStream> stream_, uploads_;
   const Backend& host_ = cpu::backend();
+  const EmulatedCompiler compiler_{host_.fusion(), without_};
 };
 
 }  // namespace

@@ -25,10 +25,16 @@ class TIDEMARK_API CompiledProgram {
   virtual bool may_write_into(size_t output, size_t input) const = 0;
 };
 
-/// A step that runs a program, over inputs of known shapes, into outputs that are given.
+/// A step that runs programs, over inputs of known shapes, into outputs that are given. Of its
+/// inputs, those lie on the host that a product's definition reads there; all else lies where the
+/// step runs.
 class TIDEMARK_API FusedStep : public graph::PureSpecial {
  public:
   virtual const std::vector<Shape>& output_shapes() const = 0;
+  virtual DType output_dtype(size_t output) const = 0;
+  bool is_device_code() const final { return true; }
+  /// On the host, in memory from the allocator.
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const final;
 };
 
 /// An op whose result a program may go on with.
@@ -40,13 +46,15 @@ struct Product {
   DType dtype = DType::invalid;
 };
 
-/// One program that changes variables, and what it works on.
+/// One program that gives variables new values, and what it works on. A step made of such programs
+/// has the new values as outputs; behind its other inputs come the old ones, in the same order, and
+/// their memory may be that of the new ones.
 struct SweepItem {
   std::shared_ptr<const CompiledProgram> compiled;  // by the compiler that makes the step
   std::vector<Shape> input_shapes;
-  /// By input of the program: a variable of the sweep, or ~i for its input i.
+  /// By input of the program: the old value of a variable, or ~i for input i of the step.
   std::vector<int> inputs;
-  /// By output of the program: a variable of the sweep.
+  /// By output of the program: the variable.
   std::vector<int> outputs;
 };
 
@@ -58,6 +66,9 @@ class TIDEMARK_API Compiler {
   bool can_fuse(const OpDef& op, DType dtype) const {
     return is_fusable(op, dtype) && has_code(op, dtype);
   }
+  /// Whether programs may have instructions of this kind that are no maps: reductions over columns,
+  /// random numbers.
+  virtual bool can_have(Code) const { return true; }
   /// Whether the op costs much more than reading and writing its elements.
   virtual bool is_heavy(const OpDef& op, DType dtype) const = 0;
   /// Whether programs can go on with the result of this op.
@@ -75,19 +86,18 @@ class TIDEMARK_API Compiler {
   virtual std::shared_ptr<const FusedStep> make_product(const Product& product, Program program,
                                                         std::vector<Shape> input_shapes,
                                                         size_t input) const = 0;
-  /// All programs in one go, each variable written where it lies. No variable is written by two
-  /// items, nor read by one and written by another. Programs without reductions.
-  virtual std::shared_ptr<const graph::VariableUpdates> make_sweep(
-      std::vector<Variable> variables, std::vector<SweepItem> items) const = 0;
+  /// All programs in one go. No variable is written by two items, nor read by one and written by
+  /// another. Programs without reductions.
+  virtual std::shared_ptr<const FusedStep> make_sweep(std::vector<SweepItem> items) const = 0;
   /// Whether make_product_update can be asked for this program.
   virtual bool can_update(const Product& product, const Program& program,
                           std::span<const Shape> input_shapes, size_t input) const = 0;
   /// A product whose result changes variables and goes nowhere else. `item.inputs` counts inputs of
   /// the step: the product's and, behind them, the program's others. What it says of input `input`
   /// of the program, which stands for the product, is not looked at.
-  virtual std::shared_ptr<const graph::VariableUpdates> make_product_update(
-      const Product& product, std::vector<Variable> variables, SweepItem item,
-      size_t input) const = 0;
+  virtual std::shared_ptr<const FusedStep> make_product_update(const Product& product,
+                                                               SweepItem item,
+                                                               size_t input) const = 0;
 
  private:
   virtual bool has_code(const OpDef& op, DType dtype) const = 0;

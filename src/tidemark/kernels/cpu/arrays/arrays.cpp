@@ -110,13 +110,13 @@ void array_resize_strings(KernelContext& k) {
   put_nothing(writer, kept, all);
 }
 
-TIDEMARK_KERNEL(array_write, kPlain, array_write);
-TIDEMARK_KERNEL(array_write, kString, array_write_strings);
-TIDEMARK_KERNEL(array_read, kPlain, array_read);
-TIDEMARK_KERNEL(array_read, kString, array_read_strings);
-TIDEMARK_KERNEL(array_cut, kNumeric, array_cut);
-TIDEMARK_KERNEL(array_resize, kPlain, array_resize);
-TIDEMARK_KERNEL(array_resize, kString, array_resize_strings);
+TIDEMARK_KERNEL_OF(cpu, array_write, kPlain, array_write);
+TIDEMARK_KERNEL_OF(cpu, array_write, kString, array_write_strings);
+TIDEMARK_KERNEL_OF(cpu, array_read, kPlain, array_read);
+TIDEMARK_KERNEL_OF(cpu, array_read, kString, array_read_strings);
+TIDEMARK_KERNEL_OF(cpu, array_cut, kNumeric, array_cut);
+TIDEMARK_KERNEL_OF(cpu, array_resize, kPlain, array_resize);
+TIDEMARK_KERNEL_OF(cpu, array_resize, kString, array_resize_strings);
 
 }  // namespace
 

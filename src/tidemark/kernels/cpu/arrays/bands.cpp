@@ -95,8 +95,8 @@ void set_diags_kernel(KernelContext& k) {
   with_element_type(size_of(k.input(0).dtype()), [&](auto element) { put<decltype(element)>(k); });
 }
 
-TIDEMARK_KERNEL(diag_parts, kPlain, diag_parts_kernel);
-TIDEMARK_KERNEL(set_diags, kPlain, set_diags_kernel);
+TIDEMARK_KERNEL_OF(cpu, diag_parts, kPlain, diag_parts_kernel);
+TIDEMARK_KERNEL_OF(cpu, set_diags, kPlain, set_diags_kernel);
 
 }  // namespace
 

@@ -51,7 +51,7 @@ void run_fill(KernelContext& k) {
   const StringRef ref{out.nbytes(), text.size()};
   std::fill_n(k.out<StringRef>(0), out.num_elements(), ref);
 }
-TIDEMARK_KERNEL(fill, kIndex, run_fill);
+TIDEMARK_KERNEL_OF(cpu, fill, kIndex, run_fill);
 
 void run_zeros(KernelContext& k) {
   const char zeros[16] = {};
@@ -59,7 +59,7 @@ void run_zeros(KernelContext& k) {
   fill_bytes(out.mutable_raw_data(), out.num_elements(), zeros,
              static_cast<int64_t>(size_of(out.dtype())));
 }
-TIDEMARK_KERNEL(zeros_like, kAny, run_zeros);
+TIDEMARK_KERNEL_OF(cpu, zeros_like, kAny, run_zeros);
 
 template <class T>
 void fill_ones(const Tensor& out, T one) {
@@ -94,17 +94,17 @@ void run_ones(KernelContext& k) {
       return fill_ones(out, uint8_t(1));
   }
 }
-TIDEMARK_KERNEL(ones_like, kAny, run_ones);
+TIDEMARK_KERNEL_OF(cpu, ones_like, kAny, run_ones);
 
 /// Where elements grow, and a view might start between two of them.
 void run_bitcast(KernelContext& k) {
   if (k.output(0).num_elements() == 0) return;
   std::memcpy(k.output(0).mutable_raw_data(), k.input(0).raw_data(), k.output(0).nbytes());
 }
-TIDEMARK_KERNEL(bitcast, kPlain, run_bitcast);
+TIDEMARK_KERNEL_OF(cpu, bitcast, kPlain, run_bitcast);
 
 /// The imaginary part of real numbers.
-TIDEMARK_KERNEL(imag, kReal, run_zeros);
+TIDEMARK_KERNEL_OF(cpu, imag, kReal, run_zeros);
 
 LoopFn select_of(size_t element_size) {
   switch (element_size) {
@@ -142,7 +142,7 @@ void run_select(KernelContext& k) {
   }
   run_loop(call);
 }
-TIDEMARK_KERNEL(select, kBool, run_select);
+TIDEMARK_KERNEL_OF(cpu, select, kBool, run_select);
 
 /// Piece by piece, so that the sum of a piece stays in the cache while all inputs are added.
 void run_add_n(KernelContext& k) {
@@ -172,7 +172,7 @@ void run_add_n(KernelContext& k) {
     }
   });
 }
-TIDEMARK_KERNEL(add_n, kNumeric, run_add_n);
+TIDEMARK_KERNEL_OF(cpu, add_n, kNumeric, run_add_n);
 
 }  // namespace
 }  // namespace tidemark::cpu

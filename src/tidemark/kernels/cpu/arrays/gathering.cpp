@@ -173,11 +173,12 @@ void boolean_mask_kernel(KernelContext& k) {
   own_characters(k, 0, k.input(0));
 }
 
-TIDEMARK_KERNEL(gather, kAny, gather_kernel);
-TIDEMARK_KERNEL(gather_nd, kAny, gather_nd_kernel);
-TIDEMARK_KERNEL(nonzero, kBool, nonzero_kernel);
-TIDEMARK_KERNEL(boolean_mask, kAny, boolean_mask_kernel);
-const TypedKernels<OneHot, uint8_t, int8_t, int32_t, int64_t> one_hot_kernels("one_hot");
+TIDEMARK_KERNEL_OF(cpu, gather, kAny, gather_kernel);
+TIDEMARK_KERNEL_OF(cpu, gather_nd, kAny, gather_nd_kernel);
+TIDEMARK_KERNEL_OF(cpu, nonzero, kBool, nonzero_kernel);
+TIDEMARK_KERNEL_OF(cpu, boolean_mask, kAny, boolean_mask_kernel);
+const TypedKernelsOf<KernelKind::cpu, OneHot, uint8_t, int8_t, int32_t, int64_t> one_hot_kernels(
+    "one_hot");
 
 }  // namespace
 

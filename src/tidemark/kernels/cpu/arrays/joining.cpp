@@ -154,12 +154,12 @@ void repeat_kernel(KernelContext& k) {
   own_characters(k, 0, in);
 }
 
-TIDEMARK_KERNEL(concat, kAny, concat_kernel);
-TIDEMARK_KERNEL(stack, kAny, stack_kernel);
-TIDEMARK_KERNEL(unstack, kAny, unstack_kernel);
-TIDEMARK_KERNEL(split, kAny, split_kernel);
-TIDEMARK_KERNEL(tile, kAny, tile_kernel);
-TIDEMARK_KERNEL(repeat, kAny, repeat_kernel);
+TIDEMARK_KERNEL_OF(cpu, concat, kAny, concat_kernel);
+TIDEMARK_KERNEL_OF(cpu, stack, kAny, stack_kernel);
+TIDEMARK_KERNEL_OF(cpu, unstack, kAny, unstack_kernel);
+TIDEMARK_KERNEL_OF(cpu, split, kAny, split_kernel);
+TIDEMARK_KERNEL_OF(cpu, tile, kAny, tile_kernel);
+TIDEMARK_KERNEL_OF(cpu, repeat, kAny, repeat_kernel);
 
 }  // namespace
 

@@ -128,10 +128,10 @@ constexpr DTypeSet kKeys = dtype_set(DType::int32, DType::int64, DType::string);
 
 }  // namespace
 
-TIDEMARK_KERNEL(table_find, kKeys, table_find);
-TIDEMARK_KERNEL(table_insert, kKeys, table_insert);
-TIDEMARK_KERNEL(table_remove, kKeys, table_remove);
-TIDEMARK_KERNEL(table_size, dtype_set(DType::int64), table_size);
-TIDEMARK_KERNEL(table_export, kKeys, table_export);
+TIDEMARK_KERNEL_OF(cpu, table_find, kKeys, table_find);
+TIDEMARK_KERNEL_OF(cpu, table_insert, kKeys, table_insert);
+TIDEMARK_KERNEL_OF(cpu, table_remove, kKeys, table_remove);
+TIDEMARK_KERNEL_OF(cpu, table_size, dtype_set(DType::int64), table_size);
+TIDEMARK_KERNEL_OF(cpu, table_export, kKeys, table_export);
 
 }  // namespace tidemark::cpu

@@ -101,10 +101,10 @@ void set_diag_kernel(KernelContext& k) {
   put_diagonal(k, k.input(1));
 }
 
-TIDEMARK_KERNEL(band_part, kPlain, band_part_kernel);
-TIDEMARK_KERNEL(diag_part, kPlain, diag_part_kernel);
-TIDEMARK_KERNEL(diag, kPlain, diag_kernel);
-TIDEMARK_KERNEL(set_diag, kPlain, set_diag_kernel);
+TIDEMARK_KERNEL_OF(cpu, band_part, kPlain, band_part_kernel);
+TIDEMARK_KERNEL_OF(cpu, diag_part, kPlain, diag_part_kernel);
+TIDEMARK_KERNEL_OF(cpu, diag, kPlain, diag_kernel);
+TIDEMARK_KERNEL_OF(cpu, set_diag, kPlain, set_diag_kernel);
 
 }  // namespace
 

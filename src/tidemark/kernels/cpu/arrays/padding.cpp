@@ -157,8 +157,8 @@ void mirror_pad_grad_kernel(KernelContext& k) {
   }
 }
 
-TIDEMARK_KERNEL(pad, kAny, pad_kernel);
-TIDEMARK_KERNEL(mirror_pad_grad, kNumeric, mirror_pad_grad_kernel);
+TIDEMARK_KERNEL_OF(cpu, pad, kAny, pad_kernel);
+TIDEMARK_KERNEL_OF(cpu, mirror_pad_grad, kNumeric, mirror_pad_grad_kernel);
 
 }  // namespace
 

@@ -80,10 +80,11 @@ struct Linspace {
   }
 };
 
-const TypedKernels<Range, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-                   Half, BFloat16, float, double>
+const TypedKernelsOf<KernelKind::cpu, Range, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                     uint32_t, uint64_t, Half, BFloat16, float, double>
     range_kernels("range");
-const TypedKernels<Linspace, Half, BFloat16, float, double> linspace_kernels("linspace");
+const TypedKernelsOf<KernelKind::cpu, Linspace, Half, BFloat16, float, double> linspace_kernels(
+    "linspace");
 
 }  // namespace
 

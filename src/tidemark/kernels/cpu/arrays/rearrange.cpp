@@ -154,10 +154,10 @@ void reverse_sequence_kernel(KernelContext& k) {
   own_characters(k, 0, k.input(0));
 }
 
-TIDEMARK_KERNEL(transpose, kAny, transpose_kernel);
-TIDEMARK_KERNEL(reverse, kAny, reverse_kernel);
-TIDEMARK_KERNEL(roll, kAny, roll_kernel);
-TIDEMARK_KERNEL(reverse_sequence, kAny, reverse_sequence_kernel);
+TIDEMARK_KERNEL_OF(cpu, transpose, kAny, transpose_kernel);
+TIDEMARK_KERNEL_OF(cpu, reverse, kAny, reverse_kernel);
+TIDEMARK_KERNEL_OF(cpu, roll, kAny, roll_kernel);
+TIDEMARK_KERNEL_OF(cpu, reverse_sequence, kAny, reverse_sequence_kernel);
 
 }  // namespace
 

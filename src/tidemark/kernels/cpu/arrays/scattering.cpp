@@ -87,14 +87,16 @@ void tensor_scatter_kernel(KernelContext& k) {
                                      : tensor_scatter<int64_t>(k, How);
 }
 
-const TypedKernels<ScatterNd, int32_t, int64_t> scatter_nd_kernels("scatter_nd");
-const TypedKernels<GatherNdGrad, int32_t, int64_t> gather_nd_grad_kernels("gather_nd_grad");
-const TypedKernels<GatherGrad, int32_t, int64_t> gather_grad_kernels("gather_grad");
-TIDEMARK_KERNEL(tensor_scatter_nd_update, kPlain, tensor_scatter_kernel<Combine::assign>);
-TIDEMARK_KERNEL(tensor_scatter_nd_add, kNumeric, tensor_scatter_kernel<Combine::add>);
-TIDEMARK_KERNEL(tensor_scatter_nd_sub, kNumeric, tensor_scatter_kernel<Combine::subtract>);
-TIDEMARK_KERNEL(tensor_scatter_nd_min, kReal, tensor_scatter_kernel<Combine::min>);
-TIDEMARK_KERNEL(tensor_scatter_nd_max, kReal, tensor_scatter_kernel<Combine::max>);
+const TypedKernelsOf<KernelKind::cpu, ScatterNd, int32_t, int64_t> scatter_nd_kernels("scatter_nd");
+const TypedKernelsOf<KernelKind::cpu, GatherNdGrad, int32_t, int64_t> gather_nd_grad_kernels(
+    "gather_nd_grad");
+const TypedKernelsOf<KernelKind::cpu, GatherGrad, int32_t, int64_t> gather_grad_kernels(
+    "gather_grad");
+TIDEMARK_KERNEL_OF(cpu, tensor_scatter_nd_update, kPlain, tensor_scatter_kernel<Combine::assign>);
+TIDEMARK_KERNEL_OF(cpu, tensor_scatter_nd_add, kNumeric, tensor_scatter_kernel<Combine::add>);
+TIDEMARK_KERNEL_OF(cpu, tensor_scatter_nd_sub, kNumeric, tensor_scatter_kernel<Combine::subtract>);
+TIDEMARK_KERNEL_OF(cpu, tensor_scatter_nd_min, kReal, tensor_scatter_kernel<Combine::min>);
+TIDEMARK_KERNEL_OF(cpu, tensor_scatter_nd_max, kReal, tensor_scatter_kernel<Combine::max>);
 
 }  // namespace
 

@@ -76,15 +76,16 @@ void segment_kernel(KernelContext& k) {
                                      : segment<int64_t>(k, How, End);
 }
 
-TIDEMARK_KERNEL(unsorted_segment_sum, kNumeric, unsorted_segment_kernel<Combine::add>);
-TIDEMARK_KERNEL(unsorted_segment_prod, kNumeric, unsorted_segment_kernel<Combine::multiply>);
-TIDEMARK_KERNEL(unsorted_segment_min, kReal, unsorted_segment_kernel<Combine::min>);
-TIDEMARK_KERNEL(unsorted_segment_max, kReal, unsorted_segment_kernel<Combine::max>);
-TIDEMARK_KERNEL(segment_sum, kNumeric, segment_kernel<Combine::add, Finish::none>);
-TIDEMARK_KERNEL(segment_mean, kNumeric, segment_kernel<Combine::add, Finish::mean>);
-TIDEMARK_KERNEL(segment_prod, kNumeric, segment_kernel<Combine::multiply, Finish::none>);
-TIDEMARK_KERNEL(segment_min, kReal, segment_kernel<Combine::min, Finish::none>);
-TIDEMARK_KERNEL(segment_max, kReal, segment_kernel<Combine::max, Finish::none>);
+TIDEMARK_KERNEL_OF(cpu, unsorted_segment_sum, kNumeric, unsorted_segment_kernel<Combine::add>);
+TIDEMARK_KERNEL_OF(cpu, unsorted_segment_prod, kNumeric,
+                   unsorted_segment_kernel<Combine::multiply>);
+TIDEMARK_KERNEL_OF(cpu, unsorted_segment_min, kReal, unsorted_segment_kernel<Combine::min>);
+TIDEMARK_KERNEL_OF(cpu, unsorted_segment_max, kReal, unsorted_segment_kernel<Combine::max>);
+TIDEMARK_KERNEL_OF(cpu, segment_sum, kNumeric, segment_kernel<Combine::add, Finish::none>);
+TIDEMARK_KERNEL_OF(cpu, segment_mean, kNumeric, segment_kernel<Combine::add, Finish::mean>);
+TIDEMARK_KERNEL_OF(cpu, segment_prod, kNumeric, segment_kernel<Combine::multiply, Finish::none>);
+TIDEMARK_KERNEL_OF(cpu, segment_min, kReal, segment_kernel<Combine::min, Finish::none>);
+TIDEMARK_KERNEL_OF(cpu, segment_max, kReal, segment_kernel<Combine::max, Finish::none>);
 
 }  // namespace
 

@@ -55,10 +55,10 @@ void broadcast_to_kernel(KernelContext& k) {
   own_characters(k, 0, k.input(0));
 }
 
-TIDEMARK_KERNEL(shape, kAny, shape_kernel);
-TIDEMARK_KERNEL(rank, kAny, rank_kernel);
-TIDEMARK_KERNEL(size, kAny, size_kernel);
-TIDEMARK_KERNEL(broadcast_to, kAny, broadcast_to_kernel);
+TIDEMARK_KERNEL_OF(cpu, shape, kAny, shape_kernel);
+TIDEMARK_KERNEL_OF(cpu, rank, kAny, rank_kernel);
+TIDEMARK_KERNEL_OF(cpu, size, kAny, size_kernel);
+TIDEMARK_KERNEL_OF(cpu, broadcast_to, kAny, broadcast_to_kernel);
 
 }  // namespace
 

@@ -88,10 +88,10 @@ void slice_update_kernel(KernelContext& k) {
            k.out<void>(0), k.in<void>(4));
 }
 
-TIDEMARK_KERNEL(slice, kAny, slice_kernel);
-TIDEMARK_KERNEL(strided_slice, kAny, strided_slice_kernel);
-TIDEMARK_KERNEL(strided_slice_grad, kIndex, strided_slice_grad_kernel);
-TIDEMARK_KERNEL(tensor_strided_slice_update, kPlain, slice_update_kernel);
+TIDEMARK_KERNEL_OF(cpu, slice, kAny, slice_kernel);
+TIDEMARK_KERNEL_OF(cpu, strided_slice, kAny, strided_slice_kernel);
+TIDEMARK_KERNEL_OF(cpu, strided_slice_grad, kIndex, strided_slice_grad_kernel);
+TIDEMARK_KERNEL_OF(cpu, tensor_strided_slice_update, kPlain, slice_update_kernel);
 
 }  // namespace
 

@@ -268,10 +268,12 @@ void run_with(const OpCall& call, const Shape& shape, void* out, char* workspace
   run_images<kKind>(call, shape, out, workspace, &epilogue);
 }
 
-TIDEMARK_KERNEL(convolution, kFloats, run<kForward>, workspace<kForward>);
+TIDEMARK_KERNEL_OF(cpu, convolution, kFloats, run<kForward>, workspace<kForward>);
 // The key is the dtype of the sizes, which come first.
-TIDEMARK_KERNEL(convolution_input_grad, kIndex, run<kInputGradient>, workspace<kInputGradient>);
-TIDEMARK_KERNEL(convolution_filter_grad, kFloats, run_filter_gradient, workspace<kFilterGradient>);
+TIDEMARK_KERNEL_OF(cpu, convolution_input_grad, kIndex, run<kInputGradient>,
+                   workspace<kInputGradient>);
+TIDEMARK_KERNEL_OF(cpu, convolution_filter_grad, kFloats, run_filter_gradient,
+                   workspace<kFilterGradient>);
 
 }  // namespace
 

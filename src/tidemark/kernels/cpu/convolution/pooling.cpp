@@ -201,13 +201,13 @@ void avg_pool_grad_run(KernelContext& k) {
 }
 
 constexpr DTypeSet kPooled = kFloats | dtype_set(DType::int32, DType::int64);
-TIDEMARK_KERNEL(max_pool, kPooled, pool_run<true>);
-TIDEMARK_KERNEL(avg_pool, kFloats, pool_run<false>);
-TIDEMARK_KERNEL(max_pool_with_argmax, kPooled, argmax_run);
-TIDEMARK_KERNEL(max_pool_grad, kPooled, max_pool_grad_run);
-TIDEMARK_KERNEL(max_pool_take, kPooled, max_pool_take_run);
+TIDEMARK_KERNEL_OF(cpu, max_pool, kPooled, pool_run<true>);
+TIDEMARK_KERNEL_OF(cpu, avg_pool, kFloats, pool_run<false>);
+TIDEMARK_KERNEL_OF(cpu, max_pool_with_argmax, kPooled, argmax_run);
+TIDEMARK_KERNEL_OF(cpu, max_pool_grad, kPooled, max_pool_grad_run);
+TIDEMARK_KERNEL_OF(cpu, max_pool_take, kPooled, max_pool_take_run);
 // The key is the dtype of the sizes, which come first.
-TIDEMARK_KERNEL(avg_pool_grad, kIndex, avg_pool_grad_run);
+TIDEMARK_KERNEL_OF(cpu, avg_pool_grad, kIndex, avg_pool_grad_run);
 
 }  // namespace
 

@@ -103,7 +103,7 @@ void run_cast(KernelContext& k) {
   loop.run = cast_loop(loop.in, loop.out);
   run_loop(k, loop);
 }
-TIDEMARK_KERNEL(cast, kPlain, run_cast);
+TIDEMARK_KERNEL_OF(cpu, cast, kPlain, run_cast);
 
 void register_slot(int i) {
   const Slot& slot = slots[static_cast<size_t>(i)];

@@ -66,8 +66,8 @@ void select_strings(KernelContext& k) {
   }
 }
 
-TIDEMARK_KERNEL(equal, kString, compare_strings<true>);
-TIDEMARK_KERNEL(not_equal, kString, compare_strings<false>);
-TIDEMARK_KERNEL(add, kString, join_strings);
+TIDEMARK_KERNEL_OF(cpu, equal, kString, compare_strings<true>);
+TIDEMARK_KERNEL_OF(cpu, not_equal, kString, compare_strings<false>);
+TIDEMARK_KERNEL_OF(cpu, add, kString, join_strings);
 
 }  // namespace tidemark::cpu

@@ -1,8 +1,6 @@
 #include "tidemark/kernels/cpu/fusion/group.h"
 
 #include "tidemark/kernels/fusion/shown.h"
-#include "tidemark/memory/workspace.h"
-#include "tidemark/tensor/storage.h"
 
 namespace tidemark::fusion {
 
@@ -48,16 +46,6 @@ void FusedGroup::compute(std::span<const Tensor> inputs, std::span<const Tensor>
   for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i].raw_data();
   for (size_t o = 0; o < outputs.size(); ++o) out[o] = outputs[o].mutable_raw_data();
   shaped_->run({in, inputs.size()}, {out, outputs.size()}, workspace);
-}
-
-void FusedGroup::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
-  std::vector<Tensor> results;
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    results.push_back(new_tensor(fusion_->program().output_dtype(o), output_shapes_[o]));
-  }
-  const memory::Workspace scratch(workspace());
-  compute(inputs, results, scratch.data());
-  for (size_t o = 0; o < outputs.size(); ++o) outputs[o] = std::move(results[o]);
 }
 
 }  // namespace tidemark::fusion

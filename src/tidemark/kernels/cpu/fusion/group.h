@@ -13,8 +13,6 @@ class TIDEMARK_API FusedGroup final : public FusedStep {
   std::string_view name() const override { return "fused"; }
   /// "fused(multiply, add, tanh)".
   std::string describe() const override;
-  /// Takes what it needs from the allocator.
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
   size_t bytes() const override;
   std::vector<graph::InnerProgram> inner_programs() const override;
 
@@ -25,6 +23,9 @@ class TIDEMARK_API FusedGroup final : public FusedStep {
 
   const CompiledFusion& fusion() const { return *fusion_; }
   const std::vector<Shape>& output_shapes() const override { return output_shapes_; }
+  DType output_dtype(size_t output) const override {
+    return fusion_->program().output_dtype(output);
+  }
 
  private:
   bool equals(const graph::Special& other) const override;

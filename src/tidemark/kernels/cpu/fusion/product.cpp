@@ -4,8 +4,6 @@
 #include <atomic>
 
 #include "tidemark/kernels/fusion/shown.h"
-#include "tidemark/memory/workspace.h"
-#include "tidemark/tensor/storage.h"
 
 namespace tidemark::fusion {
 
@@ -203,16 +201,6 @@ void FusedProduct::compute(std::span<const Tensor> inputs, std::span<const Tenso
   char* blocks = memory + aligned(product_workspace_);
   kernel_->run(product, product_shape_, place, memory, InBlocks(*this, call, blocks));
   shaped_->columns().finish(blocks, num_blocks(), shaped_->geometry().rows, call.out);
-}
-
-void FusedProduct::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
-  std::vector<Tensor> results;
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    results.push_back(new_tensor(fusion_->program().output_dtype(o), output_shapes_[o]));
-  }
-  const memory::Workspace scratch(workspace_);
-  compute(inputs, results, scratch.data());
-  for (size_t o = 0; o < outputs.size(); ++o) outputs[o] = std::move(results[o]);
 }
 
 }  // namespace tidemark::fusion

@@ -17,7 +17,6 @@ class TIDEMARK_API FusedProduct final : public FusedStep {
   std::string_view name() const override { return name_; }
   /// "matmul, fused(add, relu)".
   std::string describe() const override;
-  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
   size_t bytes() const override;
   std::vector<graph::InnerProgram> inner_programs() const override;
 
@@ -28,6 +27,9 @@ class TIDEMARK_API FusedProduct final : public FusedStep {
   graph::HeavyWork heavy_work() const override { return {operands_, &product_shape_}; }
 
   const std::vector<Shape>& output_shapes() const override { return output_shapes_; }
+  DType output_dtype(size_t output) const override {
+    return fusion_->program().output_dtype(output);
+  }
 
  private:
   FusedProduct(const Product& product, Program program, std::vector<Shape> input_shapes,

@@ -1,10 +1,8 @@
 #include "tidemark/kernels/cpu/fusion/product_update.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "tidemark/kernels/fusion/shown.h"
-#include "tidemark/memory/workspace.h"
 
 namespace tidemark::fusion {
 
@@ -85,12 +83,7 @@ bool ProductUpdate::can_take(const Product& product, const Program& program,
          space_of(program, shapes).num_elements() == elements;
 }
 
-ProductUpdate::ProductUpdate(const Product& product, std::vector<Variable> variables,
-                             SweepItem item, size_t input)
-    : ProductUpdate(product, std::move(variables), std::move(item), input, {}) {}
-
-ProductUpdate::ProductUpdate(const Product& product, std::vector<Variable> variables,
-                             SweepItem item, size_t input, std::vector<int> places)
+ProductUpdate::ProductUpdate(const Product& product, SweepItem item, size_t input)
     : op_(product.op),
       name_(product.op->name() + "+update"),
       attrs_(product.attrs),
@@ -98,63 +91,51 @@ ProductUpdate::ProductUpdate(const Product& product, std::vector<Variable> varia
       product_shape_(product.shape),
       kernel_(cpu::product_kernel(product.op->name(), product.dtype)),
       workspace_(kernel_->workspace_for_parts({*op_, product.inputs, attrs_}, {&product.shape, 1})),
-      variables_(std::move(variables), places),
       item_(std::move(item)),
       product_(input),
-      shaped_(fusion(), pointers_to(item_.input_shapes)) {
-  for (int& v : item_.inputs) v = v < 0 ? v : places[static_cast<size_t>(v)];
-  for (int& v : item_.outputs) v = places[static_cast<size_t>(v)];
+      shaped_(fusion(), pointers_to(item_.input_shapes)),
+      output_shapes_(item_.outputs.size()),
+      output_dtypes_(item_.outputs.size()) {
+  const Program& program = fusion().program();
   if (!shaped_.runs_in_pieces()) {
-    fail<InternalError>("an update cannot run on parts of a product\n",
-                        to_string(fusion().program()));
+    fail<InternalError>("an update cannot run on parts of a product\n", to_string(program));
+  }
+  const Shape space = space_of(program, pointers_to(item_.input_shapes));
+  for (size_t o = 0; o < item_.outputs.size(); ++o) {
+    const auto variable = static_cast<size_t>(item_.outputs[o]);
+    output_shapes_[variable] = output_shape(program, o, space);
+    output_dtypes_[variable] = program.output_dtype(o);
   }
 }
 
 std::string ProductUpdate::describe() const {
-  return message(op_->name(), ", ", describe_ops(fusion().program()), " into ", variables().size(),
-                 variables().size() == 1 ? " variable" : " variables");
+  return message(op_->name(), ", ", describe_ops(fusion().program()), " into ",
+                 output_shapes_.size(), output_shapes_.size() == 1 ? " variable" : " variables");
 }
 
-void ProductUpdate::compute(std::span<const Tensor> inputs, std::span<const Tensor>,
+void ProductUpdate::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                             void* workspace) const {
-  const auto run_all = [&](const HeldVariables::Memory& memory) {
-    run_in_parts(inputs, static_cast<char*>(workspace), memory);
-  };
-  variables_.change(std::cref(run_all));
-}
-
-void ProductUpdate::run_in_parts(std::span<const Tensor> inputs, char* workspace,
-                                 const HeldVariables::Memory& memory) const {
+  const SweepMemory memory{inputs, outputs};
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
   for (size_t i = 0; i < item_.inputs.size(); ++i) {
-    const int from = item_.inputs[i];
-    in[i] = i == product_ ? nullptr
-            : from >= 0   ? memory.from[static_cast<size_t>(from)]
-                          : inputs[static_cast<size_t>(~from)].raw_data();
+    in[i] = i == product_ ? nullptr : memory.input(item_.inputs[i]);
   }
-  for (size_t o = 0; o < item_.outputs.size(); ++o) {
-    out[o] = memory.to[static_cast<size_t>(item_.outputs[o])];
-  }
+  for (size_t o = 0; o < item_.outputs.size(); ++o) out[o] = memory.output(item_.outputs[o]);
   ShapedFusion::Call call;
   call.in = {in, item_.inputs.size()};
   call.out = {out, item_.outputs.size()};
   shaped_.start(call);
-  kernel_->run({*op_, inputs.first(operands_), attrs_}, product_shape_, nullptr, workspace,
-               InParts(*this, call));
-}
-
-void ProductUpdate::run(std::span<Tensor> inputs, std::span<Tensor>) const {
-  const memory::Workspace scratch(workspace_);
-  compute(inputs, {}, scratch.data());
+  kernel_->run({*op_, inputs.first(operands_), attrs_}, product_shape_, nullptr,
+               static_cast<char*>(workspace), InParts(*this, call));
 }
 
 bool ProductUpdate::equals(const graph::Special& other) const {
   const auto& update = static_cast<const ProductUpdate&>(other);
   return update.op_ == op_ && update.attrs_ == attrs_ && update.product_ == product_ &&
          update.operands_ == operands_ && update.product_shape_ == product_shape_ &&
-         update.variables() == variables() && update.item_.inputs == item_.inputs &&
-         update.item_.outputs == item_.outputs && update.item_.input_shapes == item_.input_shapes &&
+         update.item_.inputs == item_.inputs && update.item_.outputs == item_.outputs &&
+         update.item_.input_shapes == item_.input_shapes &&
          update.fusion().program() == fusion().program();
 }
 
@@ -164,7 +145,7 @@ std::vector<graph::InnerProgram> ProductUpdate::inner_programs() const {
 
 size_t ProductUpdate::bytes() const {
   return sizeof(ProductUpdate) + fusion().bytes() + shaped_.bytes() + attrs_.size() * sizeof(Attr) +
-         variables().size() * sizeof(Variable) +
+         output_shapes_.size() * (sizeof(Shape) + sizeof(DType)) +
          item_.inputs.size() * (sizeof(Shape) + sizeof(int)) + item_.outputs.size() * sizeof(int);
 }
 

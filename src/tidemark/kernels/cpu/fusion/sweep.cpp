@@ -1,11 +1,9 @@
 #include "tidemark/kernels/cpu/fusion/sweep.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/fusion/shown.h"
-#include "tidemark/tensor/storage.h"
 
 namespace tidemark::fusion {
 
@@ -17,8 +15,14 @@ int64_t elements_of(const SweepItem& item) {
   return most;
 }
 
-void check_items(const std::vector<SweepItem>& items, size_t variables) {
-  std::vector<int> writer(variables, -1);
+size_t count_variables(const std::vector<SweepItem>& items) {
+  size_t count = 0;
+  for (const SweepItem& item : items) count += item.outputs.size();
+  return count;
+}
+
+void check_items(const std::vector<SweepItem>& items) {
+  std::vector<int> writer(count_variables(items), -1);
   for (size_t i = 0; i < items.size(); ++i) {
     const Program& p = items[i].compiled->program();
     if (p.has_rows() || p.has_random() || p.inputs.size() != items[i].inputs.size() ||
@@ -41,35 +45,39 @@ void check_items(const std::vector<SweepItem>& items, size_t variables) {
 
 }  // namespace
 
-Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items)
-    : Sweep(std::move(variables), std::move(items), {}) {}
-
-Sweep::Sweep(std::vector<Variable> variables, std::vector<SweepItem> items, std::vector<int> places)
-    : variables_(std::move(variables), places), items_(std::move(items)) {
-  for (SweepItem& item : items_) {
-    for (int& v : item.inputs) v = v < 0 ? v : places[static_cast<size_t>(v)];
-    for (int& v : item.outputs) v = places[static_cast<size_t>(v)];
-  }
+Sweep::Sweep(std::vector<SweepItem> items) : items_(std::move(items)) {
   std::stable_sort(items_.begin(), items_.end(), [](const SweepItem& a, const SweepItem& b) {
     return elements_of(a) > elements_of(b);
   });
   while (num_large_ < items_.size() && elements_of(items_[num_large_]) >= kLargeUpdate)
     ++num_large_;
-  check_items(items_, variables_.all().size());
+  check_items(items_);
+  find_outputs();
+}
+
+void Sweep::find_outputs() {
+  output_shapes_.resize(count_variables(items_));
+  output_dtypes_.resize(output_shapes_.size());
   for (const SweepItem& item : items_) {
     std::vector<const Shape*> shapes;
     for (const Shape& shape : item.input_shapes) shapes.push_back(&shape);
     shaped_.emplace_back(compiled_here(*item.compiled), shapes);
+    const Program& p = item.compiled->program();
+    const Shape space = space_of(p, shapes);
+    for (size_t o = 0; o < item.outputs.size(); ++o) {
+      const auto variable = static_cast<size_t>(item.outputs[o]);
+      output_shapes_[variable] = output_shape(p, o, space);
+      output_dtypes_[variable] = p.output_dtype(o);
+    }
   }
 }
 
 std::string Sweep::describe() const {
-  return message("sweep over ", variables().size(), " variables");
+  return message("sweep over ", output_shapes_.size(), " variables");
 }
 
 bool Sweep::equals(const Special& other) const {
   const auto& sweep = static_cast<const Sweep&>(other);
-  if (sweep.variables() != variables()) return false;
   return std::equal(items_.begin(), items_.end(), sweep.items_.begin(), sweep.items_.end(),
                     [](const SweepItem& a, const SweepItem& b) {
                       return a.inputs == b.inputs && a.outputs == b.outputs &&
@@ -79,7 +87,7 @@ bool Sweep::equals(const Special& other) const {
 }
 
 size_t Sweep::bytes() const {
-  size_t bytes = sizeof(Sweep) + variables().size() * sizeof(Variable);
+  size_t bytes = sizeof(Sweep) + output_shapes_.size() * (sizeof(Shape) + sizeof(DType));
   for (const ShapedFusion& shaped : shaped_) bytes += shaped.bytes();
   std::vector<const CompiledProgram*> seen;
   for (const SweepItem& item : items_) {
@@ -111,15 +119,9 @@ std::vector<graph::InnerProgram> Sweep::inner_programs() const {
   return out;
 }
 
-void Sweep::run(std::span<Tensor> inputs, std::span<Tensor>) const { compute(inputs, {}, nullptr); }
-
-void Sweep::compute(std::span<const Tensor> inputs, std::span<const Tensor>, void*) const {
-  const auto run_all = [&](const Memory& memory) { run_items(inputs, memory); };
-  variables_.change(std::cref(run_all));
-}
-
-void Sweep::run_items(std::span<const Tensor> inputs, const Memory& memory) const {
-  for (size_t i = 0; i < num_large_; ++i) run_item(i, inputs, memory);
+void Sweep::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs, void*) const {
+  const SweepMemory memory{inputs, outputs};
+  for (size_t i = 0; i < num_large_; ++i) run_item(i, memory);
   const auto small = static_cast<int64_t>(items_.size() - num_large_);
   if (small == 0) return;
   int64_t elements = 0;
@@ -128,24 +130,16 @@ void Sweep::run_items(std::span<const Tensor> inputs, const Memory& memory) cons
   const int64_t grain =
       std::max<int64_t>(1, small * (kLargeUpdate / 4) / std::max<int64_t>(1, elements));
   parallel_for(small, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      run_item(num_large_ + static_cast<size_t>(i), inputs, memory);
-    }
+    for (int64_t i = begin; i < end; ++i) run_item(num_large_ + static_cast<size_t>(i), memory);
   });
 }
 
-void Sweep::run_item(size_t index, std::span<const Tensor> inputs, const Memory& memory) const {
+void Sweep::run_item(size_t index, const SweepMemory& memory) const {
   const SweepItem& item = items_[index];
   const void* in[kMaxInputs];
   void* out[kMaxOutputs];
-  for (size_t i = 0; i < item.inputs.size(); ++i) {
-    const int from = item.inputs[i];
-    in[i] = from >= 0 ? memory.from[static_cast<size_t>(from)]
-                      : inputs[static_cast<size_t>(~from)].raw_data();
-  }
-  for (size_t o = 0; o < item.outputs.size(); ++o) {
-    out[o] = memory.to[static_cast<size_t>(item.outputs[o])];
-  }
+  for (size_t i = 0; i < item.inputs.size(); ++i) in[i] = memory.input(item.inputs[i]);
+  for (size_t o = 0; o < item.outputs.size(); ++o) out[o] = memory.output(item.outputs[o]);
   shaped_[index].run({in, item.inputs.size()}, {out, item.outputs.size()}, nullptr);
 }
 

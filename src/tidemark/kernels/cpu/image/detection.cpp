@@ -154,9 +154,9 @@ void draw(KernelContext& k) {
 
 }  // namespace
 
-TIDEMARK_KERNEL(non_max_suppression, dtype_set(DType::float32), non_max_suppression,
-                suppression_workspace);
-TIDEMARK_KERNEL(draw_bounding_boxes, dtype_set(DType::float32), draw<float>);
-TIDEMARK_KERNEL(draw_bounding_boxes, dtype_set(DType::float16), draw<Half>);
+TIDEMARK_KERNEL_OF(cpu, non_max_suppression, dtype_set(DType::float32), non_max_suppression,
+                   suppression_workspace);
+TIDEMARK_KERNEL_OF(cpu, draw_bounding_boxes, dtype_set(DType::float32), draw<float>);
+TIDEMARK_KERNEL_OF(cpu, draw_bounding_boxes, dtype_set(DType::float16), draw<Half>);
 
 }  // namespace tidemark::cpu

@@ -199,8 +199,8 @@ struct ResizeGrad {
   }
 };
 
-const TypedKernels<Resize, float, double> resize("resize_images");
-const TypedKernels<ResizeGrad, float, double> resize_grad("resize_images_grad");
+const TypedKernelsOf<KernelKind::cpu, Resize, float, double> resize("resize_images");
+const TypedKernelsOf<KernelKind::cpu, ResizeGrad, float, double> resize_grad("resize_images_grad");
 
 }  // namespace
 

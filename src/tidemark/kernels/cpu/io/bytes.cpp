@@ -205,14 +205,14 @@ void parse_example_var(KernelContext& k) {
 
 }  // namespace
 
-TIDEMARK_KERNEL(decode_raw, kString, decode_raw);
-TIDEMARK_KERNEL(split_csv, kString, split_csv);
-TIDEMARK_KERNEL(encode_base64, kString, encode_base64);
-TIDEMARK_KERNEL(decode_base64, kString, decode_base64);
-TIDEMARK_KERNEL(serialize_tensor, kAny, serialize_tensor);
-TIDEMARK_KERNEL(parse_tensor, kString, parse_tensor);
-TIDEMARK_KERNEL(read_file, kString, read_file);
-TIDEMARK_KERNEL(parse_example_fixed, kString, parse_example_fixed);
-TIDEMARK_KERNEL(parse_example_var, kString, parse_example_var);
+TIDEMARK_KERNEL_OF(cpu, decode_raw, kString, decode_raw);
+TIDEMARK_KERNEL_OF(cpu, split_csv, kString, split_csv);
+TIDEMARK_KERNEL_OF(cpu, encode_base64, kString, encode_base64);
+TIDEMARK_KERNEL_OF(cpu, decode_base64, kString, decode_base64);
+TIDEMARK_KERNEL_OF(cpu, serialize_tensor, kAny, serialize_tensor);
+TIDEMARK_KERNEL_OF(cpu, parse_tensor, kString, parse_tensor);
+TIDEMARK_KERNEL_OF(cpu, read_file, kString, read_file);
+TIDEMARK_KERNEL_OF(cpu, parse_example_fixed, kString, parse_example_fixed);
+TIDEMARK_KERNEL_OF(cpu, parse_example_var, kString, parse_example_var);
 
 }  // namespace tidemark::cpu

@@ -143,10 +143,10 @@ void decode_compressed(KernelContext& k) {
 
 }  // namespace
 
-TIDEMARK_KERNEL(decode_image_file, kString, decode_image_file);
-TIDEMARK_KERNEL(encode_png, dtype_set(DType::uint8, DType::uint16), encode_png);
-TIDEMARK_KERNEL(encode_jpeg, dtype_set(DType::uint8), encode_jpeg);
-TIDEMARK_KERNEL(extract_jpeg_shape, kString, extract_jpeg_shape);
-TIDEMARK_KERNEL(decode_compressed, kString, decode_compressed);
+TIDEMARK_KERNEL_OF(cpu, decode_image_file, kString, decode_image_file);
+TIDEMARK_KERNEL_OF(cpu, encode_png, dtype_set(DType::uint8, DType::uint16), encode_png);
+TIDEMARK_KERNEL_OF(cpu, encode_jpeg, dtype_set(DType::uint8), encode_jpeg);
+TIDEMARK_KERNEL_OF(cpu, extract_jpeg_shape, kString, extract_jpeg_shape);
+TIDEMARK_KERNEL_OF(cpu, decode_compressed, kString, decode_compressed);
 
 }  // namespace tidemark::cpu

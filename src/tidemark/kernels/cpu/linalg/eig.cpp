@@ -84,7 +84,8 @@ struct Eig {
   }
 };
 
-const TypedKernels<Eig, float, double, std::complex<float>, std::complex<double>> eig("eig");
+const TypedKernelsOf<KernelKind::cpu, Eig, float, double, std::complex<float>, std::complex<double>>
+    eig("eig");
 
 }  // namespace
 

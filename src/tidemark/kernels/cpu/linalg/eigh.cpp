@@ -195,7 +195,9 @@ struct Eigh {
   }
 };
 
-const TypedKernels<Eigh, float, double, std::complex<float>, std::complex<double>> eigh("eigh");
+const TypedKernelsOf<KernelKind::cpu, Eigh, float, double, std::complex<float>,
+                     std::complex<double>>
+    eigh("eigh");
 
 }  // namespace
 

@@ -160,7 +160,9 @@ struct Expm {
   }
 };
 
-const TypedKernels<Expm, float, double, std::complex<float>, std::complex<double>> expm("expm");
+const TypedKernelsOf<KernelKind::cpu, Expm, float, double, std::complex<float>,
+                     std::complex<double>>
+    expm("expm");
 
 }  // namespace
 

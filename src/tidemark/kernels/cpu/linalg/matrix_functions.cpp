@@ -132,10 +132,12 @@ using SquareRoot = MatrixFunction<T, false>;
 template <class T>
 using Logarithm = MatrixFunction<T, true>;
 
-const TypedKernels<SquareRoot, float, double, std::complex<float>, std::complex<double>> sqrtm(
-    "sqrtm");
-const TypedKernels<Logarithm, float, double, std::complex<float>, std::complex<double>> logm(
-    "logm");
+const TypedKernelsOf<KernelKind::cpu, SquareRoot, float, double, std::complex<float>,
+                     std::complex<double>>
+    sqrtm("sqrtm");
+const TypedKernelsOf<KernelKind::cpu, Logarithm, float, double, std::complex<float>,
+                     std::complex<double>>
+    logm("logm");
 
 }  // namespace
 

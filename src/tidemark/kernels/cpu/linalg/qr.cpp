@@ -65,7 +65,8 @@ struct Qr {
   }
 };
 
-const TypedKernels<Qr, float, double, std::complex<float>, std::complex<double>> qr("qr");
+const TypedKernelsOf<KernelKind::cpu, Qr, float, double, std::complex<float>, std::complex<double>>
+    qr("qr");
 
 }  // namespace
 

@@ -218,7 +218,8 @@ struct Lu {
 };
 
 template <template <class> class K>
-using ForAll = TypedKernels<K, float, double, std::complex<float>, std::complex<double>>;
+using ForAll =
+    TypedKernelsOf<KernelKind::cpu, K, float, double, std::complex<float>, std::complex<double>>;
 
 const ForAll<Cholesky> cholesky("cholesky");
 const ForAll<TriangularSolve> triangular_solve("triangular_solve");

@@ -177,7 +177,8 @@ struct Svd {
   }
 };
 
-const TypedKernels<Svd, float, double, std::complex<float>, std::complex<double>> svd("svd");
+const TypedKernelsOf<KernelKind::cpu, Svd, float, double, std::complex<float>, std::complex<double>>
+    svd("svd");
 
 }  // namespace
 

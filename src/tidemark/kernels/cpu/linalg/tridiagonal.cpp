@@ -72,7 +72,8 @@ struct Tridiagonal {
   }
 };
 
-const TypedKernels<Tridiagonal, float, double, std::complex<float>, std::complex<double>>
+const TypedKernelsOf<KernelKind::cpu, Tridiagonal, float, double, std::complex<float>,
+                     std::complex<double>>
     tridiagonal("tridiagonal_solve");
 
 }  // namespace

@@ -279,7 +279,7 @@ void matmul_with(const OpCall& call, const Shape& output, void* out, char* works
   run_product(MatmulProblem(call), out, workspace, &epilogue);
 }
 
-TIDEMARK_KERNEL(matmul, kNumeric, matmul_run, matmul_workspace);
+TIDEMARK_KERNEL_OF(cpu, matmul, kNumeric, matmul_run, matmul_workspace);
 
 }  // namespace
 

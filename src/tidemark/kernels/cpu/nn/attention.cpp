@@ -211,8 +211,9 @@ size_t attention_grad_workspace_bytes(const OpCall& call, std::span<const Shape>
   return p.room(2) * static_cast<size_t>(p.workers(p.items, p.room(2)));
 }
 
-TIDEMARK_KERNEL(attention, kFloats, attention_run, attention_workspace_bytes);
-TIDEMARK_KERNEL(attention_grad, kFloats, attention_grad_run, attention_grad_workspace_bytes);
+TIDEMARK_KERNEL_OF(cpu, attention, kFloats, attention_run, attention_workspace_bytes);
+TIDEMARK_KERNEL_OF(cpu, attention_grad, kFloats, attention_grad_run,
+                   attention_grad_workspace_bytes);
 
 }  // namespace
 

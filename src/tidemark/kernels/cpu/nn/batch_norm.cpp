@@ -196,8 +196,9 @@ struct Backward {
   }
 };
 
-const TypedKernels<Forward, Half, BFloat16, float, double> forward("batch_norm");
-const TypedKernels<Backward, Half, BFloat16, float, double> backward("batch_norm_grad");
+const TypedKernelsOf<KernelKind::cpu, Forward, Half, BFloat16, float, double> forward("batch_norm");
+const TypedKernelsOf<KernelKind::cpu, Backward, Half, BFloat16, float, double> backward(
+    "batch_norm_grad");
 
 }  // namespace
 

@@ -236,8 +236,9 @@ struct BeamSearch {
   }
 };
 
-const TypedKernels<Greedy, float, double> greedy("ctc_greedy_decode");
-const TypedKernels<BeamSearch, float, double> beam_search("ctc_beam_search_decode");
+const TypedKernelsOf<KernelKind::cpu, Greedy, float, double> greedy("ctc_greedy_decode");
+const TypedKernelsOf<KernelKind::cpu, BeamSearch, float, double> beam_search(
+    "ctc_beam_search_decode");
 
 }  // namespace
 

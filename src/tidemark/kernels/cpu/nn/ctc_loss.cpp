@@ -200,8 +200,8 @@ struct LossGradient {
   }
 };
 
-const TypedKernels<Loss, float, double> loss("ctc_loss");
-const TypedKernels<LossGradient, float, double> loss_gradient("ctc_loss_grad");
+const TypedKernelsOf<KernelKind::cpu, Loss, float, double> loss("ctc_loss");
+const TypedKernelsOf<KernelKind::cpu, LossGradient, float, double> loss_gradient("ctc_loss_grad");
 
 }  // namespace
 

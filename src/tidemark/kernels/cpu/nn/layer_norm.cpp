@@ -99,10 +99,10 @@ size_t backward_workspace(const OpCall& call, std::span<const Shape> outputs) {
   return static_cast<size_t>(2 * r.gradient_pieces() * r.sum_bytes());
 }
 
-TIDEMARK_KERNEL(layer_norm, kFloats, forward_run<true>);
-TIDEMARK_KERNEL(rms_norm, kFloats, forward_run<false>);
-TIDEMARK_KERNEL(layer_norm_grad, kFloats, backward_run<true>, backward_workspace);
-TIDEMARK_KERNEL(rms_norm_grad, kFloats, backward_run<false>, backward_workspace);
+TIDEMARK_KERNEL_OF(cpu, layer_norm, kFloats, forward_run<true>);
+TIDEMARK_KERNEL_OF(cpu, rms_norm, kFloats, forward_run<false>);
+TIDEMARK_KERNEL_OF(cpu, layer_norm_grad, kFloats, backward_run<true>, backward_workspace);
+TIDEMARK_KERNEL_OF(cpu, rms_norm_grad, kFloats, backward_run<false>, backward_workspace);
 
 }  // namespace
 

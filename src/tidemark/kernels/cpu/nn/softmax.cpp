@@ -171,14 +171,14 @@ void cross_entropy_grad_run(KernelContext& k) {
   });
 }
 
-TIDEMARK_KERNEL(softmax, kFloats, softmax_run<false>);
-TIDEMARK_KERNEL(log_softmax, kFloats, softmax_run<true>);
-TIDEMARK_KERNEL(softmax_grad, kFloats, softmax_grad_run<false>);
-TIDEMARK_KERNEL(log_softmax_grad, kFloats, softmax_grad_run<true>);
-TIDEMARK_KERNEL(sparse_softmax_cross_entropy, kFloats, sparse_cross_entropy_run);
-TIDEMARK_KERNEL(sparse_softmax_cross_entropy_grad, kFloats, sparse_cross_entropy_grad_run);
-TIDEMARK_KERNEL(softmax_cross_entropy, kFloats, cross_entropy_run);
-TIDEMARK_KERNEL(softmax_cross_entropy_grad, kFloats, cross_entropy_grad_run);
+TIDEMARK_KERNEL_OF(cpu, softmax, kFloats, softmax_run<false>);
+TIDEMARK_KERNEL_OF(cpu, log_softmax, kFloats, softmax_run<true>);
+TIDEMARK_KERNEL_OF(cpu, softmax_grad, kFloats, softmax_grad_run<false>);
+TIDEMARK_KERNEL_OF(cpu, log_softmax_grad, kFloats, softmax_grad_run<true>);
+TIDEMARK_KERNEL_OF(cpu, sparse_softmax_cross_entropy, kFloats, sparse_cross_entropy_run);
+TIDEMARK_KERNEL_OF(cpu, sparse_softmax_cross_entropy_grad, kFloats, sparse_cross_entropy_grad_run);
+TIDEMARK_KERNEL_OF(cpu, softmax_cross_entropy, kFloats, cross_entropy_run);
+TIDEMARK_KERNEL_OF(cpu, softmax_cross_entropy_grad, kFloats, cross_entropy_grad_run);
 
 }  // namespace
 

@@ -107,21 +107,22 @@ void run_stream(KernelContext& k) {
   out[2] = stream.counter_high;
 }
 
-TIDEMARK_KERNEL(random_stream, dtype_set(DType::uint64), run_stream);
-TIDEMARK_KERNEL(stream_random_normal, kIndex, run_normal<RandomLoop::normal>);
-TIDEMARK_KERNEL(stream_random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
-TIDEMARK_KERNEL(stream_random_uniform, kIndex, run_uniform);
-TIDEMARK_KERNEL(random_normal, kIndex, run_normal<RandomLoop::normal>);
-TIDEMARK_KERNEL(stateless_random_normal, kIndex, run_normal<RandomLoop::normal>);
-TIDEMARK_KERNEL(random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
-TIDEMARK_KERNEL(stateless_random_truncated_normal, kIndex,
-                run_normal<RandomLoop::truncated_normal>);
-TIDEMARK_KERNEL(random_uniform, kIndex, run_uniform);
-TIDEMARK_KERNEL(stateless_random_uniform, kIndex, run_uniform);
-TIDEMARK_KERNEL(random_uniform_int, kIndex, run_uniform_int);
-TIDEMARK_KERNEL(stateless_random_uniform_int, kIndex, run_uniform_int);
-TIDEMARK_KERNEL(random_full_int, kIndex, run_full_int);
-TIDEMARK_KERNEL(stateless_random_full_int, kIndex, run_full_int);
+TIDEMARK_KERNEL_OF(cpu, random_stream, dtype_set(DType::uint64), run_stream);
+TIDEMARK_KERNEL_OF(cpu, stream_random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL_OF(cpu, stream_random_truncated_normal, kIndex,
+                   run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL_OF(cpu, stream_random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL_OF(cpu, random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_normal, kIndex, run_normal<RandomLoop::normal>);
+TIDEMARK_KERNEL_OF(cpu, random_truncated_normal, kIndex, run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_truncated_normal, kIndex,
+                   run_normal<RandomLoop::truncated_normal>);
+TIDEMARK_KERNEL_OF(cpu, random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_uniform, kIndex, run_uniform);
+TIDEMARK_KERNEL_OF(cpu, random_uniform_int, kIndex, run_uniform_int);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_uniform_int, kIndex, run_uniform_int);
+TIDEMARK_KERNEL_OF(cpu, random_full_int, kIndex, run_full_int);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_full_int, kIndex, run_full_int);
 
 }  // namespace
 

@@ -141,12 +141,12 @@ void run_binomial(KernelContext& k) {
   });
 }
 
-TIDEMARK_KERNEL(random_binomial, kIndex, run_binomial);
-TIDEMARK_KERNEL(stateless_random_binomial, kIndex, run_binomial);
-TIDEMARK_KERNEL(random_gamma, kIndex, run<gamma_number>);
-TIDEMARK_KERNEL(stateless_random_gamma, kIndex, run<gamma_number>);
-TIDEMARK_KERNEL(random_poisson, kIndex, run<poisson_number>);
-TIDEMARK_KERNEL(stateless_random_poisson, kIndex, run<poisson_number>);
+TIDEMARK_KERNEL_OF(cpu, random_binomial, kIndex, run_binomial);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_binomial, kIndex, run_binomial);
+TIDEMARK_KERNEL_OF(cpu, random_gamma, kIndex, run<gamma_number>);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_gamma, kIndex, run<gamma_number>);
+TIDEMARK_KERNEL_OF(cpu, random_poisson, kIndex, run<poisson_number>);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_poisson, kIndex, run<poisson_number>);
 
 }  // namespace
 

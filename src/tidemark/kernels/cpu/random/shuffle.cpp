@@ -60,8 +60,8 @@ void run_shuffle(KernelContext& k) {
   });
 }
 
-TIDEMARK_KERNEL(random_shuffle, kPlain, run_shuffle, shuffle_workspace);
-TIDEMARK_KERNEL(stateless_random_shuffle, kPlain, run_shuffle, shuffle_workspace);
+TIDEMARK_KERNEL_OF(cpu, random_shuffle, kPlain, run_shuffle, shuffle_workspace);
+TIDEMARK_KERNEL_OF(cpu, stateless_random_shuffle, kPlain, run_shuffle, shuffle_workspace);
 
 }  // namespace
 

@@ -141,18 +141,25 @@ using Std = Spread<true>::Of<T>;
 #define TIDEMARK_REDUCE_INTS \
   int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-const TypedKernels<Sum, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> sum_kernels("sum");
-const TypedKernels<Prod, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> prod_kernels("prod");
-const TypedKernels<Min, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> min_kernels("min");
-const TypedKernels<Max, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> max_kernels("max");
-const TypedKernels<Mean, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> mean_kernels("mean");
-const TypedKernels<EuclideanNorm, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS> norm_kernels(
-    "euclidean_norm");
-const TypedKernels<LogSumExp, TIDEMARK_REDUCE_FLOATS> logsumexp_kernels("logsumexp");
-const TypedKernels<Variance, TIDEMARK_REDUCE_FLOATS> variance_kernels("variance");
-const TypedKernels<Std, TIDEMARK_REDUCE_FLOATS> std_kernels("std");
-TIDEMARK_KERNEL(any, kBool, run_bool<ReduceLoop::max>, bool_workspace);
-TIDEMARK_KERNEL(all, kBool, run_bool<ReduceLoop::min>, bool_workspace);
+const TypedKernelsOf<KernelKind::cpu, Sum, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    sum_kernels("sum");
+const TypedKernelsOf<KernelKind::cpu, Prod, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    prod_kernels("prod");
+const TypedKernelsOf<KernelKind::cpu, Min, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    min_kernels("min");
+const TypedKernelsOf<KernelKind::cpu, Max, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    max_kernels("max");
+const TypedKernelsOf<KernelKind::cpu, Mean, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    mean_kernels("mean");
+const TypedKernelsOf<KernelKind::cpu, EuclideanNorm, TIDEMARK_REDUCE_FLOATS, TIDEMARK_REDUCE_INTS>
+    norm_kernels("euclidean_norm");
+const TypedKernelsOf<KernelKind::cpu, LogSumExp, TIDEMARK_REDUCE_FLOATS> logsumexp_kernels(
+    "logsumexp");
+const TypedKernelsOf<KernelKind::cpu, Variance, TIDEMARK_REDUCE_FLOATS> variance_kernels(
+    "variance");
+const TypedKernelsOf<KernelKind::cpu, Std, TIDEMARK_REDUCE_FLOATS> std_kernels("std");
+TIDEMARK_KERNEL_OF(cpu, any, kBool, run_bool<ReduceLoop::max>, bool_workspace);
+TIDEMARK_KERNEL_OF(cpu, all, kBool, run_bool<ReduceLoop::min>, bool_workspace);
 
 }  // namespace
 

@@ -113,14 +113,16 @@ struct Product {
   }
 };
 
-#define TIDEMARK_COMPLEX_REDUCTIONS(P, dtype)                                                  \
-  TIDEMARK_KERNEL(sum, dtype_set(dtype), Parts<P>::sum, Parts<P>::workspace);                  \
-  TIDEMARK_KERNEL(mean, dtype_set(dtype), Parts<P>::mean, Parts<P>::workspace);                \
-  TIDEMARK_KERNEL(euclidean_norm, dtype_set(dtype), Parts<P>::norm, Parts<P>::norm_workspace); \
-  TIDEMARK_KERNEL(variance, dtype_set(dtype), Parts<P>::spread<false>,                         \
-                  Parts<P>::spread_workspace);                                                 \
-  TIDEMARK_KERNEL(std, dtype_set(dtype), Parts<P>::spread<true>, Parts<P>::spread_workspace);  \
-  TIDEMARK_KERNEL(prod, dtype_set(dtype), Product<P>::run, Product<P>::workspace)
+#define TIDEMARK_COMPLEX_REDUCTIONS(P, dtype)                                           \
+  TIDEMARK_KERNEL_OF(cpu, sum, dtype_set(dtype), Parts<P>::sum, Parts<P>::workspace);   \
+  TIDEMARK_KERNEL_OF(cpu, mean, dtype_set(dtype), Parts<P>::mean, Parts<P>::workspace); \
+  TIDEMARK_KERNEL_OF(cpu, euclidean_norm, dtype_set(dtype), Parts<P>::norm,             \
+                     Parts<P>::norm_workspace);                                         \
+  TIDEMARK_KERNEL_OF(cpu, variance, dtype_set(dtype), Parts<P>::spread<false>,          \
+                     Parts<P>::spread_workspace);                                       \
+  TIDEMARK_KERNEL_OF(cpu, std, dtype_set(dtype), Parts<P>::spread<true>,                \
+                     Parts<P>::spread_workspace);                                       \
+  TIDEMARK_KERNEL_OF(cpu, prod, dtype_set(dtype), Product<P>::run, Product<P>::workspace)
 TIDEMARK_COMPLEX_REDUCTIONS(float, DType::complex64);
 TIDEMARK_COMPLEX_REDUCTIONS(double, DType::complex128);
 #undef TIDEMARK_COMPLEX_REDUCTIONS

@@ -105,11 +105,11 @@ void run_arg(KernelContext& k) {
   }
 }
 
-TIDEMARK_KERNEL(cumsum, kNumeric, run_scan<ScanLoop::sum>);
-TIDEMARK_KERNEL(cumprod, kNumeric, run_scan<ScanLoop::prod>);
-TIDEMARK_KERNEL(cumulative_logsumexp, kFloats, run_scan<ScanLoop::logsumexp>);
-TIDEMARK_KERNEL(argmax, kReal | kBool, run_arg<true>);
-TIDEMARK_KERNEL(argmin, kReal | kBool, run_arg<false>);
+TIDEMARK_KERNEL_OF(cpu, cumsum, kNumeric, run_scan<ScanLoop::sum>);
+TIDEMARK_KERNEL_OF(cpu, cumprod, kNumeric, run_scan<ScanLoop::prod>);
+TIDEMARK_KERNEL_OF(cpu, cumulative_logsumexp, kFloats, run_scan<ScanLoop::logsumexp>);
+TIDEMARK_KERNEL_OF(cpu, argmax, kReal | kBool, run_arg<true>);
+TIDEMARK_KERNEL_OF(cpu, argmin, kReal | kBool, run_arg<false>);
 
 }  // namespace
 

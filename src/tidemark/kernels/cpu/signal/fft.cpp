@@ -145,9 +145,11 @@ struct ToReal<std::complex<T>> {
   }
 };
 
-const TypedKernels<ComplexTransform, std::complex<float>, std::complex<double>> fft("fft");
-const TypedKernels<FromReal, float, double> rfft("rfft");
-const TypedKernels<ToReal, std::complex<float>, std::complex<double>> irfft("irfft");
+const TypedKernelsOf<KernelKind::cpu, ComplexTransform, std::complex<float>, std::complex<double>>
+    fft("fft");
+const TypedKernelsOf<KernelKind::cpu, FromReal, float, double> rfft("rfft");
+const TypedKernelsOf<KernelKind::cpu, ToReal, std::complex<float>, std::complex<double>> irfft(
+    "irfft");
 
 }  // namespace
 

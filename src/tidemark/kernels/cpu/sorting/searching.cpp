@@ -91,11 +91,12 @@ struct Bincount {
   }
 };
 
-const TypedKernels<Searchsorted, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-                   uint64_t, Half, BFloat16, float, double>
+const TypedKernelsOf<KernelKind::cpu, Searchsorted, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                     uint16_t, uint32_t, uint64_t, Half, BFloat16, float, double>
     searchsorted_kernels("searchsorted");
-const TypedKernels<InvertPermutation, int32_t, int64_t> invert_kernels("invert_permutation");
-const TypedKernels<Bincount, int32_t, int64_t> bincount_kernels("bincount");
+const TypedKernelsOf<KernelKind::cpu, InvertPermutation, int32_t, int64_t> invert_kernels(
+    "invert_permutation");
+const TypedKernelsOf<KernelKind::cpu, Bincount, int32_t, int64_t> bincount_kernels("bincount");
 
 }  // namespace
 

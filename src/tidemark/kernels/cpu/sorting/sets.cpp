@@ -107,8 +107,8 @@ struct SetOperation {
   }
 };
 
-const TypedKernels<SetOperation, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
-                   uint64_t, StringRef>
+const TypedKernelsOf<KernelKind::cpu, SetOperation, int8_t, uint8_t, int16_t, uint16_t, int32_t,
+                     uint32_t, int64_t, uint64_t, StringRef>
     registered("set_operation");
 
 }  // namespace

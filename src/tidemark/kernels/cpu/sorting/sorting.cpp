@@ -209,11 +209,11 @@ struct InTopK {
 #define TIDEMARK_REAL_TYPES                                                                        \
   int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, Half, BFloat16, float, \
       double
-const TypedKernels<Sort, TIDEMARK_REAL_TYPES> sort_kernels("sort");
-const TypedKernels<Argsort, TIDEMARK_REAL_TYPES> argsort_kernels("argsort");
-const TypedKernels<TopK, TIDEMARK_REAL_TYPES> top_k_kernels("top_k");
+const TypedKernelsOf<KernelKind::cpu, Sort, TIDEMARK_REAL_TYPES> sort_kernels("sort");
+const TypedKernelsOf<KernelKind::cpu, Argsort, TIDEMARK_REAL_TYPES> argsort_kernels("argsort");
+const TypedKernelsOf<KernelKind::cpu, TopK, TIDEMARK_REAL_TYPES> top_k_kernels("top_k");
 #undef TIDEMARK_REAL_TYPES
-const TypedKernels<InTopK, int32_t, int64_t> in_top_k_kernels("in_top_k");
+const TypedKernelsOf<KernelKind::cpu, InTopK, int32_t, int64_t> in_top_k_kernels("in_top_k");
 
 }  // namespace
 

@@ -129,8 +129,9 @@ struct Unique {
 #define TIDEMARK_ALL_TYPES                                                                        \
   bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, Half, BFloat16, \
       float, double, std::complex<float>, std::complex<double>, StringRef
-const TypedKernels<Unique, TIDEMARK_ALL_TYPES> unique_kernels("unique");
-const TypedKernels<Unique, TIDEMARK_ALL_TYPES> unique_with_counts_kernels("unique_with_counts");
+const TypedKernelsOf<KernelKind::cpu, Unique, TIDEMARK_ALL_TYPES> unique_kernels("unique");
+const TypedKernelsOf<KernelKind::cpu, Unique, TIDEMARK_ALL_TYPES> unique_with_counts_kernels(
+    "unique_with_counts");
 #undef TIDEMARK_ALL_TYPES
 
 }  // namespace

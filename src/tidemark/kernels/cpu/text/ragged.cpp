@@ -219,15 +219,15 @@ void string_segment_join(KernelContext& k) {
 
 }  // namespace
 
-TIDEMARK_KERNEL(string_segment_join, kString, string_segment_join);
-TIDEMARK_KERNEL(string_split, kString, string_split);
-TIDEMARK_KERNEL(string_bytes_split, kString, string_bytes_split);
-TIDEMARK_KERNEL(string_ngrams, kString, string_ngrams, ngrams_workspace);
-TIDEMARK_KERNEL(unicode_decode, kString, unicode_decode);
-TIDEMARK_KERNEL(unicode_encode, dtype_set(DType::int32), unicode_encode);
-TIDEMARK_KERNEL(unicode_transcode, kString, unicode_transcode);
-TIDEMARK_KERNEL(as_string, kAny, as_string);
-TIDEMARK_KERNEL(tensor_summary, kAny, tensor_summary);
-TIDEMARK_KERNEL(string_reduce_join, kString, string_reduce_join);
+TIDEMARK_KERNEL_OF(cpu, string_segment_join, kString, string_segment_join);
+TIDEMARK_KERNEL_OF(cpu, string_split, kString, string_split);
+TIDEMARK_KERNEL_OF(cpu, string_bytes_split, kString, string_bytes_split);
+TIDEMARK_KERNEL_OF(cpu, string_ngrams, kString, string_ngrams, ngrams_workspace);
+TIDEMARK_KERNEL_OF(cpu, unicode_decode, kString, unicode_decode);
+TIDEMARK_KERNEL_OF(cpu, unicode_encode, dtype_set(DType::int32), unicode_encode);
+TIDEMARK_KERNEL_OF(cpu, unicode_transcode, kString, unicode_transcode);
+TIDEMARK_KERNEL_OF(cpu, as_string, kAny, as_string);
+TIDEMARK_KERNEL_OF(cpu, tensor_summary, kAny, tensor_summary);
+TIDEMARK_KERNEL_OF(cpu, string_reduce_join, kString, string_reduce_join);
 
 }  // namespace tidemark::cpu

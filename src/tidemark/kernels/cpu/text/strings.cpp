@@ -175,17 +175,17 @@ void regex_replace(KernelContext& k) {
 
 }  // namespace
 
-TIDEMARK_KERNEL(string_length, kString, string_length);
-TIDEMARK_KERNEL(string_substr, kString, string_substr);
-TIDEMARK_KERNEL(string_join, kString, string_join);
-TIDEMARK_KERNEL(string_lower, kString, change_case<text::to_lower>);
-TIDEMARK_KERNEL(string_upper, kString, change_case<text::to_upper>);
-TIDEMARK_KERNEL(string_strip, kString, string_strip);
-TIDEMARK_KERNEL(string_to_number, kString, string_to_number);
-TIDEMARK_KERNEL(string_to_hash_bucket, kString, hash_bucket);
-TIDEMARK_KERNEL(string_to_hash_bucket_fast, kString, hash_bucket_fast);
-TIDEMARK_KERNEL(string_to_hash_bucket_strong, kString, hash_bucket_strong);
-TIDEMARK_KERNEL(regex_full_match, kString, regex_full_match);
-TIDEMARK_KERNEL(regex_replace, kString, regex_replace);
+TIDEMARK_KERNEL_OF(cpu, string_length, kString, string_length);
+TIDEMARK_KERNEL_OF(cpu, string_substr, kString, string_substr);
+TIDEMARK_KERNEL_OF(cpu, string_join, kString, string_join);
+TIDEMARK_KERNEL_OF(cpu, string_lower, kString, change_case<text::to_lower>);
+TIDEMARK_KERNEL_OF(cpu, string_upper, kString, change_case<text::to_upper>);
+TIDEMARK_KERNEL_OF(cpu, string_strip, kString, string_strip);
+TIDEMARK_KERNEL_OF(cpu, string_to_number, kString, string_to_number);
+TIDEMARK_KERNEL_OF(cpu, string_to_hash_bucket, kString, hash_bucket);
+TIDEMARK_KERNEL_OF(cpu, string_to_hash_bucket_fast, kString, hash_bucket_fast);
+TIDEMARK_KERNEL_OF(cpu, string_to_hash_bucket_strong, kString, hash_bucket_strong);
+TIDEMARK_KERNEL_OF(cpu, regex_full_match, kString, regex_full_match);
+TIDEMARK_KERNEL_OF(cpu, regex_replace, kString, regex_replace);
 
 }  // namespace tidemark::cpu

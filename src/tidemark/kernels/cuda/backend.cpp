@@ -1,0 +1,86 @@
+#include "tidemark/kernels/cuda/backend.h"
+
+#include <tidemark/op.h>
+
+#include "tidemark/kernels/cuda/compiler.h"
+#include "tidemark/kernels/cuda/elementwise.h"
+#include "tidemark/kernels/cuda/library.h"
+#include "tidemark/kernels/cuda/matmul.h"
+#include "tidemark/kernels/cuda/pages.h"
+#include "tidemark/kernels/cuda/reduce.h"
+#include "tidemark/kernels/cuda/stream.h"
+
+namespace tidemark::cuda {
+
+namespace {
+
+class CudaBackend final : public Accelerator {
+ public:
+  CudaBackend(const Driver& driver, const Makers& makers, int index)
+      : context_(driver, index),
+        pages_(context_),
+        tools_(context_, makers),
+        stream_(context_, tools_, "pinned memory for copies from a GPU"),
+        uploads_(context_, tools_, "pinned memory for copies to a GPU") {}
+
+  size_t capacity() const override { return context_.facts().bytes; }
+  size_t page_bytes() const override { return pages_.page_bytes(); }
+  size_t alignment() const override { return 256; }
+
+  void* reserve(size_t bytes) override { return reinterpret_cast<void*>(pages_.reserve(bytes)); }
+  bool commit(void* start, size_t bytes) override {
+    return pages_.commit(reinterpret_cast<Address>(start), bytes);
+  }
+  void decommit(void* start, size_t bytes) noexcept override {
+    pages_.decommit(reinterpret_cast<Address>(start), bytes);
+  }
+
+  const Kernel* find_kernel(const OpDef& op, DType key) const override {
+    if (const Kernel* kernel = find_elementwise(op, key)) return kernel;
+    if (const Kernel* kernel = find_reduction(op, key)) return kernel;
+    return find_matmul(op, key);
+  }
+  const fusion::Compiler& fusion() const override { return compiler(); }
+  /// An H200's, roughly.
+  Costs costs() const override {
+    return {.bytes_per_second = 4e12, .products_per_second = 2e13, .seconds_per_step = 4e-6};
+  }
+
+  Stream& stream() override { return stream_; }
+  Stream& upload_stream() override { return uploads_; }
+
+ private:
+  Context context_;
+  Pages pages_;
+  Tools tools_;
+  CudaStream stream_, uploads_;
+};
+
+}  // namespace
+
+int count_gpus(std::string& why) {
+  const Driver* driver = installed_driver(why);
+  if (!driver) return 0;
+  int count = 0;
+  const int status = driver->count_devices(&count);
+  if (status != kDone) {
+    why = driver->explain(status);
+    return 0;
+  }
+  if (count == 0) why = "the driver finds none";
+  return count;
+}
+
+std::unique_ptr<Accelerator> open(const Driver& driver, const Makers& makers, int index) {
+  return std::make_unique<CudaBackend>(driver, makers, index);
+}
+
+std::unique_ptr<Accelerator> open(int index) {
+  std::string why;
+  const int count = count_gpus(why);
+  if (count == 0) fail<InvalidArgumentError>("no GPU: ", why);
+  if (index >= count) return nullptr;
+  return open(*installed_driver(why), {installed_compiler, installed_products}, index);
+}
+
+}  // namespace tidemark::cuda

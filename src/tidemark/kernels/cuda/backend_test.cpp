@@ -1,0 +1,201 @@
+// Memory, copies and streams of a GPU over a driver that refuses any of its calls.
+
+#include "tidemark/kernels/cuda/backend.h"
+
+#include <gtest/gtest.h>
+#include <tidemark/error.h>
+
+#include <numeric>
+#include <vector>
+
+#include "tidemark/kernels/cuda/code.h"
+#include "tidemark/kernels/cuda/pages.h"
+#include "tidemark/kernels/cuda/staging.h"
+#include "tidemark/kernels/cuda/stream.h"
+#include "tidemark/kernels/cuda/testing.h"
+
+namespace tidemark::cuda {
+namespace {
+
+constexpr size_t kPage = FakeDriver::kPage;
+
+constexpr Makers kNone = {
+    .compiler = []() -> const SourceCompiler& { fail<FailedPreconditionError>("there is none"); },
+    .products = []() -> const ProductLibrary* { return nullptr; },
+};
+
+std::unique_ptr<Accelerator> open_fake() { return open(FakeDriver::table(), kNone, 0); }
+
+char* at(void* base, size_t page) { return static_cast<char*>(base) + page * kPage; }
+
+TEST(CudaPages, AnyPageGoesBackByItself) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  EXPECT_EQ(gpu->capacity(), fake.capacity);
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(base);
+  ASSERT_TRUE(gpu->commit(at(base, 3), 4 * kPage));
+  EXPECT_EQ(fake.created(), 4 * kPage);
+  std::memset(at(base, 3), 1, 4 * kPage);
+  gpu->decommit(at(base, 4), kPage);
+  EXPECT_EQ(fake.created(), 3 * kPage);
+  EXPECT_FALSE(fake.accessible.contains(reinterpret_cast<Address>(at(base, 4))));
+  ASSERT_TRUE(gpu->commit(at(base, 4), kPage));
+  gpu->decommit(at(base, 3), 4 * kPage);
+  EXPECT_EQ(fake.created(), 0u);
+  EXPECT_TRUE(fake.mapped.empty());
+  EXPECT_EQ(fake.depth, 0) << "this thread's GPU is what it was";
+}
+
+TEST(CudaPages, WithoutMemoryNothingHasChanged) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(2 * gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 60 * kPage));
+  EXPECT_FALSE(gpu->commit(at(base, 60), 5 * kPage)) << "four are left";
+  EXPECT_EQ(fake.created(), 60 * kPage);
+  EXPECT_EQ(fake.mapped.size(), 60u);
+  EXPECT_TRUE(gpu->commit(at(base, 60), 4 * kPage));
+}
+
+/// Runs `work` again and again, one call of the driver later refused each time, until none is;
+/// after each, `check` is asked.
+template <class Work, class Check>
+int refuse_each_call(int refusal, Work work, Check check) {
+  FakeDriver& fake = FakeDriver::now();
+  for (int call = 1;; ++call) {
+    fake.calls = 0;
+    fake.refused_call = call;
+    fake.refusal = refusal;
+    bool is_through = false;
+    try {
+      is_through = work();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("gpu:0"), std::string::npos) << error.what();
+    }
+    const bool was_refused = fake.calls >= call;
+    fake.refused_call = 0;
+    check(call);
+    if (!was_refused) {
+      EXPECT_TRUE(is_through);
+      return call - 1;
+    }
+  }
+}
+
+TEST(CudaPages, EachRefusedCallLeavesThemAsTheyWere) {
+  for (const int refusal : {kOutOfMemory, 999}) {
+    FakeDriver& fake = FakeDriver::fresh();
+    const auto gpu = open_fake();
+    void* base = gpu->reserve(gpu->capacity());
+    bool is_there = false;
+    const int calls = refuse_each_call(
+        refusal,
+        [&] {
+          is_there = gpu->commit(base, 3 * kPage);
+          return is_there;
+        },
+        [&](int call) {
+          EXPECT_EQ(fake.created(), is_there ? 3 * kPage : 0) << "call " << call;
+          EXPECT_EQ(fake.mapped.size(), is_there ? 3u : 0u) << "call " << call;
+          EXPECT_EQ(fake.depth, 0) << "call " << call;
+        });
+    EXPECT_EQ(calls, 1 + 3 * 2 + 1) << "the context, two for each page, and access to all";
+  }
+}
+
+TEST(CudaStream, CopiesWhatIsLargerThanItsStaging) {
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.capacity = 1024 * kPage;
+  fake.is_behind = true;  // what is copied is waited for where it has to be
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  const size_t count = (5 * Staging::kSlotBytes + 12) / sizeof(int);
+  ASSERT_TRUE(gpu->commit(base, (count * sizeof(int) / kPage + 1) * kPage));
+  std::vector<int> from(count), to(count);
+  std::iota(from.begin(), from.end(), 7);
+  for (int times = 0; times < 3; ++times) {
+    gpu->upload_stream().copy_in(base, from.data(), count * sizeof(int));
+    gpu->stream().follow(gpu->upload_stream().now());
+    gpu->stream().copy_out(to.data(), base, count * sizeof(int));
+    EXPECT_EQ(from, to);
+  }
+  EXPECT_LE(fake.pinned.size(), 2u * Staging::kSlots) << "two streams, a bound each";
+}
+
+TEST(CudaStream, KnowsWhereItHasComeTo) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  Stream& stream = gpu->stream();
+  EXPECT_TRUE(stream.is_past(stream.now())) << "before everything";
+  fake.is_behind = true;
+  stream.copy(at(base, 1), base, kPage);
+  const Moment first = stream.now();
+  stream.copy(base, at(base, 1), kPage);
+  EXPECT_FALSE(stream.is_past(first));
+  stream.wait(first);
+  EXPECT_TRUE(stream.is_past(first));
+  fake.is_behind = false;
+  EXPECT_TRUE(stream.is_past(stream.now()));
+}
+
+TEST(CudaStream, KeepsFewEventsHoweverLongItRuns) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  for (int i = 0; i < 100'000; ++i) gpu->stream().copy(at(base, 1), base, 16);
+  EXPECT_LE(fake.events.size(), 2u);
+}
+
+TEST(CudaStream, EachRefusedCallIsATypedError) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  std::vector<char> bytes(kPage, 3);
+  const int calls = refuse_each_call(
+      999,
+      [&] {
+        gpu->upload_stream().copy_in(base, bytes.data(), kPage);
+        gpu->stream().follow(gpu->upload_stream().now());
+        gpu->stream().copy(at(base, 1), base, kPage);
+        gpu->stream().copy_out(bytes.data(), at(base, 1), kPage);
+        gpu->stream().wait(gpu->stream().now());
+        return true;
+      },
+      [&](int call) { EXPECT_EQ(fake.depth, 0) << "call " << call; });
+  EXPECT_GT(calls, 8);
+  EXPECT_EQ(bytes, std::vector<char>(kPage, 3));
+}
+
+TEST(CudaBackend, OpensOrSaysWhatTheDriverAnswered) {
+  FakeDriver& fake = FakeDriver::fresh();
+  std::unique_ptr<Accelerator> gpu;
+  refuse_each_call(
+      999,
+      [&] {
+        gpu = open_fake();
+        return true;
+      },
+      [&](int call) {
+        EXPECT_EQ(fake.streams.size(), gpu ? 2u : 0u) << "call " << call;
+        EXPECT_EQ(fake.depth, 0) << "call " << call;
+      });
+  gpu.reset();
+  EXPECT_TRUE(fake.streams.empty());
+  EXPECT_TRUE(fake.events.empty());
+  EXPECT_TRUE(fake.pinned.empty());
+}
+
+TEST(CudaBackend, WithoutAGpuSaysWhy) {
+  std::string why;
+  if (count_gpus(why) > 0) GTEST_SKIP() << "there is one";
+  EXPECT_FALSE(why.empty());
+  EXPECT_THROW(open(0), InvalidArgumentError);
+}
+
+}  // namespace
+}  // namespace tidemark::cuda

@@ -1,0 +1,127 @@
+// Where libtidemark.so and libtidemark_cuda.so meet: plain functions, nothing else. The second is
+// opened with dlopen when a GPU is asked for, and opens CUDA's libraries when they are first
+// needed. A test fills the same tables with a driver of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark::cuda {
+
+/// Of a CUDA object: a context, a stream, pages, a module. 0: none.
+using Handle = uint64_t;
+/// Of bytes on the device. Never a pointer of the host's.
+using Address = uint64_t;
+
+/// What the driver answers, as it numbers it; all others are errors.
+inline constexpr int kDone = 0, kOutOfMemory = 2, kNotReady = 600;
+
+struct DeviceFacts {
+  char name[256];
+  size_t bytes;       // of memory
+  size_t page_bytes;  // the least that is mapped
+  int major, minor;   // of its instruction set
+  int processors;     // that run blocks of threads
+};
+
+/// Every function answers kDone or an error; of an output nothing is written then. All but the
+/// first four work in the context that this thread has pushed.
+struct Driver {
+  int (*count_devices)(int* count);
+  int (*describe)(int device, DeviceFacts* facts);
+  /// The context that all users of CUDA in this process share.
+  int (*retain_context)(int device, Handle* context);
+  int (*push_context)(Handle context);
+  int (*pop_context)();
+  int (*memory_info)(size_t* free, size_t* total);
+  /// Waits for all work of the context.
+  int (*synchronize)();
+
+  int (*reserve)(Address* start, size_t bytes);
+  int (*create_pages)(Handle* pages, size_t bytes, int device);
+  int (*release_pages)(Handle pages);
+  int (*map)(Address start, size_t bytes, Handle pages);
+  int (*allow_access)(Address start, size_t bytes, int device);
+  int (*unmap)(Address start, size_t bytes);
+  /// Host memory that the device reads by itself.
+  int (*pin)(void** memory, size_t bytes);
+  int (*unpin)(void* memory);
+
+  int (*create_stream)(Handle* stream);
+  int (*destroy_stream)(Handle stream);
+  int (*create_event)(Handle* event);
+  int (*destroy_event)(Handle event);
+  int (*record)(Handle event, Handle stream);
+  /// kNotReady: the stream has not come to the event.
+  int (*query)(Handle event);
+  /// The host waits.
+  int (*await)(Handle event);
+  /// The stream waits.
+  int (*follow)(Handle stream, Handle event);
+  int (*copy_in)(Address to, const void* pinned, size_t bytes, Handle stream);
+  int (*copy_out)(void* pinned, Address from, size_t bytes, Handle stream);
+  int (*copy)(Address to, Address from, size_t bytes, Handle stream);
+  int (*fill_zeros)(Address start, size_t bytes, Handle stream);
+
+  int (*load_module)(Handle* module, const void* image);
+  int (*unload_module)(Handle module);
+  int (*find_function)(Handle* function, Handle module, const char* name);
+  /// `arguments` points to the function's only parameter, which is copied.
+  int (*launch)(Handle function, uint32_t blocks, uint32_t threads, Handle stream, void* arguments);
+  /// "CUDA_ERROR_OUT_OF_MEMORY: out of memory".
+  const char* (*explain)(int status);
+};
+
+/// Code for a device, made of source text. `bytes` is 0 where the source is wrong, and `text` then
+/// says how.
+struct CompiledCode {
+  char* text;
+  size_t bytes;
+};
+
+struct SourceCompiler {
+  /// 13000 for 13.0.
+  int version;
+  /// `level`: the device's instruction set, 90 for 9.0. Kept until released.
+  CompiledCode (*compile)(const char* source, const char* name, int level);
+  void (*release)(CompiledCode code);
+};
+
+/// C[m, n] = A[m, k] * B[k, n] for each item of a batch, rows after rows; `…_item`: elements from
+/// one matrix to that of the next item, 0 where all have the same.
+struct Product {
+  enum Element : int32_t { float32, float64, float16, bfloat16 } element;
+  int32_t batch;
+  int64_t m, n, k;
+  int64_t a_item, b_item;
+  bool transpose_a, transpose_b;  // it lies there as [k, m], [n, k]
+  bool operator==(const Product&) const = default;
+};
+struct ProductRun {
+  Address a, b, c, workspace;
+  size_t workspace_bytes;
+  Handle stream;
+};
+
+struct ProductLibrary {
+  /// For the context that this thread has pushed; it stays. 0: done.
+  int (*create)(Handle* library);
+  /// Enqueues. 0: done.
+  int (*multiply)(Handle library, const Product* product, const ProductRun* run);
+  const char* (*explain)(int status);
+};
+
+/// Each opens its library when first asked, and answers null where it is not there; `why` is then a
+/// text that stays.
+struct Libraries {
+  const Driver* (*driver)(const char** why);
+  const SourceCompiler* (*compiler)(const char** why);
+  const ProductLibrary* (*products)(const char** why);
+};
+
+}  // namespace tidemark::cuda
+
+extern "C" {
+/// The name looked up after dlopen.
+__attribute__((visibility("default"))) const tidemark::cuda::Libraries* tidemark_cuda_libraries();
+}

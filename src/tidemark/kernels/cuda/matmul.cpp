@@ -1,0 +1,109 @@
+#include "tidemark/kernels/cuda/matmul.h"
+
+#include <limits>
+
+#include "tidemark/kernels/cuda/stream.h"
+
+namespace tidemark::cuda {
+
+namespace {
+
+/// What cuBLASLt asks for on Hopper at most; small products are no faster for it.
+constexpr size_t kWorkspace = 32 << 20;
+constexpr int64_t kLargeProduct = 1 << 24;  // multiplications
+
+Product::Element element_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return Product::float64;
+    case DType::float16:
+      return Product::float16;
+    case DType::bfloat16:
+      return Product::bfloat16;
+    default:
+      return Product::float32;
+  }
+}
+
+bool is_swapped(const OpCall& call, const char* transpose, const char* adjoint) {
+  return call.attr(transpose).as_bool() || call.attr(adjoint).as_bool();
+}
+
+int64_t items_of(const Shape& shape) {
+  int64_t items = 1;
+  for (int d = 0; d < shape.rank() - 2; ++d) items *= shape[d];
+  return items;
+}
+
+/// The product of one item; `batch` and the distances of items are not told.
+Product product_of(const OpCall& call) {
+  const Shape &a = call.inputs[0].shape(), &b = call.inputs[1].shape();
+  Product p{};
+  p.element = element_of(call.inputs[0].dtype());
+  p.batch = 1;
+  p.transpose_a = is_swapped(call, "transpose_a", "adjoint_a");
+  p.transpose_b = is_swapped(call, "transpose_b", "adjoint_b");
+  p.m = a.dim(p.transpose_a ? -1 : -2);
+  p.k = a.dim(p.transpose_a ? -2 : -1);
+  p.n = b.dim(p.transpose_b ? -2 : -1);
+  return p;
+}
+
+/// Which matrix of a batch of this shape item `item` of the result has.
+int64_t item_in(const Shape& shape, const Shape& result, int64_t item) {
+  int64_t at = 0, stride = 1;
+  for (int d = 3; d <= result.rank(); ++d) {
+    const int64_t index = item % result.dim(-d);
+    item /= result.dim(-d);
+    if (d > shape.rank()) continue;
+    if (shape.dim(-d) != 1) at += index * stride;
+    stride *= shape.dim(-d);
+  }
+  return at;
+}
+
+size_t workspace(const OpCall& call, std::span<const Shape>) {
+  const Product p = product_of(call);
+  return p.m * p.n * p.k >= kLargeProduct ? kWorkspace : 0;
+}
+
+/// As one batch where each side has one matrix for all or one for each, else item by item.
+void run(KernelContext& k) {
+  const Shape &a = k.input(0).shape(), &b = k.input(1).shape(), &c = k.output(0).shape();
+  if (c.num_elements() == 0) return;
+  auto& stream = static_cast<CudaStream&>(stream_of(k));
+  Product p = product_of(k.call());
+  if (p.k == 0) return stream.fill_zeros(k.out<void>(0), k.output(0).nbytes());
+  const auto address = [](const void* data) { return reinterpret_cast<Address>(data); };
+  ProductRun run{address(k.in<void>(0)), address(k.in<void>(1)),  address(k.out<void>(0)),
+                 address(k.workspace()), workspace(k.call(), {}), stream.handle()};
+  const int64_t items = items_of(c), items_a = items_of(a), items_b = items_of(b);
+  const bool is_even = (items_a == 1 || items_a == items) && (items_b == 1 || items_b == items);
+  if (is_even && items <= std::numeric_limits<int32_t>::max()) {
+    p.batch = static_cast<int32_t>(items);
+    p.a_item = items_a == 1 ? 0 : p.m * p.k;
+    p.b_item = items_b == 1 ? 0 : p.k * p.n;
+    return stream.tools().products.multiply(p, run);
+  }
+  const auto size = size_of(k.input(0).dtype());
+  const ProductRun first = run;
+  const auto bytes = [&](int64_t matrices, int64_t elements) {
+    return static_cast<size_t>(matrices * elements) * size;
+  };
+  for (int64_t i = 0; i < items; ++i) {
+    run.a = first.a + bytes(item_in(a, c, i), p.m * p.k);
+    run.b = first.b + bytes(item_in(b, c, i), p.k * p.n);
+    run.c = first.c + bytes(i, p.m * p.n);
+    stream.tools().products.multiply(p, run);
+  }
+}
+
+constexpr Kernel kMatmul{run, workspace};
+
+}  // namespace
+
+const Kernel* find_matmul(const OpDef& op, DType key) {
+  return op.name() == "matmul" && is_floating(key) ? &kMatmul : nullptr;
+}
+
+}  // namespace tidemark::cuda

@@ -1,0 +1,10 @@
+#include "tidemark/kernels/cuda/plugin/libraries.h"
+
+const tidemark::cuda::Libraries* tidemark_cuda_libraries() {
+  static constexpr tidemark::cuda::Libraries kLibraries = {
+      .driver = tidemark::cuda::driver,
+      .compiler = tidemark::cuda::source_compiler,
+      .products = tidemark::cuda::product_library,
+  };
+  return &kLibraries;
+}

@@ -1,0 +1,24 @@
+#include "tidemark/kernels/cuda/products.h"
+
+namespace tidemark::cuda {
+
+void Products::multiply(const Product& product, const ProductRun& run) {
+  const ProductLibrary* library = library_();
+  if (!library) {
+    fail<FailedPreconditionError>("gpu:", context_.device(),
+                                  " has no library for products of matrices: install cuBLASLt");
+  }
+  const auto check = [&](int status, const char* call) {
+    if (status == 0) return;
+    fail<InternalError>("gpu:", context_.device(), ": ", call, " answers ",
+                        library->explain(status), " for matrices of ", product.m, " x ", product.k,
+                        " and ", product.k, " x ", product.n);
+  };
+  {
+    std::lock_guard hold(mutex_);
+    if (handle_ == 0) check(library->create(&handle_), "cublasLtCreate");
+  }
+  check(library->multiply(handle_, &product, &run), "cublasLtMatmul");
+}
+
+}  // namespace tidemark::cuda

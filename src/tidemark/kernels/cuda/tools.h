@@ -1,0 +1,23 @@
+// What kernels of one GPU are made with.
+#pragma once
+
+#include "tidemark/kernels/cuda/code.h"
+#include "tidemark/kernels/cuda/products.h"
+
+namespace tidemark::cuda {
+
+/// Where they come from: libtidemark_cuda.so's, or a test's.
+struct Makers {
+  const SourceCompiler& (*compiler)();
+  const ProductLibrary* (*products)();
+};
+
+struct Tools {
+  Tools(const Context& context, const Makers& makers)
+      : code(context, makers.compiler), products(context, makers.products) {}
+
+  CodeCache code;
+  Products products;
+};
+
+}  // namespace tidemark::cuda

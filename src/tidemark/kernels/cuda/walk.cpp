@@ -1,0 +1,57 @@
+#include "tidemark/kernels/cuda/walk.h"
+
+namespace tidemark::cuda {
+
+namespace {
+
+/// Of a dense tensor broadcast to the space: 0 where it has one element for all.
+std::vector<int64_t> strides_in(const Shape& shape, const Shape& space) {
+  std::vector<int64_t> strides(static_cast<size_t>(space.rank()), 0);
+  int64_t stride = 1;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    if (shape[d] != 1) strides[static_cast<size_t>(d + space.rank() - shape.rank())] = stride;
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+}  // namespace
+
+Walk::Walk(const fusion::Program& program, std::span<const Shape> inputs) {
+  std::vector<const Shape*> shapes;
+  for (const Shape& shape : inputs) shapes.push_back(&shape);
+  space = fusion::space_of(program, shapes);
+  count = space.num_elements();
+  const int row_dims =
+      program.row_dims == fusion::Program::kAllDims ? space.rank() : program.row_dims;
+  for (int d = 0; d < space.rank(); ++d) (d < space.rank() - row_dims ? rows : row) *= space[d];
+
+  std::vector<std::vector<int64_t>> all;
+  for (const Shape& shape : inputs) {
+    all.push_back(strides_in(shape, space));
+    access.push_back(shape == space              ? Access::dense
+                     : shape.num_elements() == 1 ? Access::single
+                                                 : Access::strided);
+  }
+  strides.resize(inputs.size());
+  for (int d = 0; d < space.rank(); ++d) {
+    if (space[d] == 1) continue;
+    const auto at = static_cast<size_t>(d);
+    bool joins = !sizes.empty();
+    for (size_t i = 0; i < inputs.size() && joins; ++i) {
+      joins = access[i] != Access::strided || strides[i].back() == all[i][at] * space[d];
+    }
+    if (joins) {
+      sizes.back() *= space[d];
+    } else {
+      sizes.push_back(space[d]);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (access[i] != Access::strided) continue;
+      if (joins) strides[i].pop_back();
+      strides[i].push_back(all[i][at]);
+    }
+  }
+}
+
+}  // namespace tidemark::cuda

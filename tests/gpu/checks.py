@@ -1,0 +1,364 @@
+"""What must hold on a GPU, one function each; run by tests/gpu/run.
+
+A check returns what it measured, in words, and raises where something is wrong. On a machine
+without a GPU all are skipped, and the reason is noted.
+"""
+
+import argparse
+import json
+import re
+import threading
+import time
+import traceback
+
+import numpy as np
+from tidemark.config._devices import gpu_count, why_no_gpu
+
+import tidemark as tf
+from tidemark import _tidemark
+
+GPU = "gpu:0"
+CHECKS = []
+# Relative to the result: docs/devices.md.
+TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 4e-3, "bfloat16": 3.2e-2}
+FLOATS = ["float32", "float64", "float16", "bfloat16"]
+INTS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def on_gpu(op, inputs, **attrs):
+    """The first output of a call there, which must have been computed there."""
+    moved = [_tidemark.copied_to(t, GPU) for t in inputs]
+    result = _tidemark.call(op, moved, attrs)
+    return result[0] if isinstance(result, list) else result
+
+
+def on_cpu(op, inputs, **attrs):
+    result = _tidemark.call(op, inputs, attrs)
+    return result[0] if isinstance(result, list) else result
+
+
+def drawn(dtype, shape, seed):
+    random = np.random.default_rng(seed)
+    if dtype == "bool":
+        return tf.constant(random.integers(0, 2, shape).astype(bool))
+    if dtype in INTS:
+        return tf.cast(tf.constant(random.integers(-(2**40), 2**40, shape)), dtype)
+    values = random.uniform(-3, 3, shape)
+    values.flat[::17] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan][seed % 7]
+    return tf.cast(tf.constant(values), dtype)
+
+
+def difference(wanted, given):
+    """The largest relative one, over the tolerance of the dtype: at most 1 is right."""
+    assert wanted.shape == given.shape, f"shape {given.shape}, not {wanted.shape}"
+    assert wanted.dtype == given.dtype, f"{given.dtype}, not {wanted.dtype}"
+    allowed = TOLERANCE.get(wanted.dtype.name, 0)
+    a = np.asarray(tf.cast(wanted, "float64") if allowed else wanted)
+    b = np.asarray(tf.cast(given, "float64") if allowed else given)
+    if not allowed:
+        np.testing.assert_array_equal(a, b)
+        return 0.0
+    with np.errstate(all="ignore"):
+        apart = np.abs(a - b) / np.maximum(np.abs(a), 1e-4 if allowed > 1e-3 else 1e-30)
+    apart[(a == b) | (np.isnan(a) & np.isnan(b))] = 0
+    return float(np.nan_to_num(apart, nan=np.inf).max(initial=0)) / allowed
+
+
+def is_on_gpu(tensor):
+    return tensor.device.endswith("GPU:0")
+
+
+@check
+def devices():
+    assert len(tf.config.list_physical_devices("GPU")) == gpu_count()
+    assert tf.test.is_gpu_available() and tf.test.is_built_with_cuda()
+    with tf.device("/GPU:0"):
+        x = tf.ones((4, 4)) * 2.0
+    assert is_on_gpu(x), x.device
+    assert float(np.asarray(x).sum()) == 32.0
+    return f"{gpu_count()} GPU(s), limit {_tidemark.device_stats(GPU)['limit']:,} bytes"
+
+
+@check
+def elementwise_ops():
+    count, worst, elsewhere, wrong = 0, ("", 0.0), set(), []
+    for op in _tidemark.list_ops():
+        for dtype in [*FLOATS, *INTS, "bool"]:
+            inputs = elementwise_inputs(op, dtype)
+            if not inputs:
+                continue
+            try:
+                wanted = on_cpu(op["name"], inputs)
+            except (TypeError, ValueError, tf.errors.OpError):
+                continue
+            given = on_gpu(op["name"], inputs)
+            if not is_on_gpu(given):
+                elsewhere.add(op["name"])
+                continue
+            again = on_gpu(op["name"], inputs)
+            assert np.asarray(given).tobytes() == np.asarray(again).tobytes(), op["name"]
+            apart = difference(wanted, given)
+            count += 1
+            if apart > 1:
+                wrong.append(f"{op['name']} of {dtype}: {apart:.3g}")
+            worst = max(worst, (f"{op['name']} of {dtype}", apart), key=lambda one: one[1])
+    assert not wrong, f"{len(wrong)} of {count}: {wrong[:20]}"
+    assert count > 300, count
+    return f"{count} right, worst {worst}; on the host: {sorted(elsewhere)}"
+
+
+def elementwise_inputs(op, dtype):
+    """One tensor an input, the shapes unlike; None where the op takes other things, too."""
+    inputs = [p for p in op["params"] if p["kind"] != "attr"]
+    if not op["elementwise"] or any(dtype not in p["dtypes"] for p in inputs):
+        return None
+    shapes = [(37, 5), (5,), (37, 1)]
+    return [drawn(dtype, shapes[i % 3], i) for i in range(len(inputs))]
+
+
+@check
+def casts():
+    count = 0
+    for source in [*FLOATS, *INTS, "bool"]:
+        x = drawn(source, (129,), 3)
+        for target in [*FLOATS, *INTS, "bool"]:
+            given = on_gpu("cast", [x], dtype=target)
+            assert is_on_gpu(given)
+            apart = difference(on_cpu("cast", [x], dtype=target), given)
+            assert apart <= 1, f"{source} to {target}: {apart}"
+            count += 1
+    return f"{count} pairs"
+
+
+@check
+def choices():
+    condition, x, y = (
+        drawn("bool", (7, 1), 0),
+        drawn("float32", (7, 9), 1),
+        drawn("float32", (9,), 2),
+    )
+    assert difference(on_cpu("select", [condition, x, y]), on_gpu("select", [condition, x, y])) == 0
+    return "select"
+
+
+@check
+def reductions():
+    count = 0
+    for op in ("sum", "mean", "max", "min", "prod"):
+        for dtype in [*FLOATS, "int32", "int64", "uint8"]:
+            shapes = [((37, 5, 9), [1]), ((37, 5, 9), [0, 2]), ((3, 70000), [1]), ((70000, 3), [0])]
+            for shape, axis in shapes:
+                x = drawn(dtype, shape, 7 if op == "max" else 1)
+                x = x if dtype not in FLOATS else tf.clip_by_value(x, x * 0 + 0.5, x * 0 + 1.0)
+                given = on_gpu(op, [x], axis=axis)
+                assert is_on_gpu(given), (op, dtype)
+                again = on_gpu(op, [x], axis=axis)
+                assert np.asarray(given).tobytes() == np.asarray(again).tobytes(), op
+                apart = difference(on_cpu(op, [x], axis=axis), given)
+                assert apart <= 1, f"{op} of {dtype} {shape} over {axis}: {apart}"
+                count += 1
+    return f"{count} cases"
+
+
+@check
+def what_has_no_kernel_runs_on_the_host():
+    x = drawn("float32", (6, 6), 2)
+    clean = tf.where(tf.math.is_finite(x), x, tf.zeros_like(x))
+    wanted, moved = tf.linalg.svd(clean)[0], _tidemark.copied_to(clean, GPU)
+    np.testing.assert_allclose(np.asarray(tf.linalg.svd(moved)[0]), np.asarray(wanted), rtol=1e-5)
+    return "svd"
+
+
+@check
+def loads_no_library_that_it_does_not_need():
+    with open("/proc/self/maps") as maps:
+        names = set(re.findall(r"lib(?:cublas|cudnn|cufft|cusolver|nccl)\w*\.so", maps.read()))
+    assert not names, names
+    return "neither cuBLAS nor cuDNN"
+
+
+@check
+def products():
+    count, worst = 0, 0.0
+    cases = [
+        ((64, 96), (96, 32)),
+        ((3, 20, 30), (30, 7)),
+        ((2, 1, 5, 6), (4, 6, 8)),
+        ((1, 9), (9, 1)),
+    ]
+    cases += [((512, 1000), (1000, 700))]
+    for a_shape, b_shape in cases:
+        for dtype in FLOATS:
+            for swap_a in (False, True):
+                for swap_b in (False, True):
+                    random = np.random.default_rng(count)
+                    a, b = (
+                        tf.cast(tf.constant(random.uniform(0, 1, s)), dtype)
+                        for s in (a_shape, b_shape)
+                    )
+                    a = tf.linalg.matrix_transpose(a) if swap_a else a
+                    b = tf.linalg.matrix_transpose(b) if swap_b else b
+                    attrs = {"transpose_a": swap_a, "transpose_b": swap_b}
+                    given = on_gpu("matmul", [a, b], **attrs)
+                    assert is_on_gpu(given)
+                    apart = difference(on_cpu("matmul", [a, b], **attrs), given)
+                    assert apart <= 1, f"{dtype} {a.shape} {b.shape} {attrs}: {apart}"
+                    worst, count = max(worst, apart), count + 1
+    n = 8192
+    a, b = (_tidemark.copied_to(tf.ones((n, n), "bfloat16"), GPU) for _ in range(2))
+    seconds = timed(lambda: tf.matmul(a, b))
+    return f"{count} right, worst {worst:.2f}; bfloat16 {2 * n**3 / seconds / 1e12:.0f} TFLOP/s"
+
+
+@check
+def memory_goes_back():
+    _tidemark.release_device(GPU)
+    before = _tidemark.device_stats(GPU)
+    x = _tidemark.copied_to(tf.zeros((64, 2**20)), GPU)
+    during = _tidemark.device_stats(GPU)
+    assert during["committed"] - before["committed"] >= 2**28, during
+    del x
+    _tidemark.release_device(GPU)
+    after = _tidemark.device_stats(GPU)
+    assert after["committed"] == before["committed"], (before, after)
+    return f"{during['committed'] - before['committed']:,} bytes came and went"
+
+
+@check
+def limits_hold():
+    old = _tidemark.set_device_limit(2**30, GPU)
+    try:
+        with tf.device("/GPU:0"):
+            kept = tf.ones((2**26,))
+            try:
+                tf.ones((2**28,)) * 1.0
+                raise AssertionError("a gibibyte came out of three quarters of one")
+            except tf.errors.ResourceExhaustedError as error:
+                small = tf.ones((2**20,)) * 3.0
+                text = str(error)
+        assert float(np.asarray(small)[5]) == 3.0 and float(np.asarray(kept)[5]) == 1.0
+        assert GPU in text, text
+    finally:
+        _tidemark.set_device_limit(old, GPU)
+    info = tf.config.experimental.get_memory_info("GPU:0")
+    return f"{info}; {text.splitlines()[0]}"
+
+
+@check
+def ten_thousand_steps_are_flat():
+    with tf.device("/GPU:0"):
+        w, x = tf.ones((256, 256)), tf.ones((256, 256))
+        seen = []
+        for step in range(10_000):
+            w = tf.tanh(w * 0.5 + x) - w * 0.001
+            if step % 1000 == 999:
+                seen.append(_tidemark.device_stats(GPU)["committed"])
+        last = float(np.asarray(w)[0, 0])
+    assert len(set(seen[1:])) == 1, seen
+    return f"{seen[-1]:,} bytes, w = {last:.4f}"
+
+
+@check
+def functions_are_planned():
+    @tf.function
+    def step(x, y):
+        return tf.nn.relu(x * y + 1.0) - tf.exp(-x * x)
+
+    x, y = (np.random.default_rng(i).uniform(-2, 2, (512, 300)).astype("float32") for i in (0, 1))
+    wanted = step(tf.constant(x), tf.constant(y))
+    a, b = (_tidemark.copied_to(tf.constant(z), GPU) for z in (x, y))
+    for _ in range(5):
+        given = step(a, b)
+    assert is_on_gpu(given), given.device
+    # Terms of about 1 may cancel.
+    np.testing.assert_allclose(np.asarray(given), np.asarray(wanted), rtol=4e-6, atol=4e-6)
+    before = _tidemark.device_stats(GPU)["committed"]
+    for _ in range(1000):
+        given = step(a, b)
+    assert _tidemark.device_stats(GPU)["committed"] == before
+    return "the CPU's results, and flat over 1,000 calls"
+
+
+@check
+def four_threads():
+    wrong = []
+
+    def work(seed):
+        x = drawn("float32", (1000, 100), seed)
+        wanted = np.asarray(tf.tanh(x) + x)
+        moved = _tidemark.copied_to(x, GPU)
+        for _ in range(200):
+            given = np.asarray(tf.tanh(moved) + moved)
+        if not np.allclose(wanted, given, rtol=1e-5, equal_nan=True):
+            wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong
+    return "800 rounds"
+
+
+@check
+def how_fast():
+    n = 2**28
+    x, y = (_tidemark.copied_to(tf.ones((n,)), GPU) for _ in range(2))
+    seconds = timed(lambda: x + y)
+    small = _tidemark.copied_to(tf.ones((16,)), GPU)
+    overhead = timed(lambda: small + small, 2000)
+    host = tf.ones((2**26,))
+    upload = timed(lambda: _tidemark.copied_to(host, GPU), 5)
+    back = timed(lambda: np.asarray(_tidemark.copied_to(x[: 2**26], "cpu:0")), 3)
+    return (
+        f"add {3 * 4 * n / seconds / 1e12:.2f} TB/s; a small add {overhead * 1e6:.1f} us; "
+        f"to the GPU {2**28 / upload / 1e9:.1f} GB/s, back {2**28 / back / 1e9:.1f} GB/s"
+    )
+
+
+def timed(work, times=10):
+    """Seconds of one, the best of three series."""
+    best = float("inf")
+    for _ in range(3):
+        _tidemark.wait_for_devices()
+        began = time.perf_counter()
+        for _ in range(times):
+            work()
+        _tidemark.wait_for_devices()
+        best = min(best, (time.perf_counter() - began) / times)
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--only", help="names that contain this")
+    args = parser.parse_args()
+    results = []
+    for function in CHECKS:
+        if args.only and args.only not in function.__name__:
+            continue
+        began = time.monotonic()
+        status, detail = "skipped", why_no_gpu()
+        if not detail:
+            try:
+                status, detail = "ok", function()
+            except Exception:  # whatever it is, the next ones are run
+                status, detail = "failed", traceback.format_exc(limit=-4)
+        seconds = round(time.monotonic() - began, 2)
+        results.append(
+            {"check": function.__name__, "status": status, "detail": detail, "seconds": seconds}
+        )
+        print(f"{status}: {function.__name__} ({seconds} s)", flush=True)
+        with open(args.out, "w") as out:
+            json.dump(results, out, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``tensorflow.python.platform.benchmark``."""
+
+
+class Benchmark:
+    """Benchmarks are not tests; their classes must be there to be named."""

@@ -1,0 +1,9 @@
+"""``tensorflow.python.tf2``."""
+
+
+def enabled():
+    return True
+
+
+def enable():
+    pass

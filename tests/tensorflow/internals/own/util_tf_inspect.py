@@ -1,0 +1,3 @@
+"""``tensorflow.python.util.tf_inspect``."""
+
+from inspect import *  # noqa: F403
