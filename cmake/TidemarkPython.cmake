@@ -4,7 +4,7 @@ file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python
 file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/python/tidemark"
   "${PROJECT_SOURCE_DIR}/python/tidemark/*.py" "${PROJECT_SOURCE_DIR}/python/tidemark/*.pyi"
   "${PROJECT_SOURCE_DIR}/python/tidemark/*.css" "${PROJECT_SOURCE_DIR}/python/tidemark/*.js"
-  "${PROJECT_SOURCE_DIR}/python/tidemark/*.tsv"
+  "${PROJECT_SOURCE_DIR}/python/tidemark/*.tsv" "${PROJECT_SOURCE_DIR}/python/tidemark/*.gz"
   "${PROJECT_SOURCE_DIR}/python/tidemark/py.typed")
 
 # Links the package's Python files into the build tree, and drops links whose file is gone.

@@ -1,4 +1,4 @@
-"""Writes what TensorFlow's operations look like, for those that graphs are read and written with.
+"""Writes what TensorFlow's operations look like: all of ``tf.raw_ops``.
 
 Run with a Python that has TensorFlow:  python tools/record_op_defs.py
 A line: the operation, its inputs, its outputs, its attributes with their defaults. ``x:T`` has the
@@ -7,18 +7,10 @@ dtype of attribute T, ``x:N*T`` is a list of N, ``x:[T]`` a list whose dtypes ar
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "python/tidemark/_v1/graph_def"
 SIMPLE = ("s", "i", "f", "b")
-
-
-def table():
-    spec = importlib.util.spec_from_file_location("table", FOLDER / "table.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return sorted({*module.BY_THEIRS, *module.OTHERS})
 
 
 def argument(arg, types):
@@ -50,14 +42,12 @@ def default_of(attr, types):
 
 
 def main():
+    import tensorflow as tf
     from tensorflow.python.framework import dtypes, op_def_registry
 
     lines = []
-    for name in table():
+    for name in sorted(name for name in dir(tf.raw_ops) if not name.startswith("_")):
         op = op_def_registry.get(name)
-        if op is None:
-            print(f"TensorFlow has no {name}")
-            continue
         cells = [
             name,
             " ".join(argument(a, dtypes) for a in op.input_arg),

@@ -30,6 +30,7 @@ globals().update(_namespace("tf"))
 # Loaded on first use: modules, and names with the module they live in.
 _MODULES = (
     "__internal__",
+    "__operators__",
     "audio",
     "autodiff",
     "autograph",

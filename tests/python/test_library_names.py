@@ -80,7 +80,8 @@ def test_decorated_functions_are_unwrapped():
 
     outer = internal.decorator.make_decorator(inner, lambda: inner() + 1)
     wrappers, found = internal.decorator.unwrap(outer)
-    assert wrappers == [outer] and found is inner and outer() == 2
+    assert [wrapper.decorated_target for wrapper in wrappers] == [inner]
+    assert found is inner and outer() == 2
 
 
 def test_optionals_pass_through_functions():

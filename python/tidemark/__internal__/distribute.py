@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib as _contextlib
 import types as _types
 
 import tidemark as _tf
@@ -20,3 +21,12 @@ def _maybe_merge_call(fn, strategy, *args, **kwargs):
 
 
 interim = _types.SimpleNamespace(maybe_merge_call=_maybe_merge_call)
+
+
+def variable_sync_on_read_context():
+    """A context in which variables of several replicas are put together when they are read."""
+    return _contextlib.nullcontext()
+
+
+class ShardedVariable:
+    """A variable in parts on several servers; there are none."""

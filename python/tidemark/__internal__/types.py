@@ -5,9 +5,16 @@ from __future__ import annotations
 import abc as _abc
 
 from tidemark import _tidemark
+from tidemark._tensor.variable import Variable as _Variable
 
 
-class Tensor(metaclass=_abc.ABCMeta):  # noqa: B024  others register as it
+class _TensorType(type(_Variable), _abc.ABCMeta):
+    """Classes register as it; a class may be a variable and such a one."""
+
+    __instancecheck__ = _abc.ABCMeta.__instancecheck__
+
+
+class Tensor(metaclass=_TensorType):
     """A tensor, a variable, or a class of another library that stands for one."""
 
     __tf_is_tensor__ = True

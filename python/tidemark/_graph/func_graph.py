@@ -81,6 +81,10 @@ class FuncGraph:
     def unique_name(self, name, mark_as_used=True):
         return name
 
+    def _get_control_flow_context(self):
+        """Branches and loops are steps of their own; none is around this graph."""
+        return None
+
     @property
     def _graph(self):
         if self._finished is None:

@@ -137,10 +137,27 @@ _BINARY = ("add", "and", "div", "floordiv", "matmul", "mod", "mul", "or", "pow",
 _OPERATORS = (*_UNARY, *_COMPARING, *_BINARY, *(f"r{name}" for name in _BINARY), "getitem")
 
 
+def _numpy(self):
+    """The value as a NumPy array."""
+    return self.numpy()
+
+
+def _div(self, y):
+    """Python 2's division: of integers, down to the next one."""
+    return self / y if self.dtype.is_floating or self.dtype.is_complex else self // y
+
+
+def _rdiv(self, x):
+    return x / self if self.dtype.is_floating or self.dtype.is_complex else x // self
+
+
 def install():
     """Puts the methods on the type."""
     methods = {
         "OVERLOADABLE_OPERATORS": {f"__{name}__" for name in _OPERATORS},
+        "_numpy": _numpy,
+        "__div__": _div,
+        "__rdiv__": _rdiv,
         "__getitem__": getitem,
         "__repr__": _repr,
         "__str__": _str,

@@ -4,8 +4,8 @@
     tidemark.install_as_tensorflow()
     import keras                        # with KERAS_BACKEND=tensorflow
 
-``tensorflow`` and its submodules become other names of ``tidemark`` and its own. The few modules
-under ``tensorflow.python`` that libraries import are made here from public things.
+``tensorflow`` and its submodules become other names of ``tidemark`` and its own. The modules below
+``tensorflow.python`` and ``tensorflow.core`` that libraries import are in ``inner/``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,10 @@ import importlib.util
 import sys
 import types
 
-import tidemark
-from tidemark import _tidemark, math
-from tidemark._tensor import specs
-from tidemark._tensor.creation import get_static_value, is_tensor
+from tidemark import _tidemark
 from tidemark._tensorflow import keras_guards
 
-_ROOTS = ("tensorflow", "tensorflow_core")
+_INNER = ("python", "core", "compiler", "tools")  # below tensorflow: none of its public modules
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -43,6 +40,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # The import system has put the alias there; the module itself is what is imported.
         sys.modules[module.__spec__.name] = module._of
 
+    def find_distributions(self, context):
+        from tidemark._tensorflow import distribution  # few programs ask
+
+        return distribution.distributions(context)
+
 
 class _Alias(types.ModuleType):
     """Holds the place of a module while it is being imported under another name."""
@@ -56,10 +58,10 @@ def _module(name):
     """The module that answers for ``tensorflow.<name>``, or None."""
     if not name:
         return importlib.import_module("tidemark")
-    if name in _EXTRA:
-        return _extra(name)
-    if any(extra.startswith(name + ".") for extra in _EXTRA):
-        return _package(name)
+    if name.partition(".")[0] in _INNER:
+        from tidemark._tensorflow import inner  # only some packages need it
+
+        return inner.find(name)
     found = importlib.import_module("tidemark")
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -109,119 +111,3 @@ def _take_module_names():
 def _found(names):
     tidemark = sys.modules["tidemark"]
     return [functools.reduce(getattr, name.split("."), tidemark) for name in names]
-
-
-def _defining(module):
-    return lambda: {cls.__name__: cls for cls in _found(_DEFINED_IN[module])}
-
-
-# --- modules that exist under TensorFlow's inner names alone -------------------------------------
-
-
-def _xla():
-    from tidemark._tensorflow.xla import dynamic_update_slice  # loaded on first use
-
-    return {"dynamic_update_slice": dynamic_update_slice}
-
-
-def _context():
-    return {
-        "_reset_context": _reset_devices,
-        "async_wait": _nothing,
-        "context": _EagerContext,
-        "executing_eagerly": _eagerly,
-    }
-
-
-def _reset_devices():
-    from tidemark.config import _devices  # loaded on first use
-
-    _devices.reset()
-
-
-def _nothing():
-    """Ops are done when they return; there is nothing to wait for."""
-
-
-def _eagerly():
-    return tidemark.executing_eagerly()
-
-
-class _EagerContext:
-    """What ``context.context()`` gives."""
-
-    def clear_kernel_cache(self):
-        """Kernels are not cached by call here."""
-
-    def executing_eagerly(self):
-        return _eagerly()
-
-
-def _config():
-    from tidemark.config import experimental  # loaded on first use
-
-    return {"is_op_determinism_enabled": experimental.is_op_determinism_enabled}
-
-
-def _data_structures():
-    from tidemark._trackable import tracking  # loaded on first use
-
-    return {"ListWrapper": tracking.ListWrapper, "_DictWrapper": tracking._DictWrapper}
-
-
-def _sparse_csr():
-    from tidemark.sparse import _products  # loaded on first use
-
-    return {
-        name: getattr(_products, name)
-        for name in (
-            "csr_sparse_matrix_to_sparse_tensor",
-            "sparse_matrix_sparse_mat_mul",
-            "sparse_tensor_to_csr_sparse_matrix",
-        )
-    }
-
-
-def _math_ops():
-    return {"is_nan": math.is_nan}
-
-
-def _type_spec_registry():
-    return {"lookup": specs.lookup, "get_name": specs.registered_name}
-
-
-def _tensor_util():
-    return {"constant_value": get_static_value, "is_tf_type": is_tensor}
-
-
-def _data_distribute():
-    from tidemark.data._dataset import compute_batch_size  # only datasets need it
-
-    return {"compute_batch_size": compute_batch_size}
-
-
-_EXTRA = {
-    "compiler.tf2xla.python.xla": _xla,
-    "python.data.experimental.ops.distribute": _data_distribute,
-    "python.eager.context": _context,
-    "python.framework.config": _config,
-    "python.framework.tensor_util": _tensor_util,
-    "python.framework.type_spec_registry": _type_spec_registry,
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": _sparse_csr,
-    "python.ops.math_ops": _math_ops,
-    "python.trackable.data_structures": _data_structures,
-}
-
-_EXTRA.update((module, _defining(module)) for module in _DEFINED_IN)
-
-
-def _extra(name):
-    module = types.ModuleType(f"tensorflow.{name}")
-    module.__dict__.update(_EXTRA[name]())
-    return module
-
-
-def _package(name):
-    module = types.ModuleType(f"tensorflow.{name}")
-    module.__path__ = []
-    return module

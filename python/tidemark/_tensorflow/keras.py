@@ -1,4 +1,7 @@
-"""``tf.keras``: the real Keras 3, on its TensorFlow backend, with this package in its place."""
+"""``tf.keras``: the real Keras 3, on its TensorFlow backend, with this package in its place.
+
+With ``TF_USE_LEGACY_KERAS=1`` it is Keras 2, the package ``tf_keras``.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ class KerasMissingError(AttributeError):
 
 def load(name):
     """``tf.keras``, or one of Keras's modules that TensorFlow lists as its own."""
+    if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
+        return _load_keras_2(name)
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     try:
         install_as_tensorflow()
@@ -29,4 +34,20 @@ def load(name):
             f"Keras runs on its {keras.config.backend()} backend in this process; set "
             "KERAS_BACKEND=tensorflow before it is imported"
         )
+    # With the older names that TensorFlow's users know, as there.
+    keras = importlib.import_module("keras._tf_keras.keras")
+    return keras if name == "keras" else getattr(keras, name)
+
+
+def _load_keras_2(name):
+    install_as_tensorflow()
+    try:
+        keras = importlib.import_module("tf_keras")
+    except ModuleNotFoundError as error:
+        if error.name != "tf_keras":
+            raise
+        raise KerasMissingError(
+            f"TF_USE_LEGACY_KERAS is set, so tf.{name} is Keras 2, and it is not installed: "
+            "pip install --no-deps tf_keras"
+        ) from None
     return keras if name == "keras" else getattr(keras, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 
@@ -14,7 +15,7 @@ class Finder(importlib.abc.MetaPathFinder):
     """Finds the modules of Keras that need a guard, and puts it up once they have run."""
 
     def find_spec(self, fullname, path=None, target=None):
-        guard = _GUARDS.get(fullname)
+        guard = _GUARDS.get(fullname) or _guard_of_keras_2(fullname)
         spec = guard and importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if not spec or not spec.loader:
             return None
@@ -26,3 +27,9 @@ class Finder(importlib.abc.MetaPathFinder):
 
         spec.loader.exec_module = then_guard
         return spec
+
+
+def _guard_of_keras_2(name):
+    if not name.startswith("tf_keras.src."):
+        return None
+    return importlib.import_module("tidemark._tensorflow.keras2_guards").GUARDS.get(name)

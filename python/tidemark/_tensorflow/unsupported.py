@@ -40,7 +40,37 @@ UNSUPPORTED = {
     "tf.distribute.cluster_resolver.TFConfigClusterResolver": _WORKERS,
     "tf.distribute.DistributedDataset": _WORKERS,
     "tf.distribute.DistributedIterator": _WORKERS,
+    "tf.distribute.coordinator.ClusterCoordinator": _WORKERS,
+    "tf.distribute.coordinator.PerWorkerValue": _WORKERS,
+    "tf.distribute.coordinator.RemoteValue": _WORKERS,
+    "tf.distribute.experimental.coordinator.ClusterCoordinator": _WORKERS,
+    "tf.distribute.experimental.coordinator.PerWorkerValues": _WORKERS,
+    "tf.distribute.experimental.coordinator.RemoteValue": _WORKERS,
+    "tf.distribute.experimental.PreemptionCheckpointHandler": _WORKERS,
+    "tf.distribute.experimental.TerminationConfig": _WORKERS,
+    "tf.distribute.Server": _WORKERS,
+    "tf.config.experimental_connect_to_cluster": _WORKERS,
+    "tf.config.experimental_connect_to_host": _WORKERS,
+    "tf.raw_ops.CudnnRNN": _CUDNN,
     "tf.raw_ops.CudnnRNNV3": _CUDNN,
+    **{
+        f"tf.tpu.experimental.embedding.{name}": _TPU
+        for name in (
+            "Adagrad", "AdagradMomentum", "Adam", "CustomCombiner", "CustomOptimizer", "FTRL",
+            "FeatureConfig", "QuantizationConfig", "RowIdInitializer", "SGD",
+            "SparseCoreEmbeddingConfig", "TPUEmbedding", "TPUEmbeddingForServing",
+            "TPUEmbeddingV0", "TPUEmbeddingV2", "TableConfig", "serving_embedding_lookup",
+        )
+    },
+    **{
+        f"tf.tpu.experimental.{name}": _TPU
+        for name in (
+            "DeviceAssignment", "DeviceOrderMode", "HardwareFeature",
+            "HardwareFeature.EmbeddingFeature", "HardwareFeature.EmbeddingFeature.UNSUPPORTED",
+            "HardwareFeature.EmbeddingFeature.V1", "HardwareFeature.EmbeddingFeature.V2",
+            "TPUSystemMetadata",
+        )
+    },
     **{
         f"tf.experimental.dtensor.{name}": _DTENSOR
         for name in (
@@ -62,7 +92,10 @@ class _Raising(type):
     def __getattr__(cls, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise unimplemented(f"{cls.__tf_names__[0]}.{name}")
+        full = f"{cls.__tf_names__[0]}.{name}"
+        if full in UNSUPPORTED:  # a name inside a class
+            return stand_in(full)
+        raise unimplemented(full)
 
 
 def unimplemented(name):
@@ -99,8 +132,8 @@ def module_of(space):
     module.__dict__.update(names_under(space))
     for name in UNSUPPORTED:
         rest = name[len(space) + 1 :] if name.startswith(space + ".") else ""
-        if "." in rest:
-            inner = rest.partition(".")[0]
+        inner = rest.partition(".")[0]
+        if "." in rest and f"{space}.{inner}" not in UNSUPPORTED:  # of a class, if it is there
             setattr(module, inner, module_of(f"{space}.{inner}"))
     sys.modules[module.__name__] = module
     return module

@@ -8,7 +8,12 @@ import re
 from tidemark import _tidemark, nest
 from tidemark._export import export
 from tidemark._graph.scopes import name_scope
-from tidemark._trackable.tracking import notice_new_attribute
+from tidemark._trackable.tracking import (
+    AutoTrackable,
+    NoDependency,
+    notice_new_attribute,
+    untracked,
+)
 
 _VALID_NAME = re.compile(r"^[A-Za-z_]([A-Za-z0-9_])*$")
 
@@ -19,10 +24,10 @@ def _snake_case(name):
 
 
 @export("tf.Module")
-class Module:
+class Module(AutoTrackable):
     """Finds the variables and modules among its attributes, and in what those hold."""
 
-    _TF_MODULE_IGNORED_PROPERTIES = frozenset()
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset({"_self_unconditional_checkpoint_dependencies"})
 
     def __init__(self, name=None):
         if name is None:
@@ -38,6 +43,8 @@ class Module:
         self._name_scope = name_scope(self._scope_name)
 
     def __setattr__(self, name, value):
+        if isinstance(value, NoDependency):
+            value = untracked(self, name, value)
         object.__setattr__(self, name, value)
         if "_self_waiting_restore" in self.__dict__:
             notice_new_attribute(self, name, value)

@@ -39,6 +39,23 @@ class Trackable:
         parts[name] = trackable
         return trackable
 
+    @property
+    def _setattr_tracking(self):
+        return getattr(self, "_self_setattr_tracking", True)
+
+    @_setattr_tracking.setter
+    def _setattr_tracking(self, value):
+        object.__setattr__(self, "_self_setattr_tracking", value)
+
+    def _add_variable_with_custom_getter(self, name, shape=None, dtype=None, initializer=None,
+                                         getter=None, overwrite=False, **kwargs):  # fmt: skip
+        """A variable that a function makes, as a part under a name."""
+        made = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
+        if is_trackable(made):
+            self._track_trackable(made, name=name, overwrite=overwrite)
+            self._handle_deferred_dependencies(name, made)
+        return made
+
     def _handle_deferred_dependencies(self, name, trackable):
         """Restores a part that appears after its checkpoint was read."""
         if "_self_waiting_restore" in self.__dict__:
@@ -65,7 +82,9 @@ class AutoTrackable(Trackable):
     """Tracks what is set as its attributes."""
 
     def __setattr__(self, name, value):
-        if getattr(self, "_self_setattr_tracking", True):
+        if isinstance(value, NoDependency):
+            value = untracked(self, name, value)
+        elif getattr(self, "_self_setattr_tracking", True):
             self._maybe_initialize_trackable()
             parts = self._self_unconditional_checkpoint_dependencies
             if is_trackable(value) or is_container(value):
@@ -99,6 +118,12 @@ class NoDependency:
         self.value = value
 
 
+def untracked(holder, name, wrapped):
+    """The value in a NoDependency; the holder notes that its attribute is no part of it."""
+    holder.__dict__.setdefault("_self_untracked", set()).add(name)
+    return wrapped.value
+
+
 class ListWrapper(list):
     """A list that was wrapped to be tracked; lists need no wrapping here, so none is made."""
 
@@ -121,7 +146,7 @@ def no_automatic_dependency_tracking(method):
     """A method that sets attributes without tracking them."""
 
     @functools.wraps(method)
-    def untracked(self, *args, **kwargs):
+    def not_tracking(self, *args, **kwargs):
         before = getattr(self, "_self_setattr_tracking", True)
         object.__setattr__(self, "_self_setattr_tracking", False)
         try:
@@ -129,4 +154,4 @@ def no_automatic_dependency_tracking(method):
         finally:
             object.__setattr__(self, "_self_setattr_tracking", before)
 
-    return untracked
+    return not_tracking

@@ -126,3 +126,32 @@ class identity_initializer(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return self.gain * tf.eye(*shape, dtype=dtype or self.dtype)
+
+
+class uniform_unit_scaling_initializer(Initializer):
+    """Uniform numbers whose products with inputs of size 1 have size ``factor``."""
+
+    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
+        super().__init__(dtype)
+        self.factor, self.seed = factor, seed
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        inputs = math.prod(int(size) for size in shape[:-1])
+        limit = math.sqrt(3 / max(1.0, inputs)) * self.factor
+        return tf.random.uniform(shape, -limit, limit, dtype or self.dtype, seed=self.seed)
+
+
+def he_normal(seed=None):
+    return variance_scaling_initializer(2.0, "fan_in", "truncated_normal", seed)
+
+
+def he_uniform(seed=None):
+    return variance_scaling_initializer(2.0, "fan_in", "uniform", seed)
+
+
+def lecun_normal(seed=None):
+    return variance_scaling_initializer(1.0, "fan_in", "truncated_normal", seed)
+
+
+def lecun_uniform(seed=None):
+    return variance_scaling_initializer(1.0, "fan_in", "uniform", seed)

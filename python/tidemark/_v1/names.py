@@ -163,7 +163,7 @@ NAMES = {
     "trainable_variables": variables.trainable_variables,
     "truncated_normal": truncated_normal,
     "truncated_normal_initializer": initializers.truncated_normal_initializer,
-    "uniform_unit_scaling_initializer": initializers.variance_scaling_initializer,
+    "uniform_unit_scaling_initializer": initializers.uniform_unit_scaling_initializer,
     "variable_scope": scopes.variable_scope,
     "variables_initializer": variables.variables_initializer,
     "variance_scaling_initializer": initializers.variance_scaling_initializer,

@@ -8,6 +8,7 @@ tf.config.experimental.get_memory_info("CPU:0")["peak"]     # works on the CPU
 from __future__ import annotations
 
 from tidemark import _tidemark
+from tidemark._tensorflow import unsupported as _unsupported
 from tidemark.config import experimental, optimizer, threading
 from tidemark.config._devices import (
     LogicalDevice,
@@ -51,3 +52,5 @@ def functions_run_eagerly():
 
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
+
+globals().update(_unsupported.names_under("tf.config"))

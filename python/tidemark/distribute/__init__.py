@@ -37,3 +37,4 @@ from tidemark.distribute._values import DistributedValues
 
 globals().update(_unsupported.names_under("tf.distribute"))
 cluster_resolver = _unsupported.module_of("tf.distribute.cluster_resolver")
+coordinator = _unsupported.module_of("tf.distribute.coordinator")

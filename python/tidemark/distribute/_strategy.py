@@ -41,6 +41,8 @@ def _contexts():
 class Strategy:
     """Where variables live and functions run; here on the one device."""
 
+    _should_use_with_coordinator = False  # one process runs everything
+
     def __init__(self, extended=None):
         self._extended = StrategyExtended(self) if extended is None else extended
 

@@ -6,3 +6,4 @@ from tidemark._tensorflow import unsupported as _unsupported
 from tidemark.distribute._strategy import CentralStorageStrategy
 
 globals().update(_unsupported.names_under("tf.distribute.experimental"))
+coordinator = _unsupported.module_of("tf.distribute.experimental.coordinator")

@@ -15,6 +15,7 @@ PREDICT_INPUTS = "inputs"
 PREDICT_METHOD_NAME = "tensorflow/serving/predict"
 PREDICT_OUTPUTS = "outputs"
 SAVED_MODEL_FILENAME_PB = "saved_model.pb"
+SAVED_MODEL_FILENAME_PBTXT = "saved_model.pbtxt"
 SERVING = "serve"
 TPU = "tpu"
 TRAINING = "train"
@@ -29,3 +30,9 @@ __all__ = [
     "load",
     "save",
 ]
+
+
+def __getattr__(name):
+    if name == "load_v2":  # of TensorFlow 1
+        return load
+    raise AttributeError(f"module 'tidemark.saved_model' has no attribute {name!r}")

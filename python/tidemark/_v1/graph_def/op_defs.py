@@ -37,6 +37,8 @@ class Attribute:
             return "?" if text == "?" else []
         if self.kind == "list(type)":
             return [dtypes.as_dtype(item) for item in text.split(",") if item]
+        if self.kind == "float":
+            return float(text)  # "inf", too
         if self.kind.startswith("list"):
             return [ast.literal_eval(item) for item in text.split(",") if item]
         return ast.literal_eval(text)
@@ -58,14 +60,20 @@ class Definition:
 
 @functools.cache
 def recorded():
-    """TensorFlow's definitions by name."""
+    """TensorFlow's operations by name: their lines, most of which nobody reads."""
     text = (pathlib.Path(__file__).parent / "op_defs.tsv").read_text()
-    return {made.name: made for made in map(Definition, text.splitlines())}
+    return {line.partition("\t")[0]: line for line in text.splitlines()}
+
+
+@functools.cache
+def _read(name):
+    line = recorded().get(name)
+    return None if line is None else Definition(line)
 
 
 def find(name):
     """The definition of an operation; None."""
-    return recorded().get(name) or _of_library(name)
+    return _read(name) or _of_library(name)
 
 
 _KINDS = {"bool": "bool", "int": "int", "float": "float", "dtype": "type", "string": "string",

@@ -46,9 +46,9 @@ class _RawCall(Call):
 
 def is_computed(name):
     """Whether there is something here that does what the operation does."""
-    if name in NEEDS_GRAPH or op_defs.find(name) is None:
+    if name in NEEDS_GRAPH or (name not in READERS and table.rule_by_theirs(name) is None):
         return False
-    return name in READERS or table.rule_by_theirs(name) is not None
+    return op_defs.find(name) is not None
 
 
 def _inferred(definition):

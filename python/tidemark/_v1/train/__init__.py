@@ -27,8 +27,8 @@ _HOMES = {
     ],
     "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
     "checkpoint_state": [
-        "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint", "list_variables",
-        "load_checkpoint", "load_variable", "update_checkpoint_state",
+        "NewCheckpointReader", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
+        "list_variables", "load_checkpoint", "load_variable", "update_checkpoint_state",
     ],
     "saver": ["Saver"],
     "steps": [

@@ -100,6 +100,11 @@ def load_checkpoint(ckpt_dir_or_file):
     return CheckpointReader(path)
 
 
+def NewCheckpointReader(filepattern):
+    """A reader of the checkpoint with this prefix."""
+    return CheckpointReader(filepattern)
+
+
 def load_variable(ckpt_dir_or_file, name):
     """The array of one name."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))

@@ -52,8 +52,8 @@ from tidemark.compat.v1._functions import (
 )
 from tidemark.tensor_shape import Dimension
 
-_MODULES = ("app", "data", "flags", "gfile", "image", "io", "logging", "python_io", "ragged",
-            "random", "strings", "test")  # fmt: skip
+_MODULES = ("app", "data", "flags", "gfile", "image", "initializers", "io", "logging", "python_io",
+            "ragged", "random", "strings", "test")  # fmt: skip
 
 
 def __getattr__(name):
@@ -63,6 +63,8 @@ def __getattr__(name):
         from tidemark._v1 import summary  # only sessions need it
 
         return summary
+    if name in ("Variable", "VariableV1"):
+        return _importlib.import_module("tidemark.compat.v1._variable").Variable
     if name in _MODULES:
         return _importlib.import_module(f"tidemark.compat.v1.{name}")
     from tidemark._v1.names import find  # only sessions need it

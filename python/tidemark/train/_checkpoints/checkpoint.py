@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.variable import Variable
@@ -50,7 +51,8 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, root=None, **kwargs):
         self._save_counter = None
-        self._root = root
+        self._given_root = root  # or a weak reference to it, where the root holds this
+        root = self._root
         for name in sorted(kwargs):
             value = kwargs[name]
             if not objects.is_part(value) and not isinstance(value, (list, tuple, dict)):
@@ -67,10 +69,15 @@ class Checkpoint(AutoTrackable):
             )
 
     def __setattr__(self, name, value):
-        if name in ("_root", "_save_counter"):
+        if name in ("_given_root", "_save_counter"):
             self.__dict__[name] = value
             return
         super().__setattr__(name, value)
+
+    @property
+    def _root(self):
+        given = self._given_root
+        return given() if isinstance(given, weakref.ref) else given
 
     def _checkpoint_parts(self):
         """All that is saved, by name: the root's parts count as the checkpoint's own."""

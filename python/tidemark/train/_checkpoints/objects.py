@@ -143,8 +143,9 @@ def children(value):
     found = {}
     if isinstance(value, Trackable):
         found.update(value._trackable_children())
+    hidden = vars(value).get("_self_untracked", ())
     for name, part in vars(value).items():
-        if name not in found and _is_attribute_of(value, name, part):
+        if name not in found and name not in hidden and _is_attribute_of(value, name, part):
             found[name] = part
     return found
 
@@ -152,12 +153,14 @@ def children(value):
 def _is_attribute_of(holder, name, part):
     """Whether an attribute that nobody tracked is part of its holder all the same.
 
-    In a module everything is. Where Keras tracks, the layers in lists and dictionaries of a model
-    are: TensorFlow leaves them out, and what they have learned is lost.
+    In a module everything is, unless it tracks itself as Keras 2 does. Where Keras tracks, the
+    layers in lists and dictionaries of a model are: TensorFlow leaves them out, and what they have
+    learned is lost.
     """
     if name.startswith(_HIDDEN):
         return False
-    if isinstance(holder, AutoTrackable):
+    keeps_all = isinstance(holder, Module) and type(holder).__setattr__ is Module.__setattr__
+    if isinstance(holder, AutoTrackable) and not keeps_all:
         return not name.startswith("_") and isinstance(part, (list, dict)) and is_part(part)
     return _is_tracked(part)
 

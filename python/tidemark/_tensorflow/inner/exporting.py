@@ -1,0 +1,43 @@
+"""``tensorflow.python.util.tf_export``: public names as marks on functions and classes."""
+
+from __future__ import annotations
+
+import functools
+
+_named = {}  # public name → the thing that a library gave it
+
+
+class api_export:
+    """Notes the public names of what it decorates."""
+
+    def __init__(self, *names, api_name="tensorflow", v1=None, allow_multiple_exports=True):
+        self._names, self._names_v1, self._api = names, names if v1 is None else v1, api_name
+
+    def __call__(self, thing):
+        mark = "keras" if self._api == "keras" else "tf"
+        setattr(thing, f"_{mark}_api_names", self._names)
+        setattr(thing, f"_{mark}_api_names_v1", self._names_v1)
+        for name in (*self._names, *self._names_v1):
+            _named.setdefault(name, thing)
+        return thing
+
+    def export_constant(self, module_name, name):
+        """Constants carry no marks."""
+
+
+tf_export = functools.partial(api_export, api_name="tensorflow")
+keras_export = functools.partial(api_export, api_name="keras")
+
+
+def get_canonical_name_for_symbol(symbol, api_name="tensorflow", add_prefix_to_v1_names=False):
+    """The first public name that is not old; None if there is none."""
+    names = getattr(symbol, "_keras_api_names" if api_name == "keras" else "_tf_api_names", ())
+    if not names and api_name == "tensorflow":
+        names = [name.removeprefix("tf.") for name in getattr(symbol, "__tf_names__", ())]
+    old = getattr(symbol, "_tf_deprecated_api_names", ())
+    return next((name for name in names if name not in old), names[0] if names else None)
+
+
+def get_symbol_from_name(name):
+    """What a library exported under a public name; None."""
+    return _named.get(name)
