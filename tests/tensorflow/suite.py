@@ -105,7 +105,8 @@ def watch(command, folder, lines) -> str:
     environ = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", TEST_TMPDIR=folder, TMPDIR=folder)
     environ.setdefault("TIDEMARK_NUM_THREADS", "1")
     packages = [str(PACKAGES)] if "--tidemark" in command else []
-    environ["PYTHONPATH"] = os.pathsep.join((str(HERE), *packages))
+    given = [environ["PYTHONPATH"]] if environ.get("PYTHONPATH") else []
+    environ["PYTHONPATH"] = os.pathsep.join((str(HERE), *given, *packages))
     log = Path(folder) / "log"
     start = time.monotonic()
     with open(log, "ab") as out:
