@@ -79,14 +79,17 @@ globals().update(_unsupported.names_under("tf.raw_ops"))
 
 @_functools.cache
 def __getattr__(name):
-    from tidemark._tensorflow import variable_ops  # few programs use these
+    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
     from tidemark._v1.graph_def import raw_calls
 
     if name in variable_ops.NAMES:
         return variable_ops.NAMES[name]
-    if name.startswith("_") or not raw_calls.is_computed(name):
+    if not name.startswith("_") and raw_calls.is_computed(name):
+        return raw_calls.function(name)
+    found = raw_functions.function(name)
+    if found is None:
         raise AttributeError(f"module 'tensorflow.raw_ops' has no attribute {name!r}")
-    return raw_calls.function(name)
+    return found
 
 
 def __dir__():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tidemark as tf
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.methods import Reference
+from tidemark._v1.graph_def import raw_calls
 
 
 def _variable(handle):
@@ -217,14 +218,13 @@ _SPARSE = ("Adadelta", "AdagradV2", "CenteredRMSProp", "Ftrl", "FtrlV2", "KerasM
 def _adjusted(name, function):
     """ResourceApplyGradientDescent calls its gradient ``delta``, others ``grad``."""
 
-    def apply(**given):
+    def computed(**given):
         if "delta" in given:
             given["grad"] = given.pop("delta")
-        return function(**given)
+        function(**given)
+        return []
 
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"TensorFlow's operation {name}."
-    return apply
+    return raw_calls.keyword_function(name, computed)
 
 
 def _made():
