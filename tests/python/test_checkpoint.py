@@ -5,6 +5,7 @@ import gc
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -337,6 +338,52 @@ def test_a_save_killed_at_any_moment_leaves_one_that_loads(tmp_path):
     assert last > 0
     tf.train.Checkpoint(v=v).save(str(tmp_path / "last"))
     assert not [name for name in os.listdir(tmp_path) if "writing" in name]  # tidied away
+
+
+def test_saving_holds_nothing_twice_and_restoring_one_tensor(tmp_path):
+    each = 1 << 20
+    variables = [tf.Variable(tf.fill([each // 4], float(n))) for n in range(16)]
+    checkpoint = tf.train.Checkpoint(v=variables)
+
+    def added(act):
+        gc.collect()
+        tf.memory.reset_peak()
+        before = tf.memory.stats().live
+        act()
+        return tf.memory.stats().peak - before
+
+    path = str(tmp_path / "ck")
+    assert added(lambda: checkpoint.write(path)) < each / 4
+    for variable in variables:
+        variable.assign(tf.zeros([each // 4]))
+    assert added(lambda: checkpoint.read(path)) < 1.25 * each
+    assert [v.numpy()[7] for v in variables] == list(range(16))
+
+
+def test_a_save_that_is_interrupted_leaves_what_was_there(tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    variables = [tf.Variable(tf.zeros([1 << 21])) for _ in range(4)]
+    checkpoint = tf.train.Checkpoint(v=variables)
+    path = checkpoint.write(str(tmp_path / "ck"))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for delay in (0.003, 0.01, 0.03, 0.1):
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with contextlib.suppress(KeyboardInterrupt):
+                while True:
+                    for variable in variables:
+                        variable.assign_add(tf.ones_like(variable))
+                    checkpoint.write(path)
+            others = [tf.Variable(tf.zeros([1 << 21])) for _ in range(4)]
+            tf.train.Checkpoint(v=others).read(path).assert_consumed()
+            assert len({v.numpy()[at] for v in others for at in (0, -1)}) == 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    checkpoint.write(path)
+    assert len(os.listdir(tmp_path)) == 2
 
 
 def test_saving_and_restoring_is_flat(tmp_path):

@@ -44,6 +44,20 @@ def test_memory_info_works_on_the_cpu():
         tf.config.experimental.get_memory_info("GPU:0")
 
 
+def test_without_a_gpu_programs_go_on_and_are_told_why():
+    if tf.config.list_physical_devices("GPU"):
+        pytest.skip("there is one: tests/gpu/run")
+    assert not tf.test.is_gpu_available() and tf.test.gpu_device_name() == ""
+    with tf.device("/GPU:0"):
+        assert (tf.ones(2) + 1.0).device.endswith("device:CPU:0")
+    tf.config.set_soft_device_placement(False)
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no GPU: "), tf.device("/GPU:0"):
+            pass
+    finally:
+        tf.config.set_soft_device_placement(True)
+
+
 def test_memory_growth_is_how_it_is():
     tf.config.experimental.set_memory_growth(CPU, True)
     assert tf.config.experimental.get_memory_growth(CPU) is True

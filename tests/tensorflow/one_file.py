@@ -107,6 +107,10 @@ def load(checkout, file):
     sys.modules[name] = module
     importlib.import_module(name.rpartition(".")[0])
     finder.run_source(module.__file__, module)
+    if "enable_numpy_methods_on_tensor()" in Path(module.__file__).read_text(encoding="utf-8"):
+        import tensorflow as tf  # what the file does before it runs its tests, by its public name
+
+        tf.experimental.numpy.experimental_enable_numpy_behavior()
     return module
 
 

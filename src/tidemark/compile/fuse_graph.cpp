@@ -175,6 +175,7 @@ void FuseGraph::classify(FusableNode& n) const {
 void FuseGraph::classify_random(FusableNode& n) const {
   const graph::Node& node = *n.node;
   if (node.outputs[0].dtype != DType::float32) return;
+  if (!target_of(node).fusion().can_have(fusion::Code::random)) return;
   const Distribution distribution = node.op->distribution();
   n.drawn = distribution == Distribution::uniform  ? fusion::Drawn::uniform
             : distribution == Distribution::normal ? fusion::Drawn::normal
@@ -200,6 +201,8 @@ void FuseGraph::classify_reduction(FusableNode& n) const {
       (first != reduced.begin() || std::find(after_first, reduced.end(), true) != reduced.end())) {
     return;
   }
+  const fusion::Code code = is_last ? fusion::Code::reduce : fusion::Code::collect;
+  if (!target_of(node).fusion().can_have(code)) return;
   n.kind = is_last ? FusedKind::reduce : FusedKind::collect;
   n.row_dims = static_cast<int>(reduced.end() - (is_last ? first : after_first));
   n.reduction = *reduction;

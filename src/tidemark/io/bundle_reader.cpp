@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/base/wire.h"
 #include "tidemark/io/bundle_format.h"
@@ -169,6 +170,7 @@ Tensor BundleReader::read_whole(std::string_view key, const Entry& entry) const 
   auto* to = static_cast<char*>(out.mutable_raw_data());
   uint32_t checksum = 0;
   for (uint64_t at = 0; at < entry.bytes; at += kPiece) {
+    check_interrupt();
     const uint64_t count = std::min(kPiece, entry.bytes - at);
     file->read(entry.offset + at, to + at, count);
     checksum = text::crc32c({to + at, count}, checksum);
@@ -259,6 +261,7 @@ void BundleReader::verify(std::string_view key) const {
   std::string piece(std::min(kPiece, entry.bytes), '\0');
   uint32_t checksum = 0;
   for (uint64_t at = 0; at < entry.bytes; at += kPiece) {
+    check_interrupt();
     const uint64_t count = std::min(kPiece, entry.bytes - at);
     file->read(entry.offset + at, piece.data(), count);
     checksum = text::crc32c({piece.data(), count}, checksum);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/bytes_sink.h"
@@ -108,6 +109,7 @@ uint32_t BundleWriter::write_plain(std::string_view bytes) {
   constexpr size_t kPiece = size_t{1} << 20;
   uint32_t checksum = 0;
   for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    check_interrupt();
     const std::string_view piece = bytes.substr(at, kPiece);
     checksum = text::crc32c(piece, checksum);
     data_.write(piece);

@@ -1,5 +1,7 @@
 #include "tidemark/kernels/cuda/compiler.h"
 
+#include <algorithm>
+
 #include "tidemark/kernels/cuda/launch.h"
 #include "tidemark/kernels/cuda/ops_table.h"
 #include "tidemark/kernels/cuda/step.h"
@@ -11,14 +13,11 @@ namespace {
 
 using fusion::Program;
 
-[[noreturn]] void fail_unwritten(const Program& program) {
-  fail<UnimplementedError>("no kernel is written yet for ", fusion::describe_ops(program),
-                           ": random numbers and sums over columns are not fused on a GPU");
-}
-
 void check(const Program& program) {
   fusion::verify(program);
-  if (!can_emit(program)) fail_unwritten(program);
+  if (can_emit(program)) return;
+  fail<InternalError>("a GPU has no code for ", fusion::describe_ops(program),
+                      ", as its compiler says");
 }
 
 class CudaProgram final : public fusion::CompiledProgram {
@@ -36,8 +35,16 @@ class CudaProgram final : public fusion::CompiledProgram {
   const Program program_;
 };
 
+/// What both kinds of steps have in common: they run on a stream and nowhere else.
+class CudaFused : public fusion::FusedStep, public CudaStep {
+ public:
+  void compute(std::span<const Tensor>, std::span<const Tensor>, void*) const final {
+    fail<InternalError>("[", describe(), "] was made for a GPU and called on the host");
+  }
+};
+
 /// A program as a node of a graph. The kernel is found with its first run on a stream.
-class CudaGroup final : public fusion::FusedStep, public CudaStep {
+class CudaGroup final : public CudaFused {
  public:
   CudaGroup(Program program, std::vector<Shape> input_shapes)
       : compiled_(std::move(program)),
@@ -58,6 +65,9 @@ class CudaGroup final : public fusion::FusedStep, public CudaStep {
     return {fusion::shown(compiled_.program())};
   }
   const std::vector<Shape>& output_shapes() const override { return output_shapes_; }
+  DType output_dtype(size_t output) const override {
+    return compiled_.program().output_dtype(output);
+  }
   bool may_write_into(size_t output, size_t input) const override {
     return compiled_.may_write_into(output, input) &&
            input_shapes_[input] == output_shapes_[output];
@@ -68,15 +78,8 @@ class CudaGroup final : public fusion::FusedStep, public CudaStep {
     const auto code = code_for(stream, compiled_.program(), walk_);
     launch_program(stream, *code, compiled_.program(), walk_, inputs, outputs);
   }
-  void run(std::span<Tensor>, std::span<Tensor>) const override { fail_on_host(); }
-  void compute(std::span<const Tensor>, std::span<const Tensor>, void*) const override {
-    fail_on_host();
-  }
 
  private:
-  [[noreturn]] void fail_on_host() const {
-    fail<InternalError>("[", describe(), "] was made for a GPU and called on the host");
-  }
   bool equals(const graph::Special& other) const override {
     const auto& group = static_cast<const CudaGroup&>(other);
     return group.compiled_.program() == compiled_.program() && group.input_shapes_ == input_shapes_;
@@ -88,8 +91,85 @@ class CudaGroup final : public fusion::FusedStep, public CudaStep {
   std::vector<Shape> output_shapes_;
 };
 
+/// New values of many variables, a kernel each.
+class CudaSweep final : public CudaFused {
+ public:
+  explicit CudaSweep(std::vector<fusion::SweepItem> items) : items_(std::move(items)) {
+    size_t variables = 0;
+    for (const fusion::SweepItem& item : items_) variables += item.outputs.size();
+    output_shapes_.resize(variables);
+    output_dtypes_.resize(variables);
+    for (const fusion::SweepItem& item : items_) {
+      const Program& program = item.compiled->program();
+      const Walk& walk = walks_.emplace_back(program, item.input_shapes);
+      for (size_t o = 0; o < item.outputs.size(); ++o) {
+        const auto variable = static_cast<size_t>(item.outputs[o]);
+        output_shapes_[variable] = fusion::output_shape(program, o, walk.space);
+        output_dtypes_[variable] = program.output_dtype(o);
+      }
+    }
+  }
+
+  std::string_view name() const override { return "sweep"; }
+  std::string describe() const override {
+    return message("sweep over ", output_shapes_.size(), " variables");
+  }
+  size_t bytes() const override {
+    size_t bytes = sizeof *this + output_shapes_.size() * (sizeof(Shape) + sizeof(DType));
+    for (const fusion::SweepItem& item : items_) {
+      bytes += sizeof item + sizeof(Walk) + fusion::bytes_of(item.compiled->program()) +
+               item.input_shapes.size() * (sizeof(Shape) + 2 * sizeof(int));
+    }
+    return bytes;
+  }
+  std::vector<graph::InnerProgram> inner_programs() const override {
+    std::vector<graph::InnerProgram> all;
+    for (const auto& item : items_) all.push_back(fusion::shown(item.compiled->program()));
+    return all;
+  }
+  const std::vector<Shape>& output_shapes() const override { return output_shapes_; }
+  DType output_dtype(size_t output) const override { return output_dtypes_[output]; }
+
+  void enqueue(CudaStream& stream, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+               void*) const override {
+    const size_t first_old = inputs.size() - outputs.size();
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const fusion::SweepItem& item = items_[i];
+      std::vector<Tensor> in, out;
+      for (const int from : item.inputs) {
+        in.push_back(
+            inputs[from >= 0 ? first_old + static_cast<size_t>(from) : static_cast<size_t>(~from)]);
+      }
+      for (const int variable : item.outputs) {
+        out.push_back(outputs[static_cast<size_t>(variable)]);
+      }
+      const Program& program = item.compiled->program();
+      launch_program(stream, *code_for(stream, program, walks_[i]), program, walks_[i], in, out);
+    }
+  }
+
+ private:
+  bool equals(const graph::Special& other) const override {
+    const auto& sweep = static_cast<const CudaSweep&>(other);
+    return std::equal(items_.begin(), items_.end(), sweep.items_.begin(), sweep.items_.end(),
+                      [](const fusion::SweepItem& a, const fusion::SweepItem& b) {
+                        return a.inputs == b.inputs && a.outputs == b.outputs &&
+                               a.input_shapes == b.input_shapes &&
+                               a.compiled->program() == b.compiled->program();
+                      });
+  }
+
+  const std::vector<fusion::SweepItem> items_;
+  std::vector<Walk> walks_;           // by item
+  std::vector<Shape> output_shapes_;  // by variable
+  std::vector<DType> output_dtypes_;
+};
+
 class CudaCompiler final : public fusion::Compiler {
  public:
+  bool can_have(fusion::Code code) const override {
+    return code != fusion::Code::collect && code != fusion::Code::random;
+  }
   bool is_heavy(const OpDef& op, DType dtype) const override {
     const ElementOp* found = find_element_op(op.name(), dtype);
     return found && found->is_heavy;
@@ -108,18 +188,17 @@ class CudaCompiler final : public fusion::Compiler {
                                                         std::vector<Shape>, size_t) const override {
     return nullptr;
   }
-  std::shared_ptr<const graph::VariableUpdates> make_sweep(
-      std::vector<Variable>, std::vector<fusion::SweepItem>) const override {
-    fail<UnimplementedError>("variables on a GPU are not updated in one sweep yet");
+  std::shared_ptr<const fusion::FusedStep> make_sweep(
+      std::vector<fusion::SweepItem> items) const override {
+    return std::make_shared<const CudaSweep>(std::move(items));
   }
   bool can_update(const fusion::Product&, const Program&, std::span<const Shape>,
                   size_t) const override {
     return false;
   }
-  std::shared_ptr<const graph::VariableUpdates> make_product_update(const fusion::Product&,
-                                                                    std::vector<Variable>,
-                                                                    fusion::SweepItem,
-                                                                    size_t) const override {
+  std::shared_ptr<const fusion::FusedStep> make_product_update(const fusion::Product&,
+                                                               fusion::SweepItem,
+                                                               size_t) const override {
     fail<InternalError>("products on a GPU update no variables, as can_update says");
   }
 

@@ -151,25 +151,28 @@ inline void add_fake_streams(Driver& table) {
   table.launch = [](Handle, uint32_t, uint32_t, Handle, void*) -> int { TIDEMARK_FAKE_CALL(); };
 }
 
+inline void add_fake_devices(Driver& table) {
+  table.count_devices = [](int* count) -> int { TIDEMARK_FAKE_CALL(*count = 1); };
+  table.describe = [](int, DeviceFacts* facts) -> int {
+    TIDEMARK_FAKE_CALL((*facts = {"fake", fake.capacity, FakeDriver::kPage, 9, 0, 4}));
+  };
+  table.retain_context = [](int, Handle* context) -> int { TIDEMARK_FAKE_CALL(*context = 1); };
+  table.push_context = [](Handle) -> int { TIDEMARK_FAKE_CALL(++fake.depth); };
+  table.pop_context = []() -> int {
+    --FakeDriver::now().depth;
+    return kDone;
+  };
+  table.memory_info = [](size_t* free, size_t* total) -> int {
+    TIDEMARK_FAKE_CALL(*total = fake.capacity; *free = fake.capacity - fake.created());
+  };
+  table.synchronize = []() -> int { TIDEMARK_FAKE_CALL(); };
+  table.explain = [](int status) { return status == kOutOfMemory ? "out of memory" : "refused"; };
+}
+
 inline const Driver& FakeDriver::table() {
   static const Driver kTable = [] {
-    Driver table = {
-        .count_devices = [](int* count) -> int { TIDEMARK_FAKE_CALL(*count = 1); },
-        .describe = [](int, DeviceFacts* facts) -> int {
-          TIDEMARK_FAKE_CALL((*facts = {"fake", fake.capacity, FakeDriver::kPage, 9, 0, 4}));
-        },
-        .retain_context = [](int, Handle* context) -> int { TIDEMARK_FAKE_CALL(*context = 1); },
-        .push_context = [](Handle) -> int { TIDEMARK_FAKE_CALL(++fake.depth); },
-        .pop_context = []() -> int {
-          --FakeDriver::now().depth;
-          return kDone;
-        },
-        .memory_info = [](size_t* free, size_t* total) -> int {
-          TIDEMARK_FAKE_CALL(*total = fake.capacity; *free = fake.capacity - fake.created());
-        },
-        .synchronize = []() -> int { TIDEMARK_FAKE_CALL(); },
-        .explain = [](int status) { return status == kOutOfMemory ? "out of memory" : "refused"; },
-    };
+    Driver table{};
+    add_fake_devices(table);
     add_fake_memory(table);
     add_fake_streams(table);
     return table;

@@ -16,6 +16,7 @@ class EmulatedCompiler final : public fusion::Compiler {
   EmulatedCompiler(const fusion::Compiler& host, const OpNames& without)
       : host_(host), without_(without) {}
 
+  bool can_have(fusion::Code code) const override { return host_.can_have(code); }
   bool is_heavy(const OpDef& op, DType dtype) const override { return host_.is_heavy(op, dtype); }
   bool takes_programs(const OpDef& product, DType dtype) const override {
     return !without_.contains(product.name()) && host_.takes_programs(product, dtype);

@@ -66,6 +66,9 @@ class TIDEMARK_API Compiler {
   bool can_fuse(const OpDef& op, DType dtype) const {
     return is_fusable(op, dtype) && has_code(op, dtype);
   }
+  /// Whether programs may have instructions of this kind that are no maps: reductions over columns,
+  /// random numbers.
+  virtual bool can_have(Code) const { return true; }
   /// Whether the op costs much more than reading and writing its elements.
   virtual bool is_heavy(const OpDef& op, DType dtype) const = 0;
   /// Whether programs can go on with the result of this op.

@@ -2,7 +2,16 @@
 
 import tensorflow as tf
 
-EagerTensor = type(tf.constant(0))
+
+class _OfValues(type):
+    def __instancecheck__(cls, value):
+        return tf.is_tensor(value) and not tf.is_symbolic_tensor(value)
+
+
+class EagerTensor(metaclass=_OfValues):
+    """Tensors that have a value. Asking one for its class would set up the devices."""
+
+
 Tensor = tf.Tensor
 convert_to_tensor = tf.compat.v1.convert_to_tensor
 convert_to_tensor_v2 = tf.convert_to_tensor

@@ -1,10 +1,13 @@
-"""``tf.experimental.numpy``: some of NumPy's names over tensors.
+"""``tf.experimental.numpy``: NumPy's names over tensors, with NumPy's rules for dtypes.
 
-What libraries use of it is here: types and their limits, constants, ``select``, the switch that
-gives tensors NumPy's methods, and the functions that are ops under the same name.
+Types and their limits, constants and the switch that gives tensors NumPy's methods are here; the
+functions are loaded with the first of them that a program asks for.
 """
 
 from __future__ import annotations
+
+import functools as _functools
+import importlib as _importlib
 
 import numpy as _np
 
@@ -20,44 +23,33 @@ float16, float32, float64 = _np.float16, _np.float32, _np.float64
 complex64, complex128 = _np.complex64, _np.complex128
 int_, float_, complex_, inexact = _np.int64, _np.float64, _np.complex128, _np.inexact
 
-# op names: NumPy's functions, and what does the same under TensorFlow's names.
-_SAME = {
-    "abs": "abs", "absolute": "abs", "add": "add", "angle": "math.angle", "arccos": "acos",
-    "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "argmax": "argmax", "argmin": "argmin",
-    "bitwise_and": "bitwise.bitwise_and", "bitwise_not": "bitwise.invert",
-    "bitwise_or": "bitwise.bitwise_or", "bitwise_xor": "bitwise.bitwise_xor",
-    "broadcast_to": "broadcast_to", "ceil": "math.ceil", "clip": "clip_by_value",
-    "conj": "math.conj", "conjugate": "math.conj", "cos": "cos", "cosh": "cosh",
-    "divide": "divide", "einsum": "einsum", "equal": "equal", "exp": "exp",
-    "expand_dims": "expand_dims", "expm1": "math.expm1", "floor": "floor",
-    "floor_divide": "math.floordiv", "greater": "greater", "greater_equal": "greater_equal",
-    "imag": "math.imag", "isfinite": "math.is_finite", "isinf": "math.is_inf",
-    "isnan": "math.is_nan", "less": "less", "less_equal": "less_equal", "log": "math.log",
-    "log1p": "math.log1p", "logical_and": "logical_and", "logical_not": "logical_not",
-    "logical_or": "logical_or", "logical_xor": "math.logical_xor", "matmul": "matmul",
-    "maximum": "maximum", "minimum": "minimum", "mod": "math.floormod", "multiply": "multiply",
-    "negative": "negative", "nextafter": "math.nextafter", "not_equal": "not_equal",
-    "ones_like": "ones_like", "power": "pow", "real": "math.real",
-    "reciprocal": "math.reciprocal", "remainder": "math.floormod", "reshape": "reshape",
-    "round": "round", "sign": "sign", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt",
-    "square": "square", "squeeze": "squeeze", "stack": "stack", "subtract": "subtract",
-    "tan": "tan", "tanh": "tanh", "tensordot": "tensordot", "tile": "tile",
-    "transpose": "transpose", "true_divide": "truediv", "zeros_like": "zeros_like",
-}  # fmt: skip
+_MODULES = ("_math", "_arrays", "_kinds")  # where the functions are, in the order asked
 
 
 def __getattr__(name):
-    if name not in _SAME:
-        raise AttributeError(f"module 'tidemark.experimental.numpy' has no attribute {name!r}")
-    found = _tf
-    for part in _SAME[name].split("."):
-        found = getattr(found, part)
+    if name == "random":
+        return _importlib.import_module("tidemark.experimental.numpy.random")
+    if not name.startswith("_") and name in _names():
+        return _names()[name]
+    raise AttributeError(f"module 'tidemark.experimental.numpy' has no attribute {name!r}")
+
+
+@_functools.cache
+def _names():
+    found = {}
+    for module in _MODULES:
+        inside = vars(_importlib.import_module(f"tidemark.experimental.numpy.{module}"))
+        for name, value in inside.items():
+            if not name.startswith("_") and callable(value):
+                found.setdefault(name, value)
+    for name in ("array_of", "axes_from_zero", "floating", "is_tensor", "kind_of", "number",
+                 "together", "Tensor"):  # fmt: skip
+        found.pop(name, None)
     return found
 
 
 def __dir__():
-    return sorted({*(n for n in globals() if not n.startswith("_")), *_SAME})
+    return sorted({*(n for n in globals() if not n.startswith("_")), *_names(), "random"})
 
 
 def finfo(dtype):
@@ -77,8 +69,10 @@ def iinfo(dtype):
 
 def array(val, dtype=None, copy=True, ndmin=0):
     """A tensor of the values, with at least ``ndmin`` dimensions."""
-    tensor = _tf.convert_to_tensor(val) if dtype is None else _tf.cast(val, dtype)
-    while tensor.ndim < ndmin:
+    from tidemark.experimental.numpy._kinds import array_of  # loaded with the functions
+
+    tensor = array_of(val, dtype)
+    while ndmin and tensor.shape.rank < ndmin:
         tensor = _tf.expand_dims(tensor, 0)
     return _tf.identity(tensor) if copy else tensor
 
@@ -86,6 +80,35 @@ def array(val, dtype=None, copy=True, ndmin=0):
 def asarray(a, dtype=None):
     """The values as a tensor."""
     return array(a, dtype, copy=False)
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a, dtype=None):
+    """The values as a tensor of at least one dimension."""
+    return array(a, dtype, ndmin=1)
+
+
+def copy(a):
+    """A tensor of the values."""
+    return array(a, copy=True)
+
+
+def issubdtype(arg1, arg2):
+    """Whether one type is of a kind."""
+    return _np.issubdtype(
+        *(d.as_numpy_dtype if isinstance(d, dtypes.DType) else d for d in (arg1, arg2))
+    )
+
+
+def einsum(subscripts, *operands, casting="safe", optimize=False):
+    """Sums of products by letters for axes."""
+    if casting != "safe":
+        raise ValueError("casting argument is not supported.")
+    from tidemark.experimental.numpy._kinds import together  # loaded with the functions
+
+    return _tf.einsum(subscripts, *together(*operands))
 
 
 def select(condlist, choicelist, default=0):
@@ -112,20 +135,31 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
         _tidemark.set_dtype_promotion(True)
 
     def over(function):
-        return lambda self, axis=None, keepdims=False: function(self, axis, keepdims)
+        def method(self, axis=None, dtype=None, out=None, keepdims=None):
+            if out is not None:
+                raise ValueError("Setting out is not supported.")
+            if dtype is not None:
+                self = _tf.cast(self, dtype)
+            return function(self, axis=axis, keepdims=keepdims)
+
+        return method
 
     methods = {
+        "__pos__": lambda self: self,
+        "__round__": lambda self, digits=0: _names()["around"](self, digits),
         "T": property(lambda self: _tf.transpose(self)),
         "astype": lambda self, dtype: _tf.cast(self, dtype),
         "clip": lambda self, a_min=None, a_max=None: _tf.clip_by_value(self, a_min, a_max),
-        "max": over(_tf.reduce_max),
-        "mean": over(_tf.reduce_mean),
-        "min": over(_tf.reduce_min),
-        "prod": over(_tf.reduce_prod),
+        "data": property(lambda self: self),
+        "flatten": lambda self, order="C": _names()["flatten"](self, order),
+        "max": over(_names()["amax"]),
+        "mean": over(_names()["mean"]),
+        "min": over(_names()["amin"]),
+        "prod": over(_names()["prod"]),
         "ravel": lambda self: _tf.reshape(self, [-1]),
         "reshape": lambda self, *shape: _tf.reshape(self, shape[0] if len(shape) == 1 else shape),
         "size": property(lambda self: int(_np.prod(self._shape_tuple(), dtype=_np.int64))),
-        "sum": over(_tf.reduce_sum),
+        "sum": over(_names()["sum"]),
         "tolist": lambda self: self.numpy().tolist(),
         "transpose": lambda self, *axes: _tf.transpose(self, list(axes) or None),
     }
