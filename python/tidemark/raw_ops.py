@@ -93,10 +93,9 @@ def __getattr__(name):
 
 
 def __dir__():
-    from tidemark._tensorflow import variable_ops  # few programs use these
+    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
     from tidemark._v1.graph_def import op_defs, raw_calls
 
     made = [name for name in op_defs.recorded() if raw_calls.is_computed(name)]
-    return sorted(
-        {*made, *variable_ops.NAMES, *(name for name in globals() if not name.startswith("_"))}
-    )
+    own = (name for name in globals() if not name.startswith("_"))
+    return sorted({*made, *variable_ops.NAMES, *raw_functions.names(), *own})

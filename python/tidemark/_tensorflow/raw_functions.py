@@ -10,29 +10,13 @@ import functools
 
 import tidemark as tf
 from tidemark._tidemark import call
-from tidemark._v1.graph_def import raw_calls
+from tidemark._v1.graph_def import op_defs, raw_calls
 
 _TABLE = """
-AccumulateNV2 tf.add_n inputs
 AdjustContrastv2 tf.image.adjust_contrast images contrast_factor
 AdjustHue tf.image.adjust_hue images delta
 AdjustSaturation tf.image.adjust_saturation images scale
 AvgPool3D tf.nn.avg_pool3d input ksize strides padding data_format
-BatchCholesky tf.linalg.cholesky input
-BatchFFT tf.signal.fft input
-BatchFFT2D tf.signal.fft2d input
-BatchFFT3D tf.signal.fft3d input
-BatchIFFT tf.signal.ifft input
-BatchIFFT2D tf.signal.ifft2d input
-BatchIFFT3D tf.signal.ifft3d input
-BatchMatrixBandPart tf.linalg.band_part input num_lower num_upper
-BatchMatrixDeterminant tf.linalg.det input
-BatchMatrixDiag tf.linalg.diag diagonal
-BatchMatrixDiagPart tf.linalg.diag_part input
-BatchMatrixInverse tf.linalg.inv input adjoint
-BatchMatrixSetDiag tf.linalg.set_diag input diagonal
-BatchMatrixSolve tf.linalg.solve matrix rhs adjoint
-BatchMatrixTriangularSolve tf.linalg.triangular_solve matrix rhs lower adjoint
 BatchToSpaceND tf.batch_to_space input block_shape crops
 BesselI0 tf.math.special.bessel_i0 x
 BesselI1 tf.math.special.bessel_i1 x
@@ -93,10 +77,6 @@ RFFT2D tf.signal.rfft2d input fft_length
 RFFT3D tf.signal.rfft3d input fft_length
 RGBToHSV tf.image.rgb_to_hsv images
 ReduceJoin tf.compat.v1.reduce_join inputs reduction_indices keep_dims separator
-SegmentMaxV2 tf.math.unsorted_segment_max data segment_ids num_segments
-SegmentMinV2 tf.math.unsorted_segment_min data segment_ids num_segments
-SegmentProdV2 tf.math.unsorted_segment_prod data segment_ids num_segments
-SegmentSumV2 tf.math.unsorted_segment_sum data segment_ids num_segments
 SerializeTensor tf.io.serialize_tensor tensor
 SobolSample tf.math.sobol_sample dim num_results skip dtype
 SpaceToBatchND tf.space_to_batch_nd input block_shape paddings
@@ -115,7 +95,6 @@ StatelessRandomUniform tf.random.stateless_uniform shape seed dtype=dtype
 StatelessTruncatedNormal tf.random.stateless_truncated_normal shape seed dtype=dtype
 StringToHashBucket tf.compat.v1.string_to_hash_bucket string_tensor num_buckets
 StringToHashBucketStrong tf.strings.to_hash_bucket_strong input num_buckets key
-TopK tf.math.top_k input k sorted
 UnravelIndex tf.unravel_index indices dims
 UnsortedSegmentJoin tf.strings.unsorted_segment_join inputs segment_ids num_segments separator
 WriteFile tf.io.write_file filename contents
@@ -143,7 +122,7 @@ def names():
 def function(name):
     """The function of an operation; None."""
     if name in _WRITTEN:
-        return raw_calls.keyword_function(name, _WRITTEN[name])
+        return raw_calls.keyword_function(name, _of_tensors(name))
     path, arguments = _lines().get(name, (None, ()))
     public = path and _resolved(path)
     if public is None:
@@ -157,12 +136,23 @@ def function(name):
     return raw_calls.keyword_function(name, computed)
 
 
+def _of_tensors(name):
+    """The function written below, with tensors for the operation's inputs."""
+    inputs = {argument.name for argument in op_defs.find(name).inputs}
+
+    def computed(**given):
+        made = {key: tf.convert_to_tensor(given[key]) for key in inputs}
+        return _WRITTEN[name](**{**given, **made})
+
+    return computed
+
+
 # --- those that are no public function -----------------------------------------------------------
 
 
 def _broadcast_gradient_args(s0, s1):
     """The axes that two broadcast operands have to be summed over, to get their shapes back."""
-    shapes = [tf.convert_to_tensor(s, dtype=getattr(s, "dtype", tf.int32)) for s in (s0, s1)]
+    shapes = (s0, s1)
     rank = tf.maximum(tf.size(shapes[0]), tf.size(shapes[1]))
     first, second = (tf.concat([tf.ones([rank - tf.size(s)], s.dtype), s], 0) for s in shapes)
     axes = []
@@ -182,7 +172,6 @@ def _igamma_grad_a(a, x):
 
 def _random_gamma_grad(alpha, sample):
     """How a sample moves with alpha while its share of the distribution stays the same."""
-    alpha, sample = tf.convert_to_tensor(alpha), tf.convert_to_tensor(sample)
     density = tf.exp((alpha - 1) * tf.math.log(sample) - sample - tf.math.lgamma(alpha))
     return -_igamma_grad_a(alpha, sample) / density
 

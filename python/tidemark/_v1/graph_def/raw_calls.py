@@ -24,7 +24,7 @@ from tidemark.errors import InvalidArgumentError
 
 # What functions call some inputs and attributes that definitions have under another name.
 _RENAMED = {"reduction_indices": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
-_RENAMED_IN = {"ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
+_RENAMED_IN = {"ReduceJoin": {}, "ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
                "Where": {"input": "condition"}}  # fmt: skip
 
 
