@@ -239,6 +239,7 @@ def _reverse(tensor, axis):
     return tensor[tuple(keys)]
 
 
+# op names: what is written for ragged tensors by hand.
 _HANDLERS = {
     **_reducing.HANDLERS,
     "concat": _concat,

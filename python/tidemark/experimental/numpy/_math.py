@@ -42,6 +42,7 @@ _OF_FLOATS = {
     "isneginf": lambda x: _tf.equal(x, -_math.inf), "isposinf": lambda x: _tf.equal(x, _math.inf),
 }  # fmt: skip
 
+# op names: NumPy's, and what each is in our words.
 _OF_NUMBERS = {
     "absolute": _tf.abs, "abs": _tf.abs, "conj": _tf.math.conj, "conjugate": _tf.math.conj,
     "negative": _tf.negative, "positive": _tf.identity, "sign": _tf.sign, "square": _tf.square,
@@ -141,6 +142,7 @@ _BINARY = {
     "equal": _tf.equal, "not_equal": _tf.not_equal, "greater": _tf.greater,
     "greater_equal": _tf.greater_equal, "less": _tf.less, "less_equal": _tf.less_equal,
 }  # fmt: skip
+# op names: NumPy's, of the same meaning.
 _LOGIC = {"logical_and": _tf.logical_and, "logical_or": _tf.logical_or,
           "logical_xor": _tf.math.logical_xor}  # fmt: skip
 
