@@ -79,21 +79,23 @@ globals().update(_unsupported.names_under("tf.raw_ops"))
 
 @_functools.cache
 def __getattr__(name):
-    from tidemark._tensorflow import variable_ops  # few programs use these
+    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
     from tidemark._v1.graph_def import raw_calls
 
     if name in variable_ops.NAMES:
         return variable_ops.NAMES[name]
-    if name.startswith("_") or not raw_calls.is_computed(name):
+    if not name.startswith("_") and raw_calls.is_computed(name):
+        return raw_calls.function(name)
+    found = raw_functions.function(name)
+    if found is None:
         raise AttributeError(f"module 'tensorflow.raw_ops' has no attribute {name!r}")
-    return raw_calls.function(name)
+    return found
 
 
 def __dir__():
-    from tidemark._tensorflow import variable_ops  # few programs use these
+    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
     from tidemark._v1.graph_def import op_defs, raw_calls
 
     made = [name for name in op_defs.recorded() if raw_calls.is_computed(name)]
-    return sorted(
-        {*made, *variable_ops.NAMES, *(name for name in globals() if not name.startswith("_"))}
-    )
+    own = (name for name in globals() if not name.startswith("_"))
+    return sorted({*made, *variable_ops.NAMES, *raw_functions.names(), *own})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tidemark as tf
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.methods import Reference
+from tidemark._v1.graph_def import raw_calls
 
 
 def _variable(handle):
@@ -75,15 +76,18 @@ ResourceScatterSub = _scattering("ResourceScatterSub", "scatter_sub")
 ResourceScatterUpdate = _scattering("ResourceScatterUpdate", "scatter_update")
 
 
-def ResourceScatterNdUpdate(*, ref, indices, updates, use_locking=True, name=None):
+def ResourceScatterNdUpdate(*, ref, indices, updates, use_locking=True, bad_indices_policy="",
+    name=None):  # fmt: skip
     _variable(ref).scatter_nd_update(indices, updates)
 
 
-def ResourceScatterNdAdd(*, ref, indices, updates, use_locking=True, name=None):
+def ResourceScatterNdAdd(*, ref, indices, updates, use_locking=True, bad_indices_policy="",
+    name=None):  # fmt: skip
     _variable(ref).scatter_nd_add(indices, updates)
 
 
-def ResourceScatterNdSub(*, ref, indices, updates, use_locking=True, name=None):
+def ResourceScatterNdSub(*, ref, indices, updates, use_locking=True, bad_indices_policy="",
+    name=None):  # fmt: skip
     _variable(ref).scatter_nd_sub(indices, updates)
 
 
@@ -165,7 +169,8 @@ def _ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, l2_shrinkage=0.0):
 def _dense_step(step, slots, numbers, flags):
     def apply(use_locking=False, name=None, **given):
         variables = [_variable(given[slot]) for slot in slots]
-        rows = step(*(v.value() for v in variables), **_chosen(given, numbers, flags))
+        chosen = _chosen(given, numbers, flags, variables[0].dtype)
+        rows = step(*(v.value() for v in variables), **chosen)
         for variable, row in zip(variables, rows, strict=True):
             variable.assign(row)
 
@@ -179,15 +184,18 @@ def _sparse_step(step, slots, numbers, flags):
         summed = tf.math.unsorted_segment_sum(given["grad"], place, tf.size(indices))
         given = {**given, "grad": summed}
         variables = [_variable(given[slot]) for slot in slots]
-        rows = step(*(_rows(v, indices) for v in variables), **_chosen(given, numbers, flags))
+        chosen = _chosen(given, numbers, flags, variables[0].dtype)
+        rows = step(*(_rows(v, indices) for v in variables), **chosen)
         for variable, row in zip(variables, rows, strict=True):
             _set_rows(variable, indices, row)
 
     return apply
 
 
-def _chosen(given, numbers, flags):
-    return {**flags, **{name: given[name] for name in (*numbers, *flags) if name in given}}
+def _chosen(given, numbers, flags, dtype):
+    """The arguments of a step: numbers as tensors of the variables' dtype, flags as they are."""
+    made = {name: tf.convert_to_tensor(given[name], dtype) for name in numbers}
+    return {**made, **{name: given.get(name, default) for name, default in flags.items()}}
 
 
 # name in Resource[Sparse]Apply… → the step, its variables, its numbers, its flags
@@ -217,14 +225,13 @@ _SPARSE = ("Adadelta", "AdagradV2", "CenteredRMSProp", "Ftrl", "FtrlV2", "KerasM
 def _adjusted(name, function):
     """ResourceApplyGradientDescent calls its gradient ``delta``, others ``grad``."""
 
-    def apply(**given):
+    def computed(**given):
         if "delta" in given:
             given["grad"] = given.pop("delta")
-        return function(**given)
+        function(**given)
+        return []
 
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"TensorFlow's operation {name}."
-    return apply
+    return raw_calls.keyword_function(name, computed)
 
 
 def _made():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 _named = {}  # public name → the thing that a library gave it
 
@@ -41,3 +42,12 @@ def get_canonical_name_for_symbol(symbol, api_name="tensorflow", add_prefix_to_v
 def get_symbol_from_name(name):
     """What a library exported under a public name; None."""
     return _named.get(name)
+
+
+def make_all(module_name, doc_string_modules=None):
+    """The public names of a module."""
+    return [name for name in vars(sys.modules[module_name]) if not name.startswith("_")]
+
+
+def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):
+    """Would take names out of a module; all stay."""

@@ -24,7 +24,7 @@ from tidemark.errors import InvalidArgumentError
 
 # What functions call some inputs and attributes that definitions have under another name.
 _RENAMED = {"reduction_indices": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
-_RENAMED_IN = {"ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
+_RENAMED_IN = {"ReduceJoin": {}, "ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
                "Where": {"input": "condition"}}  # fmt: skip
 
 
@@ -202,18 +202,30 @@ def _short(value):
 def function(name):
     """The function that calls the operation, with keywords alone."""
     definition = op_defs.find(name)
+
+    def computed(**given):
+        inputs = {argument.name: given.pop(argument.name) for argument in definition.inputs}
+        return run(name, inputs, given)
+
+    return keyword_function(name, computed)
+
+
+def keyword_function(name, computed):
+    """A function with the operation's signature: ``computed`` gets all by the definition's names.
+
+    It gives the outputs: one, or several in a list, which get their names here.
+    """
+    definition = op_defs.find(name)
     signature = _signature(definition)
     inferred = _inferred(definition)
-    taken = {_shown(definition, a.name): a.name for a in definition.inputs}
-    told = {_shown(definition, key): key for key in definition.attrs if key not in inferred}
+    own_names = [*(a.name for a in definition.inputs), *definition.attrs]
+    taken = {_shown(definition, own): own for own in own_names if own not in inferred}
 
     def raw_op(**given):
         bound = signature.bind(**given)
         bound.apply_defaults()
-        values = bound.arguments
-        inputs = {own: values[shown] for shown, own in taken.items()}
-        attrs = {own: values[shown] for shown, own in told.items()}
-        return _packed(definition, run(name, inputs, attrs))
+        made = computed(**{own: bound.arguments[shown] for shown, own in taken.items()})
+        return _packed(definition, list(made) if isinstance(made, (list, tuple)) else [made])
 
     raw_op.__name__ = raw_op.__qualname__ = name
     raw_op.__signature__ = signature
