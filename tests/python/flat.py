@@ -79,6 +79,7 @@ def assert_flat(function, rounds, allowed=256 * 1024, windows=8, warm_up=None):
     """
     for _ in range(rounds // 10 if warm_up is None else warm_up):
         function()
+    gc.collect()
     live = this_device.live()
     samples = take_samples(function, rounds, windows)
     if growth(samples) >= allowed and is_one_small_step(samples):
