@@ -32,6 +32,15 @@ if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+# The server with a system under it that fails.
+if(TARGET tidemark_serve_objects AND TIDEMARK_TESTS AND PROJECT_IS_TOP_LEVEL)
+  file(GLOB fault_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/faults/*.cpp")
+  add_executable(faults_server ${fault_sources})
+  tidemark_link_objects(faults_server)
+  tidemark_link_server(faults_server)
+  add_test(NAME faults_server COMMAND faults_server 2000)
+endif()
+
 # An op of a user's own: a library against the public headers, and a program that opens it.
 if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL)
   add_library(smooth_clip MODULE "${PROJECT_SOURCE_DIR}/examples/custom_op/smooth_clip.cpp")

@@ -147,6 +147,34 @@ def choices():
 
 
 @check
+def movement():
+    x, count = drawn("float32", (4, 1, 3, 5), 3), 0
+    host = [tf.constant(v) for v in ([2, 4, 6, 3, 5], [2, 3, 1, 2], [1, 0, 0, 2], [2, 1, 3, 2])]
+    for op, extra, attrs in [
+        ("transpose", [], {"perm": [2, 0, 3, 1]}), ("transpose", [], {}),
+        ("broadcast_to", [host[0]], {}), ("tile", [host[1]], {}), ("slice", host[2:], {}),
+        ("zeros_like", [], {}),
+    ]:  # fmt: skip
+        for dtype in ["float32", "float16", "float64", "uint8"]:
+            y = tf.cast(x, dtype)
+            result = _tidemark.call(op, [_tidemark.copied_to(y, GPU), *extra], attrs)
+            assert is_on_gpu(result), op
+            wanted = _tidemark.call(op, [y, *extra], attrs)
+            assert np.asarray(wanted).tobytes() == np.asarray(result).tobytes(), (op, dtype)
+            count += 1
+    moved = _tidemark.copied_to(x, GPU)
+    for axis in range(4):
+        for op in (tf.concat, tf.stack):
+            wanted, given = op([x, x + 1.0], axis), op([moved, moved + 1.0], axis)
+            assert is_on_gpu(given) and np.asarray(wanted).tobytes() == np.asarray(given).tobytes()
+            count += 1
+    with tf.device("/GPU:0"):
+        filled = tf.fill((3, 5), 2.5)
+    assert is_on_gpu(filled) and np.asarray(filled).tolist() == [[2.5] * 5] * 3
+    return f"{count} cases"
+
+
+@check
 def reductions():
     count = 0
     for op in ("sum", "mean", "max", "min", "prod"):
@@ -209,6 +237,11 @@ def products():
                     apart = difference(on_cpu("matmul", [a, b], **attrs), given)
                     assert apart <= 1, f"{dtype} {a.shape} {b.shape} {attrs}: {apart}"
                     worst, count = max(worst, apart), count + 1
+    whole = tf.cast(np.random.default_rng(0).uniform(0, 1, (65, 31)), "bfloat16")
+    moved = _tidemark.copied_to(whole, GPU)
+    for first in (1, 3, 8):  # a view that begins anywhere
+        wanted = tf.matmul(whole[first : first + 31], whole[:31])
+        assert difference(wanted, tf.matmul(moved[first : first + 31], moved[:31])) <= 1
     n = 8192
     a, b = (_tidemark.copied_to(tf.ones((n, n), "bfloat16"), GPU) for _ in range(2))
     seconds = timed(lambda: tf.matmul(a, b))
@@ -282,6 +315,41 @@ def functions_are_planned():
         given = step(a, b)
     assert _tidemark.device_stats(GPU)["committed"] == before
     return "the CPU's results, and flat over 1,000 calls"
+
+
+def trained(device, steps):
+    """Losses of a small network, trained by a planned function on a device."""
+    random = np.random.default_rng(5)
+    with tf.device(device):
+        sizes = [(20, 64), (64,), (64, 1)]
+        weights = [tf.Variable(random.normal(0, 0.2, s).astype("float32")) for s in sizes]
+        x = tf.constant(random.normal(0, 1, (256, 20)).astype("float32")) * 1.0
+        y = tf.sin(tf.reduce_sum(x, 1, keepdims=True))
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                hidden = tf.tanh(tf.matmul(x, weights[0]) + weights[1])
+                loss = tf.reduce_mean(tf.square(tf.matmul(hidden, weights[2]) - y))
+            for w, g in zip(weights, tape.gradient(loss, weights), strict=True):
+                w.assign_sub(0.05 * g)
+            return loss
+
+        losses, committed = [], []
+        for _ in range(steps):
+            losses.append(float(step(x, y)))
+            committed.append(_tidemark.device_stats(GPU)["committed"])
+    return losses, committed, weights[0].device
+
+
+@check
+def a_network_learns():
+    wanted = trained("/CPU:0", 50)[0]
+    given, committed, place = trained("/GPU:0", 50)
+    np.testing.assert_allclose(given, wanted, rtol=1e-3)
+    assert given == trained("/GPU:0", 50)[0], "other losses the second time"
+    assert len(set(committed[10:])) == 1, committed
+    return f"loss {given[0]:.4f} to {given[-1]:.4f}; variables on {place}"
 
 
 @check

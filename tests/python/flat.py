@@ -2,11 +2,14 @@
 
 import ctypes
 import gc
+import itertools
 
 import this_device
 
 from tidemark import _tidemark
 
+STACK_OF_A_THREAD = 512 * 1024
+SMALLEST_CLIMB = 64 * 1024
 _C_LIBRARY = ctypes.CDLL(None)
 
 
@@ -48,21 +51,39 @@ def growth(samples):
     return slope(samples) * (len(samples) - 1)
 
 
-def assert_flat(function, rounds, allowed=256 * 1024, windows=8, warm_up=None):
-    """Calls ``function`` many times; live tensor bytes must return to where they were, and
-    resident memory, sampled after equal windows once it is warm, must not climb.
-
-    ``allowed`` is the growth in bytes over all rounds below which a slope is noise.
-    """
-    for _ in range(rounds // 10 if warm_up is None else warm_up):
-        function()
+def take_samples(function, rounds, windows):
     samples = [held_bytes()]
-    live = this_device.live()
     for _ in range(windows):
         for _ in range(rounds // windows):
             function()
         _tidemark.wait_for_devices()  # a queue that waits is memory, too
         samples.append(held_bytes())
+    return samples
+
+
+def is_one_small_step(samples):
+    """Whether memory rose once, by no more than the stack of a thread that is used for the first
+    time: a thread of the pool gets its first piece of some work whenever the machine lets it, and
+    460 to 476 KiB of its stack were seen to become resident then."""
+    rises = [after - before for before, after in itertools.pairwise(samples)]
+    most = max(rises)
+    return most <= STACK_OF_A_THREAD and sum(rises) - most <= SMALLEST_CLIMB
+
+
+def assert_flat(function, rounds, allowed=256 * 1024, windows=8, warm_up=None):
+    """Calls ``function`` many times; live tensor bytes must return to where they were, and
+    resident memory, sampled after equal windows once it is warm, must not climb. After one small
+    step all is measured again.
+
+    ``allowed`` is the growth in bytes over all rounds below which a slope is noise.
+    """
+    for _ in range(rounds // 10 if warm_up is None else warm_up):
+        function()
+    gc.collect()
+    live = this_device.live()
+    samples = take_samples(function, rounds, windows)
+    if growth(samples) >= allowed and is_one_small_step(samples):
+        samples = take_samples(function, rounds, windows)
     assert this_device.live() == live, "tensors are still alive after the rounds"
     grown = growth(samples)
     assert grown < allowed, (

@@ -12,6 +12,7 @@ import sys
 import flat
 import numpy as np
 import pytest
+import this_device
 
 import tidemark as tf
 from tidemark import _tidemark
@@ -353,7 +354,8 @@ def test_saving_holds_nothing_twice_and_restoring_one_tensor(tmp_path):
         return tf.memory.stats().peak - before
 
     path = str(tmp_path / "ck")
-    assert added(lambda: checkpoint.write(path)) < each / 4
+    on_host = 0 if this_device.IS_CPU else each  # of another device one tensor is copied
+    assert added(lambda: checkpoint.write(path)) < on_host + each / 4
     for variable in variables:
         variable.assign(tf.zeros([each // 4]))
     assert added(lambda: checkpoint.read(path)) < 1.25 * each

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-VERBS = ["run", "test", "build", "bench", "format", "lint", "asan", "tsan", "fuzz", "help"]
+VERBS = ["run", "test", "build", "bench", "format", "lint"]
+VERBS += ["asan", "tsan", "fuzz", "faults", "help"]
 
 
 def dev(*arguments):

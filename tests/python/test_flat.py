@@ -83,6 +83,28 @@ def test_a_jump_counts_wherever_it_is(size, at):
     assert growth([0] * at + [size] * (9 - at)) > MIB / 2
 
 
+def test_one_small_step_is_measured_again():
+    kept, calls = [], itertools.count()
+
+    def steps_once():
+        if next(calls) == 100:
+            kept.append(resident_block(MIB // 2 - 8192))
+
+    assert_flat(steps_once, 200, warm_up=20)
+
+
+@pytest.mark.parametrize("every", [200, 25])
+def test_small_steps_that_go_on_are_noticed(every):
+    kept, calls = [], itertools.count()
+
+    def steps():
+        if next(calls) % every == every // 2:
+            kept.append(resident_block(MIB // 2 - 8192))
+
+    with pytest.raises(AssertionError, match="resident memory grows"):
+        assert_flat(steps, 200, warm_up=0)
+
+
 def test_pages_of_files_do_not_count(tmp_path):
     (tmp_path / "pages").write_bytes(bytes(8 * MIB))
     with open(tmp_path / "pages", "rb") as file:

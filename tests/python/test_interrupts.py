@@ -66,6 +66,14 @@ WORK = {
     "general eigenvalues": (lambda: [big(600, 600)], tf.linalg.eig),
     "a QR decomposition": (lambda: [big(3000, 3000)], tf.linalg.qr),
     "many small ones": (lambda: [big(2000, 64, 64)], tf.linalg.svd),
+    "the sorting of a line": (lambda: [big(1 << 24)], tf.sort),
+    "the order of a line": (lambda: [big(1 << 23)], tf.argsort),
+    "the best of a line": (lambda: [big(1 << 23)], lambda x: tf.math.top_k(x, 1 << 22)),
+    "distinct values": (lambda: [big(1 << 24)], tf.unique),
+    "overlapping boxes": (
+        lambda: [tf.tile(tf.constant([[0.0, 0.0, 0.0, 0.0]]), [60000, 1]), tf.range(60000.0)],
+        lambda boxes, scores: tf.image.non_max_suppression(boxes, scores, 60000),
+    ),
     "a Fourier transform": (lambda: [tf.cast(tf.ones([1 << 24]), tf.complex64)], tf.signal.fft),
     "a convolution": (
         lambda: [tf.ones([64, 128, 128, 64]), tf.ones([5, 5, 64, 128])],

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import session_programs_composites  # noqa: F401
 import session_programs_more  # noqa: F401
 from session_programs import PROGRAMS
 

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._export import dispatching, export
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import Tensor, call, convert
 
 
+def _check_same_dtype(x, y):
+    """Two tensors have one dtype, where those of several are not promoted."""
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x.dtype == y.dtype:
+        return
+    promotes = _tidemark.set_dtype_promotion(True)
+    _tidemark.set_dtype_promotion(promotes)
+    if not promotes:
+        raise TypeError(
+            f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}. Convert one "
+            "with tf.cast, or see tidemark.experimental.set_dtype_promotion."
+        )
+
+
 @export("tf.divide", "tf.math.divide")
 def divide(x, y, name=None):
     """``x / y`` as Python divides: integers give floats."""
+    _check_same_dtype(x, y)
     return x / y if isinstance(x, Tensor) or isinstance(y, Tensor) else convert(x) / y
 
 
 @export("tf.truediv", "tf.math.truediv")
 def truediv(x, y, name=None):
     """``x / y`` as Python divides: integers give floats."""
+    _check_same_dtype(x, y)
     return x / y if isinstance(x, Tensor) or isinstance(y, Tensor) else convert(x) / y
 
 

@@ -21,7 +21,12 @@ def _axes(axis, rank):
     for one in axes:
         if not hasattr(one, "__index__"):
             raise TypeError(f"axis must be an int; got {type(one).__name__}")
-    return {int(one) % rank for one in axes}
+        if rank is None and one < 0:
+            raise ValueError(
+                f"axis={one} counts from the end, and the rank of the tensor is not known: count "
+                "from 0"
+            )
+    return {int(one) % rank if rank is not None else int(one) for one in axes}
 
 
 def _reduction(op, segment):

@@ -240,8 +240,9 @@ class RaggedTensor(CompositeTensor):
     def with_values(self, new_values):
         """The same rows over other values."""
         new_values = as_values(new_values)
-        sizes = {None, _length(self._values), _length(new_values)} if new_values.shape.rank else ()
-        if not 1 <= len(sizes) <= 2:
+        rank = new_values.shape.rank
+        sizes = {_length(self._values), _length(new_values)} if rank else set()
+        if rank == 0 or len(sizes - {None}) > 1:
             raise ValueError(
                 f"new_values must have {_length(self._values)} rows, got shape {new_values.shape}"
             )

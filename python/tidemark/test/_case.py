@@ -15,7 +15,7 @@ import numpy as np
 
 from tidemark import dtypes, errors
 from tidemark.random._functions import set_seed
-from tidemark.test._sessions import SessionCase, later_in_functions
+from tidemark.test._sessions import SessionCase, later_in_functions, reset_default_graph
 from tidemark.test._sessions import array as array_of
 
 try:  # TensorFlow's test cases are Abseil's, with its assertions
@@ -51,6 +51,7 @@ class TestCase(SessionCase, _Base):
         super().setUp()
         random.seed(_SEED)
         np.random.seed(_SEED)
+        reset_default_graph()
         set_seed(_SEED)
 
     def tearDown(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 
 import numpy as np
 
@@ -29,6 +30,13 @@ def is_symbolic(value):
     if isinstance(value, _tidemark.Tensor):
         return _tidemark.is_symbolic(value)
     return isinstance(value, tidemark.compat.v1.Variable) and not executing_eagerly()
+
+
+def reset_default_graph():
+    """A test starts with an empty default graph, where it is not inside of another one."""
+    of_sessions = sys.modules.get("tidemark._v1.graph")  # where it is not loaded, there is none
+    if of_sessions is not None and executing_eagerly():
+        of_sessions.reset_default_graph()
 
 
 def _at_once(value):

@@ -35,7 +35,8 @@ uint64_t aligned(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign
 /// The bytes of a tensor in the file. Strings: their lengths, then their characters.
 class Payload {
  public:
-  explicit Payload(const Tensor& t) {
+  explicit Payload(const Tensor& anywhere) : here_(anywhere.to(Device())) {
+    const Tensor& t = here_;
     if (t.dtype() != DType::string) {
       bytes_ = {static_cast<const char*>(t.raw_data()), t.nbytes()};
       return;
@@ -51,6 +52,7 @@ class Payload {
   std::string_view bytes() const { return bytes_; }
 
  private:
+  Tensor here_;
   std::string made_;
   std::string_view bytes_;
 };

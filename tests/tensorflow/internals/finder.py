@@ -211,7 +211,11 @@ class _Imports(ast.NodeTransformer):
 
 
 def taken(module, name):
-    return getattr(importlib.import_module(module), name)
+    """What ``from module import name`` gives; a `Missing` where there is none."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except AttributeError as error:
+        return Missing(f"{module.removeprefix(PREFIX)}.{name} ({error})")
 
 
 def run_source(path, module):

@@ -17,8 +17,6 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None,
                    row_splits_dtype="int64"):  # fmt: skip
     """Nested lists of different lengths as the value of a ragged tensor."""
     kind = _dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
-    if kind not in (_np.int32, _np.int64):
-        raise ValueError(f"row_splits_dtype must be int32 or int64, but it is {row_splits_dtype}")
     splits, inner = [], pylist
     depth = _depth(pylist) - 1 - len(inner_shape or ()) if ragged_rank is None else ragged_rank
     for _ in range(max(depth, 0)):

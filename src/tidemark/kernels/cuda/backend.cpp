@@ -6,6 +6,7 @@
 #include "tidemark/kernels/cuda/elementwise.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/matmul.h"
+#include "tidemark/kernels/cuda/movement.h"
 #include "tidemark/kernels/cuda/pages.h"
 #include "tidemark/kernels/cuda/reduce.h"
 #include "tidemark/kernels/cuda/stream.h"
@@ -38,6 +39,7 @@ class CudaBackend final : public Accelerator {
   const Kernel* find_kernel(const OpDef& op, DType key) const override {
     if (const Kernel* kernel = find_elementwise(op, key)) return kernel;
     if (const Kernel* kernel = find_reduction(op, key)) return kernel;
+    if (const Kernel* kernel = find_movement(op, key)) return kernel;
     return find_matmul(op, key);
   }
   const fusion::Compiler& fusion() const override { return compiler(); }

@@ -18,6 +18,7 @@
 #include "tidemark/kernels/cuda/backend.h"
 #include "tidemark/kernels/cuda/compiler.h"
 #include "tidemark/kernels/cuda/library.h"
+#include "tidemark/kernels/cuda/movement.h"
 #include "tidemark/kernels/cuda/reduce.h"
 #include "tidemark/kernels/fusion/compiler.h"
 #include "tidemark/tensor/storage.h"
@@ -368,6 +369,45 @@ TEST(Emit, ReductionsAreWhatTheyAreOnTheCpu) {
     expect_near(wanted, given, what);
   }
   EXPECT_TRUE(has_parts);
+}
+
+TEST(Emit, MovedElementsAreWhatTheyAreOnTheCpu) {
+  std::mt19937 random(13);
+  struct Moved {
+    std::string what;
+    Tensor from, wanted;
+    CopyBox box;
+  };
+  std::vector<Moved> cases;
+  const auto sizes = [](std::vector<int32_t> values) {
+    return Tensor::of<int32_t>(values, {static_cast<int64_t>(values.size())});
+  };
+  for (const DType d : {DType::uint8, DType::float16, DType::int32, DType::float64}) {
+    const Tensor x = random_tensor(d, {4, 1, 3, 5}, random);
+    cases.push_back({"transpose", x,
+                     call("transpose", {x}, {{"perm", std::vector<int64_t>{2, 0, 3, 1}}}),
+                     box_of_transpose(x.shape(), {2, 0, 3, 1})});
+    cases.push_back({"broadcast_to", x, call("broadcast_to", {x, sizes({2, 4, 6, 3, 5})}),
+                     box_of_broadcast(x.shape(), {2, 4, 6, 3, 5})});
+    cases.push_back(
+        {"tile", x, call("tile", {x, sizes({2, 3, 1, 2})}), box_of_tile(x.shape(), {8, 3, 3, 10})});
+    cases.push_back({"slice", x, call("slice", {x, sizes({0, 0, 0, 0}), sizes({2, 1, 3, 4})}),
+                     box_of_part(x.shape(), {2, 1, 3, 4}, false)});
+  }
+  std::string source;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    source +=
+        emit_copy(size_of(cases[i].from.dtype()), cases[i].box.sizes.size(), name_of_kernel(i));
+  }
+  const HostKernels kernels(source);
+  ASSERT_TRUE(kernels.is_there()) << "the emitted source does not compile";
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto& [what, from, wanted, box] = cases[i];
+    const Tensor given = new_tensor(wanted.dtype(), wanted.shape());
+    ASSERT_EQ(box.count, wanted.num_elements()) << what;
+    kernels.run(name_of_kernel(i), copy_arguments(box, from.raw_data(), given.mutable_raw_data()));
+    EXPECT_EQ(std::memcmp(wanted.raw_data(), given.raw_data(), wanted.nbytes()), 0) << what;
+  }
 }
 
 TEST(Emit, OneKernelServesAllSizesThatAreWalkedAlike) {

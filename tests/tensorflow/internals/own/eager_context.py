@@ -11,7 +11,8 @@ SYNC, ASYNC = 0, 1
 
 
 def graph_mode():
-    return tf.Graph().as_default()
+    """Builds the default graph, which a test's ``setUp`` makes anew."""
+    return tf.compat.v1.get_default_graph().as_default()
 
 
 @contextlib.contextmanager
@@ -48,6 +49,8 @@ class _Context:
 
     def ensure_initialized(self):
         pass
+
+    device_name = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 def context():

@@ -12,6 +12,7 @@ import unittest
 
 import numpy as np
 import tensorflow as tf
+from internals.python.eager.context import graph_mode
 
 TensorFlowTestCase = tf.test.TestCase
 
@@ -81,7 +82,7 @@ def _applied(decorator, func):
 def _in_graph(f):
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        with tf.Graph().as_default():
+        with graph_mode():
             return f(*args, **kwargs)
 
     return decorated
@@ -107,7 +108,7 @@ def run_in_graph_and_eager_modes(
         def decorated(self, *args, **kwargs):
             try:
                 with (
-                    tf.Graph().as_default(),
+                    graph_mode(),
                     self.subTest("graph_mode"),
                     self.test_session(use_gpu=use_gpu, config=config),
                 ):

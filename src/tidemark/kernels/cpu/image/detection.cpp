@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::cpu {
 
 namespace {
@@ -65,6 +67,7 @@ void non_max_suppression(KernelContext& k) {
     Candidate best = heap[--left];
     const float before = best.score;
     bool dropped = false;
+    check_interrupt();  // each is compared with all that were picked
     for (int64_t j = picked - 1; j >= best.compared && !dropped; --j) {
       const float common = similarity(best.box, out[j]);
       if (!soft) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/combine.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
@@ -80,11 +81,13 @@ struct Bincount {
     fill_neutral(Combine::multiply, dtype, one, 1);
     const CombineRow put = combine_row(binary ? Combine::assign : Combine::add, dtype);
     const auto element = static_cast<int64_t>(size_of(dtype));
-    for (int64_t i = 0; i < count; ++i) {
-      if (numbers[i] >= size) continue;
-      const char* from = weighted ? k.in<char>(2) + i * element : one;
-      put(k.out<char>(0) + (i / per_row * size + numbers[i]) * element, from, 1);
-    }
+    serial_for(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (numbers[i] >= size) continue;
+        const char* from = weighted ? k.in<char>(2) + i * element : one;
+        put(k.out<char>(0) + (i / per_row * size + numbers[i]) * element, from, 1);
+      }
+    });
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tidemark/kernels/cpu/sorting/long_sort.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 
 namespace tidemark::cpu {
@@ -26,7 +27,7 @@ struct Values<StringRef> {
 template <class V>
 int64_t sorted_places(const V& values, int64_t begin, int64_t count, int64_t* places) {
   for (int64_t i = 0; i < count; ++i) places[i] = begin + i;
-  std::sort(places, places + count,
+  sort_line(places, places + count,
             [&](int64_t a, int64_t b) { return values.at(a) < values.at(b); });
   return std::unique(places, places + count,
                      [&](int64_t a, int64_t b) { return values.at(a) == values.at(b); }) -

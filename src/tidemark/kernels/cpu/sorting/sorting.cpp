@@ -7,6 +7,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
+#include "tidemark/kernels/cpu/sorting/long_sort.h"
 #include "tidemark/kernels/cpu/sorting/ordering.h"
 
 namespace tidemark::cpu {
@@ -54,9 +55,9 @@ void sort_lines(T* values, const Lines& l, bool descending) {
   parallel_for(l.count(), l.grain(), [&](int64_t begin, int64_t end) {
     for (T* line = values + begin * l.size; line != values + end * l.size; line += l.size) {
       if (descending) {
-        std::sort(line, line + l.size, comes_before<T, true>);
+        sort_line(line, line + l.size, comes_before<T, true>);
       } else {
-        std::sort(line, line + l.size, comes_before<T, false>);
+        sort_line(line, line + l.size, comes_before<T, false>);
       }
     }
   });
@@ -88,7 +89,7 @@ struct Sort {
 template <class T, bool Descending>
 void argsort_line(int32_t* positions, const T* line, int64_t size) {
   for (int64_t i = 0; i < size; ++i) positions[i] = static_cast<int32_t>(i);
-  std::sort(positions, positions + size, [line](int32_t a, int32_t b) {
+  sort_line(positions, positions + size, [line](int32_t a, int32_t b) {
     if (comes_before<T, Descending>(line[a], line[b])) return true;
     if (comes_before<T, Descending>(line[b], line[a])) return false;
     return a < b;
@@ -141,14 +142,16 @@ void top_k_row(const T* row, int64_t columns, int64_t k, T* values, I* positions
   };
   for (int64_t i = 0; i < k; ++i) positions[i] = static_cast<I>(i);
   std::make_heap(positions, positions + k, better);
+  constexpr int64_t kColumnsALook = 1 << 16;
   for (int64_t i = k; k > 0 && i < columns; ++i) {
+    if (i % kColumnsALook == 0) check_interrupt();
     // Later ones come after equal earlier ones, so only a truly better value gets in.
     if (!comes_before<T, true>(row[i], row[positions[0]])) continue;
     std::pop_heap(positions, positions + k, better);
     positions[k - 1] = static_cast<I>(i);
     std::push_heap(positions, positions + k, better);
   }
-  std::sort_heap(positions, positions + k, better);
+  sort_line(positions, positions + k, better);
   for (int64_t i = 0; i < k; ++i) values[i] = row[positions[i]];
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 
 namespace tidemark::cpu {
@@ -80,12 +81,13 @@ void find_unique(KernelContext& k) {
   const Element<T> elements(in);
   const uint64_t slots = table_size(count);
   Slot* table = k.workspace<Slot>();
-  for (uint64_t i = 0; i < slots; ++i) table[i] = Slot{};
+  serial_for(static_cast<int64_t>(slots),
+             [&](int64_t begin, int64_t end) { std::fill(table + begin, table + end, Slot{}); });
   I* idx = k.out<I>(1);
   I* counts = k.num_outputs() == 3 ? k.out<I>(2) : nullptr;
   T* distinct = k.out<T>(0);
   int64_t found = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  const auto put = [&](int64_t i) {
     uint64_t at = elements.hash(i) & (slots - 1);
     while (table[at].first >= 0 && !elements.same(table[at].first, i)) at = (at + 1) & (slots - 1);
     Slot& slot = table[at];
@@ -97,7 +99,10 @@ void find_unique(KernelContext& k) {
     }
     idx[i] = static_cast<I>(slot.number);
     if (counts) ++counts[slot.number];
-  }
+  };
+  serial_for(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) put(i);
+  });
   if constexpr (std::is_same_v<T, StringRef>) {
     StringWriter writer(k, 0);
     const char* source =

@@ -2,6 +2,7 @@
 
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -61,6 +62,18 @@ Types types_of(Product::Element element) {
   }
 }
 
+/// How the operands of a run lie: at multiples of so many bytes. Views begin anywhere.
+struct Alignments {
+  uint32_t a, b, c;
+  explicit Alignments(const ProductRun& run) : a(of(run.a)), b(of(run.b)), c(of(run.c)) {}
+  bool operator==(const Alignments&) const = default;
+
+  static uint32_t of(Address address) {
+    constexpr Address kMost = 256;
+    return static_cast<uint32_t>(std::min(address & -address, kMost));
+  }
+};
+
 /// The library counts columns first: rows of A are its columns, and C' = B' A' is computed.
 class Call {
  public:
@@ -71,7 +84,7 @@ class Call {
     int status = describe();
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     if (!known) {
-      status = choose(library, run.workspace_bytes, chosen);
+      status = choose(library, run.workspace_bytes, Alignments(run), chosen);
       if (status != CUBLAS_STATUS_SUCCESS) return status;
       known = chosen;
     }
@@ -118,12 +131,20 @@ class Call {
     return status;
   }
 
-  int choose(cublasLtHandle_t library, size_t workspace, cublasLtMatmulAlgo_t* chosen) {
+  int choose(cublasLtHandle_t library, size_t workspace, const Alignments& alignments,
+             cublasLtMatmulAlgo_t* chosen) {
     Owned<cublasLtMatmulPreference_t> wish(blas.cublasLtMatmulPreferenceDestroy);
     int status = blas.cublasLtMatmulPreferenceCreate(&wish.object);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
-    status = blas.cublasLtMatmulPreferenceSetAttribute(
-        wish.object, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+    const auto ask = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+      if (status != CUBLAS_STATUS_SUCCESS) return;
+      status = blas.cublasLtMatmulPreferenceSetAttribute(wish.object, what, &value, sizeof value);
+    };
+    ask(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
+    ask(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b);
+    ask(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a);
+    ask(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.c);
+    ask(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.c);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     cublasLtMatmulHeuristicResult_t found{};
     int count = 0;
@@ -147,6 +168,7 @@ class Call {
 struct Choices {
   struct Choice {
     Product product;
+    Alignments alignments;
     size_t workspace;
     Handle library;
     cublasLtMatmulAlgo_t algorithm;
@@ -165,7 +187,7 @@ int multiply(Handle library, const Product* product, const ProductRun* run) {
     std::lock_guard hold(choices->mutex);
     for (auto it = choices->known.begin(); it != choices->known.end(); ++it) {
       if (it->library != library || it->workspace != run->workspace_bytes ||
-          !(it->product == *product)) {
+          !(it->product == *product) || !(it->alignments == Alignments(*run))) {
         continue;
       }
       choices->known.splice(choices->known.begin(), choices->known, it);
@@ -177,7 +199,7 @@ int multiply(Handle library, const Product* product, const ProductRun* run) {
   const int status = Call(*product).run(handle, is_known ? &algorithm : nullptr, &algorithm, *run);
   if (status != CUBLAS_STATUS_SUCCESS || is_known) return status;
   std::lock_guard hold(choices->mutex);
-  choices->known.push_front({*product, run->workspace_bytes, library, algorithm});
+  choices->known.push_front({*product, Alignments(*run), run->workspace_bytes, library, algorithm});
   if (choices->known.size() > Choices::kMost) choices->known.pop_back();
   return status;
 }

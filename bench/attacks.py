@@ -1,0 +1,217 @@
+"""Plain requests beside attacks: what they wait, what the server answers and what it takes.
+
+    python bench/attacks.py [seconds of each attack]
+
+A client asks a small model all the time, first alone and then beside each attack, which runs in
+processes of its own. Held: the client's p99 is at most twice the quiet one, it is never refused, no
+answer to anybody is a 5xx but 503, or 504 for a run past its time, each with a reason, and the
+server's memory stays below its limit and 32 MiB. A machine that does other things too tells little
+of the first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import multiprocessing
+import os
+import random
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import tidemark as tf
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "python"))
+import serving
+
+LIMIT = 256 << 20
+ALLOWED_OVER = 32 << 20
+MOST = 2.0
+ROW = json.dumps({"instances": [[1.0, 2.0, 3.0]]})
+
+
+def ask(connection, path, body):
+    connection.request("POST", path, body)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def plain_load(port, seconds, result):
+    """Seconds of each request, and statuses."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    taken, statuses = [], {}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        status, _ = ask(connection, "/v1/models/linear:predict", ROW)
+        taken.append(time.perf_counter() - began)
+        statuses[status] = statuses.get(status, 0) + 1
+        time.sleep(0.002)
+    result.put((sorted(taken), statuses))
+
+
+# --- attacks: each asks until it is told to stop, and reports untyped failures -------------------
+
+
+def repeatedly(attack, port, stop, bad):
+    while not stop.is_set():
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for status, body in attack(port, stop):
+                if status >= 500 and not (status in (503, 504) and b'"error"' in body):
+                    bad.put((attack.__name__, status, body[:200]))
+
+
+def posted(port, path, body):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        yield ask(connection, path, body)
+    finally:
+        connection.close()
+
+
+def huge_bodies(port, stop):
+    yield from posted(
+        port,
+        "/v1/models/linear:predict",
+        '{"instances": [' + "[1, 2, 3], " * (5 << 20) + "[1, 2, 3]]}",
+    )
+
+
+def huge_answers(port, stop):
+    yield from posted(port, "/v1/models/wide:predict", json.dumps({"inputs": list(range(300))}))
+
+
+def long_runs(port, stop):
+    yield from posted(port, "/v1/models/loop:predict", json.dumps({"inputs": 10**9}))
+
+
+def slow_headers(port, stop):
+    opened = []
+    try:
+        for _ in range(200):
+            opened.append(socket.create_connection(("127.0.0.1", port), timeout=5))
+            opened[-1].sendall(b"POST /v1/models/linear:predict HTTP/1.1\r\n")
+        while not stop.wait(0.5):
+            for s in opened:
+                s.sendall(b"X-More: a\r\n")
+    finally:
+        for s in opened:
+            s.close()
+    yield from ()
+
+
+def many_connections(port, stop):
+    opened = []
+    try:
+        for _ in range(500):
+            opened.append(socket.create_connection(("127.0.0.1", port), timeout=5))
+        stop.wait(1)
+    finally:
+        for s in opened:
+            s.close()
+    yield from ()
+
+
+def malformed(port, stop):
+    head = f"POST /v1/models/linear:predict HTTP/1.1\r\nContent-Length: {len(ROW)}\r\n\r\n"
+    whole = (head + ROW).encode()
+    for _ in range(100):
+        data = bytearray(whole)
+        for _ in range(random.randrange(1, 6)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        with socket.create_connection(("127.0.0.1", port), timeout=15) as s:
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            out = b""
+            while part := s.recv(65536):
+                out += part
+        if out.startswith(b"HTTP/1.1 "):
+            yield int(out[9:12]), out
+
+
+ATTACKS = [huge_bodies, huge_answers, long_runs, slow_headers, many_connections, malformed]
+
+
+# --- the whole -----------------------------------------------------------------------------------
+
+
+def save_models(folder):
+    serving.save_linear(folder / "linear")
+
+    def save(name, function, spec):
+        f = tf.function(function, input_signature=[spec])
+        tf.saved_model.save(tf.Module(), str(folder / name / "1"), signatures=f)
+
+    def loop(n):
+        i = tf.constant(0, tf.int64)
+        while i < n:
+            i += 1
+        return i
+
+    save("loop", loop, tf.TensorSpec([], tf.int64, "n"))
+    save("wide", lambda x: x[:, None] + tf.zeros([10_000]), tf.TensorSpec([None], tf.float32, "x"))
+
+
+def part(server, seconds, attacks):
+    """p99 of plain requests beside the attacks, their statuses, what was answered badly, and the
+    most memory the server took."""
+    context = multiprocessing.get_context("spawn")
+    stop, bad, result = context.Event(), context.Queue(), context.Queue()
+    attackers = [
+        context.Process(target=repeatedly, args=(a, server.port, stop, bad), daemon=True)
+        for a in attacks
+    ]
+    for process in attackers:
+        process.start()
+    time.sleep(1)
+    load = context.Process(target=plain_load, args=(server.port, seconds, result), daemon=True)
+    load.start()
+    most = 0
+    while load.is_alive() and result.empty():
+        most = max(most, server.resident_bytes())
+        time.sleep(0.02)
+    taken, statuses = result.get()
+    stop.set()
+    for process in [load, *attackers]:
+        process.join(5)
+        process.kill()
+    found = []
+    while not bad.empty():
+        found.append(bad.get())
+    return taken[int(0.99 * len(taken))], statuses, found, most
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10
+    faults = []
+    with tempfile.TemporaryDirectory() as name:
+        save_models(Path(name))
+        options = ["--memory-limit", str(LIMIT), "--request-timeout", "5"]
+        with serving.Server(Path(name), *options) as server:
+            quiet, _, _, idle = part(server, seconds, [])
+            print(f"{'quiet':18} p99 {1e3 * quiet:8.2f} ms           {idle >> 20} MiB", flush=True)
+            for attacks in [*([a] for a in ATTACKS), ATTACKS]:
+                label = attacks[0].__name__ if len(attacks) == 1 else "all at once"
+                p99, statuses, bad, most = part(server, seconds, attacks)
+                print(
+                    f"{label:18} p99 {1e3 * p99:8.2f} ms  {p99 / quiet:6.2f} x  {most >> 20} MiB"
+                    f"  {statuses} {bad[:3] or ''}",
+                    flush=True,
+                )
+                if p99 > MOST * quiet:
+                    faults.append(f"{label}: p99 {p99 / quiet:.2f} x")
+                if set(statuses) != {200} or bad:
+                    faults.append(f"{label}: {statuses} {bad[:3]}")
+                if most > LIMIT + ALLOWED_OVER:
+                    faults.append(f"{label}: {most >> 20} MiB resident")
+    if faults:
+        sys.exit("missed: " + "; ".join(faults))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONUNBUFFERED", "1")
+    main()

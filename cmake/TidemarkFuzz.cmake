@@ -1,0 +1,48 @@
+# fuzz_guided: coverage-guided fuzzing of what reads bytes of others, by clang's libFuzzer. Built when
+# asked for: cmake --build --preset fuzz. The files it is guided by are compiled once more, with
+# g++'s calls at each block; all others are the library's objects as they are.
+
+find_program(TIDEMARK_CLANG NAMES clang clang-14 clang-15 clang-16 clang-19)
+set(TIDEMARK_LIBFUZZER "")
+if(TIDEMARK_CLANG AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  execute_process(
+    COMMAND "${TIDEMARK_CLANG}" -print-file-name=libclang_rt.fuzzer-${CMAKE_SYSTEM_PROCESSOR}.a
+    OUTPUT_VARIABLE TIDEMARK_LIBFUZZER OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT EXISTS "${TIDEMARK_LIBFUZZER}" OR NOT TARGET tidemark_serve_objects)
+  message(STATUS "Tidemark: without fuzz_guided (install clang, and what the model server needs)")
+  return()
+endif()
+
+# Regular expressions over paths below src/tidemark/.
+set(guiding
+  "serve/(access|http_server|inference_api|inference_types|json|server|tensorflow_api)"
+  "io/(graph_reader|model_reader|saved_model|tensor_file)"
+  "profile/(analysis|reader|replay)"
+  "base/codecs/(gif|image_header)"
+  "kernels/cpu/io/(bytes|images)")
+list(JOIN guiding "|" guiding)
+set(guiding "src/tidemark/(${guiding})\\.cpp")
+
+file(GLOB_RECURSE guiding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
+list(FILTER guiding_sources INCLUDE REGEX "${guiding}$")
+add_library(tidemark_guiding_objects OBJECT EXCLUDE_FROM_ALL ${guiding_sources})
+target_link_libraries(tidemark_guiding_objects PRIVATE tidemark_flags)
+target_compile_definitions(tidemark_guiding_objects PRIVATE TIDEMARK_BUILDING=1)
+target_compile_options(tidemark_guiding_objects PRIVATE -fsanitize-coverage=trace-pc,trace-cmp)
+target_include_directories(tidemark_guiding_objects SYSTEM PRIVATE "${BOOST_BEAST_INCLUDE}")
+add_dependencies(tidemark_guiding_objects tidemark_ops_header)
+
+file(GLOB guided_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/guided/*.cpp")
+add_executable(fuzz_guided EXCLUDE_FROM_ALL ${guided_sources}
+  $<TARGET_OBJECTS:tidemark_guiding_objects>)
+foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES ITEMS tidemark_serve_objects)
+  target_sources(fuzz_guided PRIVATE
+    $<FILTER:$<TARGET_OBJECTS:${objects}>,EXCLUDE,${guiding}>)
+endforeach()
+target_compile_definitions(fuzz_guided PRIVATE TIDEMARK_BUILDING=1)
+target_link_libraries(fuzz_guided PRIVATE tidemark_flags "${TIDEMARK_LIBFUZZER}"
+  ${TIDEMARK_SYSTEM_LIBRARIES} ${serve_libraries})
+# See tests/fuzz/guided/coverage.cpp.
+target_link_options(fuzz_guided PRIVATE -Wl,-z,muldefs)
+add_dependencies(fuzz_guided ${TIDEMARK_PLUGINS})

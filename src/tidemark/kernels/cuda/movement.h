@@ -1,0 +1,35 @@
+// Kernels that move elements without computing: one strided copy under all of them.
+#pragma once
+
+#include <tidemark/kernel.h>
+
+#include <string>
+#include <vector>
+
+namespace tidemark::cuda {
+
+/// Null: there is none.
+const Kernel* find_movement(const OpDef& op, DType key);
+
+/// A box of elements in two layouts.
+struct CopyBox {
+  std::vector<int64_t> sizes, to_steps, from_steps;  // outermost first, in elements
+  int64_t count = 1;
+
+  /// Adds a dimension inside of those so far, as one with the last where both layouts allow it.
+  /// Steps of the source may be 0: each element is copied `size` times.
+  void dim(int64_t size, int64_t to_step, int64_t from_step);
+};
+
+/// The function that copies elements of so many bytes (1, 2, 4, 8, 16) over as many dimensions.
+std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name);
+std::vector<uint64_t> copy_arguments(const CopyBox& box, const void* from, void* to);
+
+/// From the input of a call to its output; what each op means by its attributes.
+CopyBox box_of_broadcast(const Shape& in, const Shape& out);
+CopyBox box_of_transpose(const Shape& in, const std::vector<int64_t>& perm);
+CopyBox box_of_tile(const Shape& in, const Shape& out);
+/// A part of a dense tensor of shape `whole`, to or from a dense tensor of its own.
+CopyBox box_of_part(const Shape& whole, const Shape& part, bool is_target_whole);
+
+}  // namespace tidemark::cuda
