@@ -171,7 +171,9 @@ def test_functions_are_planned_on_the_device():
     assert device.arena + device.results >= device.peak >= device.lower_bound == 2 * 32 * 64 * 4
     assert {step.device for step in plan.steps} == {"emulated:0"}
     assert "on emulated:0: peak " in str(plan)
-    wanted = layers(x, w)
+    for got, want in zip(f(x, w), layers(x, w), strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-4)  # products of products
+    wanted = f(x, w)  # by fused steps, as there
     for _ in range(3):
         for got, want in zip(f(*given), wanted, strict=True):
             assert got.device.endswith("EMULATED:0")
@@ -234,7 +236,8 @@ def test_a_plan_over_the_limit_is_refused_before_it_runs():
 
     x = tf.ones((1 << 17,))
     (given,) = there(x)
-    f(x)
+    wanted = float(f(x))
+    assert wanted == pytest.approx(float(f.python_function(x)), rel=1e-6)
     before = tf.memory.stats("emulated:0").live
     old = tf.memory.set_limit(before + (2 << 20), device="emulated:0")
     try:
@@ -245,7 +248,7 @@ def test_a_plan_over_the_limit_is_refused_before_it_runs():
     finally:
         tf.memory.set_limit(old, device="emulated:0")
     assert tf.memory.stats("emulated:0").live == before
-    assert float(f(given)) == float(f.python_function(x))
+    assert float(f(given)) == wanted
 
 
 def test_a_limit_holds_and_nothing_is_lost():
