@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,16 @@ def test_inner_names_are_the_public_things():
         assert ops.EagerTensor is tf.Tensor
         from tensorflow.compat.v2 import reduce_sum
         assert reduce_sum is tf.reduce_sum
+    """)
+
+
+def test_every_home_is_there():
+    run("""
+        from tidemark._tensorflow import inner
+        from tidemark._tensorflow.inner.homes import HOMES
+        for module, homes in HOMES.items():
+            for home in homes:
+                inner._loaded(home)
     """)
 
 
@@ -192,3 +203,15 @@ def test_a_checkpoint_may_know_its_root_weakly(tmp_path):
         gc.collect()
         assert gone() is None
     """)
+
+
+def test_each_package_of_the_ecosystem_has_a_program_that_can_be_read():
+    folder = Path(__file__).resolve().parent.parent / "ecosystem"
+    listed = subprocess.run(
+        [sys.executable, str(folder / "run"), "--list"], capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    names = [line.split()[0] for line in listed if line]
+    assert len(names) >= 14
+    for name in names:
+        program = folder / "programs" / f"use_{name}.py"
+        compile(program.read_text(), str(program), "exec")

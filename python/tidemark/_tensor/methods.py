@@ -142,6 +142,11 @@ def _numpy(self):
     return self.numpy()
 
 
+def _nonzero(self):
+    """Python 2's name of ``__bool__``."""
+    return bool(self)
+
+
 def _div(self, y):
     """Python 2's division: of integers, down to the next one."""
     return self / y if self.dtype.is_floating or self.dtype.is_complex else self // y
@@ -156,6 +161,7 @@ def install():
     methods = {
         "OVERLOADABLE_OPERATORS": {f"__{name}__" for name in _OPERATORS},
         "_numpy": _numpy,
+        "__nonzero__": _nonzero,
         "__div__": _div,
         "__rdiv__": _rdiv,
         "__getitem__": getitem,

@@ -64,12 +64,7 @@ UNSUPPORTED = {
     },
     **{
         f"tf.tpu.experimental.{name}": _TPU
-        for name in (
-            "DeviceAssignment", "DeviceOrderMode", "HardwareFeature",
-            "HardwareFeature.EmbeddingFeature", "HardwareFeature.EmbeddingFeature.UNSUPPORTED",
-            "HardwareFeature.EmbeddingFeature.V1", "HardwareFeature.EmbeddingFeature.V2",
-            "TPUSystemMetadata",
-        )
+        for name in ("DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "TPUSystemMetadata")
     },
     **{
         f"tf.experimental.dtensor.{name}": _DTENSOR
@@ -83,6 +78,11 @@ UNSUPPORTED = {
 }  # fmt: skip
 
 
+# What packages name when they are imported, inside of unsupported classes.
+_FEATURE = "tf.tpu.experimental.HardwareFeature.EmbeddingFeature"
+_INSIDE_CLASSES = (_FEATURE, *(f"{_FEATURE}.{name}" for name in ("UNSUPPORTED", "V1", "V2")))
+
+
 class _Raising(type):
     """The type of what stands for an unsupported name: using it says why it is not there."""
 
@@ -93,7 +93,7 @@ class _Raising(type):
         if name.startswith("__"):
             raise AttributeError(name)
         full = f"{cls.__tf_names__[0]}.{name}"
-        if full in UNSUPPORTED:  # a name inside a class
+        if full in _INSIDE_CLASSES:
             return stand_in(full)
         raise unimplemented(full)
 
@@ -132,8 +132,8 @@ def module_of(space):
     module.__dict__.update(names_under(space))
     for name in UNSUPPORTED:
         rest = name[len(space) + 1 :] if name.startswith(space + ".") else ""
-        inner = rest.partition(".")[0]
-        if "." in rest and f"{space}.{inner}" not in UNSUPPORTED:  # of a class, if it is there
+        if "." in rest:
+            inner = rest.partition(".")[0]
             setattr(module, inner, module_of(f"{space}.{inner}"))
     sys.modules[module.__name__] = module
     return module

@@ -37,10 +37,15 @@ class VariableScope:
     initializer = property(lambda self: self._initializer)
     regularizer = property(lambda self: self._regularizer)
     dtype = property(lambda self: self._dtype)
+    caching_device = None
 
     def reuse_variables(self):
         """From now on variables are taken that are there."""
         self._reuse = True
+
+    def set_caching_device(self, caching_device):
+        """Where values would be kept for reading; they are read where they are."""
+        self.caching_device = caching_device
 
     def set_initializer(self, initializer):
         self._initializer = initializer
