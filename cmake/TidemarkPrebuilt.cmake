@@ -1,6 +1,10 @@
 # Packages a finished build folder as the wheel's component `python`; compiles nothing.
 
-file(GLOB prebuilt_extension "${TIDEMARK_PREBUILT}/python/tidemark/_tidemark*.so")
+set(TIDEMARK_PREBUILT_EXTENSION "" CACHE FILEPATH "The extension, where it is for another Python")
+set(prebuilt_extension "${TIDEMARK_PREBUILT_EXTENSION}")
+if(NOT prebuilt_extension)
+  file(GLOB prebuilt_extension "${TIDEMARK_PREBUILT}/python/tidemark/_tidemark*.so")
+endif()
 if(NOT prebuilt_extension)
   message(FATAL_ERROR "${TIDEMARK_PREBUILT} holds no Python extension; build it first: ./dev build")
 endif()
