@@ -149,6 +149,7 @@ def __getattr__(name):
                 return unsupported
         raise AttributeError(f"module 'tidemark' has no attribute {name!r}")
     found = getattr(_importlib.import_module("tidemark." + home), name)
+    found = _namespace("tf").get(name, found)  # in graphs the one that gives names
     globals()[name] = found
     return found
 

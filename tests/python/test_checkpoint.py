@@ -366,7 +366,7 @@ def test_a_save_that_is_interrupted_leaves_what_was_there(tmp_path):
     def stop(*_):
         raise KeyboardInterrupt
 
-    variables = [tf.Variable(tf.zeros([1 << 21])) for _ in range(4)]
+    variables = [tf.Variable(tf.zeros([1 << 20])) for _ in range(4)]
     checkpoint = tf.train.Checkpoint(v=variables)
     path = checkpoint.write(str(tmp_path / "ck"))
     before = signal.signal(signal.SIGALRM, stop)
@@ -380,7 +380,7 @@ def test_a_save_that_is_interrupted_leaves_what_was_there(tmp_path):
                     for variable in variables:
                         variable.assign_add(tf.ones_like(variable))
                     checkpoint.write(path)
-            others = [tf.Variable(tf.zeros([1 << 21])) for _ in range(4)]
+            others = [tf.Variable(tf.zeros([1 << 20])) for _ in range(4)]
             tf.train.Checkpoint(v=others).read(path).assert_consumed()
             assert len({v.numpy()[at] for v in others for at in (0, -1)}) == 1
     finally:
