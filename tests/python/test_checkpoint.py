@@ -390,6 +390,21 @@ def test_a_save_that_is_interrupted_leaves_what_was_there(tmp_path):
     assert len(os.listdir(tmp_path)) == 2
 
 
+def test_what_was_restored_goes_with_its_last_name(tmp_path):
+    def made():
+        return tf.train.Checkpoint(v=[tf.Variable(tf.ones([1000]))], n=Net())
+
+    path = made().write(str(tmp_path / "ck"))
+    gc.collect()
+    before = this_device.live()
+    gc.disable()
+    try:
+        made().read(path).assert_consumed()
+        assert this_device.live() == before, "no cycle waits for Python's collector"
+    finally:
+        gc.enable()
+
+
 def test_saving_and_restoring_is_flat(tmp_path):
     net = Net()
     checkpoint = tf.train.Checkpoint(net=net)

@@ -6,6 +6,8 @@ attribute restores it.
 
 from __future__ import annotations
 
+import weakref
+
 from tidemark._graph.scopes import get_logger
 from tidemark._graph.tracing import lifted
 from tidemark.errors import DataLossError
@@ -14,14 +16,29 @@ from tidemark.train._checkpoints import objects
 _WAITING = "_self_waiting_restore"  # (restore, number of the object)
 
 
+def _reference(value):
+    """A call gives the object while it lives: those that wait hold the restore, which must not hold
+    them. A plain list or dict has no state of its own, and is not asked for again."""
+    if isinstance(value, (list, tuple, dict)):
+        return lambda: None
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
+
+
 class Restore:
     """One checkpoint being given to objects."""
 
     def __init__(self, file, records):
         self.prefix, self._file, self.records = file.prefix, file, records
-        self.bound = {}  # number of a record → the object
+        self.bound = {}  # number of a record → a reference to the object
         self.unused = {}  # number of a record → what of its state the object has no use for
         self.is_partial = False
+
+    def object(self, number):
+        """What was bound to a record, while it lives; None."""
+        return self.bound[number]() if number in self.bound else None
 
     def bind(self, number, value):
         """Gives an object, and what it holds already, their values: all of them or none."""
@@ -35,8 +52,8 @@ class Restore:
             return
         seen.add((number, id(value)))
         links, stored, _ = self.records[number]
-        is_new = self.bound.get(number) is not objects.identity(value)
-        self.bound[number] = objects.identity(value)
+        is_new = self.object(number) is not objects.identity(value)
+        self.bound[number] = _reference(objects.identity(value))
         if stored:
             state = objects.saveable_state(value)
             name = state.find(stored) if state else None
@@ -116,7 +133,7 @@ class LoadStatus:
         self._restore.bind(0, self._root)
 
     def _unmatched(self):
-        bound = {id(value) for value in self._restore.bound.values()}
+        bound = {id(reference()) for reference in self._restore.bound.values()}
         return [
             (path, value)
             for path, value, _ in objects.walk(self._root)
@@ -132,7 +149,8 @@ class LoadStatus:
                 keys = ", ".join(record.state.values())
                 raise AssertionError(f"Unresolved object in checkpoint {restore.prefix}: {keys}")
         if restore.unused:
-            names = [f"{restore.bound[n]!r}: {sorted(what)}" for n, what in restore.unused.items()]
+            unused = restore.unused.items()
+            names = [f"{restore.object(n)!r}: {sorted(what)}" for n, what in unused]
             raise AssertionError(
                 "Unused attributes in these objects (the attributes exist in the checkpoint but "
                 "were not restored): " + "; ".join(names)
