@@ -92,7 +92,9 @@ def in_bare_debian(wheel: Path, release: str) -> tuple[float, float]:
         wanted = "--include=python3,python3-venv,ca-certificates"
         run("debootstrap", "--variant=minbase", wanted, release, tree)
         shutil.copy(wheel, tree / "root")
-        for settings in ("/etc/resolv.conf", "/etc/pip.conf"):
+        # How this machine reaches packages: names, its settings of pip, whom it trusts.
+        trusted = "/etc/ssl/certs/ca-certificates.crt"
+        for settings in ("/etc/resolv.conf", "/etc/pip.conf", trusted):
             if os.path.exists(settings):
                 shutil.copy(settings, tree / settings.lstrip("/"))
         enter = ["chroot", tree, "env", "HOME=/root"]
