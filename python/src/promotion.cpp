@@ -71,6 +71,8 @@ void add_promotion_functions(nb::module_& m) {
   m.def(
       "set_dtype_promotion", [](bool on) { return std::exchange(is_on, on); }, nb::arg("on"),
       "Whether programs may mix dtypes; returns what held before.");
+  m.def(
+      "promotes_dtypes", [] { return is_on; }, "Whether programs may mix dtypes.");
 }
 
 }  // namespace tidemark::python

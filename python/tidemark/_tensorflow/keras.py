@@ -20,15 +20,9 @@ def load(name):
     if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
         return _load_keras_2(name)
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-    try:
-        install_as_tensorflow()
-        keras = importlib.import_module("keras")
-    except ModuleNotFoundError as error:
-        if error.name != "keras":
-            raise
-        raise KerasMissingError(
-            f"tf.{name} is Keras itself, and it is not installed: pip install keras"
-        ) from None
+    keras = _imported(
+        "keras", f"tf.{name} is Keras itself, and it is not installed: pip install keras"
+    )
     if keras.config.backend() != "tensorflow":
         raise KerasMissingError(
             f"Keras runs on its {keras.config.backend()} backend in this process; set "
@@ -40,14 +34,20 @@ def load(name):
 
 
 def _load_keras_2(name):
-    install_as_tensorflow()
-    try:
-        keras = importlib.import_module("tf_keras")
-    except ModuleNotFoundError as error:
-        if error.name != "tf_keras":
-            raise
-        raise KerasMissingError(
-            f"TF_USE_LEGACY_KERAS is set, so tf.{name} is Keras 2, and it is not installed: "
-            "pip install --no-deps tf_keras"
-        ) from None
+    keras = _imported(
+        "tf_keras",
+        f"TF_USE_LEGACY_KERAS is set, so tf.{name} is Keras 2, and it is not installed: "
+        "pip install --no-deps tf_keras",
+    )
     return keras if name == "keras" else getattr(keras, name)
+
+
+def _imported(module, advice):
+    """A package that sees Tidemark as TensorFlow; ``advice`` where it is not installed."""
+    try:
+        install_as_tensorflow()
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise KerasMissingError(advice) from None

@@ -12,9 +12,7 @@ def _check_same_dtype(x, y):
     """Two tensors have one dtype, where those of several are not promoted."""
     if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x.dtype == y.dtype:
         return
-    promotes = _tidemark.set_dtype_promotion(True)
-    _tidemark.set_dtype_promotion(promotes)
-    if not promotes:
+    if not _tidemark.promotes_dtypes():
         raise TypeError(
             f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}. Convert one "
             "with tf.cast, or see tidemark.experimental.set_dtype_promotion."

@@ -67,44 +67,40 @@ def deprecated_args(date, instructions, *names_or_tuples, warn_once=True, **ok_v
         refused[name] = allowed
     refused.update({name: [value] for name, value in ok_values.items()})
 
-    def decorate(function):
-        signature = inspect.signature(function)
+    def look(given):
+        for name, allowed in refused.items():
+            if name in given and not any(given[name] is value for value in allowed):
+                yield name, name
 
-        @functools.wraps(function)
-        def old(*args, **kwargs):
-            with contextlib.suppress(TypeError):  # the function itself tells what is wrong
-                given = signature.bind(*args, **kwargs).arguments
-                for name, allowed in refused.items():
-                    if name in given and not any(given[name] is value for value in allowed):
-                        _tell(
-                            (function.__qualname__, name),
-                            f"{name} of {function.__qualname__} is old and goes {_when(date)}: "
-                            f"{instructions}",
-                        )
-            return function(*args, **kwargs)
-
-        return old
-
-    return decorate
+    return _looking_at_arguments(look, date, instructions)
 
 
 def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
     """Marks values of arguments as old."""
 
+    def look(given):
+        for name, value in deprecated_kwargs.items():
+            if name in given and given[name] is value:
+                yield name, f"{name}={value}"
+
+    return _looking_at_arguments(look, date, instructions)
+
+
+def _looking_at_arguments(look, date, instructions):
+    """A decorator that tells of arguments: ``look(given)`` yields the name and the text of each."""
+
     def decorate(function):
         signature = inspect.signature(function)
 
         @functools.wraps(function)
         def old(*args, **kwargs):
             with contextlib.suppress(TypeError):  # the function itself tells what is wrong
-                given = signature.bind(*args, **kwargs).arguments
-                for name, value in deprecated_kwargs.items():
-                    if name in given and given[name] is value:
-                        _tell(
-                            (function.__qualname__, name),
-                            f"{name}={value} of {function.__qualname__} is old and goes "
-                            f"{_when(date)}: {instructions}",
-                        )
+                for name, what in look(signature.bind(*args, **kwargs).arguments):
+                    _tell(
+                        (function.__qualname__, name),
+                        f"{what} of {function.__qualname__} is old and goes {_when(date)}: "
+                        f"{instructions}",
+                    )
             return function(*args, **kwargs)
 
         return old
