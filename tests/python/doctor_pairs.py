@@ -72,7 +72,7 @@ def joined(first, second):
     for rule, lines in zip(rules, (notes, more_notes), strict=True):
         out += [re.sub(r"^# (holder|bytes):", rf"# \1 {rule}:", line) for line in lines[1:]]
     marked = [
-        re.sub(r"# HERE$", f"# HERE: {rule}", text, flags=re.M)
+        re.sub(r"# (HERE|CHANGE)$", rf"# \1: {rule}", text, flags=re.M)
         for rule, text in zip(rules * 2, (setup, more_setup, body, more_body), strict=True)
     ]
     head = "\n".join([*out, "import tensorflow as tf", marked[0], marked[1]])

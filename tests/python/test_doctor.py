@@ -49,6 +49,13 @@ def answers():
         return dict(zip(paths, pool.map(lambda p: doctor(p)[0], paths), strict=True))
 
 
+def line_to_change(text, rule):
+    """Where what grows is added to, if that is another line than the one that makes the bytes."""
+    lines = [n for n, line in enumerate(text.splitlines(), 1)
+             if re.search(rf"# CHANGE(?:: {rule})?$", line)]  # fmt: skip
+    return lines[0] if lines else None
+
+
 def wanted(path):
     """[(rule, line, holder, bytes or None)] as the program's comments say."""
     text = path.read_text()
@@ -67,11 +74,19 @@ def wanted(path):
     return found
 
 
+def lines_of(finding):
+    """All the lines that a finding names: to change, of the chain, and where bytes were made."""
+    made = [int(re.search(r":(\d+)", place)[1]) for place in finding["made_at"]]
+    return [finding["line"], *made, *(link["line"] for link in finding["chain"])]
+
+
 def check(path, answer):
     for rule, line, holder, size in wanted(path):
-        same = [f for f in answer["findings"] if f["rule"] == rule and f["line"] == line]
+        change = line_to_change(path.read_text(), rule) or line
+        same = [f for f in answer["findings"] if f["rule"] == rule and f["line"] == change]
+        same = [f for f in same if line in lines_of(f)]
         assert same, (
-            f"{rule} not found at line {line}, but "
+            f"{rule} not found at line {change} with line {line}, but "
             f"{[(f['rule'], f['line'], f['holder']) for f in answer['findings']]}"
         )
         finding = same[0]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tidemark._explain import growth, rules, source
+from tidemark._explain import advice, chains, edits, growth, rules, source
+
+_MOST_PLACES = 5
 
 
 @dataclass
 class Finding:
-    """One thing worth changing."""
+    """One thing worth changing, and the line to change."""
 
     rule: str
     title: str
@@ -22,6 +24,16 @@ class Finding:
     evidence: str
     fix: str
     outlook: str = ""
+    overhead_per_step: float = 0.0  # headers and rounding: not what the program asked for
+    chain: chains.Chain | None = None
+    made_at: tuple = ()  # places that only made the bytes
+    function: str = ""  # of the program, which a rule is about
+    changes: list = field(default_factory=list)  # (file, text before, after), the best first
+
+    @property
+    def diff(self):
+        """The first change, as `patch` takes it; "": there is none."""
+        return edits.unified(*self.changes[0]) if self.changes else ""
 
     def to_json(self):
         return {
@@ -29,18 +41,21 @@ class Finding:
             "holder": self.holder, "bytes_per_step": round(self.bytes_per_step),
             "bytes_now": self.bytes_now, "verdict": self.verdict, "evidence": self.evidence,
             "outlook": self.outlook, "fix": self.fix,
+            "overhead_per_step": round(self.overhead_per_step), "made_at": list(self.made_at),
+            "chain": self.chain.to_json() if self.chain else [],
+            "root": self.chain.root if self.chain else "", "diff": self.diff,
         }  # fmt: skip
 
 
-def find(run):
+def find(run, all_rules=None):
     """All findings of a run, the most costly first."""
     found = []
-    for rule in rules.ALL:
+    for rule in all_rules or rules.ALL:
         for raw in rule(run):
-            found.append(Finding(**raw))
+            found.append(_finding(raw, run))
     limit, live = run.limit, run.analysis["live_at_end"]
     for finding in found:
-        left = growth.steps_until(limit, live, finding.bytes_per_step)
+        left = growth.steps_until(limit, live, finding.bytes_per_step + finding.overhead_per_step)
         if left is not None and not finding.outlook:
             finding.outlook = (
                 f"in {left:,} steps the limit of {source.bytes_text(limit)} is hit"
@@ -50,7 +65,54 @@ def find(run):
     return sorted(found, key=lambda f: (-f.bytes_per_step, -f.bytes_now, f.rule))
 
 
-def text(found, run, width=80):
+def _finding(raw, run):
+    """What a rule tells, with the chain of its bytes and the line to change."""
+    keys, owner, is_at_call = raw.pop("keys"), raw.pop("owner"), raw.pop("is_at_call")
+    finding = Finding(**raw)
+    finding.made_at = _places(keys) or _places([(f"{_base(raw['file'])}:{raw['line']}",)])
+    seen = run.seen.chains
+    what = ""
+    if keys:
+        size = finding.bytes_per_step or finding.bytes_now
+        what = chains.first_words(keys[0][1], size)
+    if owner is not None:
+        finding.chain = seen.of_owner(*owner, what)
+    if finding.chain is None:
+        finding.chain = seen.of_groups(keys, what, raw["rule"] == "reference-cycle")
+    file, line = chains.line_to_change(finding.chain)
+    if line and not is_at_call:
+        finding.file, finding.line = file, line
+    finding.changes = advice.changes(finding)
+    finding.fix = advice.advise(finding, finding.changes)
+    return finding
+
+
+def _base(file):
+    return file.rsplit("/", 1)[-1]
+
+
+def _places(keys):
+    places = dict.fromkeys(key[0] for key in keys if source.parse_place(key[0])[1])
+    return tuple(places)[:_MOST_PLACES]
+
+
+def _chain_lines(words, width, indent):
+    """The links of a chain, as many as fit on a line, none broken where that can be helped."""
+    import textwrap
+
+    lines, line = [], ""
+    for at, word in enumerate(words):
+        part = word if at == 0 else f"← {word}"
+        if line and len(line) + 1 + len(part) > width - indent:
+            lines.append(line)
+            line = part
+        else:
+            line = f"{line} {part}".lstrip()
+    return [part for one in [*lines, line]
+            for part in textwrap.wrap(one, width - indent, subsequent_indent="  ")]  # fmt: skip
+
+
+def text(found, run, width=80, can_fix=True):
     """For a terminal of 80 columns."""
     import textwrap
 
@@ -75,20 +137,31 @@ def text(found, run, width=80):
     if not found:
         return "\n".join([*lines, "no findings"])
     for number, f in enumerate(found, 1):
-        place = f"{f.file.rsplit('/', 1)[-1]}:{f.line}" if f.line else f.file
+        place = f"{_base(f.file)}:{f.line}" if f.line else f.file
         lines += ["", *textwrap.wrap(f"{number}. {f.title}  [{f.rule}]  {place}", width)]
         cost = []
         if f.bytes_per_step >= 1:
             cost.append(f"{source.bytes_text(f.bytes_per_step)} a step")
+        if f.overhead_per_step > f.bytes_per_step:
+            cost.append(f"{source.bytes_text(f.overhead_per_step)} of headers and rounding")
         if f.bytes_now:
             cost.append(f"{source.bytes_text(f.bytes_now)} so far")
         if f.outlook:
             cost.append(f.outlook)
-        for name, value in (("cost", ", ".join(cost)), ("holder", f.holder),
-                            ("seen", f.evidence)):  # fmt: skip
+        made = [place for place in f.made_at if source.parse_place(place)[1] != f.line]
+        for name, value in (("cost", ", ".join(cost)), ("holder", "" if f.chain else f.holder),
+                            ("made", "; ".join(made)), ("seen", f.evidence)):  # fmt: skip
             if value:
                 lines += textwrap.wrap(value, width, initial_indent=f"   {name:<7}",
                                        subsequent_indent=" " * 10)  # fmt: skip
+        if f.chain:
+            told = _chain_lines(f.chain.words(), width, 10)
+            lines += [f"   {'kept' if i == 0 else '':<7}{line}" for i, line in enumerate(told)]
         lines += [f"   {'fix' if i == 0 else '':<7}{line}" for i, line in
                   enumerate(f.fix.splitlines())]  # fmt: skip
+    count = sum(bool(f.changes) for f in found)
+    if count and can_fix:
+        those = "It" if len(found) == 1 else f"{count} of these" if count > 1 else "One of these"
+        has = "have" if count > 1 else "has"
+        lines += ["", f"{those} {has} a change to try: tidemark doctor --fix SCRIPT"]
     return "\n".join(lines)

@@ -8,12 +8,11 @@ import sys
 import threading
 import time
 import types
-from dataclasses import dataclass, field
 
 from tidemark import _tidemark
-from tidemark._explain import source
+from tidemark._explain import kinds, links, source
+from tidemark._explain.keeping import Holder, Root
 
-_GARBAGE, _STACK = -2, -3
 _NATIVE = {
     "value": ("value", "a value on its way through native code"),
     "variable": ("variable", "variable that native code keeps"),
@@ -31,52 +30,7 @@ _NATIVE = {
 }
 
 
-@dataclass
-class Holder:
-    """One keeper of buffers."""
-
-    words: str  # for people: list "results" in leaky() at train.py:12
-    kind: str  # list, dict, local, global, attribute, closure, traceback, cycle, tape, variable, …
-    name: str = ""
-    file: str = ""
-    line: int = 0
-    bytes: int = 0
-    count: int = 0
-    groups: dict = field(default_factory=dict)  # (place, op, ledger's holder) → bytes
-    thread: str = ""
-
-    def add(self, size, count, groups):
-        self.bytes += size
-        self.count += count
-        for key, value in groups.items():
-            self.groups[key] = self.groups.get(key, 0) + value
-
-    @property
-    def text(self):
-        """The words, and of how many."""
-        return f"{self.words}, {self.count} tensors" if self.count > 1 else self.words
-
-    def to_json(self):
-        return {
-            "holder": self.text, "kind": self.kind, "name": self.name, "file": self.file,
-            "line": self.line, "bytes": self.bytes, "count": self.count,
-            "places": [[*key, value] for key, value in sorted(
-                self.groups.items(), key=lambda item: -item[1])[:8]],
-        }  # fmt: skip
-
-
-@dataclass
-class _Root:
-    """Where a walk begins: a local variable, or the globals of a module."""
-
-    kind: str
-    name: str
-    value: object
-    function: str = ""
-    file: str = ""
-    line: int = 0
-    lines: tuple = (1, 1 << 30)
-    thread: str = ""
+kinds.know((_tidemark.Tensor,), (_tidemark.VariableBase,), (_tidemark.FunctionBase,))
 
 
 def _locals_of(frame):
@@ -99,7 +53,7 @@ def _frame_roots():
             code = frame.f_code
             if not _tidemark.is_internal_code(code) and frame.f_locals is not frame.f_globals:
                 for name, value in _locals_of(frame):
-                    yield _Root(
+                    yield Root(
                         "local", name, value, code.co_name, code.co_filename, frame.f_lineno,
                         source.code_range(code), names.get(ident, ""),
                     )  # fmt: skip
@@ -107,13 +61,17 @@ def _frame_roots():
 
 
 def _module_roots():
+    """The program's own modules, and those of libraries."""
     main = sys.modules.get("__main__")
-    rest = [m for name, m in list(sys.modules.items()) if m is not main]
-    for module in [main, *rest]:
-        if isinstance(module, types.ModuleType):
-            yield _Root(
-                "global", module.__name__, vars(module), "", getattr(module, "__file__", "") or ""
-            )
+    nearest, others = [], []
+    for module in [main, *(m for m in list(sys.modules.values()) if m is not main)]:
+        if not isinstance(module, types.ModuleType):
+            continue
+        file = getattr(module, "__file__", "") or ""
+        is_near = module is main or links.is_programs(file)
+        root = Root("global", module.__name__, vars(module), "", file)
+        (nearest if is_near else others).append(root)
+    return nearest, others
 
 
 _looking = threading.RLock()
@@ -140,26 +98,38 @@ def _undisturbed():
 
 def holders():
     """All keepers of live buffers, largest first; together they have every live byte."""
+    return look()[0]
+
+
+def look():
+    """The keepers of live buffers, and the owners: what native code keeps buffers for."""
+    from tidemark._explain import owners, wording  # they import this module
+
     found = {}
     with _undisturbed():
         lines = _running_lines()
-        roots = [*_frame_roots(), *_module_roots()]
-        walked, unclaimed = _tidemark.walk_holders([root.value for root in roots], gc.get_objects())
+        frames, (nearest, others) = list(_frame_roots()), _module_roots()
+        roots = [*frames, *nearest, *others]
+        walked, unclaimed, owning = _tidemark.walk_holders(
+            [root.value for root in roots], len(frames) + len(nearest), gc.get_objects(),
+            owners.types(),
+        )  # fmt: skip
     for item in walked:
         root = roots[item["root"]] if item["root"] >= 0 else None
-        for holder in _explain(item, root):
+        for holder in wording.explain(item, root):
             same = found.setdefault((holder.words, holder.thread), holder)
             if same is not holder:
-                same.add(holder.bytes, holder.count, holder.groups)
-    del walked, roots
+                same.add_all(holder)
+    owned = owners.owners(owning, roots)
+    del walked, roots, owning, frames, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
-    return sorted(result, key=lambda holder: -holder.bytes)
+    return sorted(result, key=lambda holder: -holder.bytes), owned
 
 
 def _native(unclaimed, lines):
     """What no Python object keeps: the ledger knows why it lives, or which run has it."""
     by_words, made_at = {}, _dataset_lines()
-    for place, op, kind, size, count, idle, run, asked, goes_on in unclaimed:
+    for place, op, kind, size, count, idle, run, asked, goes_on, requested in unclaimed:
         short, words = _NATIVE.get(kind, (kind, kind))
         name, at = "", made_at.get(kind, "")
         if at:
@@ -178,7 +148,8 @@ def _native(unclaimed, lines):
         holder = by_words.setdefault(
             words, Holder(words, short, name, source.full_path(file) if line else "", line)
         )
-        holder.add(size, count, {(place, op, kind): size})
+        key = (place, op, kind)
+        holder.add(size, count, {key: size}, {key: requested})
     return by_words.values()
 
 
@@ -216,17 +187,3 @@ def coverage(found=None):
     found = holders() if found is None else found
     known = sum(size for h in found for key, size in h.groups.items() if is_known(h, key))
     return sum(holder.bytes for holder in found), known
-
-
-# --- words -----------------------------------------------------------------------------------
-
-
-def _explain(item, root):
-    from tidemark._explain import wording  # it imports this module
-
-    if item["root"] == _GARBAGE:
-        yield wording.cycle(item)
-    elif item["root"] == _STACK:
-        yield wording.on_the_stack(item)
-    else:
-        yield from wording.reached(item, root)

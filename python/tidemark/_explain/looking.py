@@ -9,30 +9,16 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
 
 from tidemark import _tidemark, memory
 from tidemark._explain import holders, notes
+from tidemark._explain.seen import Run, Seen
 
 _SHARE = 0.1  # of the time that looks may take, after the first ones
 _FREE_LOOKS = 6
+_FREE_SECONDS = 2.0  # of looks at moments when memory has grown by a quarter
 _FREE_LOOKS_AT_COLLECTIONS = 6
 _MUCH_GARBAGE = 1 << 20
-
-
-@dataclass
-class Seen:
-    """What the looks have found."""
-
-    holder_of: dict = field(default_factory=dict)  # (place, op, kind) → (bytes, Holder)
-    by_words: dict = field(default_factory=dict)  # words → Holder with the most bytes seen
-    fullest: list = field(default_factory=list)  # the holders when most was live
-    threads: dict = field(default_factory=dict)  # (name, words) → {thread: bytes}
-    tapes: dict = field(default_factory=dict)  # words → looks at which it was there
-    open_sessions: dict = field(default_factory=dict)  # place → most at once
-    dataset: tuple = (0, 0, None)  # bytes, live bytes, Holder
-    looks: int = 0
-    least_coverage: float = 1.0
 
 
 class Looker:
@@ -51,7 +37,7 @@ class Looker:
         )
 
     def start(self):
-        _tidemark.set_recording_looker(self._maybe_look)
+        _tidemark.set_recording_looker(self._at_moment)
         gc.callbacks.append(self._at_collection)
         self._thread.start()
 
@@ -76,33 +62,42 @@ class Looker:
             self._collections += 1
             self.look()
 
+    def _at_moment(self):
+        """The recorder says that there is more than before: what a short function gathers is seen
+        while it runs, or never."""
+        if self._spent < _FREE_SECONDS:
+            self.look()
+        else:
+            self._maybe_look()
+
     def _maybe_look(self):
+        if _tidemark.stats()["live"] == 0:
+            return  # as while modules are loaded: the free looks are for what comes then
         elapsed = time.monotonic() - self._began
         if self.seen.looks >= _FREE_LOOKS and self._spent > _SHARE * elapsed:
             return
         self.look()
 
-    def look(self, wait=False):
-        """One look at everything that is alive; without waiting, none while another is at it."""
-        if not self._lock.acquire(blocking=wait):
+    def look(self, is_last=False):
+        """One look at everything that is alive; none while another is at it, but the last."""
+        if not self._lock.acquire(blocking=is_last):
             return
         try:
             began = time.monotonic()
-            self._note(holders.holders())
+            self._note(*holders.look(), is_last)
             self._spent += time.monotonic() - began
         finally:
             self._lock.release()
 
-    def _note(self, found):
+    def _note(self, found, owned, is_last):
         seen = self.seen
+        seen.chains.note(found, owned)
+        seen.note_holders(found, is_last)
         seen.looks += 1
         live = sum(h.bytes for h in found)
         if live >= sum(h.bytes for h in seen.fullest):
             seen.fullest = found
         for holder in found:
-            for key, size in holder.groups.items():
-                if size >= seen.holder_of.get(key, (0, None))[0] and holder.kind != "value":
-                    seen.holder_of[key] = (size, holder)
             known = seen.by_words.get(holder.words)
             if known is None or holder.bytes >= known.bytes:
                 seen.by_words[holder.words] = holder
@@ -128,20 +123,6 @@ class Looker:
             self.seen.open_sessions[place] = max(self.seen.open_sessions.get(place, 0), count)
 
 
-@dataclass
-class Run:
-    """A program that was looked at."""
-
-    analysis: dict
-    seen: Seen
-    notes: notes.Notes
-    limit: int
-    status: dict
-    path: str
-    stats: dict
-    reported_constants: set = field(default_factory=set)
-
-
 class Watched:
     """Around a program: ``with Watched(path) as w: ...``, then ``w.run()``."""
 
@@ -161,7 +142,7 @@ class Watched:
 
     def last_look(self):
         """At the end of the program, while its variables are still there."""
-        self._looker.look(wait=True)
+        self._looker.look(is_last=True)
 
     def __exit__(self, *error):
         self._looker.stop()

@@ -1,4 +1,4 @@
-"""What the front end tells while a doctor or a profile looks on; otherwise ``active`` is None."""
+"""What the front end tells while a doctor or a profile looks on: see ``listener.active``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import weakref
 from dataclasses import dataclass, field
 
 from tidemark import _tidemark
+from tidemark._explain import listener
 from tidemark.autodiff._tape import GradientTape
-
-active = None  # a Notes, or None
 
 _MOST = 20000  # of a kind; a program that makes more has been understood by then
 
@@ -36,6 +35,7 @@ class Notes:
     new_fetches: dict = field(default_factory=dict)  # place → runs that fetched a node made since
     nodes: list = field(default_factory=list)  # (run, live nodes)
     runs: int = 0
+    bounces: list = field(default_factory=list)  # (op, place, copies, bytes) of this program
     _functions: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)
     _made: int = 0
     _last_sequence: dict = field(default_factory=dict)
@@ -77,16 +77,20 @@ class Notes:
 
 def start():
     """Begins to take notes; returns them."""
-    global active
-    active = Notes()
+    listener.active = Notes(bounces=_tidemark.bounces())
     _note_tapes(True)
-    return active
+    return listener.active
 
 
 def stop():
     """Ends it."""
-    global active
-    active = None
+    before = {one[:2]: one[2:] for one in listener.active.bounces}
+    listener.active.bounces = [
+        (op, place, copies - before.get((op, place), (0, 0))[0],
+         size - before.get((op, place), (0, 0))[1])
+        for op, place, copies, size in _tidemark.bounces()
+    ]  # fmt: skip
+    listener.active = None
     _note_tapes(False)
 
 

@@ -94,7 +94,7 @@ def _findings(found):
         out.append(
             f'<article class="card"><h3>{escape(f.title)} <span class="rule">{escape(f.rule)} · '
             f"{escape(place)}</span></h3><p>{escape(', '.join(cost))}</p>"
-            f"<p>Held by {escape(f.holder)}.</p><p class=faint>{escape(f.evidence)}</p>"
+            f"<p>{escape(_kept_by(f))}</p><p class=faint>{escape(f.evidence)}</p>"
             f"<pre>{escape(f.fix)}</pre></article>"
         )
     return "".join(out)
@@ -130,6 +130,12 @@ def _tables(run):
         "ops": ("Where the time of ops went", ["time", "calls", "op"],
                 ["time", "number", "text"], ops),
     }  # fmt: skip
+
+
+def _kept_by(finding):
+    if finding.chain is None:
+        return f"Held by {finding.holder}."
+    return " ← ".join(finding.chain.words())
 
 
 def _top_place(holder):

@@ -1,6 +1,8 @@
 """The doctor's rules: each looks at a run and yields what it finds.
 
-A finding's line is the line that makes the memory; its holder is who keeps it.
+A rule tells the line that makes the memory and its holder, and which bytes (``keys``) or which
+objects (``owner``) it is about: ``findings`` looks up the chain that keeps these, and with it the
+line to change.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from tidemark._explain import growth, source
 from tidemark._explain.source import bytes_text
 
 _MANY_TRACES = 5
+_FEW_STEPS = 5
 _BIG_CONSTANT = 1 << 20
 _BIG_DATASET = 32 << 20
 _BIG_THREADS = 8 << 20
@@ -61,10 +64,11 @@ def _place(place):
     return source.full_path(file), line
 
 
-def _raw(rule, title, file, line, holder, fix, **more):
+def finding(rule, title, file, line, holder, fix, **more):
+    """What a rule tells of one thing that it found."""
     return {"rule": rule, "title": title, "file": file, "line": line, "holder": holder,
             "fix": fix, "bytes_per_step": 0.0, "bytes_now": 0, "verdict": growth.FLAT,
-            "evidence": "", **more}  # fmt: skip
+            "evidence": "", "keys": (), "owner": None, "is_at_call": False, **more}  # fmt: skip
 
 
 def _topic(holder, kind):
@@ -95,6 +99,8 @@ def growing(run):
         members.sort(key=lambda member: -member[1].bytes_per_step)
         (place, op, _), _, holder = members[0]
         rate = sum(grown.bytes_per_step for _, grown, _ in members)
+        requested = sum(grown.bytes_per_step * run.seen.chains.requested.get(key, 1.0)
+                        for key, grown, _ in members)  # fmt: skip
         if topic not in _GROWTH or rate < _LEAST.get(topic, 64):
             continue
         if topic == "constant":
@@ -108,10 +114,12 @@ def growing(run):
         kind = holder.kind if holder and holder.kind in ("list", "dict", "set", "deque") else "list"
         names = {"kind": kind, "name": holder.name if holder and holder.name else "results"}
         words = _holder_words(topic, holder, members, run)
-        yield _raw(
+        yield finding(
             rule, title.format(**names), file, line, words, fix.format(**names),
-            bytes_per_step=rate, bytes_now=highest, verdict=growth.GROWING,
-            evidence=f"{op or 'values'} at {place}, {bytes_text(rate)} more in every one of "
+            bytes_per_step=requested, overhead_per_step=rate - requested, bytes_now=highest,
+            verdict=growth.GROWING, keys=[key for key, *_ in members],
+            owner=("iterator", ()) if topic == "dataset" else None,
+            evidence=f"{op or 'values'} at {place}, {bytes_text(requested)} more in every one of "
             f"{run.analysis['steps']['count']:,} steps",
         )  # fmt: skip
 
@@ -175,11 +183,12 @@ def _retraced(run, kind, traces):
     file, line, _ = source.parse_place(last.place)
     total = sum(note.nbytes for note in traces)
     calls = max(len(traces), run.analysis["steps"]["count"])
-    return _raw(
+    return finding(
         rule, f"{last.function}() is {title}", file, line,
         f"{len(traces)} traces of {last.function}()", fix,
         bytes_per_step=total / calls, bytes_now=total, verdict=growth.GROWING,
         evidence=f"{len(traces)} traces; the last because of {last.reason}",
+        owner=("function", last.defined), is_at_call=True, function=last.function,
         outlook="kept up to TIDEMARK_TRACE_CACHE (256 MiB), and each costs time",
     )  # fmt: skip
 
@@ -195,13 +204,14 @@ def functions_in_a_loop(run):
         notes = [note for all_ in functions.values() for note in all_]
         total = sum(note.nbytes for note in notes)
         steps = max(len(functions), run.analysis["steps"]["count"])
-        yield _raw(
+        yield finding(
             "function-in-loop", f"tf.function is made anew {len(functions)} times",
             defined[0], defined[1], f"{len(functions)} functions {notes[0].function}()",
             f"@tf.function           # once, at the top of the module\n"
             f"def {notes[0].function}(…): …",
             bytes_per_step=total / steps, bytes_now=total, verdict=growth.FLAT,
             evidence=f"{len(functions)} functions made of one definition, each traced for itself",
+            owner=("function", defined),
         )  # fmt: skip
 
 
@@ -214,7 +224,7 @@ def python_steps(run):
                 continue
             reported.add((step, place))
             file, line = _place(place)
-            yield _raw(
+            yield finding(
                 "python-step", f"Python step in a compiled function: {step} in {note.function}()",
                 file, line, f"{step} in {note.function}()",
                 "@tf.function(input_signature=[…])   # with the sizes it needs, or\n"
@@ -222,6 +232,24 @@ def python_steps(run):
                 evidence=f"{step} needs a size or a value that tracing did not know: every call "
                 "waits for Python there, and no other thread runs Python meanwhile",
             )  # fmt: skip
+
+
+def bounces(run):
+    """An op runs on the host in every step: what it reads comes from a device each time."""
+    steps = run.analysis["steps"]["count"]
+    for op, place, copies, size in sorted(run.notes.bounces, key=lambda one: -one[3]):
+        if steps < _FEW_STEPS or copies < steps - 2:  # the first steps may be made elsewhere
+            continue
+        file, line = _place(place)
+        yield finding(
+            "device-bounces", f"{op} bounces between devices each step",
+            file, line, f"{op} on the host",
+            "with tf.device('/CPU:0'): …   # the steps around it, too, so that less is copied\n"
+            "# or another op, for which the device has a kernel",
+            evidence=f"{copies:,} copies to the host in {steps:,} steps, "
+            f"{bytes_text(size / steps)} a step: the device has no kernel for it, and the host "
+            "waits for the device each time",
+        )  # fmt: skip
 
 
 def changed_state(run):
@@ -232,7 +260,7 @@ def changed_state(run):
             continue
         seen.add((file, line, name))
         change = f": {was} then, {now} now" if was else ""
-        yield _raw(
+        yield finding(
             "captured-state", f'{function}() uses "{name}" as it was when it was traced',
             file, line, f'Python value "{name}"',
             f"def {function}(x, {name}): …   # give it as an argument, or\n"
@@ -254,7 +282,7 @@ def graph_growth(run):
     file, line = _place(place)
     a_step = grown.bytes_per_step / 1000
     size = 480  # of a node with its outputs, about
-    yield _raw(
+    yield finding(
         "graph-grows", "The graph takes new nodes in every run", file, line, "the graph's nodes",
         "y = tf.square(x)            # build once, before the loop\n"
         "sess.graph.finalize()       # then adding a node raises an error that names the line",
@@ -271,12 +299,13 @@ def big_constants(run):
             continue
         if holder.bytes < _BIG_CONSTANT:
             continue
-        yield _raw(
+        yield finding(
             "big-constant", f"{bytes_text(holder.bytes)} of data are baked into {holder.name}()",
             holder.file, holder.line, holder.text,
             f"def {holder.name}(x, data): …   # give the data as an argument\n"
             "data = tf.Variable(data)         # or keep it in a variable",
             bytes_now=holder.bytes, evidence="every further trace has it too",
+            keys=list(holder.groups), is_at_call=True,
         )  # fmt: skip
 
 
@@ -288,10 +317,11 @@ def sessions_left_open(run):
         file, line = _place(place)
         held = sum(h.bytes for h in run.seen.by_words.values()
                    if h.kind == "session" and place in h.words)  # fmt: skip
-        yield _raw(
+        yield finding(
             "sessions-left-open", f"{count} sessions of one line are open at once", file, line,
             f"{count} open sessions", _GROWTH["session"][2], bytes_now=held,
             evidence="each keeps its variables and its plans until it is closed",
+            owner=("session", (place,)),
         )  # fmt: skip
 
 
@@ -304,12 +334,13 @@ def threads(run):
         holder = run.seen.by_words[words]
         place = max(holder.groups.items(), key=lambda item: item[1])[0][0]
         file, line = _place(place)
-        yield _raw(
+        yield finding(
             "threads-arenas", f"{len(by_thread)} threads have a copy each", file, line, words,
             f"{holder.name} = …     # once, before the threads start: they can share it\n"
             "# or fewer threads: ThreadPoolExecutor(max_workers=2)",
             bytes_now=total,
             evidence=f"{len(by_thread)} × {bytes_text(total / len(by_thread))}",
+            keys=list(holder.groups),
         )  # fmt: skip
 
 
@@ -324,7 +355,7 @@ def peak(run):
     file, line = _place(largest[0]["place"])
     evidence = "; ".join(f"{bytes_text(g['bytes_at_peak'])} by {g['op'] or 'values'} at "
                          f"{g['place']}" for g in largest)  # fmt: skip
-    yield _raw(
+    yield finding(
         "peak-intermediates", f"The peak takes {analysis['peak'] / run.limit:.0%} of the limit",
         file, line, f"intermediates of {largest[0]['place']}",
         "@tf.function            # intermediates are freed at their last use\n"
@@ -340,11 +371,12 @@ def dataset_buffers(run):
         return
     place = max(holder.groups.items(), key=lambda item: item[1])[0][0]
     file, line = _place(place)
-    yield _raw(
+    yield finding(
         "dataset-buffer", "A dataset's buffer has most of the memory", file, line, holder.text,
         "dataset = dataset.shuffle(1000)   # a smaller buffer, or shuffle file names instead\n"
         "# shuffle before decoding and batching: elements are smaller there",
         bytes_now=size, evidence=f"{bytes_text(size)} of {bytes_text(live)} that are live",
+        keys=list(holder.groups), owner=("iterator", ()), is_at_call=True,
     )  # fmt: skip
 
 
@@ -361,9 +393,10 @@ def kept_for_nothing(run):
         file, line = _place(place)
         if topic == "persistent" and holder.line:
             file, line = holder.file, holder.line
-        yield _raw(
+        yield finding(
             rule, title, file, line, holder.text, fix.format(kind="", name=""),
             bytes_now=holder.bytes, evidence=f"{bytes_text(holder.bytes)} seen at once",
+            keys=list(holder.groups),
         )  # fmt: skip
 
 
@@ -386,5 +419,6 @@ def once_each(rule_functions):
 
 ALL = [
     once_each([growing, sessions_left_open, threads, dataset_buffers, kept_for_nothing]),
-    retracing, functions_in_a_loop, python_steps, changed_state, graph_growth, big_constants, peak,
+    retracing, functions_in_a_loop, python_steps, bounces, changed_state, graph_growth,
+    big_constants, peak,
 ]  # fmt: skip

@@ -52,15 +52,31 @@ def _last_name(node):
     return node.attr if isinstance(node, ast.Attribute) else None
 
 
+def _container_name(node):
+    """Of what something is added to: `by_label` of `by_label[i].append(x)`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return _last_name(node)
+
+
 def _adds_to(node, name):
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in _GROWING and _last_name(node.func.value) == name
+        return node.func.attr in _GROWING and _container_name(node.func.value) == name
     if isinstance(node, ast.AugAssign):
-        return _last_name(node.target) == name
+        return _container_name(node.target) == name
     if isinstance(node, ast.Assign):
         targets = [t for t in node.targets if isinstance(t, ast.Subscript)]
-        return any(_last_name(t.value) == name for t in targets)
+        if any(_container_name(t) == name for t in targets):
+            return True
+        return _assigns(node, name) and _is_made_of(node.value, name)
     return False
+
+
+def _is_made_of(value, name):
+    """`history + (x,)` or `[*history, x]`: the name's old value with something more."""
+    if not isinstance(value, (ast.BinOp, ast.List, ast.Tuple, ast.Dict, ast.Set)):
+        return False
+    return any(_last_name(part) == name for part in ast.walk(value))
 
 
 def _assigns(node, name):
@@ -130,6 +146,14 @@ def statement_at(place, lines):
         if first <= line <= last:
             return f"{file}:{now}" + (f" in {function}" if function else "")
     return None
+
+
+@functools.lru_cache(maxsize=1024)
+def class_line(kind, file):
+    """Where a class is defined; 0: not known."""
+    tree = _tree(file) if file else None
+    nodes = ast.walk(tree) if tree else ()
+    return next((n.lineno for n in nodes if isinstance(n, ast.ClassDef) and n.name == kind), 0)
 
 
 def code_range(code):

@@ -6,27 +6,35 @@ import gc
 import types
 
 from tidemark import _tidemark
-from tidemark._explain import source
-from tidemark._explain.holders import Holder
+from tidemark._explain import links, source
+from tidemark._explain.keeping import Holder
 
-_CONTAINERS = (list, tuple, dict, set, frozenset)
+_GARBAGE, _STACK = -2, -3
 
 
 def _holder(item, words, kind, **more):
     holder = Holder(words, kind, **more)
-    holder.add(item["bytes"], item["count"], item["groups"])
+    holder.add(item["bytes"], item["count"], item["groups"], item["requested"])
     return holder
 
 
-def _is_instance(obj):
-    plain = (types.ModuleType, types.FunctionType, types.FrameType, types.TracebackType)
-    cells = (types.CellType, types.MethodType, type, *_CONTAINERS)
-    return not isinstance(obj, (*plain, *cells)) and type(obj).__module__ != "builtins"
+def explain(item, root):
+    """The holders of one thing that a walk has met, each with the way to it."""
+    if item["root"] == _GARBAGE:
+        yield cycle(item)
+    elif item["root"] == _STACK:
+        path, names = links.without_own_dicts(item["path"], item["edges"])
+        yield _with_way(on_the_stack(item), item, path, names)
+    else:
+        yield from reached(item, root)
 
 
-def _container_word(obj):
-    name = type(obj).__name__
-    return name if isinstance(obj, _CONTAINERS) or name in ("deque", "OrderedDict") else ""
+def _with_way(holder, item, path, names, root=None):
+    if item.get("samples") and item["samples"][0][0] is not path[-1]:
+        sample, _, _, name = item["samples"][0]
+        path, names = [*path, sample], [*names, name]
+    holder.add_way(links.links_of(path, names, root), holder.groups)
+    return holder
 
 
 def _file_line(path, name, root=None):
@@ -44,17 +52,18 @@ def _at(path, line):
 
 def reached(item, root):
     """What is reached from a variable or a module's globals: one holder, or one a name."""
-    path, names = _without_own_dicts(item["path"], item["edges"])
+    path, names = links.without_own_dicts(item["path"], item["edges"])
     last = path[-1]
     if isinstance(last, _tidemark.SessionBase):
-        yield from _session(item, path)
+        for holder in _session(item, path):
+            yield _with_way(holder, item, path, names, root)
         return
     special = _special(item, root, path)
     if special is not None:
-        yield special
+        yield _with_way(special, item, path, names, root)
         return
     if len(path) == 1 and isinstance(last, _tidemark.Tensor):
-        yield _local(item, root, last, last)
+        yield _with_way(_local(item, root, last, last), item, path, names, root)
         return
     if _names_each(last) and item["samples"]:
         yield from _by_name(item, root, path, names)
@@ -62,57 +71,43 @@ def reached(item, root):
     yield _named(item, root, path, names)
 
 
-def _without_own_dicts(path, edges):
-    """The way without instances' own dicts, which are the instances; and each object's name in the
-    one before it."""
-    kept, names = path[:1], [None]
-    for parent, obj, name in zip(path, path[1:], edges, strict=False):
-        if isinstance(obj, dict) and _is_instance(parent) and obj is _own_dict(parent):
-            continue
-        kept.append(obj)
-        names.append(name)
-    return kept, names
-
-
-def _own_dict(obj):
-    try:
-        return object.__getattribute__(obj, "__dict__")
-    except (AttributeError, TypeError):
-        return None
-
-
 def _names_each(obj):
     """A namespace: what is in it has names of its own."""
     if isinstance(obj, (types.CellType, types.FrameType)):
         return True
-    return isinstance(obj, dict) and "__name__" in obj or _is_instance(obj)
+    return isinstance(obj, dict) and "__name__" in obj or links.is_instance(obj)
 
 
 def _by_name(item, root, path, names):
-    rest = {"bytes": item["bytes"], "count": item["count"], "groups": dict(item["groups"])}
+    rest = {**item, "groups": dict(item["groups"]), "requested": dict(item["requested"])}
     for sample, size, place, name in item["samples"]:
         key = next((k for k in rest["groups"] if k[0] == place), None)
         if key is None or rest["groups"][key] < size:
             continue
+        requested = size * item["requested"][key] // item["groups"][key]
         rest["groups"][key] -= size
+        rest["requested"][key] -= requested
         rest["bytes"] -= size
         rest["count"] -= 1
-        one = {"bytes": size, "count": 1, "groups": {key: size}}
+        one = {"bytes": size, "count": 1, "groups": {key: size}, "requested": {key: requested}}
         yield _named(one, root, [*path, sample], [*names, name], sample)
     if rest["bytes"] > 0:
         rest["groups"] = {k: v for k, v in rest["groups"].items() if v > 0}
         yield _named(rest, root, path, names)
 
 
-def _named(item, root, chain, names, child=None):
-    """By the last name on the way."""
+def _named(item, root, path, names, child=None):
+    return _with_way(_by_last_name(item, root, path, names, child), item, path, names, root)
+
+
+def _by_last_name(item, root, chain, names, child):
     for at in range(len(chain) - 1, 0, -1):
         parent, obj, name = chain[at - 1], chain[at], names[at]
-        word = _container_word(obj) if obj is not child else ""
+        word = links.word_of(obj) if obj is not child else ""
         if isinstance(parent, types.CellType):
             function = _function_before(chain, at - 1)
             called = function.__name__ if function else "a function"
-            free = _free_name(function, parent)
+            free = links.free_name(function, parent)
             what = f' ({word + " " if word else ""}"{free}")' if free else ""
             code = function.__code__ if function else None
             file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
@@ -120,7 +115,7 @@ def _named(item, root, chain, names, child=None):
             return _holder(item, words, "closure", name=free or called, file=file, line=line)
         if isinstance(parent, dict) and "__name__" in parent:
             return _global(item, parent, name, word)
-        if _is_instance(parent):
+        if links.is_instance(parent):
             return _attribute(item, parent, name, word)
         if isinstance(parent, type):
             return _holder(item, f"class attribute {parent.__name__}.{name or '?'}",
@@ -132,13 +127,6 @@ def _named(item, root, chain, names, child=None):
 
 def _function_before(chain, at):
     return next((o for o in reversed(chain[:at]) if isinstance(o, types.FunctionType)), None)
-
-
-def _free_name(function, cell):
-    if function is None or not function.__closure__:
-        return None
-    pairs = zip(function.__code__.co_freevars, function.__closure__, strict=False)
-    return next((name for name, c in pairs if c is cell), None)
 
 
 def _global(item, namespace, name, word):
@@ -155,7 +143,7 @@ def _global(item, namespace, name, word):
 def _attribute(item, instance, name, word):
     name = name or "?"
     owner = type(instance)
-    file = getattr(__import__("sys").modules.get(owner.__module__), "__file__", "") or ""
+    file = links.file_of(owner)
     line = _file_line(file, name)
     listed = f" ({word})" if word else ""
     words = f"attribute {owner.__name__}.{name}{listed}{_at(file, line)}"
@@ -163,7 +151,7 @@ def _attribute(item, instance, name, word):
 
 
 def _local(item, root, obj, child):
-    word = _container_word(obj) if obj is not child else ""
+    word = links.word_of(obj) if obj is not child else ""
     line = _file_line(root.file, root.name, root)
     if not word and not isinstance(obj, _tidemark.Tensor):
         word = type(obj).__name__
@@ -207,7 +195,8 @@ def _session(item, path):
             continue
         whole = len(groups) == len(item["groups"])
         part = {"bytes": sum(groups.values()), "count": item["count"] if whole else len(groups),
-                "groups": groups}  # fmt: skip
+                "groups": groups,
+                "requested": {k: item["requested"][k] for k in groups}}  # fmt: skip
         yield _holder(part, f"{words} of the session{at}", "session" if is_of else "constant",
                       file=file if is_of else "", line=line if is_of else 0)  # fmt: skip
 
@@ -255,7 +244,7 @@ def _with_owner(path):
     if not isinstance(first, dict):
         return path
     owner = next((o for o in gc.get_referrers(first)
-                  if _is_instance(o) and _own_dict(o) is first), None)  # fmt: skip
+                  if links.is_instance(o) and links.own_dict(o) is first), None)  # fmt: skip
     return path if owner is None else [owner, *path]
 
 
@@ -268,24 +257,29 @@ def cycle(item):
             continue  # an instance's own
         if name not in names:
             names.append(name)
-    owners = [o for o in item["path"] if _is_instance(o)] or item["path"]
+    owners = [o for o in item["path"] if links.is_instance(o)] or item["path"]
     owner = type(owners[-1])
-    file = getattr(__import__("sys").modules.get(owner.__module__), "__file__", "") or ""
-    line = _class_line(owner, file)
+    file = links.file_of(owner)
+    line = source.class_line(owner.__name__, file)
     if names[-1] != owner.__name__ and owner.__name__ in names:
         names = [owner.__name__]
     words = f"reference cycle of {' → '.join(names[:4])}{_at(file, line)}"
-    return _holder(item, words, "cycle", name=names[0], file=file, line=line)
+    holder = _holder(item, words, "cycle", name=names[0], file=file, line=line)
+    holder.add_way(_cycle_links(item), holder.groups)
+    return holder
 
 
-def _class_line(kind, file):
-    import ast
-
-    tree = source._tree(file) if file else None
-    nodes = ast.walk(tree) if tree else ()
-    return next(
-        (n.lineno for n in nodes if isinstance(n, ast.ClassDef) and n.name == kind.__name__), 0
-    )
+def _cycle_links(item):
+    """The shortest cycle that keeps it, and the way from there."""
+    path, names = links.without_own_dicts(item["path"], [None, *item["edges"]])
+    sample, _, _, name = item["samples"][0] if item["samples"] else (path[-1], 0, "", None)
+    for obj in reversed(path):
+        way = links.shortest_cycle(obj) if not isinstance(obj, dict) else None
+        if way is not None:
+            break
+    else:
+        return [(links.Link("a reference cycle", "cycle", is_root=True), 0)]
+    return [(links.cycle_link(way), 0), *links.attribute_links(path[-1], sample, name)]
 
 
 def on_the_stack(item):

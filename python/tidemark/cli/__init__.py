@@ -15,7 +15,18 @@ import sys
 
 from tidemark import errors
 
-COMMANDS = ["run", "doctor", "profile", "report", "export", "watch", "plan", "graph", "serve"]
+COMMANDS = [
+    "run",
+    "doctor",
+    "check",
+    "profile",
+    "report",
+    "export",
+    "watch",
+    "plan",
+    "graph",
+    "serve",
+]
 
 # Exit statuses, as of most programs: 1 a check failed, 2 the call or its input is wrong.
 OK, FAILED, BAD_INPUT = 0, 1, 2

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 
-from tidemark.cli import FAILED, OK, InputError
+from tidemark.cli import FAILED, OK, InputError, fix, house_call, targets
 
 ABOUT = "runs a program and prints what is wrong with its memory, with the fix"
 RUNS_A_PROGRAM = True
@@ -14,10 +14,27 @@ RUNS_A_PROGRAM = True
 
 def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--output", metavar="FILE", help="write the findings as JSON to a file")
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="show changes of the source, try them on a copy, and tell what they bring",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="with --fix: write the changes that helped"
+    )
     parser.add_argument(
         "--fail-on",
         choices=["growth", "any"],
         help="exit with status 1 when memory grows, or when there is any finding",
+    )
+    parser.add_argument(
+        "--on",
+        choices=["tensorflow"],
+        help="run the program on that library's own installation, and look from outside",
+    )
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="with --on: the Python that has it (this one)"
     )
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
@@ -30,27 +47,41 @@ def add_arguments(parser):
 def run(arguments) -> int:
     from tidemark._explain import findings, growth  # only reports need it
 
+    if arguments.on:
+        return house_call.run(arguments)
+    if arguments.fix and (arguments.module is not None or arguments.json):
+        raise InputError("--fix takes a script: tidemark doctor --fix script.py")
+    if arguments.write and not arguments.fix:
+        raise InputError("--write goes with --fix, which shows what it would write")
     run_, status = look_at(arguments.module, list(arguments.program), quiet=arguments.json)
     found = findings.find(run_)
     verdict = growth.overall(run_.analysis)
-    if arguments.json:
-        steps = run_.analysis["steps"]
-        print(json.dumps({
-            "version": 1,
-            "verdict": verdict.verdict,
-            "bytes_per_step": round(verdict.bytes_per_step),
-            "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
-            "peak": run_.analysis["peak"], "limit": run_.limit,
-            "recording_error": run_.status.get("error", ""),
-            "findings": [f.to_json() for f in found],
-        }, indent=2))  # fmt: skip
+    if arguments.output:
+        targets.write(arguments.output, _json(run_, found, verdict))
+    elif arguments.json:
+        print(_json(run_, found, verdict))
     else:
         sys.stdout.flush()
         print(f"\n--- tidemark doctor {'-' * 60}\n{findings.text(found, run_)}")
+    if arguments.fix:
+        fix.fix(arguments.program, found, arguments.write)
     grows = verdict.is_growing or any(f.verdict == growth.GROWING for f in found)
     if (arguments.fail_on == "growth" and grows) or (arguments.fail_on == "any" and found):
         return FAILED
     return status or OK
+
+
+def _json(run_, found, verdict):
+    steps = run_.analysis["steps"]
+    return json.dumps({
+        "version": 1,
+        "verdict": verdict.verdict,
+        "bytes_per_step": round(verdict.bytes_per_step),
+        "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
+        "peak": run_.analysis["peak"], "limit": run_.limit,
+        "recording_error": run_.status.get("error", ""),
+        "findings": [f.to_json() for f in found],
+    }, indent=2)  # fmt: skip
 
 
 def look_at(module, program, path=None, quiet=False):

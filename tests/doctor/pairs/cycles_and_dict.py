@@ -7,7 +7,7 @@ import tensorflow as tf
 class Node:
     def __init__(self, value):
         self.value = value
-        self.me = self
+        self.me = self  # CHANGE: reference-cycle
 
 
 cache = {}

@@ -10,7 +10,7 @@ def main():
     for i in range(150):
         x = tf.random.normal([128, 128])
         v = tf.Variable(tf.ones([128, 128]), name="kernel")  # HERE: variables-each-step
-        made.append(v)
+        made.append(v)  # CHANGE: variables-each-step
         y = tf.matmul(x, v)
         results.append(tf.nn.relu(y))  # HERE: tensors-gathered
 

@@ -16,8 +16,8 @@ for i in range(100):
     with tf.GradientTape(persistent=True) as tape:  # HERE: persistent-tape
         loss = tf.reduce_sum(tf.sin(tf.matmul(v, v)))
     v.assign_sub(0.001 * tape.gradient(loss, v))
-    tapes.append(tape)
+    tapes.append(tape)  # CHANGE: persistent-tape
     try:
         work(i)
     except ValueError as error:
-        errors.append(error)
+        errors.append(error)  # CHANGE: traceback-holds

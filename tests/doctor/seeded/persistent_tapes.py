@@ -10,4 +10,4 @@ for i in range(100):
         y = tf.sin(tf.matmul(x, v))
         loss = tf.reduce_sum(y)
     v.assign_sub(0.001 * tape.gradient(loss, v))
-    tapes.append(tape)
+    tapes.append(tape)  # CHANGE

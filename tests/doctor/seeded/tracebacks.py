@@ -17,4 +17,4 @@ for i in range(100):
     try:
         work(i)
     except ValueError as error:
-        errors.append(error)
+        errors.append(error)  # CHANGE

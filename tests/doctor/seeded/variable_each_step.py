@@ -9,4 +9,4 @@ for i in range(120):
     v = tf.Variable(tf.ones([128, 128]), name="kernel")  # HERE
     y = tf.matmul(x, v)
     loss = tf.reduce_sum(y)
-    made.append(v)
+    made.append(v)  # CHANGE

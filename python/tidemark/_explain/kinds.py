@@ -1,0 +1,14 @@
+"""Which objects are tensors, variables and compiled functions: those of the runtime, or of the
+library that a house call is made to."""
+
+from __future__ import annotations
+
+tensors: tuple = ()
+variables: tuple = ()
+functions: tuple = ()
+
+
+def know(tensor_types, variable_types, function_types):
+    """From now on these are the types."""
+    global tensors, variables, functions
+    tensors, variables, functions = tensor_types, variable_types, function_types

@@ -1,0 +1,441 @@
+"""The way from a root of the program to what keeps bytes, one link a thing a person knows.
+
+    [module __main__] [list "tapes" (150 items) at train.py:9] [GradientTape made at train.py:5]
+
+Objects that only carry others (an instance's own dict, cells, bound methods, the insides of
+libraries' objects) are no links of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import sys
+import sysconfig
+import types
+from collections import deque
+from dataclasses import dataclass, field
+
+from tidemark._explain import kinds, source
+
+CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+_CACHE = type(functools.lru_cache(lambda: None))
+_RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_INSTALLED = (_PACKAGE, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+_STANDARD = sysconfig.get_path("stdlib")
+_NOT_INSTANCES = (
+    types.ModuleType, types.FunctionType, types.FrameType, types.TracebackType, types.CellType,
+    types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, type, _CACHE,
+    functools.partial, *_RUNNING, *CONTAINERS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Link:
+    """One thing on the way. Equal links are the same to a person: counts do not tell them apart."""
+
+    label: str  # list "tapes"
+    kind: str
+    name: str = field(default="", compare=False)
+    file: str = ""
+    line: int = 0
+    is_container: bool = False  # that may grow
+    is_root: bool = False
+
+    def words(self, items=0):
+        """list "tapes" (150 items) at train.py:9"""
+        text = self.label
+        if self.kind == "thread":
+            more = f" and {items - 1} more" if items > 1 else ""
+            text = f'{text} in thread "{self.name}"{more}'
+        elif self.is_container and items:
+            count = f"{items} item{'s' if items > 1 else ''}"
+            # attribute Log.entries (list): the kind stands in brackets already
+            is_open = text.endswith(")") and not text.endswith("()")
+            text = f"{text[:-1]}, {count})" if is_open else f"{text} ({count})"
+        at = f" at {os.path.basename(self.file)}:{self.line}" if self.file and self.line else ""
+        return text if self.is_root else text + at
+
+
+def is_installed(file):
+    """Whether a file belongs to a library, and not to the program."""
+    return not file or file.startswith(_INSTALLED) or "site-packages" in file
+
+
+def is_programs(file):
+    """Whether a person would change the file: no library's, nor Python's own."""
+    return not is_installed(file) and not file.startswith((_STANDARD, "<"))
+
+
+def file_of(kind):
+    """The file of a class."""
+    return getattr(sys.modules.get(kind.__module__), "__file__", "") or ""
+
+
+def is_instance(obj):
+    """An object of a class, with attributes."""
+    return not isinstance(obj, _NOT_INSTANCES) and type(obj).__module__ != "builtins"
+
+
+def own_dict(obj):
+    """The dict of an object's attributes; None."""
+    try:
+        return object.__getattribute__(obj, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+
+
+def is_namespace(obj):
+    """The globals of a module."""
+    return isinstance(obj, dict) and "__name__" in obj and "__builtins__" in obj
+
+
+def without_own_dicts(path, edges):
+    """The way without objects' own dicts, which are the objects; and each object's name in the one
+    before it."""
+    kept, names = list(path[:1]), [None]
+    for parent, obj, name in zip(path, path[1:], edges, strict=False):
+        if isinstance(obj, dict) and _is_dict_of(obj, parent):
+            continue
+        kept.append(obj)
+        names.append(name)
+    return kept, names
+
+
+def _is_dict_of(obj, parent):
+    if isinstance(parent, type):
+        return True  # a class refers to no other dict
+    has_dict = is_instance(parent) or isinstance(parent, types.FunctionType)
+    return has_dict and obj is own_dict(parent)
+
+
+def merged(told, more):
+    """Equal links with the counts of both: of threads together, of the rest the larger."""
+    return tuple(
+        (link, items + others if link.kind == "thread" else max(items, others))
+        for (link, items), (_, others) in zip(told, more, strict=True)
+    )
+
+
+def links_of(path, names, root):
+    """[(Link, items)] from the root on; ``root`` is where the walk began."""
+    begin = _beginning(path)
+    if begin is None:
+        links = [_root_link(root)]
+        if root is not None and root.kind == "local":
+            links.append(_of_name(path[0], root.name, root.file, root.lines))
+        begin = 0
+    elif isinstance(path[begin], type):
+        links = _class_links(path[begin])
+    else:
+        links = [_module_link(path[begin]["__name__"])]
+    is_inside = False  # of a library's object, whose insides are its own affair
+    for at in range(begin + 1, len(path)):
+        obj = path[at]
+        is_inside = is_inside and not _is_of_the_program(obj)
+        if not is_inside:
+            links.append(_link(path, names, at))
+        is_inside = is_inside or (is_instance(obj) and is_installed(file_of(type(obj))))
+    if isinstance(path[-1], kinds.variables):
+        links.append((Link("tf.Variable", "variable"), 0))
+    return _collapsed([link for link in links if link is not None])
+
+
+def _is_of_the_program(obj):
+    if isinstance(obj, types.FunctionType):
+        return is_programs(obj.__code__.co_filename)
+    return is_instance(obj) and is_programs(file_of(type(obj)))
+
+
+def _beginning(path):
+    """From where on the way is told: a module's globals, or a class that was reached by chance, by
+    an instance of it. None: from its root, a running function."""
+    for at in range(len(path) - 1, -1, -1):
+        if is_namespace(path[at]):
+            return at
+        is_class = isinstance(path[at], type) and at < len(path) - 1
+        if is_class and not (at and is_namespace(path[at - 1])):
+            return at
+    return None
+
+
+def _module_link(name):
+    return Link(f"module {name}", "module", name, is_root=True), 0
+
+
+def _class_links(kind):
+    return [_module_link(kind.__module__), (_class_link(kind), 0)]
+
+
+def _class_link(kind):
+    file = file_of(kind)
+    line = source.class_line(kind.__name__, file) if is_programs(file) else 0
+    return Link(f"class {kind.__name__}", "class", kind.__name__, file, line)
+
+
+def _root_link(root):
+    if root is None:
+        return Link("a running expression", "running", is_root=True), 0
+    if root.kind != "local":
+        return _module_link(root.name)
+    if root.thread not in ("", "MainThread"):
+        return Link(f"{root.function}()", "thread", root.thread, is_root=True), 1
+    return Link(f"{root.function}()", "function", root.function, is_root=True), 0
+
+
+def word_of(obj):
+    """list, dict, …: what kind of container; "" for none."""
+    return type(obj).__name__ if isinstance(obj, CONTAINERS) else ""
+
+
+def _items(obj):
+    return len(obj) if isinstance(obj, CONTAINERS) else 0
+
+
+def _of_name(obj, name, file, lines=(1, 1 << 30)):
+    """What a variable refers to."""
+    if isinstance(obj, types.ModuleType):
+        return _module_link(obj.__name__)
+    if isinstance(obj, _CACHE):
+        return _cache_link(obj)
+    if isinstance(obj, type):
+        return _class_link(obj), 0
+    word = word_of(obj)
+    line = source.line_for_name(file, name, *lines) if is_programs(file) else 0
+    label = word or (type(obj).__name__ if is_instance(obj) and not _is_value(obj) else "variable")
+    kind = word or "variable"
+    return Link(f'{label} "{name}"', kind, name, file, line, bool(word)), _items(obj)
+
+
+def _is_value(obj):
+    return isinstance(obj, (*kinds.tensors, *kinds.variables))
+
+
+def _link(path, names, at):
+    """What the object there is, given the one before it; None: nothing a person would name."""
+    parent, obj, name = path[at - 1], path[at], names[at]
+    if is_namespace(parent):
+        return _of_name(obj, name or "?", parent.get("__file__") or "")
+    if isinstance(obj, _CACHE):
+        return _cache_link(obj)
+    if isinstance(obj, types.TracebackType):
+        return _traceback_link(path, at)
+    if isinstance(parent, types.CellType):
+        return _closure_link(path, at)
+    if isinstance(parent, _RUNNING):
+        return _paused_link(parent, obj)
+    if isinstance(parent, types.FrameType):
+        return _frame_link(parent, obj)
+    if isinstance(parent, functools.partial):
+        return _partial_link(parent), 0
+    if isinstance(parent, types.FunctionType) and name is None:
+        return _default_link(parent, obj)
+    if isinstance(parent, type):
+        return _attribute_link(parent, file_of(parent), obj, name)
+    if isinstance(parent, types.FunctionType):
+        return _attribute_link(parent, parent.__code__.co_filename, obj, name)
+    if is_instance(parent):
+        return _attribute_link(type(parent), file_of(type(parent)), obj, name)
+    if isinstance(parent, _CACHE) or (at > 1 and isinstance(path[at - 2], _CACHE)):
+        return None  # how the cache keeps it
+    if isinstance(obj, CONTAINERS) and isinstance(parent, CONTAINERS):
+        return Link(word_of(obj), word_of(obj), is_container=True), _items(obj)
+    if is_instance(obj) and is_installed(file_of(type(obj))) and not _is_value(obj):
+        return _object_link(obj), 0
+    return None
+
+
+def _object_link(obj):
+    """An object of a library: a model, an optimizer, an iterator, a tape, a function."""
+    kind = type(obj).__name__
+    if isinstance(obj, kinds.functions):
+        code = getattr(obj._python_function, "__code__", None)
+        file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+        return Link(f"function {obj._name}()", "function", obj._name, file, line)
+    where = getattr(obj, "_made_at", None)
+    opened = getattr(obj, "_opened_at", None)
+    file, line, _ = source.parse_place(where or opened)
+    did = " made" if where else " opened" if opened else ""
+    return Link(f"{kind}{did}", "object", kind, source.full_path(file) if line else "", line)
+
+
+def _attribute_link(owner, file, obj, name):
+    if isinstance(owner, type) and is_installed(file):
+        return None  # inside of a library's object
+    if isinstance(obj, types.TracebackType):
+        return None
+    word = word_of(obj)
+    if is_instance(obj) and not _is_value(obj) and not word:
+        word = type(obj).__name__
+    listed = f" ({word})" if word else ""
+    line = source.line_for_name(file, name) if is_programs(file) and name else 0
+    label = f"attribute {owner.__name__}.{name or '?'}{listed}"
+    return Link(label, "attribute", name or "?", file, line, bool(word_of(obj))), _items(obj)
+
+
+def _cache_link(cache):
+    function = getattr(cache, "__wrapped__", None)
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", "a function").removeprefix("<locals>.")
+    file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+    return Link(f"lru_cache of {name}()", "lru_cache", name, file, line, True), (
+        cache.cache_info().currsize
+    )
+
+
+def _closure_link(path, at):
+    cell = path[at - 1]
+    function = next(
+        (o for o in reversed(path[: at - 1]) if isinstance(o, types.FunctionType)), None
+    )
+    if function is None:
+        return None
+    free = free_name(function, cell)
+    word = word_of(path[at])
+    named = f' ({word + " " if word else ""}"{free}")' if free else ""
+    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    if word and free and is_programs(file):
+        line = source.line_for_name(file, free) or line
+    label = f"closure of {function.__name__}{named}"
+    return Link(label, "closure", free or "", file, line, bool(word)), _items(path[at])
+
+
+def free_name(function, cell):
+    """Under which name a function knows a cell."""
+    pairs = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    return next((name for name, c in pairs if c is cell), None)
+
+
+def _name_among(values, obj):
+    return next((name for name, value in values.items() if value is obj), None)
+
+
+def _paused_link(paused, obj):
+    frame = getattr(paused, "gi_frame", None) or getattr(paused, "cr_frame", None)
+    if frame is None:
+        return None
+    code = frame.f_code
+    name = _name_among(frame.f_locals, obj)
+    sort = "generator" if isinstance(paused, types.GeneratorType) else "coroutine"
+    named = f'variable "{name}" of ' if name else ""
+    label = f"{named}{sort} {code.co_name}()"
+    return Link(label, "generator", name or "", code.co_filename, code.co_firstlineno), 0
+
+
+def _frame_link(frame, obj):
+    code = frame.f_code
+    name = _name_among(frame.f_locals, obj)
+    if name is None:
+        return None
+    line = 0
+    if is_programs(code.co_filename):
+        line = source.line_for_name(code.co_filename, name, *source.code_range(code))
+    word = word_of(obj) or "variable"
+    label = f'{word} "{name}" in {code.co_name}()'
+    return Link(label, "frame", name, code.co_filename, line, bool(word_of(obj))), _items(obj)
+
+
+def _traceback_link(path, at):
+    if isinstance(path[at - 1], types.TracebackType):
+        return None  # one link for all frames of an error
+    error = next((o for o in reversed(path[:at]) if isinstance(o, BaseException)), None)
+    name = type(error).__name__ if error is not None else "error"
+    first = path[at]
+    file, line = first.tb_frame.f_code.co_filename, first.tb_lineno
+    return Link(f"traceback of the {name} caught", "traceback", name, file, line), 0
+
+
+def _partial_link(partial):
+    code = getattr(partial.func, "__code__", None)
+    name = getattr(partial.func, "__name__", type(partial.func).__name__)
+    file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+    return Link(f"argument of partial({name})", "partial", name, file, line)
+
+
+def _default_link(function, obj):
+    if obj is not function.__defaults__ and obj is not function.__kwdefaults__:
+        return None
+    code = function.__code__
+    label = f"default argument of {function.__name__}()"
+    return Link(label, "default", function.__name__, code.co_filename, code.co_firstlineno), 0
+
+
+def _collapsed(links):
+    """A thing that leads to another of its sort, and so on, is told once, with how many there
+    are: the links of a linked list."""
+    kept = []
+    for link, items in links:
+        if link.kind == "attribute" and any(link == before for before, _ in kept):
+            at = next(i for i, (before, _) in enumerate(kept) if before == link)
+            chained = Link(link.label, "linked", link.name, link.file, link.line, True)
+            kept[at:] = [(chained, kept[at][1] + 1 if kept[at][0].kind == "linked" else 2)]
+        elif (same := _linked(kept, link)) is not None:
+            kept[same] = (kept[same][0], kept[same][1] + 1)
+            del kept[same + 1 :]
+        elif not kept or kept[-1][0] != link:
+            kept.append((link, items))
+    return kept
+
+
+def _linked(kept, link):
+    for at, (before, _) in enumerate(kept):
+        if before.kind == "linked" and before.label == link.label:
+            return at
+    return None
+
+
+def shortest_cycle(obj, most=4000):
+    """[(object, name by which it refers to the next)] that leads back to the object; None: there
+    is none within so many objects."""
+    came, open_ = {id(obj): None}, deque([obj])
+    while open_ and len(came) < most:
+        at = open_.popleft()
+        for child in gc.get_referents(at):
+            if child is obj:
+                return _way_back(came, at, obj)
+            if id(child) in came or not gc.is_tracked(child):
+                continue
+            if isinstance(child, (type, types.ModuleType, types.FunctionType, types.FrameType)):
+                continue
+            came[id(child)] = (at, child)
+            open_.append(child)
+    return None
+
+
+def cycle_link(way):
+    """The cycle as a root: nothing else keeps it. Its line is where a reference is made that could
+    be a weak one: one to a single object, rather than to a list of them."""
+    steps = [(type(one), name) for one, name in way if is_instance(one)]
+    parts = [f"{kind.__name__}.{name}" if name else kind.__name__ for kind, name in steps]
+    single = [
+        (kind, name)
+        for at, (one, name) in enumerate(way)
+        if name and is_instance(one) and is_instance(way[(at + 1) % len(way)][0])
+        for kind in [type(one)]
+    ]
+    kind, name = (single or [step for step in steps if step[1]] or [(object, None)])[-1]
+    file = file_of(kind)
+    line = source.line_for_name(file, name) if name and is_programs(file) else 0
+    label = "a reference cycle"
+    if parts:
+        label = f"reference cycle {' → '.join([*parts, steps[0][0].__name__])}"
+    return Link(label, "cycle", name or "", file, line, is_root=True)
+
+
+def attribute_links(holder, sample, name):
+    """From an object to what it keeps."""
+    link = _link([holder, sample], [None, name], 1)
+    return [] if link is None else [link]
+
+
+def _way_back(came, last, obj):
+    way = [last]
+    while way[0] is not obj:
+        way.insert(0, came[id(way[0])][0])
+    kept, _ = without_own_dicts(way, [None] * len(way))
+    return [
+        (one, _name_among(own_dict(one) or {}, after) if is_instance(one) else None)
+        for one, after in zip(kept, [*kept[1:], obj], strict=True)
+    ]

@@ -1,0 +1,15 @@
+import tensorflow as tf
+
+
+class Record:
+    __slots__ = ("step", "values")
+
+    def __init__(self, step, values):
+        self.step = step
+        self.values = values
+
+
+records = set()
+for i in range(110):
+    x = tf.random.normal([96, 96])
+    records.add(Record(i, float(tf.reduce_max(tf.abs(x)))))

@@ -1,0 +1,18 @@
+# rule: tensors-gathered
+# chain: lru_cache of embed()
+# root: module __main__
+# bytes: 16384
+import functools
+
+import tensorflow as tf
+
+
+@functools.cache  # HERE
+def embed(key):
+    base = tf.range(4096, dtype=tf.float32)
+    return tf.sin(base * float(key))
+
+
+total = 0.0
+for i in range(150):
+    total += float(tf.reduce_sum(embed(i)))
