@@ -9,6 +9,7 @@
 #include "tidemark/base/backend.h"
 #include "tidemark/base/device_kinds.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/tensor/bounces.h"
 
 #include "memory_module.h"
 #include "op_call.h"
@@ -36,9 +37,20 @@ nb::dict device_stats(const std::string& name) {
   return out;
 }
 
-nb::object copied_to(nb::handle tensor, const std::string& name) {
+nb::dict device_use(const std::string& name) {
+  const memory::DeviceUse use = memory::use_of(Device::named(name));
+  nb::dict out;
+  out["taken"] = use.taken;
+  out["committed"] = use.committed;
+  out["context"] = use.context;
+  out["others"] = use.others;
+  out["tells_processes"] = use.tells_processes;
+  return out;
+}
+
+nb::object tensor_on(nb::handle tensor, const std::string& name) {
   const SourceLine here;
-  return nb::steal(wrap(tensor_of(tensor.ptr()).to(Device::named(name))));
+  return nb::steal(wrap(copied_to(tensor_of(tensor.ptr()), Device::named(name))));
 }
 
 std::vector<std::string> device_names() {
@@ -87,7 +99,19 @@ void add_device_functions(nb::module_& m) {
         }
       },
       "Returns when the work enqueued so far is done; raises what it failed with.");
-  m.def("copied_to", copied_to, nb::arg("tensor"), nb::arg("device"));
+  m.def("copied_to", tensor_on, nb::arg("tensor"), nb::arg("device"));
+  m.def(
+      "bounces",
+      [] {
+        nb::list told;
+        for (const Bounce& b : bounces()) {
+          told.append(nb::make_tuple(b.op, b.place, b.copies, b.bytes));
+        }
+        return told;
+      },
+      "Copies from devices for ops of the host since the start: (op, place, copies, bytes).");
+  m.def("device_use", device_use, nb::arg("device"),
+        "What of a device is taken, by this process and by others, as its driver tells.");
   m.def("device_stats", device_stats, nb::arg("device"),
         "Bytes of a device: live + planned + retained == committed.");
   m.def(

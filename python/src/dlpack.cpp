@@ -96,9 +96,9 @@ struct ExportedTensor {
   std::vector<int64_t> sizes;
 };
 
+/// t: in the host's memory.
 template <class M>
-ExportedTensor<M>* export_tensor(const Tensor& own) {
-  const Tensor t = own.to(Device());
+ExportedTensor<M>* export_tensor(const Tensor& t) {
   auto exported = std::make_unique<ExportedTensor<M>>();
   const int rank = t.rank();
   exported->tensor = t;
@@ -154,11 +154,18 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
                                      &stream, &max_version, &device, &copy)) {
       throw PythonError{};
     }
-    Tensor t = tensor_of(self);
-    check_has_value(t, "__dlpack__()");
-    if (t.dtype() == DType::string) raise(PyExc_BufferError, "DLPack knows no strings");
-    const bool is_copy = copy == Py_True;
-    if (is_copy) {
+    const Tensor own = tensor_of(self);
+    check_has_value(own, "__dlpack__()");
+    if (own.dtype() == DType::string) raise(PyExc_BufferError, "DLPack knows no strings");
+    const bool is_elsewhere = !own.device().is_cpu(), is_copy = copy == Py_True || is_elsewhere;
+    if (is_elsewhere && copy == Py_False) {
+      raise(PyExc_BufferError,
+            "a tensor on %s is handed out as a copy on the host; copy=False "
+            "forbids one",
+            own.device().name().c_str());
+    }
+    Tensor t = copied_to(own, Device());
+    if (is_copy && !is_elsewhere) {
       const Tensor from = t;
       t = new_tensor(from.dtype(), from.shape());
       if (from.nbytes() > 0) std::memcpy(t.mutable_raw_data(), from.raw_data(), from.nbytes());

@@ -12,6 +12,7 @@ import time
 import traceback
 
 import numpy as np
+from families import FAMILIES
 from tidemark.config._devices import gpu_count, why_no_gpu
 
 import tidemark as tf
@@ -193,6 +194,96 @@ def reductions():
     return f"{count} cases"
 
 
+@check  # before convolutions and products
+def loads_no_library_that_it_does_not_need():
+    with open("/proc/self/maps") as maps:
+        names = set(re.findall(r"lib(?:cublas|cudnn|cufft|cusolver|nccl)\w*\.so", maps.read()))
+    assert not names, names
+    return "neither cuBLAS nor cuDNN"
+
+
+def call_outputs(op, inputs, attrs):
+    result = _tidemark.call(op, inputs, attrs)
+    return result if isinstance(result, (list, tuple)) else [result]
+
+
+def compare_family(calls):
+    """Each call on the GPU, twice, and on the CPU."""
+    count, worst, wrong = 0, ("", 0.0), []
+    for op, inputs, attrs in calls:
+        name = f"{op} of {', '.join(f'{t.dtype.name}{t.shape}' for t in inputs)} {attrs}"
+        moved = [_tidemark.copied_to(t, GPU) for t in inputs]
+        given, again = (call_outputs(op, moved, attrs) for _ in range(2))
+        for one, other, wanted in zip(given, again, call_outputs(op, inputs, attrs), strict=True):
+            count += 1
+            if not is_on_gpu(one):
+                wrong.append(f"{name}: on {one.device}")
+            elif np.asarray(one).tobytes() != np.asarray(other).tobytes():
+                wrong.append(f"{name}: other bits the second time")
+            else:
+                apart = difference(wanted, one)
+                worst = max(worst, (name, apart), key=lambda case: case[1])
+                if apart > 1:
+                    wrong.append(f"{name}: {apart:.3g}")
+    assert not wrong, f"{len(wrong)} of {count}: {wrong[:20]}"
+    return f"{count} right, worst {worst}"
+
+
+def add_family_checks():
+    for family in FAMILIES:
+
+        def compare(calls=family):
+            return compare_family(calls())
+
+        compare.__name__ = f"family_{family.__name__}"
+        check(compare)
+
+
+add_family_checks()
+
+
+@check
+def random_numbers_are_the_cpus():
+    """To the bit; truncated normal numbers of float64 are near."""
+    count, shape, seed = 0, tf.constant([1001, 77]), tf.constant([5, -9])
+    for dtype in FLOATS:
+        for kind in ("uniform", "normal", "truncated_normal"):
+            drawn_at = []
+            for device in ("/CPU:0", "/GPU:0"):
+                with tf.device(device):
+                    call = _tidemark.call
+                    drawn_at.append(
+                        call(f"stateless_random_{kind}", [shape, seed], {"dtype": dtype})
+                    )
+                    tf.random.set_seed(3)
+                    drawn_at.append(call(f"random_{kind}", [shape], {"dtype": dtype}))
+            assert all(map(is_on_gpu, drawn_at[2:])), [t.device for t in drawn_at]
+            for here, there in zip(drawn_at[:2], drawn_at[2:], strict=True):
+                count += 1
+                if (kind, dtype) == ("truncated_normal", "float64"):
+                    np.testing.assert_allclose(np.asarray(there), np.asarray(here), rtol=1e-9)
+                else:
+                    same = np.asarray(here).tobytes() == np.asarray(there).tobytes()
+                    assert same, f"{kind} numbers of {dtype}"
+    return f"{count} draws"
+
+
+@check
+def faults_are_typed_errors():
+    x = _tidemark.copied_to(tf.constant(np.arange(100, dtype="int32")), GPU)
+    for wrong, words in (
+        (lambda: x // (x - x), "division by zero"),
+        (lambda: tf.gather(tf.cast(x, "float32"), x + 50), "not in [0, 100)"),
+    ):
+        try:
+            np.asarray(wrong())
+            raise AssertionError(f"no error says {words}")
+        except tf.errors.InvalidArgumentError as error:
+            assert words in str(error), error
+    assert np.asarray(x // (x + 1)).tolist() == [0] * 100
+    return "division by zero, an index outside"
+
+
 @check
 def what_has_no_kernel_runs_on_the_host():
     x = drawn("float32", (6, 6), 2)
@@ -200,14 +291,6 @@ def what_has_no_kernel_runs_on_the_host():
     wanted, moved = tf.linalg.svd(clean)[0], _tidemark.copied_to(clean, GPU)
     np.testing.assert_allclose(np.asarray(tf.linalg.svd(moved)[0]), np.asarray(wanted), rtol=1e-5)
     return "svd"
-
-
-@check
-def loads_no_library_that_it_does_not_need():
-    with open("/proc/self/maps") as maps:
-        names = set(re.findall(r"lib(?:cublas|cudnn|cufft|cusolver|nccl)\w*\.so", maps.read()))
-    assert not names, names
-    return "neither cuBLAS nor cuDNN"
 
 
 @check
@@ -260,6 +343,26 @@ def memory_goes_back():
     after = _tidemark.device_stats(GPU)
     assert after["committed"] == before["committed"], (before, after)
     return f"{during['committed'] - before['committed']:,} bytes came and went"
+
+
+@check
+def the_report_agrees_with_the_driver():
+    """By torch's question to the driver, where it is there."""
+    with tf.device("/GPU:0"):
+        kept = tf.ones((2**26,)) * 2.0
+    use = _tidemark.device_use(GPU)
+    assert use["taken"] == use["committed"] + use["context"] + use["others"], use
+    line = re.search(r"^gpu:0  live .*(?:\n .*)?= .*", str(tf.memory.report()), re.MULTILINE)
+    assert line, tf.memory.report()
+    try:
+        import torch
+    except ImportError:
+        return f"{use}; {line[0]}"
+    free, total = torch.cuda.mem_get_info()
+    use = _tidemark.device_use(GPU)
+    assert abs(total - free - use["taken"]) <= 2**21, (total - free, use)
+    assert kept.shape == (2**26,)
+    return f"{use}; {line[0]}"
 
 
 @check

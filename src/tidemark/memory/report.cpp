@@ -141,15 +141,27 @@ std::string cache_table(const std::vector<CacheUse>& caches) {
   return out;
 }
 
+/// What of a device is taken beside our buffers, so far as its driver tells.
+std::string beside_buffers(const DeviceUse& use) {
+  if (use.taken == use.committed) return "";
+  if (!use.tells_processes) {
+    return message("\n        + context and other processes ", format_bytes(use.others));
+  }
+  return message("\n        + context ", format_bytes(use.context), " + other processes ",
+                 format_bytes(use.others));
+}
+
 /// A device that was used; the CPU's part of the report says what it does not know.
 std::string device_part(Device device) {
   const DeviceStats s = stats(device);
+  const DeviceUse use = use_of(device);
   const std::vector<PlaceUse> all = joined_by_place(places(device));
   return message("\n", device.name(), "  live ", format_bytes(s.live), " + planned ",
-                 format_bytes(s.planned), " + retained ", format_bytes(s.retained), " = ",
-                 format_bytes(s.committed), "\n        limit ", format_bytes(s.limit), ", peak ",
-                 format_bytes(s.peak), ", ", format_bytes(s.tensor_bytes), " of tensors in ",
-                 s.live_buffers, s.live_buffers == 1 ? " buffer" : " buffers", "\n") +
+                 format_bytes(s.planned), " + retained ", format_bytes(s.retained),
+                 beside_buffers(use), " = ", format_bytes(use.taken), "\n        limit ",
+                 format_bytes(s.limit), ", peak ", format_bytes(s.peak), ", ",
+                 format_bytes(s.tensor_bytes), " of tensors in ", s.live_buffers,
+                 s.live_buffers == 1 ? " buffer" : " buffers", "\n") +
          place_table(all) + holder_table(holders(device)) + peak_table(all, s.peak);
 }
 

@@ -83,6 +83,7 @@ std::vector<Unclaimed> collect_unclaimed(const std::unordered_set<const Buffer*>
     same.bytes += charged;
     ++same.count;
     if (b.idle) same.idle += charged;
+    same.requested += static_cast<int64_t>(b.bytes);
   });
   return out;
 }

@@ -46,7 +46,8 @@ struct Unclaimed {
   uint32_t run;
   int64_t bytes = 0;
   int64_t count = 0;
-  int64_t idle = 0;  // of the bytes
+  int64_t idle = 0;       // of the bytes
+  int64_t requested = 0;  // without headers and rounding
 };
 /// Takes the lock. A site is valid as long as nobody forgets sites: see pin.
 TIDEMARK_API std::vector<Unclaimed> collect_unclaimed(

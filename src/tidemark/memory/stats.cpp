@@ -78,6 +78,24 @@ DeviceStats stats(Device device) {
   return s;
 }
 
+DeviceUse use_of(Device device) {
+  const int64_t committed = stats(device).committed;
+  DeviceUse use{.taken = committed, .committed = committed};
+  if (device.is_cpu()) return use;
+  const std::optional<TakenMemory> told = accelerator_of(device).taken();
+  if (!told) return use;
+  // Pages come and go between the two numbers: no part is below zero.
+  use.taken = std::max(committed, static_cast<int64_t>(told->bytes));
+  use.tells_processes = told->by_this_process.has_value();
+  const int64_t beside = use.taken - committed;
+  if (use.tells_processes) {
+    const auto own = static_cast<int64_t>(*told->by_this_process) - committed;
+    use.context = std::clamp<int64_t>(own, 0, beside);
+  }
+  use.others = beside - use.context;
+  return use;
+}
+
 int64_t set_limit(int64_t bytes, Device device) {
   return device.is_cpu() ? set_limit(bytes) : memory_of(device).set_limit(bytes);
 }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/backend.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/memory/device_memory.h"
@@ -14,14 +15,26 @@ namespace tidemark {
 
 namespace {
 
+/// Bytes whose copy to a device takes long enough for others to want the front end's lock.
+constexpr size_t kLongCopy = 64 << 10;
+
 /// Beside what the device computes meanwhile: after the last use of what lay there before, and
 /// before whatever is enqueued next.
 void upload(const Tensor& from, const Tensor& to) {
   Accelerator& accelerator = accelerator_of(to.device());
   Stream& uploads = accelerator.upload_stream();
+  const LockGivenAway meanwhile(from.nbytes() >= kLongCopy);
   uploads.follow(memory::memory_of(to.device()).free_since(*to.impl()->buffer));
   uploads.copy_in(to.mutable_raw_data(), from.raw_data(), from.nbytes());
   accelerator.stream().follow(uploads.now());
+}
+
+/// Waits for whatever computes the elements.
+void download(const Tensor& from, const Tensor& to) {
+  const LockGivenAway meanwhile;
+  accelerator_of(from.device())
+      .stream()
+      .copy_out(to.mutable_raw_data(), from.raw_data(), from.nbytes());
 }
 
 }  // namespace
@@ -38,7 +51,7 @@ Tensor Tensor::to(Device device) const {
   Tensor copy = new_tensor(dtype(), shape(), memory::Holder::value, 0, device);
   if (nbytes() == 0) return copy;
   if (device.is_cpu()) {
-    accelerator_of(impl_->device).stream().copy_out(copy.mutable_raw_data(), raw_data(), nbytes());
+    download(*this, copy);
   } else {
     upload(*this, copy);
   }
@@ -57,7 +70,7 @@ void copy_elements(const Tensor& from, const Tensor& to) {
   } else if (source.is_cpu()) {
     accelerator_of(target).stream().copy_in(to.mutable_raw_data(), from.raw_data(), to.nbytes());
   } else if (target.is_cpu()) {
-    accelerator_of(source).stream().copy_out(to.mutable_raw_data(), from.raw_data(), to.nbytes());
+    download(from, to);
   } else {
     copy_elements(from.to(Device()), to);
   }

@@ -1,13 +1,15 @@
 #include "tidemark/kernels/cuda/backend.h"
 
-#include <tidemark/op.h>
+#include <tidemark/kernel.h>
 
 #include "tidemark/kernels/cuda/compiler.h"
+#include "tidemark/kernels/cuda/convolution.h"
 #include "tidemark/kernels/cuda/elementwise.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/matmul.h"
 #include "tidemark/kernels/cuda/movement.h"
 #include "tidemark/kernels/cuda/pages.h"
+#include "tidemark/kernels/cuda/pooling.h"
 #include "tidemark/kernels/cuda/reduce.h"
 #include "tidemark/kernels/cuda/stream.h"
 
@@ -27,6 +29,15 @@ class CudaBackend final : public Accelerator {
   size_t capacity() const override { return context_.facts().bytes; }
   size_t page_bytes() const override { return pages_.page_bytes(); }
   size_t alignment() const override { return 256; }
+  std::optional<TakenMemory> taken() const override {
+    const Context::Scope scope(context_);
+    size_t free = 0, total = 0, ours = 0;
+    context_.check(context_.driver().memory_info(&free, &total), "cuMemGetInfo");
+    TakenMemory out{total - free, std::nullopt};
+    const int told = context_.driver().process_bytes(context_.device(), &ours);
+    if (told == kDone) out.by_this_process = ours;
+    return out;
+  }
 
   void* reserve(size_t bytes) override { return reinterpret_cast<void*>(pages_.reserve(bytes)); }
   bool commit(void* start, size_t bytes) override {
@@ -40,7 +51,15 @@ class CudaBackend final : public Accelerator {
     if (const Kernel* kernel = find_elementwise(op, key)) return kernel;
     if (const Kernel* kernel = find_reduction(op, key)) return kernel;
     if (const Kernel* kernel = find_movement(op, key)) return kernel;
-    return find_matmul(op, key);
+    if (const Kernel* kernel = find_pooling(op, key)) return kernel;
+    if (const Kernel* kernel = find_convolution(op, key)) {
+      return tools_.convolutions.is_there() ? kernel : nullptr;
+    }
+    if (const Kernel* kernel = find_matmul(op, key)) return kernel;
+    const KernelTable* registered = kernels_of(op);
+    if (!registered) return nullptr;
+    const Kernel& kernel = registered->find(KernelKind::cuda, key);
+    return kernel.run ? &kernel : nullptr;
   }
   const fusion::Compiler& fusion() const override { return compiler(); }
   /// An H200's, roughly.
@@ -82,7 +101,8 @@ std::unique_ptr<Accelerator> open(int index) {
   const int count = count_gpus(why);
   if (count == 0) fail<InvalidArgumentError>("no GPU: ", why);
   if (index >= count) return nullptr;
-  return open(*installed_driver(why), {installed_compiler, installed_products}, index);
+  return open(*installed_driver(why),
+              {installed_compiler, installed_products, installed_convolutions}, index);
 }
 
 }  // namespace tidemark::cuda

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <tidemark/error.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -22,6 +23,7 @@ constexpr size_t kPage = FakeDriver::kPage;
 constexpr Makers kNone = {
     .compiler = []() -> const SourceCompiler& { fail<FailedPreconditionError>("there is none"); },
     .products = []() -> const ProductLibrary* { return nullptr; },
+    .convolutions = []() -> const ConvolutionLibrary* { return nullptr; },
 };
 
 std::unique_ptr<Accelerator> open_fake() { return open(FakeDriver::table(), kNone, 0); }
@@ -104,23 +106,98 @@ TEST(CudaPages, EachRefusedCallLeavesThemAsTheyWere) {
   }
 }
 
+/// Numbers on their way to a GPU and back.
+struct Numbers {
+  Accelerator& gpu;
+  void* base = gpu.reserve(gpu.capacity());
+  std::vector<int> from, to;
+
+  Numbers(Accelerator& on, size_t bytes) : gpu(on), from(bytes / sizeof(int)), to(from.size()) {
+    EXPECT_TRUE(gpu.commit(base, (bytes / kPage + 1) * kPage));
+    std::iota(from.begin(), from.end(), 7);
+  }
+  size_t bytes() const { return from.size() * sizeof(int); }
+  void go() {
+    std::vector<int> read = from;
+    gpu.upload_stream().copy_in(base, read.data(), bytes());
+    std::fill(read.begin(), read.end(), -1);  // as whoever called may
+    gpu.stream().follow(gpu.upload_stream().now());
+  }
+  void come_back() { gpu.stream().copy_out(to.data(), base, bytes()); }
+};
+
 TEST(CudaStream, CopiesWhatIsLargerThanItsStaging) {
   FakeDriver& fake = FakeDriver::fresh();
   fake.capacity = 1024 * kPage;
-  fake.is_behind = true;  // what is copied is waited for where it has to be
+  fake.is_late = true;  // what is copied is waited for where it has to be
   const auto gpu = open_fake();
-  void* base = gpu->reserve(gpu->capacity());
-  const size_t count = (5 * Staging::kSlotBytes + 12) / sizeof(int);
-  ASSERT_TRUE(gpu->commit(base, (count * sizeof(int) / kPage + 1) * kPage));
-  std::vector<int> from(count), to(count);
-  std::iota(from.begin(), from.end(), 7);
+  Numbers numbers(*gpu, (Staging::kSlots + 3) * Staging::kSlotBytes + 12);
   for (int times = 0; times < 3; ++times) {
-    gpu->upload_stream().copy_in(base, from.data(), count * sizeof(int));
-    gpu->stream().follow(gpu->upload_stream().now());
-    gpu->stream().copy_out(to.data(), base, count * sizeof(int));
-    EXPECT_EQ(from, to);
+    numbers.go();
+    numbers.come_back();
+    EXPECT_EQ(numbers.from, numbers.to);
   }
   EXPECT_LE(fake.pinned.size(), 2u * Staging::kSlots) << "two streams, a bound each";
+}
+
+TEST(CudaStream, CopiesOfFewBytesNeedNoPinnedMemory) {
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.is_late = true;
+  const auto gpu = open_fake();
+  Numbers numbers(*gpu, 4096);
+  numbers.go();
+  EXPECT_TRUE(fake.pinned.empty());
+  numbers.come_back();
+  EXPECT_EQ(numbers.from, numbers.to);
+  EXPECT_EQ(fake.pinned.size(), 1u) << "one after the other needs one slot";
+}
+
+TEST(CudaStream, CopiesOfManyThreadsDoNotWaitForEachOther) {
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.capacity = 1024 * kPage;
+  const auto gpu = open_fake();
+  const Context context(FakeDriver::table(), 0);
+  Staging staging(context, "of this test");
+  std::vector<Staging::Slot> taken;
+  for (int i = 0; i < Staging::kSlots; ++i) taken.push_back(staging.take());
+  EXPECT_FALSE(staging.take_if_free()) << "all are taken, and this returns";
+  taken.pop_back();
+  EXPECT_TRUE(staging.take_if_free());
+}
+
+TEST(CudaStream, ASlotIsNotUsedAgainWhileItIsCopied) {
+  // Each call refused in turn, the one that marks where a copy ends among them.
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.capacity = 1024 * kPage;
+  fake.is_late = true;
+  const auto gpu = open_fake();
+  Numbers numbers(*gpu, Staging::kSlotBytes / 2);
+  for (int call = 1; call < 12; ++call) {
+    fake.calls = 0;
+    fake.refused_call = call;
+    bool arrived = false;
+    try {
+      numbers.go();
+      arrived = true;
+    } catch (const Error&) {
+      fake.refused_call = 0;
+    }
+    const bool was_refused = fake.calls >= call;
+    fake.refused_call = 0;
+    if (!arrived) {
+      // The slot is wanted at once for other bytes, which go elsewhere.
+      std::vector<char> other(Staging::kSlotBytes / 2, 9);
+      gpu->upload_stream().copy_in(static_cast<char*>(numbers.base) + numbers.bytes(), other.data(),
+                                   kPage / 2);
+      gpu->stream().follow(gpu->upload_stream().now());
+    }
+    numbers.come_back();
+    if (arrived) {
+      EXPECT_EQ(numbers.from, numbers.to) << "call " << call;
+    }
+    EXPECT_EQ(std::count(numbers.to.begin(), numbers.to.end(), 0x09090909), 0) << "call " << call;
+    if (!was_refused) break;
+  }
 }
 
 TEST(CudaStream, KnowsWhereItHasComeTo) {
@@ -147,7 +224,7 @@ TEST(CudaStream, KeepsFewEventsHoweverLongItRuns) {
   void* base = gpu->reserve(gpu->capacity());
   ASSERT_TRUE(gpu->commit(base, 2 * kPage));
   for (int i = 0; i < 100'000; ++i) gpu->stream().copy(at(base, 1), base, 16);
-  EXPECT_LE(fake.events.size(), 2u);
+  EXPECT_LE(fake.events.size(), 3u);
 }
 
 TEST(CudaStream, EachRefusedCallIsATypedError) {
@@ -188,6 +265,19 @@ TEST(CudaBackend, OpensOrSaysWhatTheDriverAnswered) {
   EXPECT_TRUE(fake.streams.empty());
   EXPECT_TRUE(fake.events.empty());
   EXPECT_TRUE(fake.pinned.empty());
+}
+
+TEST(CudaBackend, TellsWhatIsTakenBesideItsPages) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const std::unique_ptr<Accelerator> gpu = open_fake();
+  void* space = gpu->reserve(8 * kPage);
+  ASSERT_TRUE(gpu->commit(space, 3 * kPage));
+  const std::optional<TakenMemory> taken = gpu->taken();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->bytes, 3 * kPage + fake.context + fake.others);
+  EXPECT_EQ(taken->by_this_process, 3 * kPage + fake.context);
+  gpu->decommit(space, 3 * kPage);
+  EXPECT_EQ(gpu->taken()->bytes, fake.context + fake.others);
 }
 
 TEST(CudaBackend, WithoutAGpuSaysWhy) {

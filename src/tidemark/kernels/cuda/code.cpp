@@ -1,7 +1,7 @@
 #include "tidemark/kernels/cuda/code.h"
 
 #include "tidemark/kernels/cuda/code_files.h"
-#include "tidemark/kernels/cuda/emit.h"
+#include "tidemark/kernels/cuda/texts.h"
 
 namespace tidemark::cuda {
 
@@ -34,7 +34,7 @@ CodeCache::CodeCache(const Context& context, const SourceCompiler& (*compiler)()
 std::string CodeCache::compile(const std::string& function, const std::string& source) const {
   const SourceCompiler& compiler = compiler_();
   const int level = context_.facts().major * 10 + context_.facts().minor;
-  const std::string whole = kElementsSource + source;
+  const std::string whole = with_texts(source);
   const CodeFiles files(message("sm_", level, " nvrtc ", compiler.version));
   std::string code = files.read(whole);
   if (!code.empty()) return code;
@@ -50,19 +50,45 @@ std::string CodeCache::compile(const std::string& function, const std::string& s
   return code;
 }
 
+std::shared_ptr<const LoadedCode> CodeCache::find(std::string_view key) {
+  std::lock_guard hold(mutex_);
+  const auto known = keyed_.find(key);
+  if (known == keyed_.end()) return nullptr;
+  ++use_.hits;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return entries_.front().code;
+}
+
+/// Of those that stand for one source the last few.
+void CodeCache::remember(Place entry, std::string_view key) {
+  if (key.empty() || keyed_.contains(key)) return;
+  entry->keys.emplace_front(key);
+  keyed_.emplace(entry->keys.front(), entry);
+  if (entry->keys.size() <= kMostKeys) return;
+  keyed_.erase(entry->keys.back());
+  entry->keys.pop_back();
+}
+
 std::shared_ptr<const LoadedCode> CodeCache::get(const std::string& function,
                                                  const std::string& source) {
+  return add(function, source, {});
+}
+
+std::shared_ptr<const LoadedCode> CodeCache::add(const std::string& function,
+                                                 const std::string& source, std::string_view key) {
   std::lock_guard hold(mutex_);
   if (const auto known = found_.find(source); known != found_.end()) {
     ++use_.hits;
     entries_.splice(entries_.begin(), entries_, known->second);
+    remember(entries_.begin(), key);
     return entries_.front().code;
   }
   ++use_.misses;
   const std::string image = compile(function, source);
   auto code = std::make_shared<const LoadedCode>(context_, image, function);
-  entries_.push_front({source, static_cast<int64_t>(image.size() + source.size()), code});
+  entries_.push_front({source, static_cast<int64_t>(image.size() + source.size()), code, {}});
   found_.emplace(entries_.front().source, entries_.begin());
+  remember(entries_.begin(), key);
   ++use_.entries;
   use_.bytes += entries_.front().bytes;
   bound();
@@ -73,6 +99,7 @@ std::shared_ptr<const LoadedCode> CodeCache::get(const std::string& function,
 void CodeCache::bound() {
   while (use_.bytes > kMostBytes && entries_.size() > 1) {
     found_.erase(entries_.back().source);
+    for (const std::string& key : entries_.back().keys) keyed_.erase(key);
     use_.bytes -= entries_.back().bytes;
     entries_.pop_back();
     --use_.entries;

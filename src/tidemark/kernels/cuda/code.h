@@ -32,28 +32,43 @@ class LoadedCode {
 class CodeCache {
  public:
   static constexpr int64_t kMostBytes = 64 << 20;
+  static constexpr size_t kMostKeys = 16;  // of one kernel
 
   /// `compiler` is asked for with the first source.
   CodeCache(const Context& context, const SourceCompiler& (*compiler)());
 
-  /// The function of that name in the source, which stands behind device/elements.h. With the
+  /// The function of that name in the source, which with_texts makes whole. With the
   /// context pushed. Throws InternalError where the source does not compile.
   std::shared_ptr<const LoadedCode> get(const std::string& function, const std::string& source);
+  /// The same for what `key` stands for; only where that is not known is the source asked for.
+  template <class WriteSource>
+  std::shared_ptr<const LoadedCode> get_keyed(const std::string& function, std::string_view key,
+                                              WriteSource write_source) {
+    if (auto known = find(key)) return known;
+    return add(function, write_source(), key);
+  }
 
  private:
   struct Entry {
     std::string source;
     int64_t bytes;
     std::shared_ptr<const LoadedCode> code;
+    std::list<std::string> keys;  // where they stay, for `keyed_` refers to them
   };
+  using Place = std::list<Entry>::iterator;
+  std::shared_ptr<const LoadedCode> find(std::string_view key);
+  /// An empty key: none.
+  std::shared_ptr<const LoadedCode> add(const std::string& function, const std::string& source,
+                                        std::string_view key);
+  void remember(Place entry, std::string_view key);
   std::string compile(const std::string& function, const std::string& source) const;
   void bound();
 
   const Context& context_;
   const SourceCompiler& (*compiler_)();
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last comes first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> found_;  // by source
+  std::list<Entry> entries_;                                   // the one used last comes first
+  std::unordered_map<std::string_view, Place> found_, keyed_;  // by source, by key
   memory::CacheUse use_;
   memory::CacheRegistration listed_;  // last: it asks the others
 };

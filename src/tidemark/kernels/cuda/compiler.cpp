@@ -11,9 +11,9 @@ namespace tidemark::cuda {
 
 namespace {
 
-using fusion::Program;
+using fusion::FusedProgram;
 
-void check(const Program& program) {
+void check(const FusedProgram& program) {
   fusion::verify(program);
   if (can_emit(program)) return;
   fail<InternalError>("a GPU has no code for ", fusion::describe_ops(program),
@@ -22,8 +22,8 @@ void check(const Program& program) {
 
 class CudaProgram final : public fusion::CompiledProgram {
  public:
-  explicit CudaProgram(Program program) : program_((check(program), std::move(program))) {}
-  const Program& program() const override { return program_; }
+  explicit CudaProgram(FusedProgram program) : program_((check(program), std::move(program))) {}
+  const FusedProgram& program() const override { return program_; }
   /// A thread reads an element of every input before it writes there, and a row is read by its
   /// block alone; but a row's results are written before other blocks may have read theirs.
   bool may_write_into(size_t output, size_t input) const override {
@@ -32,7 +32,7 @@ class CudaProgram final : public fusion::CompiledProgram {
   }
 
  private:
-  const Program program_;
+  const FusedProgram program_;
 };
 
 /// What both kinds of steps have in common: they run on a stream and nowhere else.
@@ -46,10 +46,11 @@ class CudaFused : public fusion::FusedStep, public CudaStep {
 /// A program as a node of a graph. The kernel is found with its first run on a stream.
 class CudaGroup final : public CudaFused {
  public:
-  CudaGroup(Program program, std::vector<Shape> input_shapes)
+  CudaGroup(FusedProgram program, std::vector<Shape> input_shapes)
       : compiled_(std::move(program)),
         input_shapes_(std::move(input_shapes)),
-        walk_(compiled_.program(), input_shapes_) {
+        walk_(compiled_.program(), input_shapes_),
+        key_(key_of(compiled_.program(), walk_)) {
     for (size_t o = 0; o < compiled_.program().outputs.size(); ++o) {
       output_shapes_.push_back(fusion::output_shape(compiled_.program(), o, walk_.space));
     }
@@ -58,7 +59,7 @@ class CudaGroup final : public CudaFused {
   std::string_view name() const override { return "fused"; }
   std::string describe() const override { return fusion::describe_ops(compiled_.program()); }
   size_t bytes() const override {
-    return sizeof *this + fusion::bytes_of(compiled_.program()) +
+    return sizeof *this + fusion::bytes_of(compiled_.program()) + key_.size() +
            (input_shapes_.size() + output_shapes_.size()) * sizeof(Shape);
   }
   std::vector<graph::InnerProgram> inner_programs() const override {
@@ -75,7 +76,7 @@ class CudaGroup final : public CudaFused {
 
   void enqueue(CudaStream& stream, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void*) const override {
-    const auto code = code_for(stream, compiled_.program(), walk_);
+    const auto code = code_for(stream, compiled_.program(), walk_, key_);
     launch_program(stream, *code, compiled_.program(), walk_, inputs, outputs);
   }
 
@@ -88,6 +89,7 @@ class CudaGroup final : public CudaFused {
   const CudaProgram compiled_;
   const std::vector<Shape> input_shapes_;
   const Walk walk_;
+  const std::string key_;
   std::vector<Shape> output_shapes_;
 };
 
@@ -100,8 +102,9 @@ class CudaSweep final : public CudaFused {
     output_shapes_.resize(variables);
     output_dtypes_.resize(variables);
     for (const fusion::SweepItem& item : items_) {
-      const Program& program = item.compiled->program();
+      const FusedProgram& program = item.compiled->program();
       const Walk& walk = walks_.emplace_back(program, item.input_shapes);
+      keys_.push_back(key_of(program, walk));
       for (size_t o = 0; o < item.outputs.size(); ++o) {
         const auto variable = static_cast<size_t>(item.outputs[o]);
         output_shapes_[variable] = fusion::output_shape(program, o, walk.space);
@@ -117,7 +120,8 @@ class CudaSweep final : public CudaFused {
   size_t bytes() const override {
     size_t bytes = sizeof *this + output_shapes_.size() * (sizeof(Shape) + sizeof(DType));
     for (const fusion::SweepItem& item : items_) {
-      bytes += sizeof item + sizeof(Walk) + fusion::bytes_of(item.compiled->program()) +
+      bytes += sizeof item + sizeof(Walk) + sizeof(std::string) +
+               fusion::bytes_of(item.compiled->program()) +
                item.input_shapes.size() * (sizeof(Shape) + 2 * sizeof(int));
     }
     return bytes;
@@ -143,8 +147,9 @@ class CudaSweep final : public CudaFused {
       for (const int variable : item.outputs) {
         out.push_back(outputs[static_cast<size_t>(variable)]);
       }
-      const Program& program = item.compiled->program();
-      launch_program(stream, *code_for(stream, program, walks_[i]), program, walks_[i], in, out);
+      const FusedProgram& program = item.compiled->program();
+      launch_program(stream, *code_for(stream, program, walks_[i], keys_[i]), program, walks_[i],
+                     in, out);
     }
   }
 
@@ -161,6 +166,7 @@ class CudaSweep final : public CudaFused {
 
   const std::vector<fusion::SweepItem> items_;
   std::vector<Walk> walks_;           // by item
+  std::vector<std::string> keys_;     // of their kernels
   std::vector<Shape> output_shapes_;  // by variable
   std::vector<DType> output_dtypes_;
 };
@@ -177,14 +183,14 @@ class CudaCompiler final : public fusion::Compiler {
   bool takes_programs(const OpDef&, DType) const override { return false; }
   int64_t large_update() const override { return 1 << 16; }
 
-  std::shared_ptr<const fusion::CompiledProgram> compile(Program program) const override {
+  std::shared_ptr<const fusion::CompiledProgram> compile(FusedProgram program) const override {
     return std::make_shared<const CudaProgram>(std::move(program));
   }
   std::shared_ptr<const fusion::FusedStep> make_group(
-      Program program, std::vector<Shape> input_shapes) const override {
+      FusedProgram program, std::vector<Shape> input_shapes) const override {
     return std::make_shared<const CudaGroup>(std::move(program), std::move(input_shapes));
   }
-  std::shared_ptr<const fusion::FusedStep> make_product(const fusion::Product&, Program,
+  std::shared_ptr<const fusion::FusedStep> make_product(const fusion::Product&, FusedProgram,
                                                         std::vector<Shape>, size_t) const override {
     return nullptr;
   }
@@ -192,7 +198,7 @@ class CudaCompiler final : public fusion::Compiler {
       std::vector<fusion::SweepItem> items) const override {
     return std::make_shared<const CudaSweep>(std::move(items));
   }
-  bool can_update(const fusion::Product&, const Program&, std::span<const Shape>,
+  bool can_update(const fusion::Product&, const FusedProgram&, std::span<const Shape>,
                   size_t) const override {
     return false;
   }

@@ -1,11 +1,15 @@
 #include "tidemark/kernels/cuda/context.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 namespace tidemark::cuda {
 
+constinit std::atomic<int> Context::forks_of_this_process{0};
+
 Context::Context(const Driver& driver, int device)
-    : driver_(driver), device_(device), process_(getpid()) {
+    : driver_(driver), device_(device), forks_(forks_of_this_process) {
+  static const int watching = pthread_atfork(nullptr, nullptr, [] { ++forks_of_this_process; });
+  static_cast<void>(watching);
   const auto open = [&](int status, const char* call) {
     if (status == kDone) return;
     fail<FailedPreconditionError>("gpu:", device, " cannot be opened: ", call, " answers ",
@@ -15,8 +19,7 @@ Context::Context(const Driver& driver, int device)
   open(driver.retain_context(device, &context_), "cuDevicePrimaryCtxRetain");
 }
 
-void Context::check_process() const {
-  if (getpid() == process_) return;
+void Context::fail_forked() const {
   fail<FailedPreconditionError>(
       "a GPU was opened before this process was forked, and CUDA stayed behind: start the process "
       "with \"spawn\", or use the GPU after the fork only");

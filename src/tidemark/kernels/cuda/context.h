@@ -6,6 +6,8 @@
 
 #include <tidemark/error.h>
 
+#include <atomic>
+
 #include "tidemark/kernels/cuda/interface.h"
 
 namespace tidemark::cuda {
@@ -29,7 +31,10 @@ class Context {
   }
   /// Throws FailedPreconditionError in a process that was forked from the one that opened it: the
   /// driver stayed behind.
-  void check_process() const;
+  void check_process() const {
+    if (forks_of_this_process.load(std::memory_order_relaxed) != forks_) [[unlikely]]
+      fail_forked();
+  }
 
   /// Makes the GPU that of this thread's calls, and gives way to what it was before.
   class Scope {
@@ -45,11 +50,15 @@ class Context {
   };
 
  private:
+  /// How often it was forked since its first GPU was opened, counted in the child.
+  static std::atomic<int> forks_of_this_process;
+
   [[noreturn, gnu::cold]] void fail_call(int status, const char* call) const;
+  [[noreturn, gnu::cold]] void fail_forked() const;
 
   const Driver& driver_;
   const int device_;
-  const int process_;
+  const int forks_;
   DeviceFacts facts_{};
   Handle context_ = 0;
 };

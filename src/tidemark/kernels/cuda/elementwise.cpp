@@ -1,5 +1,6 @@
 #include "tidemark/kernels/cuda/elementwise.h"
 
+#include "tidemark/kernels/cuda/device_function.h"
 #include "tidemark/kernels/cuda/launch.h"
 #include "tidemark/kernels/cuda/ops_table.h"
 #include "tidemark/ops/number_attrs.h"
@@ -9,13 +10,15 @@ namespace tidemark::cuda {
 namespace {
 
 using fusion::Code;
+using fusion::FusedProgram;
 using fusion::Instruction;
-using fusion::Program;
 using fusion::Value;
 
 /// A program that loads every input of the call and ends with one more instruction over them.
-Program program_of(KernelContext& k, Instruction last) {
-  Program program;
+FusedProgram program_of(KernelContext& k, Instruction last) {
+  FusedProgram program;
+  program.inputs.reserve(static_cast<size_t>(k.num_inputs()));
+  program.code.reserve(static_cast<size_t>(k.num_inputs()) + 1);
   for (int i = 0; i < k.num_inputs(); ++i) {
     Instruction load;
     load.code = Code::load;
@@ -35,8 +38,9 @@ Program program_of(KernelContext& k, Instruction last) {
 void run(KernelContext& k, const Instruction& last) {
   if (k.output(0).num_elements() == 0) return;
   auto& stream = static_cast<CudaStream&>(stream_of(k));
-  const Program program = program_of(k, last);
+  const FusedProgram program = program_of(k, last);
   std::vector<Shape> shapes;
+  shapes.reserve(k.call().inputs.size());
   for (const Tensor& t : k.call().inputs) shapes.push_back(t.shape());
   const Walk walk(program, shapes);
   launch_program(stream, *code_for(stream, program, walk), program, walk, k.call().inputs,
@@ -63,14 +67,33 @@ void run_select(KernelContext& k) {
   run(k, select);
 }
 
-constexpr Kernel kMap{run_map}, kCast{run_cast}, kSelect{run_select};
+/// Division and powers of integers, which are in no fused program because they may fail: `y` is
+/// looked over first.
+void run_checked_map(KernelContext& k) {
+  if (k.output(0).num_elements() == 0) return;
+  CudaStream& stream = cuda_stream_of(k);
+  const Tensor& y = k.input(1);
+  const bool is_power = k.call().op.name() == "pow";
+  const FaultKind kind = is_power ? FaultKind::negative_power : FaultKind::division_by_zero;
+  const DeviceFunction check{"loops.h",
+                             is_power ? "check_none_negative" : "check_no_zero",
+                             {stored_type(y.dtype())},
+                             "tm::check_arguments"};
+  check.run(stream, y.num_elements(),
+            words(y.raw_data(), y.num_elements(), stream.faults().word(k.call().op, kind)));
+  run_map(k);
+}
+
+constexpr Kernel kMap{run_map}, kCheckedMap{run_checked_map}, kCast{run_cast}, kSelect{run_select};
 
 }  // namespace
 
 const Kernel* find_elementwise(const OpDef& op, DType key) {
   if (op.name() == "cast") return kPlain.contains(key) ? &kCast : nullptr;
   if (op.name() == "select") return &kSelect;
-  return fusion::is_fusable(op, key) && find_element_op(op.name(), key) ? &kMap : nullptr;
+  if (!find_element_op(op.name(), key)) return nullptr;
+  if (fusion::is_fusable(op, key)) return &kMap;
+  return op.may_fail(key) ? &kCheckedMap : nullptr;
 }
 
 }  // namespace tidemark::cuda

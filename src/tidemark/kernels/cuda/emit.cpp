@@ -10,9 +10,9 @@ namespace tidemark::cuda {
 namespace {
 
 using fusion::Code;
+using fusion::FusedProgram;
 using fusion::Instruction;
 using fusion::Level;
-using fusion::Program;
 using fusion::Reduction;
 using fusion::Value;
 
@@ -28,7 +28,7 @@ int numbers_of(const Instruction& i) {
 
 class Emitter {
  public:
-  Emitter(const Program& program, const Walk& walk) : p_(program), walk_(walk) {
+  Emitter(const FusedProgram& program, const Walk& walk) : p_(program), walk_(walk) {
     for (const Instruction& i : p_.code) {
       first_number_.push_back(numbers_);
       numbers_ += numbers_of(i);
@@ -257,7 +257,7 @@ class Emitter {
                  stored_type(p_.code[v].dtype), "());"));
   }
 
-  const Program& p_;
+  const FusedProgram& p_;
   const Walk& walk_;
   std::vector<int> first_number_, depth_;
   int numbers_ = 0;
@@ -306,7 +306,7 @@ const char* stored_type(DType dtype) {
 
 const char* computed_type(DType dtype) { return stored_type(fusion::computed_in(dtype)); }
 
-bool can_emit(const Program& program) {
+bool can_emit(const FusedProgram& program) {
   return std::all_of(program.code.begin(), program.code.end(), [&](const Instruction& i) {
     if (i.code == Code::random || i.code == Code::collect) return false;
     if (i.code == Code::reduce && i.reduction == Reduction::mean) return is_floating(i.dtype);
@@ -314,11 +314,11 @@ bool can_emit(const Program& program) {
   });
 }
 
-std::string emit_kernel(const Program& program, const Walk& walk, const std::string& name) {
+std::string emit_kernel(const FusedProgram& program, const Walk& walk, const std::string& name) {
   return Emitter(program, walk).run(name);
 }
 
-std::vector<uint64_t> kernel_arguments(const Program& program, const Walk& walk,
+std::vector<uint64_t> kernel_arguments(const FusedProgram& program, const Walk& walk,
                                        std::span<const void* const> inputs,
                                        std::span<void* const> outputs) {
   std::vector<uint64_t> words;

@@ -18,22 +18,20 @@ namespace tidemark::cuda {
 /// The most threads of a block: rows have room for as many.
 inline constexpr int kThreads = 256;
 
-/// The text of device/elements.h.
-extern const char* const kElementsSource;
-
 /// As kernels store elements of a dtype, "tm::Half", and as they compute with them, "float".
 const char* stored_type(DType dtype);
 const char* computed_type(DType dtype);
 
 /// Whether a kernel can be written for it: it draws no random numbers, reduces no columns, and all
 /// its ops have code.
-bool can_emit(const fusion::Program& program);
+bool can_emit(const fusion::FusedProgram& program);
 
-/// Only the function, to stand behind kElementsSource.
-std::string emit_kernel(const fusion::Program& program, const Walk& walk, const std::string& name);
+/// Only the function, for with_texts (texts.h).
+std::string emit_kernel(const fusion::FusedProgram& program, const Walk& walk,
+                        const std::string& name);
 
 /// What the kernel is called with.
-std::vector<uint64_t> kernel_arguments(const fusion::Program& program, const Walk& walk,
+std::vector<uint64_t> kernel_arguments(const fusion::FusedProgram& program, const Walk& walk,
                                        std::span<const void* const> inputs,
                                        std::span<void* const> outputs);
 

@@ -17,9 +17,11 @@
 #include "tidemark/base/plain_type.h"
 #include "tidemark/kernels/cuda/backend.h"
 #include "tidemark/kernels/cuda/compiler.h"
+#include "tidemark/kernels/cuda/device_testing.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/movement.h"
 #include "tidemark/kernels/cuda/reduce.h"
+#include "tidemark/kernels/cuda/texts.h"
 #include "tidemark/kernels/fusion/compiler.h"
 #include "tidemark/tensor/storage.h"
 
@@ -27,7 +29,7 @@ namespace tidemark::cuda {
 namespace {
 
 using fusion::Builder;
-using fusion::Program;
+using fusion::FusedProgram;
 using fusion::Reduction;
 using fusion::Value;
 
@@ -43,7 +45,7 @@ static void __syncthreads() {}
 
 struct Case {
   std::string what;
-  Program program;
+  FusedProgram program;
   std::vector<Shape> shapes;
   /// Of the terms that a result may be a small difference of; 0: it is none.
   double terms = 0;
@@ -108,7 +110,7 @@ std::vector<Case> walk_cases() {
   return cases;
 }
 
-Program softmax(DType dtype) {
+FusedProgram softmax(DType dtype) {
   Builder b;
   b.set_row_dims(1);
   const Value x = b.load(dtype);
@@ -117,7 +119,7 @@ Program softmax(DType dtype) {
   return b.finish();
 }
 
-Program moments(int row_dims) {
+FusedProgram moments(int row_dims) {
   Builder b;
   b.set_row_dims(row_dims);
   const Value x = b.load(DType::float32), shift = b.load(DType::float32);
@@ -133,7 +135,7 @@ Program moments(int row_dims) {
   return b.finish();
 }
 
-Program extremes(DType dtype) {
+FusedProgram extremes(DType dtype) {
   Builder b;
   b.set_row_dims(1);
   const Value x = b.load(dtype);
@@ -153,7 +155,7 @@ std::vector<Case> row_cases() {
   }
   cases.push_back({"moments of rows", moments(1), {Shape{5, 4, 9}, Shape{9}}, 0.5});
   cases.push_back({"moments of matrices", moments(2), {Shape{5, 4, 9}, Shape{4, 1}}, 0.5});
-  cases.push_back({"moments of all", moments(Program::kAllDims), {Shape{5, 9}, Shape{}}, 0.5});
+  cases.push_back({"moments of all", moments(FusedProgram::kAllDims), {Shape{5, 9}, Shape{}}, 0.5});
   return cases;
 }
 
@@ -175,7 +177,7 @@ class HostKernels {
   explicit HostKernels(const std::string& source)
       : path_(std::filesystem::temp_directory_path() /
               ("tidemark-emitted-" + std::to_string(getpid()))) {
-    std::ofstream(path_.string() + ".cpp") << kShim << kElementsSource << source;
+    std::ofstream(path_.string() + ".cpp") << kShim << with_texts(source);
     const std::string command = message("${CXX:-c++} -std=c++17 -w -shared -fPIC -o ",
                                         path_.string(), ".so ", path_.string(), ".cpp");
     if (std::system(command.c_str()) == 0) {
@@ -205,65 +207,6 @@ class HostKernels {
   std::filesystem::path path_;
   void* library_ = nullptr;
 };
-
-Tensor random_tensor(DType dtype, const Shape& shape, std::mt19937& random) {
-  const Tensor t = new_tensor(dtype, shape);
-  constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 0.5, 1e30, -1e30, INFINITY, -INFINITY, NAN};
-  with_plain_type(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    T* data = static_cast<T*>(t.mutable_raw_data());
-    for (int64_t i = 0; i < t.num_elements(); ++i) {
-      if constexpr (std::is_same_v<T, bool>) {
-        data[i] = random() % 2;
-      } else if constexpr (std::is_integral_v<T>) {
-        data[i] = static_cast<T>(random() * 0x9e3779b97f4a7c15u >> 17);
-      } else if constexpr (!std::is_same_v<T, std::complex<float>> &&
-                           !std::is_same_v<T, std::complex<double>>) {
-        const bool is_special = shape.rank() == 1 && random() % 8 == 0;
-        const double drawn = std::uniform_real_distribution<>(-3, 3)(random);
-        data[i] = static_cast<T>(static_cast<float>(is_special ? kSpecial[random() % 10] : drawn));
-      }
-    }
-  });
-  return t;
-}
-
-/// How far a device's function may be from the CPU's, relative to the result: docs/devices.md.
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return 1e-13;
-    case DType::float32:
-      return 2e-6;
-    case DType::float16:
-      return 2e-3;
-    case DType::bfloat16:
-      return 1.6e-2;
-    default:
-      return 0;
-  }
-}
-
-void expect_near(const Tensor& wanted, const Tensor& given, const std::string& what,
-                 double terms = 0) {
-  ASSERT_EQ(wanted.shape(), given.shape()) << what;
-  with_plain_type(wanted.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_convertible_v<T, float>) {
-      const T *a = static_cast<const T*>(wanted.raw_data()),
-              *b = static_cast<const T*>(given.raw_data());
-      for (int64_t i = 0; i < wanted.num_elements(); ++i) {
-        if (std::memcmp(a + i, b + i, sizeof(T)) == 0) continue;
-        const auto x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
-        if ((std::isnan(x) && std::isnan(y)) || x == y) continue;
-        // Below the smallest normal number of a dtype what is left are steps, not digits.
-        const double floor = std::max(terms, wanted.dtype() == DType::float16 ? 6e-5 : 1e-37);
-        EXPECT_LE(std::abs(x - y), tolerance(wanted.dtype()) * std::max(std::abs(x), floor))
-            << what << " element " << i << ": " << x << " and " << y;
-      }
-    }
-  });
-}
 
 void compare(const std::vector<Case>& cases) {
   const HostKernels kernels(source_of(cases));
@@ -316,7 +259,8 @@ struct ReductionCase {
 
 std::vector<ReductionCase> reduction_cases() {
   std::vector<ReductionCase> cases;
-  for (const char* op : {"sum", "mean", "prod", "max", "min", "any", "all"}) {
+  for (const char* op : {"sum", "mean", "prod", "max", "min", "any", "all", "euclidean_norm",
+                         "logsumexp", "variance", "std"}) {
     for (int d = 0; d < kDTypeSlots; ++d) {
       const auto dtype = static_cast<DType>(d);
       if (!kPlain.contains(dtype) || reduction_class(op, dtype).empty()) continue;
@@ -356,7 +300,7 @@ TEST(Emit, ReductionsAreWhatTheyAreOnTheCpu) {
     ASSERT_EQ(walk.kept.count, wanted.num_elements()) << what;
     const bool is_cut = walk.parts > 1;
     has_parts = has_parts || is_cut;
-    std::vector<double> partials(static_cast<size_t>(walk.kept.count * walk.parts));
+    std::vector<double> partials(static_cast<size_t>(3 * walk.kept.count * walk.parts));
     void* first = is_cut ? partials.data() : given.mutable_raw_data();
     kernels.run(name_of_kernel(i), reduction_arguments(walk, x.raw_data(), first));
     if (is_cut) {
@@ -413,7 +357,7 @@ TEST(Emit, MovedElementsAreWhatTheyAreOnTheCpu) {
 TEST(Emit, OneKernelServesAllSizesThatAreWalkedAlike) {
   Builder b;
   b.output(b.map(op("add"), {b.load(DType::float32), b.load(DType::float32)}));
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   const auto source = [&](std::vector<Shape> shapes) {
     return emit_kernel(p, Walk(p, shapes), "k");
   };
@@ -436,7 +380,7 @@ TEST(Emit, TheCompilerForGpusTakesIt) {
   } catch (const FailedPreconditionError& error) {
     GTEST_SKIP() << error.what();
   }
-  const CompiledCode code = nvrtc->compile((kElementsSource + source_of(some)).c_str(), "some", 90);
+  const CompiledCode code = nvrtc->compile(with_texts(source_of(some)).c_str(), "some", 90);
   EXPECT_GT(code.bytes, 0u) << code.text;
   nvrtc->release(code);
 }

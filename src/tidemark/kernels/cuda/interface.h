@@ -34,6 +34,8 @@ struct Driver {
   int (*push_context)(Handle context);
   int (*pop_context)();
   int (*memory_info)(size_t* free, size_t* total);
+  /// What this process has of a device, its context included; not kDone: the system does not tell.
+  int (*process_bytes)(int device, size_t* bytes);
   /// Waits for all work of the context.
   int (*synchronize)();
 
@@ -58,7 +60,8 @@ struct Driver {
   int (*await)(Handle event);
   /// The stream waits.
   int (*follow)(Handle stream, Handle event);
-  int (*copy_in)(Address to, const void* pinned, size_t bytes, Handle stream);
+  /// What is not pinned has been read when it returns.
+  int (*copy_in)(Address to, const void* host, size_t bytes, Handle stream);
   int (*copy_out)(void* pinned, Address from, size_t bytes, Handle stream);
   int (*copy)(Address to, Address from, size_t bytes, Handle stream);
   int (*fill_zeros)(Address start, size_t bytes, Handle stream);
@@ -111,12 +114,45 @@ struct ProductLibrary {
   const char* (*explain)(int status);
 };
 
+/// Of images [batch, sizes…, channels] with a filter [made, window…, channels / groups], rows after
+/// rows, or, with `channels_first`, of images [batch, channels, sizes…] with a filter [made,
+/// channels / groups, window…]. Sizes stand at the end of three: of two dimensions the first is 1.
+struct Convolution {
+  enum Part : int32_t { forward, input_gradient, filter_gradient } part;
+  Product::Element element;
+  int32_t spatial;  // dimensions: 2 or 3
+  bool channels_first;
+  int64_t batch, channels, made, groups;
+  int64_t in[3], out[3], window[3], stride[3], dilation[3];
+  int64_t padding[3];  // on either side
+  bool operator==(const Convolution&) const = default;
+};
+/// The part's result is written, the other two are read; `result`: of the forward part, or its
+/// gradient.
+struct ConvolutionRun {
+  Address images, filter, result, workspace;
+  size_t workspace_bytes;
+  Handle stream;
+};
+
+struct ConvolutionLibrary {
+  /// For the context that this thread has pushed; it stays. 0: done.
+  int (*create)(Handle* library);
+  /// How much workspace it takes, chosen once for each convolution: the same bits each time. 0:
+  /// done; else the library cannot do it.
+  int (*prepare)(Handle library, const Convolution* convolution, size_t* workspace);
+  /// Enqueues. 0: done.
+  int (*convolve)(Handle library, const Convolution* convolution, const ConvolutionRun* run);
+  const char* (*explain)(int status);
+};
+
 /// Each opens its library when first asked, and answers null where it is not there; `why` is then a
 /// text that stays.
 struct Libraries {
   const Driver* (*driver)(const char** why);
   const SourceCompiler* (*compiler)(const char** why);
   const ProductLibrary* (*products)(const char** why);
+  const ConvolutionLibrary* (*convolutions)(const char** why);
 };
 
 }  // namespace tidemark::cuda

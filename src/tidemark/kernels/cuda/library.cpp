@@ -55,4 +55,10 @@ const ProductLibrary* installed_products() {
   return libraries ? libraries->products(&why) : nullptr;
 }
 
+const ConvolutionLibrary* installed_convolutions() {
+  const char* why = "";
+  const Libraries* libraries = opened().libraries;
+  return libraries ? libraries->convolutions(&why) : nullptr;
+}
+
 }  // namespace tidemark::cuda

@@ -13,5 +13,7 @@ const Driver* installed_driver(std::string& why);
 const SourceCompiler& installed_compiler();
 /// Null where cuBLASLt cannot be had.
 const ProductLibrary* installed_products();
+/// Null where cuDNN cannot be had.
+const ConvolutionLibrary* installed_convolutions();
 
 }  // namespace tidemark::cuda

@@ -12,19 +12,6 @@ namespace {
 constexpr size_t kWorkspace = 32 << 20;
 constexpr int64_t kLargeProduct = 1 << 24;  // multiplications
 
-Product::Element element_of(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return Product::float64;
-    case DType::float16:
-      return Product::float16;
-    case DType::bfloat16:
-      return Product::bfloat16;
-    default:
-      return Product::float32;
-  }
-}
-
 bool is_swapped(const OpCall& call, const char* transpose, const char* adjoint) {
   return call.attr(transpose).as_bool() || call.attr(adjoint).as_bool();
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tidemark/kernels/cuda/device_function.h"
 #include "tidemark/kernels/cuda/emit.h"
-#include "tidemark/kernels/cuda/stream.h"
 #include "tidemark/ops/strided_spec.h"
 
 namespace tidemark::cuda {
@@ -12,35 +12,6 @@ namespace tidemark::cuda {
 namespace {
 
 constexpr const char* kName = "copy";
-
-CudaStream& stream_for(KernelContext& k) { return static_cast<CudaStream&>(stream_of(k)); }
-
-std::vector<int64_t> dense_steps(const Shape& shape) {
-  std::vector<int64_t> steps(static_cast<size_t>(shape.rank()));
-  int64_t step = 1;
-  for (int d = shape.rank() - 1; d >= 0; --d) {
-    steps[static_cast<size_t>(d)] = step;
-    step *= shape[d];
-  }
-  return steps;
-}
-
-const char* element_type(size_t bytes) {
-  return bytes == 1   ? "tm::uint8"
-         : bytes == 2 ? "tm::uint16"
-         : bytes == 4 ? "tm::uint32"
-         : bytes == 8 ? "tm::uint64"
-                      : "tm::Complex<double>";
-}
-
-void copy(CudaStream& stream, size_t element, const CopyBox& box, const void* from, void* to) {
-  if (box.count == 0) return;
-  const auto code = stream.tools().code.get(kName, emit_copy(element, box.sizes.size(), kName));
-  std::vector<uint64_t> arguments = copy_arguments(box, from, to);
-  const int64_t most = 32 * stream.context().facts().processors;
-  stream.launch(code->function(), std::min((box.count + kThreads - 1) / kThreads, most), kThreads,
-                arguments.data());
-}
 
 const void* moved(const void* data, int64_t elements, size_t size) {
   return static_cast<const char*>(data) + elements * static_cast<int64_t>(size);
@@ -50,7 +21,7 @@ void* moved(void* data, int64_t elements, size_t size) {
 }
 
 void copy_input(KernelContext& k, int input, const CopyBox& box) {
-  copy(stream_for(k), size_of(k.output(0).dtype()), box, k.in<void>(input), k.out<void>(0));
+  copy_box(cuda_stream_of(k), size_of(k.output(0).dtype()), box, k.in<void>(input), k.out<void>(0));
 }
 
 void run_fill(KernelContext& k) {
@@ -61,7 +32,7 @@ void run_broadcast(KernelContext& k) {
 }
 void run_zeros(KernelContext& k) {
   if (k.output(0).num_elements() == 0) return;
-  stream_for(k).fill_zeros(k.out<void>(0), k.output(0).nbytes());
+  cuda_stream_of(k).fill_zeros(k.out<void>(0), k.output(0).nbytes());
 }
 
 void run_transpose(KernelContext& k) {
@@ -87,8 +58,8 @@ void run_slice(KernelContext& k) {
     first += movement::int_at(k.input(1), d) * steps[static_cast<size_t>(d)];
   }
   const size_t size = size_of(k.output(0).dtype());
-  copy(stream_for(k), size, box_of_part(whole, part, false), moved(k.in<void>(0), first, size),
-       k.out<void>(0));
+  copy_box(cuda_stream_of(k), size, box_of_part(whole, part, false),
+           moved(k.in<void>(0), first, size), k.out<void>(0));
 }
 
 /// Inputs side by side along an axis of the output; `is_new`: each is one index of it.
@@ -102,8 +73,8 @@ void join(KernelContext& k, bool is_new) {
   for (int i = 0; i < k.num_inputs(); ++i) {
     Shape part = whole;
     part[static_cast<int>(axis)] = is_new ? 1 : k.input(i).shape()[static_cast<int>(axis)];
-    copy(stream_for(k), size, box_of_part(whole, part, true), k.in<void>(i),
-         moved(k.out<void>(0), first * step, size));
+    copy_box(cuda_stream_of(k), size, box_of_part(whole, part, true), k.in<void>(i),
+             moved(k.out<void>(0), first * step, size));
     first += part[static_cast<int>(axis)];
   }
 }
@@ -122,11 +93,30 @@ constexpr Movement kMovements[] = {
     {"tile", {run_tile}, kPlain},
     {"slice", {run_slice}, kPlain},
     {"concat", {run_concat}, kPlain},
-    {"stack", {run_stack}, kPlain},  // complex numbers may have to be conjugated
-    {"transpose", {run_transpose}, kReal | kBool},
+    {"stack", {run_stack}, kPlain},
+    {"transpose", {run_transpose}, kReal | kBool},  // complex numbers may have to be conjugated
 };
 
 }  // namespace
+
+std::vector<int64_t> dense_steps(const Shape& shape) {
+  std::vector<int64_t> steps(static_cast<size_t>(shape.rank()));
+  int64_t step = 1;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    steps[static_cast<size_t>(d)] = step;
+    step *= shape[d];
+  }
+  return steps;
+}
+
+void copy_box(CudaStream& stream, size_t element, const CopyBox& box, const void* from, void* to) {
+  if (box.count == 0) return;
+  const auto code = stream.tools().code.get(kName, emit_copy(element, box.sizes.size(), kName));
+  std::vector<uint64_t> arguments = copy_arguments(box, from, to);
+  const int64_t most = 32 * stream.context().facts().processors;
+  stream.launch(code->function(), std::min((box.count + kThreads - 1) / kThreads, most), kThreads,
+                arguments.data());
+}
 
 void CopyBox::dim(int64_t size, int64_t to_step, int64_t from_step) {
   count *= size;
@@ -190,7 +180,7 @@ CopyBox box_of_part(const Shape& whole, const Shape& part, bool is_target_whole)
 }
 
 std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name) {
-  const std::string type = element_type(element_bytes);
+  const std::string type = bits_type(element_bytes);
   std::string text = message("struct ", name, "_arguments {\n  const void* from;\n  void* to;\n",
                              "  tm::int64 count;\n");
   if (dims > 0) {

@@ -8,6 +8,8 @@
 
 namespace tidemark::cuda {
 
+class CudaStream;
+
 /// Null: there is none.
 const Kernel* find_movement(const OpDef& op, DType key);
 
@@ -24,6 +26,9 @@ struct CopyBox {
 /// The function that copies elements of so many bytes (1, 2, 4, 8, 16) over as many dimensions.
 std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name);
 std::vector<uint64_t> copy_arguments(const CopyBox& box, const void* from, void* to);
+/// Enqueues it, on the stream's device.
+void copy_box(CudaStream& stream, size_t element_bytes, const CopyBox& box, const void* from,
+              void* to);
 
 /// From the input of a call to its output; what each op means by its attributes.
 CopyBox box_of_broadcast(const Shape& in, const Shape& out);
@@ -31,5 +36,8 @@ CopyBox box_of_transpose(const Shape& in, const std::vector<int64_t>& perm);
 CopyBox box_of_tile(const Shape& in, const Shape& out);
 /// A part of a dense tensor of shape `whole`, to or from a dense tensor of its own.
 CopyBox box_of_part(const Shape& whole, const Shape& part, bool is_target_whole);
+
+/// Steps of a dense tensor, in elements.
+std::vector<int64_t> dense_steps(const Shape& shape);
 
 }  // namespace tidemark::cuda

@@ -1,7 +1,6 @@
 #include "tidemark/kernels/cuda/ops_table.h"
 
-#include <algorithm>
-#include <iterator>
+#include <unordered_map>
 
 namespace tidemark::cuda {
 
@@ -32,10 +31,10 @@ constexpr ElementOp kOps[] = {
     {"reciprocal", kFloats},
     {"softsign", kFloats},
     {"leaky_relu", kFloats},
-    {"floordiv", kFloats},
-    {"truncatediv", kFloats},
-    {"floormod", kFloats, true},
-    {"truncatemod", kFloats, true},
+    {"floordiv", kReal},
+    {"truncatediv", kReal},
+    {"floormod", kReal, true},
+    {"truncatemod", kReal, true},
     {"nextafter", kFloats, true},
     {"divide_no_nan", kFloats},
     {"multiply_no_nan", kFloats},
@@ -65,7 +64,7 @@ constexpr ElementOp kOps[] = {
     {"log1p", kFloats, true},
     {"erf", kFloats, true},
     {"erfc", kFloats, true},
-    {"pow", kFloats, true},
+    {"pow", kReal, true},
     {"xlogy", kFloats, true},
     {"xlog1py", kFloats, true},
     {"sin", kFloats, true},
@@ -94,9 +93,14 @@ constexpr ElementOp kOps[] = {
 }  // namespace
 
 const ElementOp* find_element_op(std::string_view name, DType dtype) {
-  const auto found = std::find_if(std::begin(kOps), std::end(kOps),
-                                  [&](const ElementOp& op) { return op.name == name; });
-  return found != std::end(kOps) && found->dtypes.contains(dtype) ? found : nullptr;
+  // Asked with every call.
+  static const auto* by_name = [] {
+    auto* all = new std::unordered_map<std::string_view, const ElementOp*>;
+    for (const ElementOp& op : kOps) all->emplace(op.name, &op);
+    return all;
+  }();
+  const auto found = by_name->find(name);
+  return found != by_name->end() && found->second->dtypes.contains(dtype) ? found->second : nullptr;
 }
 
 }  // namespace tidemark::cuda

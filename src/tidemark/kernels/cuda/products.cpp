@@ -2,6 +2,19 @@
 
 namespace tidemark::cuda {
 
+Product::Element element_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return Product::float64;
+    case DType::float16:
+      return Product::float16;
+    case DType::bfloat16:
+      return Product::bfloat16;
+    default:
+      return Product::float32;
+  }
+}
+
 void Products::multiply(const Product& product, const ProductRun& run) {
   const ProductLibrary* library = library_();
   if (!library) {

@@ -1,11 +1,16 @@
 // Products of matrices on one GPU, by a library that is opened with the first of them.
 #pragma once
 
+#include <tidemark/dtype.h>
+
 #include <mutex>
 
 #include "tidemark/kernels/cuda/context.h"
 
 namespace tidemark::cuda {
+
+/// Of a floating dtype.
+Product::Element element_of(DType dtype);
 
 class Products {
  public:

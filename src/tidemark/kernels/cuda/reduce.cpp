@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kPartElements = 8192;  // from here on a result is made in parts
 constexpr int64_t kMostParts = 256;
 constexpr int64_t kMostPartials = 1 << 16;  // of all results together
-constexpr size_t kAccBytes = 8;             // no reduction takes in more
+constexpr size_t kAccBytes = 24;            // no reduction takes in more
 constexpr const char *kParts = "reduce", *kJoin = "join";
 
 /// The offset of a flat index over some dimensions, as text.
@@ -90,6 +90,12 @@ std::string reduction_class(std::string_view op, DType dtype) {
   if (op == "mean") return is_integer(dtype) ? "tm::WholeMean" : "tm::Mean";
   if (op == "prod") return "tm::Prod";
   if (op == "max") return "tm::Max";
+  if (is_floating(dtype)) {
+    if (op == "euclidean_norm") return "tm::Norm";
+    if (op == "logsumexp") return "tm::LogSumExp";
+    if (op == "variance") return "tm::Variance";
+    if (op == "std") return "tm::Deviation";
+  }
   return op == "min" ? "tm::Min" : "";
 }
 
@@ -141,7 +147,7 @@ std::string emit_reduction(const std::string& reduction, DType dtype, const Redu
         " w < a.results * a.parts; w += step) {\n"
         "    const tm::int64 o = w % a.results, part = w / a.results;\n";
   } else {
-    text += message("  __shared__ double lanes[", kThreads,
+    text += message("  __shared__ R::Acc lanes[", kThreads,
                     "];\n  for (tm::int64 w = blockIdx.x; w < a.results * a.parts; w += gridDim.x) "
                     "{\n    const tm::int64 o = w / a.parts, part = w % a.parts;\n");
   }
@@ -172,7 +178,7 @@ std::string emit_join(const std::string& reduction, DType dtype, const std::stri
                  "_arguments {\n  const void* in;\n  void* out;\n"
                  "  tm::int64 results, parts, count;\n};\nextern \"C\" __global__ void ",
                  name, "(const ", name, "_arguments a) {\n  typedef ", reduction, "<",
-                 computed_type(dtype), "> R;\n  __shared__ double lanes[", kThreads,
+                 computed_type(dtype), "> R;\n  __shared__ R::Acc lanes[", kThreads,
                  "];\n  for (tm::int64 o = blockIdx.x; o < a.results; o += gridDim.x) {\n"
                  "    R::Acc s = R::start();\n"
                  "    for (tm::int64 p = threadIdx.x; p < a.parts; p += blockDim.x) {\n"

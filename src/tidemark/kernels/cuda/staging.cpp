@@ -1,5 +1,7 @@
 #include "tidemark/kernels/cuda/staging.h"
 
+#include <algorithm>
+
 namespace tidemark::cuda {
 
 Staging::Staging(const Context& context, const char* name)
@@ -24,26 +26,35 @@ memory::CacheUse Staging::use(const char* name) {
   return use;
 }
 
-/// The one used longest ago of those that nobody has; -1: all are taken.
+/// One that the GPU is done with, else one that is not made yet, else the one given back longest
+/// ago; -1: all are taken.
 int Staging::free_slot() const {
-  for (int i = 0; i < kSlots; ++i) {
-    const int slot = (next_ + i) % kSlots;
-    if (!slots_[static_cast<size_t>(slot)].is_taken) return slot;
+  const Place* oldest = nullptr;
+  const Place* unmade = nullptr;
+  for (const Place& place : slots_) {
+    if (place.is_taken) continue;
+    if (!place.memory) {
+      if (!unmade) unmade = &place;
+    } else if (!oldest || place.given_back < oldest->given_back) {
+      oldest = &place;
+    }
   }
-  return -1;
+  const auto number = [&](const Place* place) { return static_cast<int>(place - slots_.data()); };
+  if (!oldest) return unmade ? number(unmade) : -1;
+  const bool is_idle =
+      !oldest->ends_unknown && (!oldest->used_until || oldest->used_until->has_come());
+  return number(is_idle || !unmade ? oldest : unmade);
 }
 
-Staging::Slot Staging::take() {
-  std::unique_lock hold(mutex_);
-  int number = -1;
-  has_free_.wait(hold, [&] { return (number = free_slot()) >= 0; });
+Staging::Slot Staging::prepare(std::unique_lock<std::mutex> hold, int number) {
   Place& place = slots_[static_cast<size_t>(number)];
   place.is_taken = true;
-  next_ = (number + 1) % kSlots;
-  const std::shared_ptr<const Event> used_until = std::move(place.used_until);
   hold.unlock();
-  Slot slot(*this, number);
-  if (used_until) used_until->await();
+  Slot slot(*this, number);  // nobody else looks at the place now
+  if (place.ends_unknown) context_.check(context_.driver().synchronize(), "cuCtxSynchronize");
+  place.ends_unknown = false;
+  if (place.used_until) place.used_until->await();
+  place.used_until.reset();
   if (!place.memory) {
     void* memory = nullptr;
     context_.check(context_.driver().pin(&memory, kSlotBytes), "cuMemHostAlloc");
@@ -54,16 +65,32 @@ Staging::Slot Staging::take() {
   return slot;
 }
 
-void Staging::Slot::give_back(std::shared_ptr<const Event> used_until) noexcept {
-  Staging* staging = std::exchange(staging_, nullptr);
-  if (!staging) return;
+Staging::Slot Staging::take() {
+  std::unique_lock hold(mutex_);
+  int number = -1;
+  has_free_.wait(hold, [&] { return (number = free_slot()) >= 0; });
+  return prepare(std::move(hold), number);
+}
+
+Staging::Slot Staging::take_if_free() {
+  std::unique_lock hold(mutex_);
+  const int number = free_slot();
+  return number < 0 ? Slot() : prepare(std::move(hold), number);
+}
+
+Staging::Slot::~Slot() {
+  if (!staging_) return;
   {
-    std::lock_guard hold(staging->mutex_);
-    Place& place = staging->slots_[static_cast<size_t>(number_)];
-    place.used_until = std::move(used_until);
+    std::lock_guard hold(staging_->mutex_);
+    Place& place = staging_->slots_[static_cast<size_t>(number_)];
+    if (is_copied_) {
+      place.ends_unknown = !copied_with_;
+      place.used_until = std::move(copied_with_);
+    }
+    place.given_back = ++staging_->returns_;
     place.is_taken = false;
   }
-  staging->has_free_.notify_one();
+  staging_->has_free_.notify_one();
 }
 
 }  // namespace tidemark::cuda

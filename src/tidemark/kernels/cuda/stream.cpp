@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tidemark/base/interrupt.h"
+#include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cuda/step.h"
 #include "tidemark/tensor/storage.h"
 
@@ -13,6 +15,23 @@ namespace {
 /// Work between two events: so long may a page that could go back have to stay.
 constexpr uint64_t kWorkPerMark = 64;
 
+/// Bytes that go to the GPU without a slot: beside a launch the driver's own copy is nothing.
+constexpr size_t kSmallCopy = 4 << 10;
+
+/// Parts of a copy to the host that are under way at a time.
+constexpr size_t kMostComing = 4;
+
+/// The least that one thread copies.
+constexpr int64_t kCopiedByThread = 512 << 10;
+
+/// As a whole, whoever wants to stop it.
+void copy_by_threads(char* to, const char* from, size_t bytes) {
+  const UninterruptedScope whole;
+  parallel_for(static_cast<int64_t>(bytes), kCopiedByThread, [&](int64_t begin, int64_t end) {
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+  });
+}
+
 Address address_of(const void* device) { return reinterpret_cast<Address>(device); }
 
 void keep_nothing(void*) {}
@@ -20,7 +39,11 @@ void keep_nothing(void*) {}
 }  // namespace
 
 CudaStream::CudaStream(const Context& context, Tools& tools, const char* name)
-    : context_(context), tools_(tools), staging_(context, name) {
+    : context_(context),
+      tools_(tools),
+      events_(context),
+      staging_(context, name),
+      faults_(context) {
   const Context::Scope scope(context_);
   context_.check(context_.driver().create_stream(&stream_), "cuStreamCreate");
 }
@@ -35,7 +58,7 @@ CudaStream::~CudaStream() {
 std::shared_ptr<const Event> CudaStream::record(const Lock& hold) {
   look(hold);
   if (!marks_.empty() && marks_.back().number == enqueued_) return marks_.back().event;
-  marks_.push_back({enqueued_, std::make_shared<const Event>(context_, stream_)});
+  marks_.push_back({enqueued_, std::make_shared<const Event>(events_, stream_)});
   return marks_.back().event;
 }
 
@@ -61,18 +84,36 @@ CudaStream::Mark CudaStream::mark_behind(const Lock& hold, uint64_t number) {
   return marks_.back();
 }
 
+template <class Copy>
+void CudaStream::copy_by(Staging::Slot& slot, const char* call, Copy copy) {
+  Lock hold(mutex_);
+  context_.check(copy(), call);
+  slot.begins();
+  has_enqueued(hold);
+  slot.ends_with(record(hold));
+}
+
 void CudaStream::copy_in(void* device, const void* host, size_t bytes) {
   context_.check_process();
   const Context::Scope scope(context_);
+  const auto* from = static_cast<const char*>(host);
+  if (bytes <= kSmallCopy) {
+    // The driver has copied what is not pinned when it returns.
+    char unpinned[kSmallCopy];
+    std::memcpy(unpinned, from, bytes);
+    Lock hold(mutex_);
+    context_.check(context_.driver().copy_in(address_of(device), unpinned, bytes, stream_),
+                   "cuMemcpyHtoDAsync");
+    return has_enqueued(hold);
+  }
+  // While the GPU reads one slot the next ones are filled.
   for (size_t at = 0; at < bytes; at += Staging::kSlotBytes) {
     const size_t part = std::min(bytes - at, Staging::kSlotBytes);
     Staging::Slot slot = staging_.take();
-    std::memcpy(slot.memory(), static_cast<const char*>(host) + at, part);
-    Lock hold(mutex_);
-    context_.check(context_.driver().copy_in(address_of(device) + at, slot.memory(), part, stream_),
-                   "cuMemcpyHtoDAsync");
-    has_enqueued(hold);
-    slot.give_back(record(hold));
+    copy_by_threads(slot.memory(), from + at, part);
+    copy_by(slot, "cuMemcpyHtoDAsync", [&] {
+      return context_.driver().copy_in(address_of(device) + at, slot.memory(), part, stream_);
+    });
   }
 }
 
@@ -81,38 +122,45 @@ void CudaStream::copy_out(void* host, const void* device, size_t bytes) {
   const Context::Scope scope(context_);
   struct Part {
     Staging::Slot slot;
-    std::shared_ptr<const Event> there;
-    size_t at = 0, bytes = 0;
+    size_t at, bytes;
   };
-  const auto finish = [&](const Part& part) {
-    part.there->await();
-    std::memcpy(static_cast<char*>(host) + part.at, part.slot.memory(), part.bytes);
+  std::deque<Part> coming;
+  const auto put_first_in_place = [&] {
+    const Part& part = coming.front();
+    part.slot.await();
+    copy_by_threads(static_cast<char*>(host) + part.at, part.slot.memory(), part.bytes);
+    coming.pop_front();
   };
-  // While one part comes the one before it is put in place.
-  Part before;
+  // While some parts come the ones before them are put in place. Who has slots waits for no other:
+  // two copies might wait for each other.
   for (size_t at = 0; at < bytes; at += Staging::kSlotBytes) {
-    Part part{staging_.take(), nullptr, at, std::min(bytes - at, Staging::kSlotBytes)};
-    {
-      Lock hold(mutex_);
-      context_.check(context_.driver().copy_out(part.slot.memory(), address_of(device) + at,
-                                                part.bytes, stream_),
-                     "cuMemcpyDtoHAsync");
-      has_enqueued(hold);
-      part.there = record(hold);
+    Staging::Slot slot = coming.empty() ? staging_.take() : staging_.take_if_free();
+    while (!slot) {
+      put_first_in_place();
+      slot = coming.empty() ? staging_.take() : staging_.take_if_free();
     }
-    if (before.there) finish(before);
-    before = std::move(part);
+    const size_t part = std::min(bytes - at, Staging::kSlotBytes);
+    copy_by(slot, "cuMemcpyDtoHAsync", [&] {
+      return context_.driver().copy_out(slot.memory(), address_of(device) + at, part, stream_);
+    });
+    coming.push_back({std::move(slot), at, part});
+    if (coming.size() > kMostComing) put_first_in_place();
   }
-  if (before.there) finish(before);
+  while (!coming.empty()) put_first_in_place();
+  faults_.check();
 }
 
 void CudaStream::copy(void* to, const void* from, size_t bytes) {
   context_.check_process();
   const Context::Scope scope(context_);
   Lock hold(mutex_);
+  copy_here(to, from, bytes);
+  has_enqueued(hold);
+}
+
+void CudaStream::copy_here(void* to, const void* from, size_t bytes) {
   context_.check(context_.driver().copy(address_of(to), address_of(from), bytes, stream_),
                  "cuMemcpyDtoDAsync");
-  has_enqueued(hold);
 }
 
 void CudaStream::run(QueuedKernel&& kernel) {
@@ -132,6 +180,8 @@ void CudaStream::compute(const QueuedKernel& queued) {
     return view_of(memory_, operand.data, operand.dtype, operand.shape);
   };
   std::vector<Tensor> inputs, outputs;
+  inputs.reserve(queued.inputs.size());
+  outputs.reserve(queued.outputs.size());
   for (const auto& operand : queued.inputs) inputs.push_back(tensor(operand));
   for (const auto& operand : queued.outputs) outputs.push_back(tensor(operand));
   if (queued.step) {
@@ -166,15 +216,17 @@ bool CudaStream::is_past(Moment moment) {
 
 void CudaStream::wait(Moment moment) {
   context_.check_process();
-  if (done_ >= moment.number) return;
+  if (done_ >= moment.number) return faults_.check();
   const Context::Scope scope(context_);
   Lock hold(mutex_);
   const Mark mark = mark_behind(hold, moment.number);
-  if (!mark.event) return;
   hold.unlock();
+  if (!mark.event) return faults_.check();
   mark.event->await();
   hold.lock();
   look(hold);
+  hold.unlock();
+  faults_.check();
 }
 
 void CudaStream::follow(Moment moment) {

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "tidemark/base/backend.h"
+#include "tidemark/kernels/cuda/faults.h"
 #include "tidemark/kernels/cuda/staging.h"
 #include "tidemark/kernels/cuda/tools.h"
 #include "tidemark/kernels/queued_kernel.h"
@@ -37,6 +38,9 @@ class CudaStream final : public Stream {
   /// One function over blocks of threads.
   void launch(Handle function, int64_t blocks, int threads, void* arguments);
   void fill_zeros(void* device, size_t bytes);
+  void copy_here(void* to, const void* from, size_t bytes);
+  /// What kernels find wrong comes with a wait.
+  Faults& faults() { return faults_; }
   Handle handle() const { return stream_; }
   const Context& context() const { return context_; }
   Tools& tools() { return tools_; }
@@ -50,6 +54,9 @@ class CudaStream final : public Stream {
   /// Counts work that was enqueued.
   void has_enqueued(const Lock& hold);
   std::shared_ptr<const Event> record(const Lock& hold);
+  /// Enqueues what `copy` calls the driver for, from or to a slot that then ends with it.
+  template <class Copy>
+  void copy_by(Staging::Slot& slot, const char* call, Copy copy);
   /// An event at or behind the number; null: the stream is past it.
   Mark mark_behind(const Lock& hold, uint64_t number);
   void look(const Lock& hold);
@@ -58,7 +65,9 @@ class CudaStream final : public Stream {
   const Context& context_;
   Tools& tools_;
   Handle stream_ = 0;
+  EventPool events_;
   Staging staging_;
+  Faults faults_;
   std::mutex mutex_;
   /// Read without the lock by who must not wait.
   std::atomic<uint64_t> enqueued_ = 0, done_ = 0;

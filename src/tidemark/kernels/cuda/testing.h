@@ -1,14 +1,17 @@
-// A driver made of host memory, for tests without a GPU: it does all work at once, keeps count of
-// what it handed out, and refuses the call that it is told to.
+// A driver made of host memory, for tests without a GPU: it does all work at once, or as late as it
+// may, keeps count of what it handed out, and refuses the call that it is told to.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "tidemark/kernels/cuda/interface.h"
 
@@ -22,13 +25,25 @@ struct FakeDriver {
   int refused_call = 0;    // counted from 1; 0: none
   int refusal = 999;       // what it then answers
   bool is_behind = false;  // events do not come until they are awaited
+  bool is_late = false;    // and neither is any work done before
 
   std::map<Handle, size_t> pages;    // bytes, of those not released
   std::map<Address, Handle> mapped;  // by the address of the page
   std::set<Address> accessible;
-  std::set<void*> pinned;
-  std::set<Handle> streams, events, awaited, modules;
-  int depth = 0;  // of pushed contexts
+  std::map<const char*, size_t> pinned;  // bytes
+  std::set<Handle> awaited, modules;
+  struct Queue {
+    std::deque<std::function<void()>> work;
+    uint64_t enqueued = 0, done = 0;
+  };
+  std::map<Handle, Queue> streams;
+  struct Place {
+    Handle stream;
+    uint64_t number;
+  };
+  std::map<Handle, Place> events;
+  int depth = 0;                                   // of pushed contexts
+  size_t context = 2 * kPage, others = 3 * kPage;  // bytes taken beside pages, and the capacity
   Handle last = 0;
 
   static FakeDriver& now() {
@@ -44,6 +59,29 @@ struct FakeDriver {
     size_t sum = 0;
     for (const auto& [handle, bytes] : pages) sum += bytes;
     return sum;
+  }
+  bool is_pinned(const void* memory) const {
+    const auto next = pinned.upper_bound(static_cast<const char*>(memory));
+    if (next == pinned.begin()) return false;
+    const auto& [start, bytes] = *std::prev(next);
+    return memory < start + bytes;
+  }
+  void enqueue(Handle stream, std::function<void()> work) {
+    if (!is_late) return work();
+    streams[stream].work.push_back(std::move(work));
+    ++streams[stream].enqueued;
+  }
+  void come_to(Place place) {
+    while (streams.contains(place.stream) && streams[place.stream].done < place.number) {
+      Queue& queue = streams[place.stream];
+      const std::function<void()> first = std::move(queue.work.front());
+      queue.work.pop_front();
+      ++queue.done;
+      first();
+    }
+  }
+  void finish_all() {
+    for (auto& [stream, queue] : streams) come_to({stream, queue.enqueued});
   }
   /// What a call answers before it does anything.
   int enter() { return ++calls == refused_call ? refusal : kDone; }
@@ -96,10 +134,11 @@ inline void add_fake_memory(Driver& table) {
     return mprotect(reinterpret_cast<void*>(start), bytes, PROT_NONE) == 0 ? kDone : 1;
   };
   table.pin = [](void** memory, size_t bytes) -> int {
-    TIDEMARK_FAKE_CALL(fake.pinned.insert(*memory = std::malloc(bytes)));
+    TIDEMARK_FAKE_CALL(fake.pinned[static_cast<char*>(*memory = std::malloc(bytes))] = bytes);
   };
   table.unpin = [](void* memory) -> int {
-    FakeDriver::now().pinned.erase(memory);
+    FakeDriver::now().finish_all();
+    FakeDriver::now().pinned.erase(static_cast<char*>(memory));
     std::free(memory);
     return kDone;
   };
@@ -107,38 +146,66 @@ inline void add_fake_memory(Driver& table) {
 
 inline void add_fake_streams(Driver& table) {
   table.create_stream = [](Handle* stream) -> int {
-    TIDEMARK_FAKE_CALL(fake.streams.insert(*stream = ++fake.last));
+    TIDEMARK_FAKE_CALL(fake.streams[*stream = ++fake.last]);
   };
   table.destroy_stream = [](Handle stream) -> int {
+    FakeDriver::now().finish_all();
     return FakeDriver::now().streams.erase(stream) == 1 ? kDone : 400;
   };
   table.create_event = [](Handle* event) -> int {
-    TIDEMARK_FAKE_CALL(fake.events.insert(*event = ++fake.last));
+    TIDEMARK_FAKE_CALL(fake.events[*event = ++fake.last]);
   };
   table.destroy_event = [](Handle event) -> int {
     return FakeDriver::now().events.erase(event) == 1 ? kDone : 400;
   };
-  table.record = [](Handle, Handle) -> int { TIDEMARK_FAKE_CALL(); };
+  table.record = [](Handle event, Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(fake.events[event] = {stream, fake.streams[stream].enqueued};
+                       fake.awaited.erase(event));
+  };
   table.query = [](Handle event) -> int {
     FakeDriver& fake = FakeDriver::now();
     if (const int status = fake.enter()) return status;
+    const FakeDriver::Place place = fake.events[event];
+    if (fake.is_late) return fake.streams[place.stream].done < place.number ? kNotReady : kDone;
     return fake.is_behind && !fake.awaited.contains(event) ? kNotReady : kDone;
   };
-  table.await = [](Handle event) -> int { TIDEMARK_FAKE_CALL(fake.awaited.insert(event)); };
-  table.follow = [](Handle, Handle) -> int { TIDEMARK_FAKE_CALL(); };
-  table.copy_in = [](Address to, const void* pinned, size_t bytes, Handle) -> int {
-    TIDEMARK_FAKE_CALL(std::memcpy(reinterpret_cast<void*>(to), pinned, bytes));
+  table.await = [](Handle event) -> int {
+    TIDEMARK_FAKE_CALL(fake.come_to(fake.events[event]); fake.awaited.insert(event));
   };
-  table.copy_out = [](void* pinned, Address from, size_t bytes, Handle) -> int {
-    TIDEMARK_FAKE_CALL(std::memcpy(pinned, reinterpret_cast<const void*>(from), bytes));
-  };
-  table.copy = [](Address to, Address from, size_t bytes, Handle) -> int {
+  table.follow = [](Handle stream, Handle event) -> int {
     TIDEMARK_FAKE_CALL(
-        std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes));
+        fake.enqueue(stream, [&fake, place = fake.events[event]] { fake.come_to(place); }));
   };
-  table.fill_zeros = [](Address start, size_t bytes, Handle) -> int {
-    TIDEMARK_FAKE_CALL(std::memset(reinterpret_cast<void*>(start), 0, bytes));
+}
+
+inline void add_fake_copies(Driver& table) {
+  table.copy_in = [](Address to, const void* host, size_t bytes, Handle stream) -> int {
+    FakeDriver& fake = FakeDriver::now();
+    if (const int status = fake.enter()) return status;
+    std::vector<char> read;
+    const char* from = static_cast<const char*>(host);
+    if (!fake.is_pinned(host)) read.assign(from, from + bytes);
+    fake.enqueue(stream, [=] {
+      std::memcpy(reinterpret_cast<void*>(to), read.empty() ? from : read.data(), bytes);
+    });
+    return kDone;
   };
+  table.copy_out = [](void* pinned, Address from, size_t bytes, Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(fake.enqueue(
+        stream, [=] { std::memcpy(pinned, reinterpret_cast<const void*>(from), bytes); }));
+  };
+  table.copy = [](Address to, Address from, size_t bytes, Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(fake.enqueue(stream, [=] {
+      std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    }));
+  };
+  table.fill_zeros = [](Address start, size_t bytes, Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(
+        fake.enqueue(stream, [=] { std::memset(reinterpret_cast<void*>(start), 0, bytes); }));
+  };
+}
+
+inline void add_fake_code(Driver& table) {
   table.load_module = [](Handle* module, const void*) -> int {
     TIDEMARK_FAKE_CALL(fake.modules.insert(*module = ++fake.last));
   };
@@ -163,9 +230,13 @@ inline void add_fake_devices(Driver& table) {
     return kDone;
   };
   table.memory_info = [](size_t* free, size_t* total) -> int {
-    TIDEMARK_FAKE_CALL(*total = fake.capacity; *free = fake.capacity - fake.created());
+    TIDEMARK_FAKE_CALL(*total = fake.capacity + fake.context + fake.others;
+                       *free = fake.capacity - fake.created());
   };
-  table.synchronize = []() -> int { TIDEMARK_FAKE_CALL(); };
+  table.process_bytes = [](int, size_t* bytes) -> int {
+    TIDEMARK_FAKE_CALL(*bytes = fake.created() + fake.context);
+  };
+  table.synchronize = []() -> int { TIDEMARK_FAKE_CALL(fake.finish_all()); };
   table.explain = [](int status) { return status == kOutOfMemory ? "out of memory" : "refused"; };
 }
 
@@ -175,6 +246,8 @@ inline const Driver& FakeDriver::table() {
     add_fake_devices(table);
     add_fake_memory(table);
     add_fake_streams(table);
+    add_fake_copies(table);
+    add_fake_code(table);
     return table;
   }();
   return kTable;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tidemark/kernels/cuda/code.h"
+#include "tidemark/kernels/cuda/convolutions.h"
 #include "tidemark/kernels/cuda/products.h"
 
 namespace tidemark::cuda {
@@ -10,14 +11,18 @@ namespace tidemark::cuda {
 struct Makers {
   const SourceCompiler& (*compiler)();
   const ProductLibrary* (*products)();
+  const ConvolutionLibrary* (*convolutions)();
 };
 
 struct Tools {
   Tools(const Context& context, const Makers& makers)
-      : code(context, makers.compiler), products(context, makers.products) {}
+      : code(context, makers.compiler),
+        products(context, makers.products),
+        convolutions(context, makers.convolutions) {}
 
   CodeCache code;
   Products products;
+  Convolutions convolutions;
 };
 
 }  // namespace tidemark::cuda

@@ -1,5 +1,7 @@
 #include "tidemark/kernels/cuda/walk.h"
 
+#include <algorithm>
+
 namespace tidemark::cuda {
 
 namespace {
@@ -17,13 +19,26 @@ std::vector<int64_t> strides_in(const Shape& shape, const Shape& space) {
 
 }  // namespace
 
-Walk::Walk(const fusion::Program& program, std::span<const Shape> inputs) {
+Walk::Walk(const fusion::FusedProgram& program, std::span<const Shape> inputs) {
+  const bool are_alike = !inputs.empty() && !program.has_rows() && !program.has_random() &&
+                         std::all_of(inputs.begin(), inputs.end(),
+                                     [&](const Shape& shape) { return shape == inputs[0]; });
+  if (are_alike) {  // one loop over all elements, as what follows would find
+    space = inputs[0];
+    rows = count = space.num_elements();
+    access.assign(inputs.size(), Access::dense);
+    strides.resize(inputs.size());
+    if (std::any_of(space.dims().begin(), space.dims().end(), [](int64_t d) { return d != 1; })) {
+      sizes.push_back(count);
+    }
+    return;
+  }
   std::vector<const Shape*> shapes;
   for (const Shape& shape : inputs) shapes.push_back(&shape);
   space = fusion::space_of(program, shapes);
   count = space.num_elements();
   const int row_dims =
-      program.row_dims == fusion::Program::kAllDims ? space.rank() : program.row_dims;
+      program.row_dims == fusion::FusedProgram::kAllDims ? space.rank() : program.row_dims;
   for (int d = 0; d < space.rank(); ++d) (d < space.rank() - row_dims ? rows : row) *= space[d];
 
   std::vector<std::vector<int64_t>> all;
@@ -52,6 +67,11 @@ Walk::Walk(const fusion::Program& program, std::span<const Shape> inputs) {
       strides[i].push_back(all[i][at]);
     }
   }
+}
+
+void Walk::append_way(std::string& bytes) const {
+  for (const Access a : access) bytes += static_cast<char>(a);
+  bytes += static_cast<char>(sizes.size());
 }
 
 }  // namespace tidemark::cuda

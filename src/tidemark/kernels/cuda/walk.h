@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tidemark/kernels/fusion/ir.h"
@@ -16,7 +17,10 @@ enum class Access : uint8_t { dense, single, strided };
 
 struct Walk {
   /// Over the inputs' shapes, broadcast together.
-  Walk(const fusion::Program& program, std::span<const Shape> inputs);
+  Walk(const fusion::FusedProgram& program, std::span<const Shape> inputs);
+
+  /// Adds what of it the text of a kernel may depend on, as bytes: no sizes, no strides.
+  void append_way(std::string& bytes) const;
 
   Shape space;
   int64_t count = 1;  // elements of the space

@@ -320,10 +320,54 @@ T gelu_slope(T x, bool is_approximate) {
   const T bell = T(0.39894228040143267794) * math::exp(x * x * T(-0.5));
   return T(0.5) * math::erfc(x * T(-0.70710678118654752440)) + x * bell;
 }
+/// Of integers: the lowest number over -1 wraps around to itself. A divisor of 0 is found by who
+/// launches (elementwise.cpp); here it gives 0.
+template <class T>
+T cut_quotient(T x, T y) {
+  if constexpr (Kind<T>::is_float) {
+    return math::trunc(x / y);
+  } else {
+    if (y == T(0)) return T(0);
+    if (T(-1) < T(0) && y == T(-1)) return static_cast<T>(Wrap<T>(0) - Wrap<T>(x));
+    return static_cast<T>(x / y);
+  }
+}
+template <class T>
+T cut_remainder(T x, T y) {
+  if constexpr (Kind<T>::is_float) {
+    return math::fmod(x, y);
+  } else {
+    if (y == T(0) || (T(-1) < T(0) && y == T(-1))) return T(0);
+    return static_cast<T>(x % y);
+  }
+}
+template <class T>
+T floored_quotient(T x, T y) {
+  if constexpr (Kind<T>::is_float) {
+    return math::floor(x / y);
+  } else {
+    const T q = cut_quotient(x, y);
+    const bool is_below = cut_remainder(x, y) != T(0) && (x < T(0)) != (y < T(0));
+    return static_cast<T>(is_below ? q - 1 : q);
+  }
+}
 template <class T>
 T floored_remainder(T x, T y) {
-  const T r = math::fmod(x, y);
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+  const T r = cut_remainder(x, y);
+  return static_cast<T>(r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r);
+}
+template <class T>
+T power(T x, T y) {
+  if constexpr (Kind<T>::is_float) {
+    return math::pow(x, y);
+  } else {
+    Wrap<T> base = static_cast<Wrap<T>>(x), result = 1;
+    for (uint64 e = y < T(0) ? 0 : static_cast<uint64>(y); e != 0; e >>= 1) {
+      if (e & 1) result *= base;
+      base *= base;
+    }
+    return static_cast<T>(result);
+  }
 }
 
 // --- Ops: op_<name>(x, y, z, p), p the op's attributes as numbers
@@ -368,10 +412,10 @@ TIDEMARK_UNARY(rsqrt, T(1) / math::sqrt(x))
 TIDEMARK_UNARY(reciprocal, T(1) / x)
 TIDEMARK_UNARY(softsign, x / (T(1) + magnitude(x)))
 TIDEMARK_UNARY(leaky_relu, x > T(0) ? x : x * static_cast<T>(p[0]))
-TIDEMARK_BINARY(floordiv, math::floor(x / y))
-TIDEMARK_BINARY(truncatediv, math::trunc(x / y))
+TIDEMARK_BINARY(floordiv, floored_quotient(x, y))
+TIDEMARK_BINARY(truncatediv, cut_quotient(x, y))
 TIDEMARK_BINARY(floormod, floored_remainder(x, y))
-TIDEMARK_BINARY(truncatemod, math::fmod(x, y))
+TIDEMARK_BINARY(truncatemod, cut_remainder(x, y))
 TIDEMARK_BINARY(nextafter, math::nextafter(x, y))
 TIDEMARK_BINARY(divide_no_nan, (y == T(0) ? T(0) : x) / (y == T(0) ? T(1) : y))
 TIDEMARK_BINARY(multiply_no_nan, (y == T(0) ? T(0) : x) * y)
@@ -404,7 +448,7 @@ TIDEMARK_UNARY(log, math::log(x))
 TIDEMARK_UNARY(log1p, math::log1p(x))
 TIDEMARK_UNARY(erf, math::erf(x))
 TIDEMARK_UNARY(erfc, math::erfc(x))
-TIDEMARK_BINARY(pow, math::pow(x, y))
+TIDEMARK_BINARY(pow, power(x, y))
 TIDEMARK_BINARY(xlogy, x* math::log(x == T(0) ? T(1) : y))
 TIDEMARK_BINARY(xlog1py, x* math::log1p(x == T(0) ? T(0) : y))
 TIDEMARK_UNARY(sin, math::sin(x))
@@ -512,6 +556,54 @@ struct Min {
   static T taken(T x) { return x; }
   static T join(T x, T y) { return smaller(x, y); }
   static T finish(T x, int64) { return x; }
+};
+
+/// The root of the sum of squares.
+template <class T>
+struct Norm : Sum<double> {
+  static double taken(T x) { return static_cast<double>(x) * static_cast<double>(x); }
+  static T finish(double x, int64) { return static_cast<T>(math::sqrt(x)); }
+};
+/// log(sum(exp(x))): what is added up are multiples of exp(shift).
+template <class T>
+struct LogSumExp {
+  struct Acc {
+    double shift, sum;
+  };
+  static Acc start() { return {Max<double>::start(), 0}; }
+  static Acc taken(T x) { return {static_cast<double>(x), 1}; }
+  static Acc join(Acc x, Acc y) {
+    const double shift = larger(x.shift, y.shift);
+    return {shift, moved(x, shift) + moved(y, shift)};
+  }
+  static T finish(Acc x, int64) { return static_cast<T>(x.shift + math::log(x.sum)); }
+  static double moved(Acc x, double shift) {
+    return x.shift == shift || x.sum == 0 ? x.sum : x.sum * math::exp(x.shift - shift);
+  }
+};
+/// Squares of distances from the mean, of each part and then of both.
+template <class T>
+struct Variance {
+  struct Acc {
+    double count, mean, squares;
+  };
+  static Acc start() { return {0, 0, 0}; }
+  static Acc taken(T x) { return {1, static_cast<double>(x), x - x == 0 ? 0. : double(x - x)}; }
+  static Acc join(Acc x, Acc y) {
+    const double count = x.count + y.count;
+    if (x.count == 0) return y;
+    if (y.count == 0) return x;
+    const double d = y.mean - x.mean, part = y.count / count;
+    return {count, x.mean + d * part, x.squares + y.squares + d * d * x.count * part};
+  }
+  static T finish(Acc x, int64 n) { return static_cast<T>(x.squares / static_cast<double>(n)); }
+};
+template <class T>
+struct Deviation : Variance<T> {
+  typedef typename Variance<T>::Acc Acc;
+  static T finish(Acc x, int64 n) {
+    return static_cast<T>(math::sqrt(x.squares / static_cast<double>(n)));
+  }
 };
 
 /// What all threads of the block have taken in, joined in one order whatever their speed. Every

@@ -19,6 +19,7 @@ static_assert(CUDA_SUCCESS == kDone && CUDA_ERROR_OUT_OF_MEMORY == kOutOfMemory 
 // clang-format off
 #define TIDEMARK_DRIVER_FUNCTIONS(X) \
   X(cuInit) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) \
+  X(cuDeviceGetPCIBusId) \
   X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuCtxPushCurrent) \
   X(cuCtxPopCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuMemGetAllocationGranularity) \
   X(cuMemAddressReserve) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemSetAccess) \
@@ -94,6 +95,14 @@ int retain_context(int number, Handle* context) {
       context, [&](CUcontext* made) { return cuda.cuDevicePrimaryCtxRetain(made, device); });
 }
 
+int process_bytes_of(int number, size_t* bytes) {
+  CUdevice device;
+  char bus[32] = {};
+  if (const int status = cuda.cuDeviceGet(&device, number)) return status;
+  if (const int status = cuda.cuDeviceGetPCIBusId(bus, sizeof bus, device)) return status;
+  return process_bytes(bus, bytes);
+}
+
 int push_context(Handle context) {
   return cuda.cuCtxPushCurrent(reinterpret_cast<CUcontext>(context));
 }
@@ -148,6 +157,7 @@ constexpr Driver kDriver = {
     .memory_info = [](size_t* free, size_t* total) -> int {
       return cuda.cuMemGetInfo(free, total);
     },
+    .process_bytes = process_bytes_of,
     .synchronize = []() -> int { return cuda.cuCtxSynchronize(); },
     .reserve = reserve,
     .create_pages = create_pages,

@@ -5,6 +5,7 @@ const tidemark::cuda::Libraries* tidemark_cuda_libraries() {
       .driver = tidemark::cuda::driver,
       .compiler = tidemark::cuda::source_compiler,
       .products = tidemark::cuda::product_library,
+      .convolutions = tidemark::cuda::convolution_library,
   };
   return &kLibraries;
 }

@@ -1,0 +1,130 @@
+// Kernels along lines and over channels, as on the CPU: softmax, cross entropies, normalisation,
+// pooling.
+
+#include <gtest/gtest.h>
+
+#include "tidemark/kernels/cuda/host_gpu_testing.h"
+
+namespace tidemark::cuda {
+namespace {
+
+constexpr DType kFloating[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16};
+
+DType wide_of(DType d) { return d == DType::float64 ? d : DType::float32; }
+
+/// Between the bounds, without special numbers.
+Tensor numbers(DType dtype, const Shape& shape, std::mt19937& random, double low = -3,
+               double high = 3) {
+  const Tensor t = new_tensor(DType::float64, shape);
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    static_cast<double*>(t.mutable_raw_data())[i] =
+        std::uniform_real_distribution<>(low, high)(random);
+  }
+  return call("cast", {t}, {{"dtype", dtype}});
+}
+
+/// Lines that threads take alone and lines that blocks take; side by side, too.
+const Shape kLines[] = {{5, 7}, {3, 300}, {2, 5, 3}, {1500, 2}, {0, 3}};
+
+TEST(CudaSoftmax, LinesAreAsOnTheCpu) {
+  std::mt19937 random(1);
+  std::vector<GpuCall> calls;
+  for (const DType d : kFloating) {
+    for (const Shape& shape : kLines) {
+      const Tensor x = random_tensor(d, shape, random), dy = numbers(d, shape, random);
+      for (int axis = 0; axis < shape.rank(); ++axis) {
+        for (const char* op : {"softmax", "log_softmax"}) {
+          calls.push_back({op, {x}, {{"axis", axis}}, 1});
+          const Tensor y = call(op, {x}, {{"axis", axis}});
+          calls.push_back({message(op, "_grad"), {y, dy}, {{"axis", axis}}, 8});
+        }
+      }
+    }
+    calls.push_back({"softmax", {random_tensor(d, {40}, random)}});
+  }
+  expect_as_on_cpu(calls);
+}
+
+TEST(CudaSoftmax, CrossEntropiesAreAsOnTheCpu) {
+  std::mt19937 random(2);
+  std::vector<GpuCall> calls;
+  for (const DType d : kFloating) {
+    for (const int64_t classes : {3, 300}) {
+      const Tensor x = numbers(d, {6, classes}, random), dloss = numbers(d, {6}, random);
+      const Tensor labels = Tensor::of<int32_t>({0, 1, 2, 2, 1, 0});
+      const Tensor wide = call("cast", {labels}, {{"dtype", DType::int64}});
+      const Tensor weights = call("softmax", {numbers(d, {6, classes}, random)});
+      const Tensor lse = call_all("sparse_softmax_cross_entropy", {{x, labels}})[1];
+      calls.push_back({"sparse_softmax_cross_entropy", {x, labels}, {}, 4});
+      calls.push_back({"sparse_softmax_cross_entropy", {x, wide}, {}, 4});
+      calls.push_back({"softmax_cross_entropy", {x, weights}, {}, 4});
+      calls.push_back({"sparse_softmax_cross_entropy_grad", {x, labels, lse, dloss}, {}, 1});
+      calls.push_back({"sparse_softmax_cross_entropy_grad", {x, wide, lse, dloss}, {}, 1});
+      calls.push_back({"softmax_cross_entropy_grad", {x, weights, lse, dloss}, {}, 1});
+    }
+  }
+  const Tensor x = numbers(DType::float32, {2, 3}, random),
+               one = numbers(DType::float32, {2}, random);
+  for (const int32_t bad : {-1, 3}) {
+    calls.push_back({"sparse_softmax_cross_entropy", {x, Tensor::of<int32_t>({0, bad})}});
+    calls.push_back(
+        {"sparse_softmax_cross_entropy_grad", {x, Tensor::of<int32_t>({bad, 0}), one, one}});
+  }
+  expect_as_on_cpu(calls);
+}
+
+TEST(CudaNorms, RowsAndChannelsAreAsOnTheCpu) {
+  std::mt19937 random(3);
+  std::vector<GpuCall> calls;
+  for (const DType d : kFloating) {
+    for (const Shape& shape : {Shape{9, 5}, Shape{2, 3, 300}, Shape{130, 4}}) {
+      const int64_t n = shape.dim(-1);
+      const Tensor x = numbers(d, shape, random, 1, 4), dy = numbers(d, shape, random);
+      const Tensor scale = numbers(d, {n}, random), offset = numbers(d, {n}, random);
+      calls.push_back({"layer_norm", {x, scale, offset}, {{"epsilon", 0.1}}, 4});
+      calls.push_back({"rms_norm", {x, scale}, {{"epsilon", 0.1}}, 4});
+      const auto y = call_all("layer_norm", {{x, scale, offset}}, {{"epsilon", 0.1}});
+      const auto z = call_all("rms_norm", {{x, scale}}, {{"epsilon", 0.1}});
+      calls.push_back({"layer_norm_grad", {x, scale, y[1], y[2], dy}, {}, 400});
+      calls.push_back({"rms_norm_grad", {x, scale, z[1], dy}, {}, 400});
+
+      const Tensor wide = call("cast", {scale}, {{"dtype", wide_of(d)}});
+      const Tensor shift = call("cast", {offset}, {{"dtype", wide_of(d)}});
+      calls.push_back({"batch_norm", {x, wide, shift}, {{"epsilon", 0.01}}, 8});
+      const auto b = call_all("batch_norm", {{x, wide, shift}}, {{"epsilon", 0.01}});
+      calls.push_back({"batch_norm_grad", {x, wide, b[1], b[2], dy}, {{"epsilon", 0.01}}, 400});
+    }
+  }
+  expect_as_on_cpu(calls);
+}
+
+TEST(CudaPooling, WindowsAreAsOnTheCpu) {
+  std::mt19937 random(4);
+  std::vector<GpuCall> calls;
+  struct {
+    Ints ksize, strides;
+  } const windows[] = {{{2, 2}, {2, 2}}, {{3, 3}, {1, 1}}, {{2, 1}, {3, 2}}, {{3, 2}, {2, 2}}};
+  for (const DType d : kFloating) {
+    for (const Shape& shape : {Shape{2, 7, 6, 3}, Shape{1, 2, 2, 5}}) {
+      for (const auto& [ksize, strides] : windows) {
+        for (const char* padding : {"VALID", "SAME"}) {
+          if (shape[1] < ksize[0] && std::string_view(padding) == "VALID") continue;
+          const std::vector<std::pair<std::string, Attr>> attrs = {
+              {"ksize", ksize}, {"strides", strides}, {"padding", padding}};
+          // Few values: of several greatest elements the first one counts.
+          const Tensor x = call("round", {numbers(d, shape, random)});
+          const Tensor y =
+              call("max_pool", {x}, {{"ksize", ksize}, {"strides", strides}, {"padding", padding}});
+          calls.push_back({"max_pool", {x}, attrs});
+          calls.push_back({"max_pool_with_argmax", {x}, attrs});
+          calls.push_back({"avg_pool", {x}, attrs, 4});
+          calls.push_back({"max_pool_grad", {x, y, numbers(d, y.shape(), random)}, attrs});
+        }
+      }
+    }
+  }
+  expect_as_on_cpu(calls);
+}
+
+}  // namespace
+}  // namespace tidemark::cuda

@@ -1,0 +1,55 @@
+#include "tidemark/kernels/cuda/texts.h"
+
+#include <tidemark/error.h>
+
+#include <string_view>
+
+namespace tidemark::cuda {
+
+/// Written at build time, one for each file of device/.
+namespace texts {
+extern const char* const elements;
+extern const char* const arrays;
+extern const char* const indexing;
+extern const char* const loops;
+extern const char* const norms;
+extern const char* const random;
+extern const char* const scans;
+extern const char* const softmax;
+extern const char* const sorting;
+}  // namespace texts
+
+namespace {
+
+constexpr Text kTexts[] = {
+    {"elements.h", &texts::elements}, {"loops.h", &texts::loops},
+    {"arrays.h", &texts::arrays},     {"indexing.h", &texts::indexing},
+    {"sorting.h", &texts::sorting},   {"norms.h", &texts::norms},
+    {"random.h", &texts::random},     {"scans.h", &texts::scans},
+    {"softmax.h", &texts::softmax},
+};
+
+const char* text_named(std::string_view name) {
+  for (const Text& one : kTexts) {
+    if (name == one.name) return *one.text;
+  }
+  fail<InternalError>("there is no device/", name);
+}
+
+}  // namespace
+
+std::span<const Text> all_texts() { return kTexts; }
+
+std::string with_texts(const std::string& source) {
+  constexpr std::string_view kInclude = "#include \"";
+  std::string whole = texts::elements;
+  std::string_view rest = source;
+  while (rest.starts_with(kInclude)) {
+    rest.remove_prefix(kInclude.size());
+    whole += text_named(rest.substr(0, rest.find('"')));
+    rest.remove_prefix(rest.find('\n') + 1);
+  }
+  return whole.append(rest);
+}
+
+}  // namespace tidemark::cuda

@@ -1,0 +1,184 @@
+"""What a program on a GPU does, over a driver made of host memory and kernels compiled for it."""
+
+import importlib.util
+
+import fake_gpu
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("gpu")
+
+
+SOME_OPS = """
+import tidemark as tf
+with tf.device("/GPU:0"):
+    x = tf.ones((3, 4))
+    for _ in range(3):
+        y = tf.tanh(x + x) - 2.0
+    assert y.device.endswith("GPU:0"), y.device
+import numpy as np
+np.testing.assert_allclose(y.numpy(), np.tanh(2.0) - 2.0, rtol=1e-6)
+"""
+
+
+def compiled(log):
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def test_a_second_process_compiles_nothing(folder, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    fake_gpu.run(SOME_OPS, folder, XDG_CACHE_HOME=str(tmp_path), TIDEMARK_FAKE_GPU_LOG=str(first))
+    assert compiled(first) >= 3, "each once"
+    fake_gpu.run(SOME_OPS, folder, XDG_CACHE_HOME=str(tmp_path), TIDEMARK_FAKE_GPU_LOG=str(second))
+    assert compiled(second) == 0
+    kept = list((tmp_path / "tidemark-kernels").iterdir())
+    assert len(kept) == compiled(first)
+    for file in kept[1:]:  # what is torn is as good as none
+        file.write_bytes(file.read_bytes()[:-100])
+    fake_gpu.run(SOME_OPS, folder, XDG_CACHE_HOME=str(tmp_path), TIDEMARK_FAKE_GPU_LOG=str(second))
+    assert compiled(second) == len(kept) - 1
+
+
+def test_kept_kernels_are_bounded(folder, tmp_path):
+    most = 100_000
+    fake_gpu.run(SOME_OPS, folder, XDG_CACHE_HOME=str(tmp_path), TIDEMARK_KERNEL_CACHE=str(most))
+    assert 0 < sum(f.stat().st_size for f in (tmp_path / "tidemark-kernels").iterdir()) <= most
+
+
+USE = """
+import tidemark as tf
+from tidemark import _tidemark
+with tf.device("/GPU:0"):
+    kept = tf.ones((1 << 20,)) * 2.0
+use = _tidemark.device_use("gpu:0")
+assert use["taken"] == use["committed"] + use["context"] + use["others"], use
+assert use["committed"] >= 4 << 20 and use["context"] > 0 and use["others"] > 0, use
+assert use["tells_processes"], use
+report = str(tf.memory.report())
+assert "\\n        + context 128 KiB + other processes 192 KiB = " in report, report
+"""
+
+
+def test_the_report_tells_what_others_take(folder):
+    fake_gpu.run(USE, folder)
+
+
+FAULTS = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+x = _tidemark.copied_to(tf.constant(np.arange(100, dtype="int32")), "gpu:0")
+for read in (np.asarray, lambda t: t.numpy(), np.array):
+    try:
+        read(x // (x - x))
+    except tf.errors.InvalidArgumentError as error:
+        assert "division by zero" in str(error), error
+    else:
+        raise SystemExit(f"{read} gave numbers")
+assert np.asarray(x // (x + 1)).tolist() == [0] * 100
+assert np.asarray(memoryview(x)).tolist() == list(range(100))
+"""
+
+
+def test_what_a_kernel_found_wrong_is_an_error_however_it_is_read(folder):
+    fake_gpu.run(FAULTS, folder)
+
+
+PIPELINE = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+there = _tidemark.copied_to(tf.constant(np.arange(12, dtype="float32")), "gpu:0")
+dataset = tf.data.Dataset.from_tensor_slices(there).map(lambda x: x * 2.0 + there[1])
+dataset = dataset.filter(lambda x: x > 0.0).batch(4).prefetch(1)
+batches = [b for b in dataset]
+assert all(b.device.endswith("CPU:0") for b in batches), [b.device for b in batches]
+together = np.concatenate([b.numpy() for b in batches])
+np.testing.assert_array_equal(together, np.arange(12) * 2.0 + 1)
+parallel = tf.data.Dataset.range(10).map(lambda i: tf.cast(i, tf.float32) + 0.5, 2).padded_batch(5)
+assert [b.numpy().tolist() for b in parallel] == [[i + 0.5 for i in range(5)],
+                                                  [i + 5.5 for i in range(5)]]
+total = tf.data.Dataset.range(5).reduce(np.int64(0), lambda a, b: a + b)
+assert int(total) == 10
+"""
+
+
+def test_pipelines_work_on_the_host(folder):
+    fake_gpu.run(PIPELINE, folder, TIDEMARK_DEVICE="gpu")
+
+
+SAVED = """
+import numpy as np, tempfile
+import tidemark as tf
+class Model(tf.Module):
+    def __init__(self):
+        self.w = tf.Variable(np.arange(600, dtype="float32").reshape(20, 30))
+        self.n = tf.Variable(tf.constant([1, 2], tf.int64))
+    @tf.function(input_signature=[tf.TensorSpec([None, 20])])
+    def __call__(self, x):
+        return tf.tanh(tf.matmul(x, self.w)) + 1.0
+model = Model()
+assert model.w.device.endswith("GPU:0"), model.w.device
+x = np.full((3, 20), 1e-3, "float32")
+with tempfile.TemporaryDirectory() as folder:
+    tf.saved_model.save(model, folder)
+    again = tf.saved_model.load(folder)
+assert again.w.device.endswith("GPU:0"), again.w.device
+np.testing.assert_array_equal(again.w.numpy(), model.w.numpy())
+np.testing.assert_array_equal(again(x).numpy(), model(x).numpy())
+"""
+
+
+def test_saved_models_come_back_to_the_gpu(folder):
+    fake_gpu.run(SAVED, folder, TIDEMARK_DEVICE="gpu")
+
+
+RANDOM = """
+import numpy as np
+import tidemark as tf
+drawn = {}
+for device in ("/CPU:0", "/GPU:0"):
+    with tf.device(device):
+        tf.random.set_seed(5)
+        drawn[device] = [
+            tf.random.normal((70, 3)), tf.random.uniform((99,), -1.0, 2.0, seed=4),
+            tf.random.truncated_normal((5, 5), dtype="bfloat16"), tf.random.normal((4,)),
+            tf.random.stateless_uniform((7,), [1, 2], 0, 9, tf.int32),
+        ]
+for here, there in zip(*drawn.values(), strict=True):
+    assert np.asarray(here).tobytes() == np.asarray(there).tobytes(), (here, there)
+assert all(t.device.endswith("GPU:0") for t in drawn["/GPU:0"][:4])
+"""
+
+
+def test_draws_are_made_on_the_gpu_and_are_the_cpus(folder):
+    fake_gpu.run(RANDOM, folder)
+
+
+RNN = """
+import numpy as np
+import tidemark as tf
+tf.install_as_tensorflow()
+import keras
+x = np.random.default_rng(0).normal(0, 1, (4, 6, 3)).astype("float32")
+made = {}
+for device in ("/CPU:0", "/GPU:0"):
+    with tf.device(device):
+        keras.utils.set_random_seed(1)
+        made[device] = [layer(5)(x).numpy() for layer in (keras.layers.LSTM, keras.layers.GRU)]
+for here, there in zip(*made.values(), strict=True):
+    np.testing.assert_allclose(here, there, rtol=1e-4, atol=1e-6)
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("keras"), reason="Keras is not installed")
+def test_recurrent_layers_of_keras_use_their_own_loop(folder):
+    fake_gpu.run(RNN, folder)
+
+
+def test_late_work_gives_the_same(folder):
+    """Nothing is done before somebody waits for it: what was freed too early would show."""
+    for program in (SOME_OPS, SAVED, PIPELINE):
+        fake_gpu.run(program, folder, TIDEMARK_DEVICE="gpu", TIDEMARK_FAKE_GPU_LATE="1")
