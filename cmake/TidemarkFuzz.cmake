@@ -18,6 +18,9 @@ endif()
 set(guiding
   "serve/(access|http_server|inference_api|inference_types|json|server|tensorflow_api)"
   "io/(graph_reader|model_reader|saved_model|tensor_file)"
+  "io/onnx/(messages|tensors|file|interpreter|model|call)"
+  "io/safetensors/(header|file)"
+  "io/tensorflow/[a-z_]+"
   "profile/(analysis|reader|replay)"
   "base/codecs/(gif|image_header)"
   "kernels/cpu/io/(bytes|images)")

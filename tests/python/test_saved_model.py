@@ -175,12 +175,12 @@ def test_calls_that_were_not_saved_are_refused(tmp_path):
         tf.saved_model.save(3, str(tmp_path / "other"))
 
 
-def test_no_model_and_a_model_of_tensorflow(tmp_path):
+def test_no_model_and_an_empty_one_of_tensorflow(tmp_path):
     assert not tf.saved_model.contains_saved_model(str(tmp_path))
     with pytest.raises(OSError, match="does not exist"):
         tf.saved_model.load(str(tmp_path))
     (tmp_path / "saved_model.pb").write_bytes(b"\x08\x01")
-    with pytest.raises(tf.errors.NotFoundError, match="written by TensorFlow"):
+    with pytest.raises(tf.errors.DataLossError, match="it has no meta graph"):
         tf.saved_model.load(str(tmp_path))
 
 

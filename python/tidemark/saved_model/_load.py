@@ -14,7 +14,7 @@ from tidemark.lookup._tables import StaticHashTable
 from tidemark.saved_model import _functions
 from tidemark.tensor_shape import TensorShape
 
-_FILE = "saved_model.tidemark"
+_FILE, _TENSORFLOWS_FILE = "saved_model.tidemark", "saved_model.pb"
 
 
 class _UserObject(AutoTrackable):
@@ -146,16 +146,22 @@ def _set(made, name, value):
 
 def contains_saved_model(export_dir):
     """Whether the folder holds a model that ``load`` reads."""
-    return os.path.isfile(os.path.join(os.fspath(export_dir), _FILE))
+    folder = os.fspath(export_dir)
+    return any(os.path.isfile(os.path.join(folder, name)) for name in (_FILE, _TENSORFLOWS_FILE))
 
 
 def load(export_dir, tags=None, options=None):
     """The object that was saved into the folder: its functions, variables and signatures."""
     folder = os.fspath(export_dir)
-    if not contains_saved_model(folder) and not os.path.exists(
-        os.path.join(folder, "saved_model.pb")
-    ):
-        raise OSError(f"SavedModel file does not exist at: {folder}/{_FILE}")
+    if not contains_saved_model(folder):
+        raise OSError(
+            f"SavedModel file does not exist at: {folder}/{{{_TENSORFLOWS_FILE}|{_FILE}}}"
+        )
+    if not os.path.isfile(os.path.join(folder, _FILE)):
+        from tidemark.saved_model._tensorflow import Loader  # on first use
+
+        given = [tags] if isinstance(tags, str) else tags
+        return Loader(folder, given, _UserObject, _restored_table, _Signatures).root()
     try:
         loader = _Loader(folder)
         root = loader.root()

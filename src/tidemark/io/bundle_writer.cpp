@@ -10,6 +10,7 @@
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/bytes_sink.h"
+#include "tidemark/io/file_system.h"
 #include "tidemark/io/sorted_table.h"
 
 namespace tidemark::io {
@@ -62,11 +63,10 @@ std::vector<fs::path> data_files(const std::string& prefix) {
   constexpr std::string_view form = "00000-of-00000";
   std::vector<fs::path> found;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : names_in(folder.string(), ignored)) {
     if (name.size() != begin.size() + form.size() || !name.starts_with(begin)) continue;
     const std::string_view tail = std::string_view(name).substr(begin.size());
-    if (tail.substr(5, 4) == form.substr(5, 4)) found.push_back(entry.path());
+    if (tail.substr(5, 4) == form.substr(5, 4)) found.push_back(folder / name);
   }
   return found;
 }

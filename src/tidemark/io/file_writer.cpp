@@ -7,9 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "tidemark/io/file_system.h"
 
 namespace tidemark::io {
 
@@ -18,22 +19,11 @@ namespace {
 constexpr size_t kPendingBytes = size_t{1} << 20;
 constexpr std::string_view kMark = ".writing-";
 
-using PermissionDeniedError = TypedError<Code::permission_denied>;
-
-[[noreturn]] void fail_at(const std::string& path, const char* doing) {
-  const int reason = errno;
-  const std::string text = message("cannot ", doing, " ", path, ": ", std::strerror(reason));
-  if (reason == ENOENT || reason == ENOTDIR) throw NotFoundError(text);
-  if (reason == EACCES || reason == EPERM || reason == EROFS) throw PermissionDeniedError(text);
-  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) throw ResourceExhaustedError(text);
-  throw FailedPreconditionError(text);
-}
-
 void write_all(int descriptor, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_at(path, "write");
+    if (count < 0) fail_at(path, "write", errno);
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -64,7 +54,7 @@ FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
   temporary_ =
       message(path_, mark_of_this_machine(), static_cast<int64_t>(::getpid()), "-", ++last);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_at(path_, "write");
+  if (descriptor_ < 0) fail_at(path_, "write", errno);
 }
 
 FileWriter::~FileWriter() {
@@ -86,22 +76,22 @@ void FileWriter::flush() {
 
 void FileWriter::commit() {
   flush();
-  if (::fsync(descriptor_) != 0) fail_at(path_, "flush");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_at(path_, "rename to");
+  if (::fsync(descriptor_) != 0) fail_at(path_, "flush", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_at(path_, "rename to", errno);
   ::close(std::exchange(descriptor_, -1));
   sync_folder(path_);
 }
 
 void remove_abandoned(const std::string& path) {
   const std::string mark = mark_of_this_machine();
+  const std::string folder = folder_of(path);
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_of(path), ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : names_in(folder, ignored)) {
     const size_t at = name.rfind(mark);
     if (at == std::string::npos) continue;
     const long writer = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
     if (writer > 0 && ::kill(static_cast<pid_t>(writer), 0) != 0 && errno == ESRCH) {
-      std::filesystem::remove(entry.path(), ignored);
+      std::filesystem::remove(std::filesystem::path(folder) / name, ignored);
     }
   }
 }

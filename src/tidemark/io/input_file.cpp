@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+
+#include "tidemark/io/file_system.h"
 
 namespace tidemark::io {
 
@@ -14,9 +15,10 @@ void fail_damaged(const std::string& path, std::string_view what) {
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  descriptor_ =
-      ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is told, not waited for
-  if (descriptor_ < 0) fail<NotFoundError>("cannot read ", path_, ": ", std::strerror(errno));
+  do {  // a FIFO is told, not waited for
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) fail_at(path_, "read", errno);
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);
@@ -32,7 +34,8 @@ void InputFile::read(uint64_t offset, char* to, uint64_t count) const {
   while (count > 0) {
     const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail_damaged(path_, "it is shorter than it was");
+    if (got < 0) fail_at(path_, "read", errno);
+    if (got == 0) fail_damaged(path_, "it is shorter than it was");
     to += got;
     offset += static_cast<uint64_t>(got);
     count -= static_cast<uint64_t>(got);

@@ -24,7 +24,8 @@ namespace tidemark::io {
 
 class TIDEMARK_API InputFile {
  public:
-  /// Throws NotFoundError where there is none and InvalidArgumentError for a folder or a pipe.
+  /// Throws NotFoundError where there is none, InvalidArgumentError for a folder or a pipe, and
+  /// what fail_at() does for what the system says.
   explicit InputFile(std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tidemark/io/bytes_sink.h"
+#include "tidemark/io/file_system.h"
 #include "tidemark/io/model_format.h"
 
 namespace tidemark::io {
@@ -57,12 +58,9 @@ std::string file_in(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder) / kModelFileName;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path.string();
-  const bool is_tensorflow = std::filesystem::exists(path.parent_path() / "saved_model.pb", error);
-  fail<NotFoundError>(
-      "there is no saved model in ", folder, " (no file ", kModelFileName, ")",
-      is_tensorflow ? "; the one there was written by TensorFlow, which Tidemark does not read. "
-                      "Save the model again with Tidemark"
-                    : "");
+  if (error) fail_unreadable(path.string(), error);
+  fail<NotFoundError>("there is no saved model in ", folder, " (no file ", kModelFileName,
+                      " and no saved_model.pb)");
 }
 
 }  // namespace

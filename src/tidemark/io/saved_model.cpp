@@ -1,11 +1,16 @@
 #include <tidemark/saved_model.h>
 
+#include <filesystem>
+
 #include "tidemark/exec/executable.h"
 #include "tidemark/exec/program.h"
 #include "tidemark/graph/effects.h"
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/node.h"
+#include "tidemark/io/model_folder.h"
 #include "tidemark/io/model_reader.h"
+#include "tidemark/io/onnx/served.h"
+#include "tidemark/io/tensorflow/model.h"
 #include "tidemark/trace/infer.h"
 
 namespace tidemark {
@@ -54,6 +59,27 @@ bool leaves_something(const graph::Graph& graph) {
   return false;
 }
 
+/// A folder with one ONNX model and none of ours: its graph is the only signature.
+std::shared_ptr<const SavedModel::State> load_onnx(const std::string& path,
+                                                   const CheckModel& check) {
+  const io::onnx::File file(io::MappedFile::open(path, io::MappedFile::How::copied), {});
+  const io::onnx::TracedFile traced = io::onnx::trace_file(file);
+  auto state = std::make_shared<SavedModel::State>();
+  state->weight_bytes = file.weight_bytes();
+  state->changes_state = leaves_something(*traced.graph);
+  SignatureSpec spec{"serving_default", {}, {}};
+  for (size_t i = 0; i < traced.inputs.size(); ++i) {
+    spec.inputs.push_back(spec_of(traced.inputs[i], traced.graph->inputs()[i]));
+  }
+  for (size_t i = 0; i < traced.outputs.size(); ++i) {
+    spec.outputs.push_back(spec_of(traced.outputs[i], traced.graph->outputs()[i]));
+  }
+  state->signatures.push_back(std::move(spec));
+  state->programs.push_back(exec::Program::build(*traced.graph));
+  if (check) check(SavedModel(state));
+  return state;
+}
+
 std::shared_ptr<const SavedModel::State> load(const std::string& folder, const CheckModel& check) {
   const io::ModelReader reader(folder);
   auto state = std::make_shared<SavedModel::State>();
@@ -93,6 +119,39 @@ std::shared_ptr<const SavedModel::State> load(const std::string& folder, const C
   for (size_t i = 0; i < parts.tables.size(); ++i) {
     reader.fill_table(i, *parts.tables[i]);
     state->weight_bytes += static_cast<size_t>(parts.tables[i]->nbytes());
+  }
+  return state;
+}
+
+/// One that TensorFlow wrote.
+std::shared_ptr<const SavedModel::State> load_tensorflow(const std::string& folder,
+                                                         const CheckModel& check) {
+  io::tensorflow::Model model(folder, {});
+  model.check_signatures();
+  auto state = std::make_shared<SavedModel::State>();
+  for (const io::tensorflow::SignatureMessage& signature : model.signatures()) {
+    const std::shared_ptr<graph::Graph> graph = model.read_signature(signature).graph;
+    SignatureSpec spec{std::string(signature.name), {}, {}};
+    for (size_t i = 0; i < signature.inputs.size(); ++i) {
+      spec.inputs.push_back(spec_of(std::string(signature.inputs[i].name), graph->inputs()[i]));
+    }
+    for (size_t i = 0; i < signature.outputs.size(); ++i) {
+      spec.outputs.push_back(spec_of(std::string(signature.outputs[i].name), graph->outputs()[i]));
+    }
+    state->changes_state |= leaves_something(*graph);
+    state->signatures.push_back(std::move(spec));
+    state->programs.push_back(exec::Program::build(*graph));
+    state->weight_bytes = std::max(state->weight_bytes, graph->bytes() - graph->node_bytes());
+  }
+  state->parts.variables = model.variables();
+  state->parts.tables = model.tables();
+  for (const Variable& variable : state->parts.variables) {
+    state->weight_bytes += variable.operand().nbytes();
+  }
+  if (check) check(SavedModel(state));
+  model.restore();
+  for (const auto& table : state->parts.tables) {
+    state->weight_bytes += static_cast<size_t>(table->nbytes());
   }
   return state;
 }
@@ -159,6 +218,15 @@ std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string,
 }
 
 SavedModel load_model(const std::string& folder, const CheckModel& check) {
+  const io::ModelFolder found = io::find_model(folder);
+  switch (found.format) {
+    case io::ModelFormat::tensorflow:
+      return SavedModel(load_tensorflow(folder, check));
+    case io::ModelFormat::onnx:
+      return SavedModel(load_onnx(found.file, check));
+    case io::ModelFormat::own:
+      break;
+  }
   return SavedModel(load(folder, check));
 }
 

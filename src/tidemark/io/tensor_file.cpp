@@ -206,6 +206,7 @@ Tensor TensorFile::reserve(std::string_view name) const {
 void TensorFile::fill(std::string_view name, const Tensor& reserved) const {
   const Entry& entry = entry_of(name);
   if (entry.dtype == DType::string) return;
+  if (!reserved.device().is_cpu()) return copy_elements(read(name), reserved);
   auto* to = static_cast<char*>(reserved.mutable_raw_data());
   file_.read(first_byte_ + entry.offset, to, entry.bytes);
   if (text::crc32c({to, entry.bytes}) != entry.checksum) {

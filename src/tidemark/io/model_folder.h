@@ -1,0 +1,24 @@
+// Which kind of model a folder holds, told from its files without reading one.
+#pragma once
+
+#include <cstddef>
+
+#include "tidemark/io/file_system.h"
+
+namespace tidemark::io {
+
+enum class ModelFormat { own, tensorflow, onnx };
+
+struct ModelFolder {
+  ModelFormat format = ModelFormat::own;
+  std::string file;  ///< what the model is known by: the file that is written last
+};
+
+/// Our own where there are several kinds, and where there is none: who opens it says what is wrong.
+/// Throws as names_in does, but takes a folder that is not there for an empty one.
+TIDEMARK_API ModelFolder find_model(const std::string& folder);
+
+/// Bytes that its weights take, by the files.
+TIDEMARK_API size_t weight_bytes_in(const std::string& folder);
+
+}  // namespace tidemark::io
