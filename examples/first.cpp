@@ -3,10 +3,11 @@
 
 #include <iostream>
 
+namespace td = tidemark;
+
 int main() {
-  namespace tm = tidemark;
-  tm::memory::set_limit(tm::MiB(64));
-  const tm::Tensor x = tm::Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
-  const tm::Tensor y = tm::tanh(tm::matmul(x, x) * 0.1f + 1.f);
-  std::cout << y << "\n\n" << tm::memory::report();
+  td::memory::set_limit(td::MiB(64));
+  const td::Tensor x = td::Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
+  const td::Tensor y = td::tanh(td::matmul(x, x) * 0.1f + 1.f);
+  std::cout << y << "\n\n" << td::memory::report();
 }

@@ -2,14 +2,15 @@
 
 #include <iostream>
 
+namespace td = tidemark;
+
 int main() {
-  namespace tm = tidemark;
-  const tm::Tensor x = tm::random::normal({100});
-  const tm::Tensor y = x * 3.f + 0.5f;
-  tm::Variable w(tm::Tensor(0.f)), b(tm::Tensor(0.f));
+  const td::Tensor x = td::random::normal({100});
+  const td::Tensor y = x * 3.f + 0.5f;
+  td::Variable w(td::Tensor(0.f)), b(td::Tensor(0.f));
   for (int step = 0; step < 200; ++step) {
-    tm::GradientTape tape;
-    const tm::Tensor loss = tm::mean(tm::square(w * x + b - y));
+    td::GradientTape tape;
+    const td::Tensor loss = td::mean(td::square(w * x + b - y));
     const auto [dw, db] = tape.gradient<2>(loss, {w, b});
     w.assign_sub(dw * 0.3f);
     b.assign_sub(db * 0.3f);

@@ -6,12 +6,12 @@
 
 namespace bench {
 
-namespace tm = tidemark;
+namespace td = tidemark;
 
 Figures add_small(const Options& options) {
-  const tm::Tensor a = tm::Tensor::of({1.f, 2.f});
-  const tm::Tensor b = tm::Tensor::of({3.f, 4.f});
-  return {{"add_ns", best_ns(options.quick ? 10 : 200, 10000, [&] { keep(tm::add(a, b)); })}};
+  const td::Tensor a = td::Tensor::of({1.f, 2.f});
+  const td::Tensor b = td::Tensor::of({3.f, 4.f});
+  return {{"add_ns", best_ns(options.quick ? 10 : 200, 10000, [&] { keep(td::add(a, b)); })}};
 }
 
 }  // namespace bench

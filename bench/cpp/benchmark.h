@@ -1,7 +1,7 @@
 // What the C++ benchmarks share: a benchmark is a function that returns named figures.
 //
 //   Figures add_small(const Options& options) {
-//     return {{"add_ns", best_ns(options.quick ? 5 : 50, 10000, [&] { keep(tm::add(a, b)); })}};
+//     return {{"add_ns", best_ns(options.quick ? 5 : 50, 10000, [&] { keep(td::add(a, b)); })}};
 //   }
 #pragma once
 

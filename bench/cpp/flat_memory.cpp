@@ -9,7 +9,7 @@
 
 namespace bench {
 
-namespace tm = tidemark;
+namespace td = tidemark;
 namespace {
 
 constexpr int64_t kOps = 10'000'000;
@@ -17,26 +17,26 @@ constexpr int64_t kLargeEvery = 1000;
 constexpr int kSmallSlots = 56;  // 1 to 13,777 floats, each 2^(1/4) larger than the one before
 constexpr int64_t kLargeSizes[] = {1 << 16, 1 << 18};
 
-std::vector<tm::Tensor> held_tensors() {
-  std::vector<tm::Tensor> held;
-  const auto hold = [&](int64_t size) { held.push_back(tm::ones({size})); };
+std::vector<td::Tensor> held_tensors() {
+  std::vector<td::Tensor> held;
+  const auto hold = [&](int64_t size) { held.push_back(td::ones({size})); };
   for (int slot = 0; slot < kSmallSlots; ++slot) hold(int64_t(std::exp2(slot / 4.0)));
   for (const int64_t size : kLargeSizes) hold(size);
   return held;
 }
 
-tm::Tensor next_of(const tm::Tensor& t, int64_t turn) {
+td::Tensor next_of(const td::Tensor& t, int64_t turn) {
   switch (turn % 5) {
     case 0:
-      return tm::add(t, t);
+      return td::add(t, t);
     case 1:
-      return tm::multiply(t, tm::Tensor(0.5f));
+      return td::multiply(t, td::Tensor(0.5f));
     case 2:
-      return tm::relu(t);
+      return td::relu(t);
     case 3:
-      return tm::add(tm::max(t), t);
+      return td::add(td::max(t), t);
     default:
-      return tm::subtract(t.reshaped({1, t.num_elements()}), tm::Tensor(1.f)).reshaped(t.shape());
+      return td::subtract(t.reshaped({1, t.num_elements()}), td::Tensor(1.f)).reshaped(t.shape());
   }
 }
 
@@ -45,7 +45,7 @@ tm::Tensor next_of(const tm::Tensor& t, int64_t turn) {
 Figures flat_memory(const Options& options) {
   const int64_t count = options.quick ? kOps / 20 : kOps;
   const int64_t sample_every = count / 100;
-  std::vector<tm::Tensor> held = held_tensors();
+  std::vector<td::Tensor> held = held_tensors();
   int64_t lowest = INT64_MAX, highest = 0;
   const double start = now_ns();
   for (int64_t i = 0; i < count; ++i) {

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-namespace tm = tidemark;
+namespace td = tidemark;
 namespace {
 
 struct Product {
@@ -42,8 +42,8 @@ void note_turn(Figures& figures, const std::string& name, int calls, Call&& call
 }
 
 /// The direct product of the same elements must agree, or the comparison means nothing.
-void check_agrees(const tm::Tensor& product, const DirectMatmul& direct, const Product& p) {
-  const tm::Tensor c = tm::cast(product, tm::DType::float32);
+void check_agrees(const td::Tensor& product, const DirectMatmul& direct, const Product& p) {
+  const td::Tensor c = td::cast(product, td::DType::float32);
   for (const auto& [row, column] : {std::pair{0, 0}, {p.m / 2, p.n / 3}, {p.m - 1, p.n - 1}}) {
     const float ours = c.data<float>()[int64_t(row) * p.n + column];
     const float theirs = direct.result(row, column);
@@ -58,22 +58,22 @@ void measure(Figures& figures, const Product& p, Precision precision, int turns)
   const std::string name = std::string(is_float ? "f32_" : "bf16_") + p.name;
   DirectMatmul direct(precision, p.m, p.n, p.k);
   const auto factor = [&](int64_t rows, int64_t columns) {
-    const tm::Tensor t = tm::Tensor::uninitialized(tm::DType::float32, {rows, columns});
+    const td::Tensor t = td::Tensor::uninitialized(td::DType::float32, {rows, columns});
     for (int64_t i = 0; i < rows * columns; ++i) {
       t.mutable_data<float>()[i] = DirectMatmul::element(size_t(i));
     }
-    return is_float ? t : tm::cast(t, tm::DType::bfloat16);
+    return is_float ? t : td::cast(t, td::DType::bfloat16);
   };
-  const tm::Tensor a = factor(p.m, p.k);
-  const tm::Tensor b = factor(p.k, p.n);
+  const td::Tensor a = factor(p.m, p.k);
+  const td::Tensor b = factor(p.k, p.n);
   direct.run();
-  check_agrees(tm::matmul(a, b), direct, p);
+  check_agrees(td::matmul(a, b), direct, p);
   for (int turn = 0; turn < turns; ++turn) {
     note_turn(figures, name + "_library_ns", p.calls, [&] { direct.run(); });
-    note_turn(figures, name + "_ns", p.calls, [&] { keep(tm::matmul(a, b)); });
+    note_turn(figures, name + "_ns", p.calls, [&] { keep(td::matmul(a, b)); });
     if (direct.has_gemm()) {
       note_turn(figures, name + "_library_ns", p.calls, [&] { direct.run_gemm(); });
-      note_turn(figures, name + "_ns", p.calls, [&] { keep(tm::matmul(a, b)); });
+      note_turn(figures, name + "_ns", p.calls, [&] { keep(td::matmul(a, b)); });
     }
   }
 }

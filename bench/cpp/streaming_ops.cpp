@@ -9,15 +9,15 @@
 
 namespace bench {
 
-namespace tm = tidemark;
+namespace td = tidemark;
 
 Figures streaming_ops(const Options& options) {
   constexpr int64_t kSide = 4000;
   constexpr size_t kCount = kSide * kSide;
-  const tm::Tensor a = tm::ones({kSide, kSide});
-  const tm::Tensor b = tm::ones({kSide, kSide});
+  const td::Tensor a = td::ones({kSide, kSide});
+  const td::Tensor b = td::ones({kSide, kSide});
   // The copy's target is warm, as the memory that an op's result gets again is.
-  const tm::Tensor target = tm::add(a, b);
+  const td::Tensor target = td::add(a, b);
   const float* from = a.data<float>();
   float* to = target.mutable_data<float>();
   ThreadPair threads;
@@ -28,13 +28,13 @@ Figures streaming_ops(const Options& options) {
   };
   for (int turn = 0; turn < (options.quick ? 3 : 15); ++turn) {
     note("copy_ns", [&] { copy_plain(threads, to, from, kCount); });
-    note("add_ns", [&] { keep(tm::add(a, b)); });
+    note("add_ns", [&] { keep(td::add(a, b)); });
     note("copy_ns", [&] { copy_streaming(threads, to, from, kCount); });
-    note("multiply_ns", [&] { keep(tm::multiply(a, b)); });
-    note("relu_ns", [&] { keep(tm::relu(a)); });
+    note("multiply_ns", [&] { keep(td::multiply(a, b)); });
+    note("relu_ns", [&] { keep(td::relu(a)); });
     note("read_ns", [&] { keep(read_all(threads, from, kCount)); });
-    note("sum_ns", [&] { keep(tm::sum(a)); });
-    note("max_ns", [&] { keep(tm::max(a)); });
+    note("sum_ns", [&] { keep(td::sum(a)); });
+    note("max_ns", [&] { keep(td::max(a)); });
   }
   if (to[kCount - 1] != from[kCount - 1]) throw std::runtime_error("the copy copied nothing");
   return figures;

@@ -14,7 +14,7 @@
 
 namespace bench {
 
-namespace tm = tidemark;
+namespace td = tidemark;
 namespace {
 
 constexpr int kWorkers = 16;
@@ -23,19 +23,19 @@ constexpr size_t kMailboxSize = 64;
 /// Tensors sent to one worker, freed by it; when full, the sender frees the oldest instead.
 class Mailbox {
  public:
-  void put(tm::Tensor tensor) {
+  void put(td::Tensor tensor) {
     const std::lock_guard lock(mutex_);
     std::swap(tensors_[next_++ % kMailboxSize], tensor);
   }
   void empty() {
-    std::array<tm::Tensor, kMailboxSize> taken;
+    std::array<td::Tensor, kMailboxSize> taken;
     const std::lock_guard lock(mutex_);
     taken.swap(tensors_);
   }
 
  private:
   std::mutex mutex_;
-  std::array<tm::Tensor, kMailboxSize> tensors_;
+  std::array<td::Tensor, kMailboxSize> tensors_;
   size_t next_ = 0;
 };
 
@@ -51,7 +51,7 @@ struct Exchange {
       // Mostly small, up to 64 KiB; one in 256 is of 1 to 2 MiB.
       const int64_t size = random() % 256 == 0 ? (1 << 18) + random() % (1 << 18)
                                                : 1 + random() % (1 << (random() % 15));
-      mailboxes[random() % kWorkers].put(tm::Tensor::uninitialized(tm::DType::float32, {size}));
+      mailboxes[random() % kWorkers].put(td::Tensor::uninitialized(td::DType::float32, {size}));
       ++count;
       if (count % 64 == 0) mailboxes[worker].empty();
     }
@@ -65,7 +65,7 @@ struct Watch {
   int64_t wrong_totals = 0;
 
   void look() {
-    const tm::memory::Stats now = tm::memory::stats();
+    const td::memory::Stats now = td::memory::stats();
     retained_of_bound =
         std::max(retained_of_bound, double(now.retained) / double(now.retained_limit));
     if (now.live < 0 || now.retained < 0 || now.live_buffers < 0) ++wrong_totals;
@@ -76,8 +76,8 @@ struct Watch {
 
 Figures thread_exchange(const Options& options) {
   const std::chrono::seconds duration(options.quick ? 3 : 60);
-  const tm::memory::Stats before = tm::memory::stats();
-  const int64_t old_bound = tm::memory::set_retained_limit(tm::MiB(32));
+  const td::memory::Stats before = td::memory::stats();
+  const int64_t old_bound = td::memory::set_retained_limit(td::MiB(32));
   Exchange exchange;
   std::vector<std::thread> workers;
   const auto end = std::chrono::steady_clock::now() + duration;
@@ -93,9 +93,9 @@ Figures thread_exchange(const Options& options) {
   const double spent = now_ns() - start;
   for (Mailbox& mailbox : exchange.mailboxes) mailbox.empty();
   watch.look();
-  const tm::memory::Stats after = tm::memory::stats();
+  const td::memory::Stats after = td::memory::stats();
   if (after.allocations - before.allocations != exchange.made) ++watch.wrong_totals;
-  tm::memory::set_retained_limit(old_bound);
+  td::memory::set_retained_limit(old_bound);
   return {
       {"retained_of_bound", watch.retained_of_bound},
       {"live_bytes_left", std::abs(double(after.live - before.live))},

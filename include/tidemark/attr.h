@@ -1,6 +1,6 @@
 // Attr: what an op is told beside its tensors.
 //
-//   tm::Attr axis = tm::Ints{0, 1};
+//   td::Attr axis = td::Ints{0, 1};
 //   axis.kind();               // AttrKind::ints
 //   axis.to_string();          // "[0, 1]"
 #pragma once

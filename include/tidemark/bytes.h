@@ -1,7 +1,7 @@
 // Byte sizes, as code writes them and as people read them.
 //
-//   tm::memory::set_limit(tm::MiB(64));
-//   std::cout << tm::format_bytes(1536);          // "1.5 KiB"
+//   td::memory::set_limit(td::MiB(64));
+//   std::cout << td::format_bytes(1536);          // "1.5 KiB"
 #pragma once
 
 #include <tidemark/export.h>

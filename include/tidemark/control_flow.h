@@ -1,10 +1,10 @@
 // Conditions and loops: computed now, or, while a function is traced, nodes of its graph.
 //
-//   Tensor y = tm::cond(tm::greater(x, 0.f), [&] { return x * 2.f; }, [&] { return -x; });
+//   Tensor y = td::cond(td::greater(x, 0.f), [&] { return x * 2.f; }, [&] { return -x; });
 //
-//   tm::Array powers(DType::float32, 10);          // a list that a loop fills
-//   std::vector<Tensor> end = tm::while_loop(
-//       [&](std::span<const Tensor> v) { return tm::less(v[0], 10); },
+//   td::Array powers(DType::float32, 10);          // a list that a loop fills
+//   std::vector<Tensor> end = td::while_loop(
+//       [&](std::span<const Tensor> v) { return td::less(v[0], 10); },
 //       [&](std::span<const Tensor> v) {
 //         return std::vector{v[0] + 1, v[1] * x, powers.with(v[2]).write(v[0], v[1]).tensor()};
 //       },

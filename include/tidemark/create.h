@@ -1,8 +1,8 @@
 // Tensors from nothing.
 //
-//   auto a = tm::zeros({2, 3});
-//   auto b = tm::full({2, 3}, 7.f);
-//   auto c = tm::arange(10);                  // 0, 1, …, 9 as int32
+//   auto a = td::zeros({2, 3});
+//   auto b = td::full({2, 3}, 7.f);
+//   auto c = td::arange(10);                  // 0, 1, …, 9 as int32
 #pragma once
 
 #include <tidemark/tensor.h>

@@ -12,8 +12,8 @@
 //   TIDEMARK_KERNEL(my_square, dtype_set(DType::float32), [](KernelContext& k) { … });
 //
 //   // a program
-//   tm::load_op_library("./libmyop.so");
-//   auto y = tm::call("my_square", {x});            // from Python:
+//   td::load_op_library("./libmyop.so");
+//   auto y = td::call("my_square", {x});            // from Python:
 //   tf.load_op_library(…).my_square(x)
 //
 // Outputs and workspace come from the runtime, so a custom op cannot leak and is counted, bounded

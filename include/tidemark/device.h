@@ -1,7 +1,7 @@
 // Device: whose memory a tensor's elements lie in, and what computes on them.
 //
-//   tm::Device d = tm::Device::named("emulated:0");      // opened when first named
-//   tm::memory::set_limit(tm::MiB(64), d);
+//   td::Device d = td::Device::named("emulated:0");      // opened when first named
+//   td::memory::set_limit(td::MiB(64), d);
 //   std::cout << d.name();                               // emulated:0
 //
 // `emulated` is an accelerator made of host memory that the host cannot touch, with a queue of its

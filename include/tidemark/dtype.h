@@ -1,8 +1,8 @@
 // Element types. The numbers are TensorFlow's, so that graphs and checkpoints agree.
 //
-//   tm::DType d = tm::dtype_of<float>();          // tm::DType::float32
-//   tm::size_of(d);                               // 4
-//   tm::promote(tm::DType::int32, tm::DType::float32);   // float32
+//   td::DType d = td::dtype_of<float>();          // td::DType::float32
+//   td::size_of(d);                               // 4
+//   td::promote(td::DType::int32, td::DType::float32);   // float32
 #pragma once
 
 #include <tidemark/export.h>

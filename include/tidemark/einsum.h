@@ -1,7 +1,7 @@
 // Sums of products of tensors, in Einstein's notation.
 //
-//   Tensor scores = tm::einsum("bqhd,bkhd->bhqk", {q, k});
-//   Tensor trace = tm::einsum("ii->", {m});
+//   Tensor scores = td::einsum("bqhd,bkhd->bhqk", {q, k});
+//   Tensor trace = td::einsum("ii->", {m});
 #pragma once
 
 #include <tidemark/tensor.h>

@@ -1,7 +1,7 @@
 // Errors, typed as TensorFlow's. Every message says what was given, what is allowed, what to do.
 //
-//   try { tm::matmul(a, b); }
-//   catch (const tm::InvalidArgumentError& e) { std::cerr << e.what(); }
+//   try { td::matmul(a, b); }
+//   catch (const td::InvalidArgumentError& e) { std::cerr << e.what(); }
 #pragma once
 
 #include <tidemark/export.h>

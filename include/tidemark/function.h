@@ -1,11 +1,11 @@
 // function: C++ code traced once into a graph, then run without it.
 //
-//   tm::Variable w(tm::ones({3}));
-//   auto step = tm::function([&](tm::Tensor x, tm::Tensor rate) {
+//   td::Variable w(td::ones({3}));
+//   auto step = td::function([&](td::Tensor x, td::Tensor rate) {
 //     w.assign_sub(rate * x);
-//     return tm::sum(w * x);
+//     return td::sum(w * x);
 //   });
-//   tm::Tensor y = step(x, 0.1f);          // traces
+//   td::Tensor y = step(x, 0.1f);          // traces
 //   y = step(x, 0.2f);                     // runs the graph
 //   std::cout << step.traces()[0];         // what it was traced for, why, bytes, calls
 //
@@ -121,6 +121,7 @@ class Function {
       : fn_(std::move(fn)), traces_(std::make_shared<detail::FunctionTraces>(std::move(name))) {}
 
   template <class... Args>
+  requires std::is_invocable_v<Fn&, decltype(Tensor(std::declval<Args>()))...>
   auto operator()(Args&&... args) {
     using Result = ResultOf<Args...>;
     Tensor inputs[sizeof...(Args) + 1] = {Tensor(std::forward<Args>(args))...};

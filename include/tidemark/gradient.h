@@ -1,10 +1,10 @@
 // Gradients of what was computed while a tape was alive.
 //
-//   tm::Variable w(tm::ones({3}));
-//   tm::Tensor x = tm::Tensor::of({1.f, 2.f, 3.f});
-//   tm::GradientTape tape;
+//   td::Variable w(td::ones({3}));
+//   td::Tensor x = td::Tensor::of({1.f, 2.f, 3.f});
+//   td::GradientTape tape;
 //   tape.watch(x);                                    // variables are watched by themselves
-//   tm::Tensor loss = tm::sum(w * x * x);
+//   td::Tensor loss = td::sum(w * x * x);
 //   auto [dw, dx] = tape.gradient<2>(loss, {w, x});   // x * x and 2 * w * x
 //   w.assign_sub(dw * 0.1f);
 //
@@ -15,6 +15,7 @@
 #include <tidemark/variable.h>
 
 #include <array>
+#include <concepts>
 #include <memory>
 #include <vector>
 
@@ -55,6 +56,13 @@ class TIDEMARK_API GradientTape {
   /// target does not depend on it.
   std::vector<Tensor> gradient(const Tensor& target, std::span<const GradientSource> sources);
   Tensor gradient(const Tensor& target, const GradientSource& source);
+  /// The same by variables: tape.gradient(loss, model.parameters()).
+  /// Not inlined, so that the return address is a place in the caller's code.
+  template <std::same_as<Variable> V>
+  [[gnu::noinline]] std::vector<Tensor> gradient(const Tensor& target,
+                                                 const std::vector<V>& sources) {
+    return gradient_by(target, sources, __builtin_return_address(0));
+  }
   template <int N>
   std::array<Tensor, N> gradient(const Tensor& target, const GradientSource (&sources)[N]) {
     std::vector<Tensor> found = gradient(target, std::span<const GradientSource>(sources));
@@ -65,6 +73,8 @@ class TIDEMARK_API GradientTape {
 
  private:
   struct State;
+  std::vector<Tensor> gradient_by(const Tensor& target, std::span<const Variable> sources,
+                                  const void* caller);
   std::unique_ptr<State> state_;
 };
 

@@ -1,14 +1,14 @@
 // Handler: who answers on this thread. Calls of ops, steps that are more than an op, readings and
 // updates of variables and gradients given by users all ask one stack of handlers.
 //
-//   class Counting final : public tm::Handler {          // sees every call, then hands it down
+//   class Counting final : public td::Handler {          // sees every call, then hands it down
 //     void handle(const OpCall& call, std::span<Tensor> outputs) override {
 //       ++count;
 //       next(call, outputs);
 //     }
 //   };
 //   Counting counting;
-//   const tm::HandlerScope scope(counting);
+//   const td::HandlerScope scope(counting);
 //
 // Where the stack is empty, everything happens now.
 #pragma once

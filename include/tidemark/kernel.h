@@ -1,7 +1,7 @@
 // Kernels: pure compute. A kernel gets inputs, outputs and a workspace whose size it declared, all
 // provided by the runtime. It never allocates, so it cannot leak, and it can be planned.
 //
-//   void square_kernel(tm::KernelContext& k) {
+//   void square_kernel(td::KernelContext& k) {
 //     const float* x = k.in<float>(0);
 //     float* y = k.out<float>(0);
 //     for (int64_t i = 0; i < k.output(0).num_elements(); ++i) y[i] = x[i] * x[i];

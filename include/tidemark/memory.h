@@ -1,9 +1,9 @@
 // How much memory there may be, how much there is, and who has it.
 //
-//   tm::memory::set_limit(tm::MiB(64));
-//   auto x = tm::zeros({1000, 1000});
-//   std::cout << tm::memory::stats().live;     // bytes, to the byte
-//   std::cout << tm::memory::report();         // a table: place, op, shape, holder, bytes
+//   td::memory::set_limit(td::MiB(64));
+//   auto x = td::zeros({1000, 1000});
+//   std::cout << td::memory::stats().live;     // bytes, to the byte
+//   std::cout << td::memory::report();         // a table: place, op, shape, holder, bytes
 #pragma once
 
 #include <tidemark/bytes.h>
@@ -50,6 +50,17 @@ struct DeviceStats {
   int64_t limit = 0;
 };
 TIDEMARK_API DeviceStats stats(Device device);
+
+/// What of a device is taken, by whomever, as its driver tells: taken == committed + context +
+/// others. Where that does not tell processes apart, others has the context, too.
+struct DeviceUse {
+  int64_t taken = 0;
+  int64_t committed = 0;
+  int64_t context = 0;  // this process beside its pages: the driver's own, kernels, libraries
+  int64_t others = 0;
+  bool tells_processes = false;
+};
+TIDEMARK_API DeviceUse use_of(Device device);
 
 /// The process limit in bytes for live, planned and retained memory together. Returns the old one.
 /// Throws InvalidArgumentError below what is in use after giving back retained memory.

@@ -1,7 +1,7 @@
 // What a call will need, told before it runs.
 //
-//   auto step = tm::function([](tm::Tensor x) { return tm::tanh(tm::square(x) * 2.f + 1.f); });
-//   tm::PlanReport plan = step.plan(x);
+//   auto step = td::function([](td::Tensor x) { return td::tanh(td::square(x) * 2.f + 1.f); });
+//   td::PlanReport plan = step.plan(x);
 //   plan.peak;                  // bytes that a call takes at once, beside its arguments
 //   std::cout << plan;          // the same in words: what is alive at the peak, and who made it
 #pragma once
@@ -94,6 +94,7 @@ struct TIDEMARK_API PlanReport {
   double seconds = 0;                  // that planning took
   int64_t budget = 0;                  // what a run may take; 0: anything
   int64_t unbounded_peak = 0;          // without the budget
+  std::string over_limit;              // why no run can have it: the limit of a device
   int64_t repeated = 0;                // steps done again to keep within it
   double added_time = 0;               // that the budget costs, estimated, as a part of the whole
   std::vector<std::string> splits;     // what runs in pieces to keep within it, and why

@@ -1,10 +1,10 @@
 // Random numbers. Counter-based: the same seed gives the same numbers, on any number of threads.
 //
-//   tm::random::set_seed(42);
-//   auto x = tm::random::normal({1000, 1000});            // mean 0, deviation 1, float32
-//   auto w = tm::random::truncated_normal({256, 10}, 0, 0.05);
-//   auto i = tm::random::uniform_int({8}, 0, 10);         // int32 in [0, 10)
-//   auto y = tm::random::stateless_normal({3}, {1, 2});   // a pure function of the seed (1, 2)
+//   td::random::set_seed(42);
+//   auto x = td::random::normal({1000, 1000});            // mean 0, deviation 1, float32
+//   auto w = td::random::truncated_normal({256, 10}, 0, 0.05);
+//   auto i = td::random::uniform_int({8}, 0, 10);         // int32 in [0, 10)
+//   auto y = td::random::stateless_normal({3}, {1, 2});   // a pure function of the seed (1, 2)
 #pragma once
 
 #include <tidemark/tensor.h>

@@ -1,6 +1,6 @@
 // Models saved by Python (tf.saved_model.save, model.export) or by C++, read without Python.
 //
-//   tm::SavedModel model = tm::load_model("/models/digits/1");
+//   td::SavedModel model = td::load_model("/models/digits/1");
 //   for (const auto& s : model.signatures()) std::cout << s.name << "\n";   // serving_default
 //   auto outputs = model({{"images", images}});                             // by name
 //   std::cout << outputs.at("output_0");

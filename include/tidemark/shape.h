@@ -1,6 +1,6 @@
 // Sizes of the dimensions of a tensor.
 //
-//   tm::Shape s{2, 3};
+//   td::Shape s{2, 3};
 //   s.rank();                  // 2
 //   s.num_elements();          // 6
 //   s.to_string();             // "(2, 3)"

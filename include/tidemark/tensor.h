@@ -1,6 +1,6 @@
 // Tensor: a reference-counted handle to a dense, row-major block of elements.
 //
-//   tm::Tensor t = tm::Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
+//   td::Tensor t = td::Tensor::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
 //   t.shape();                 // (2, 2)
 //   t.data<float>()[3];        // 4
 //   std::cout << t;            // as TensorFlow prints it

@@ -1,10 +1,10 @@
 // Everything a program needs.
 //
 //   #include <tidemark/tidemark.h>
+//   namespace td = tidemark;
 //   int main() {
-//     namespace tm = tidemark;  // not at file scope: <ctime> has a struct of this name there
-//     auto x = tm::Tensor::of({1.f, 2.f, 3.f});
-//     std::cout << tm::tanh(x * x + 1.f) << "\n" << tm::memory::report();
+//     auto x = td::Tensor::of({1.f, 2.f, 3.f});
+//     std::cout << td::tanh(x * x + 1.f) << "\n" << td::memory::report();
 //   }
 #pragma once
 

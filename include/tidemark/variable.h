@@ -1,9 +1,9 @@
 // Variable: a named value that changes, updated in place.
 //
-//   tm::Variable v(tm::zeros({3}), {.name = "bias"});
-//   v.assign_add(tm::ones({3}));       // writes into the variable's own buffer
-//   tm::Tensor y = v * v;              // used like a tensor
-//   tm::Tensor before = v.value();     // later updates do not change it
+//   td::Variable v(td::zeros({3}), {.name = "bias"});
+//   v.assign_add(td::ones({3}));       // writes into the variable's own buffer
+//   td::Tensor y = v * v;              // used like a tensor
+//   td::Tensor before = v.value();     // later updates do not change it
 //
 // Copies of a Variable share it. Its bytes go when the last copy goes. All members may be called
 // from several threads at once.

@@ -1,5 +1,5 @@
-// Writes <tidemark/ops.h> and the functions behind it from the op registry: one C++ function each
-// op.
+// Writes <tidemark/ops.h> and the functions behind it from the op registry: for each op the
+// functions that forms.h tells of.
 //
 //   tidemark_opgen ops.h ops.cpp
 #include <tidemark/op.h>
@@ -9,98 +9,17 @@
 #include <iostream>
 #include <sstream>
 
+#include "forms.h"
+#include "parameters.h"
+
 namespace {
 
-using namespace tidemark;
+using namespace opgen;
+using tidemark::OpDef;
+using tidemark::Param;
 
-std::string cpp_name(const std::string& name) {
-  static const char* const reserved[] = {"default", "bool", "int", "float",  "double", "and",
-                                         "or",      "not",  "xor", "switch", "case",   "while"};
-  const bool taken =
-      std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved);
-  return taken ? name + "_" : name;
-}
-
-std::string plain_type(AttrKind kind) {
-  switch (kind) {
-    case AttrKind::boolean:
-      return "bool";
-    case AttrKind::integer:
-      return "int64_t";
-    case AttrKind::real:
-      return "double";
-    case AttrKind::dtype:
-      return "DType";
-    case AttrKind::string:
-      return "std::string";
-    case AttrKind::ints:
-      return "Ints";
-  }
-  return "";
-}
-
-std::string type_of(const Param& p) {
-  if (p.kind == Param::Kind::input) return "const Tensor&";
-  if (p.kind == Param::Kind::input_list) return "std::span<const Tensor>";
-  const std::string plain = plain_type(p.attr_kind);
-  return p.optional ? "std::optional<" + plain + ">" : plain;
-}
-
-std::string literal(const Param& p) {
-  if (p.fallback.is_none()) return "std::nullopt";
-  std::ostringstream out;
-  switch (p.attr_kind) {
-    case AttrKind::boolean:
-      out << (p.fallback.as_bool() ? "true" : "false");
-      break;
-    case AttrKind::integer:
-      out << p.fallback.as_int();
-      break;
-    case AttrKind::real:
-      out << p.fallback.as_real();
-      break;
-    case AttrKind::dtype: {
-      const std::string name(name_of(p.fallback.as_dtype()));
-      out << "DType::" << (name == "bool" ? "bool_" : name);
-      break;
-    }
-    case AttrKind::string:
-      out << '"' << p.fallback.as_string() << '"';
-      break;
-    case AttrKind::ints: {
-      out << "Ints{";
-      for (size_t i = 0; i < p.fallback.as_ints().size(); ++i) {
-        out << (i ? ", " : "") << p.fallback.as_ints()[i];
-      }
-      out << "}";
-      break;
-    }
-  }
-  return out.str();
-}
-
-bool has_default(const Param& p) { return p.kind == Param::Kind::attr && !p.required; }
-
-std::string parameters(const OpDef& op, bool with_defaults) {
-  // C++ allows defaults only at the end.
-  size_t first_default = op.params().size();
-  while (first_default > 0 && has_default(op.params()[first_default - 1])) --first_default;
-  std::string out;
-  for (size_t i = 0; i < op.params().size(); ++i) {
-    const Param& p = op.params()[i];
-    if (i > 0) out += ", ";
-    out += type_of(p) + " " + cpp_name(p.name);
-    if (with_defaults && i >= first_default) out += " = " + literal(p);
-  }
-  return out;
-}
-
-bool has_one_output(const OpDef& op) { return op.outputs().size() == 1 && !op.has_output_list(); }
-
-std::string signature(const OpDef& op, bool with_defaults) {
-  return std::string(has_one_output(op) ? "Tensor " : "std::vector<Tensor> ") +
-         cpp_name(op.name()) + "(" + parameters(op, with_defaults) + ")";
-}
+constexpr const char* kHere =
+    "  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));\n";
 
 std::string gather_inputs(const OpDef& op) {
   if (op.inputs().empty()) return "  const std::span<const Tensor> op_inputs;\n";
@@ -135,28 +54,102 @@ std::string gather_attrs(const OpDef& op) {
   return out + "};\n";
 }
 
-std::string definition(const OpDef& op) {
-  return signature(op, false) +
-         " {\n"
-         "  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));\n"
-         "  static const OpDef& op = OpRegistry::instance().get(\"" +
+/// The body of the function that the others of the op call.
+std::string call_body(const OpDef& op) {
+  return std::string(" {\n") + kHere + "  static const OpDef& op = OpRegistry::instance().get(\"" +
          op.name() + "\");\n" + gather_inputs(op) + gather_attrs(op) + "  return " +
          (has_one_output(op) ? "call" : "call_all") + "(op, op_inputs" +
          (op.attrs().empty() ? "" : ", attrs") + ");\n}\n\n";
 }
 
+/// The body of one with another name or with options.
+std::string forward_body(const OpDef& op, bool with_options) {
+  std::string arguments;
+  for (size_t i = 0; i < op.params().size(); ++i) {
+    const std::string name = cpp_name(op.params()[i].name);
+    const bool in_options = with_options && i >= first_default(op);
+    arguments += (i ? ", " : "") + (in_options ? "options." + name : "std::move(" + name + ")");
+  }
+  return std::string(" {\n") + kHere + "  return tidemark::" + cpp_name(op.name()) + "(" +
+         arguments + ");\n}\n\n";
+}
+
+std::string signature(const OpDef& op, const std::string& name, bool with_defaults) {
+  return result_type(op) + " " + name + "(" + parameters(op, with_defaults, op.params().size()) +
+         ")";
+}
+
+/// What stands before the function that takes its parameters one after the other. Compilers differ
+/// in whether {.axis = …} could also be the vector `axis`; where both could be meant, a function is
+/// preferred to a template: so this one is a template where the op has options.
+std::string template_head(const OpDef& op, bool with_default) {
+  if (options_type(op).empty()) return "";
+  return with_default ? "template <class = void>\n" : "template <class>\n";
+}
+
+std::string options_signature(const OpDef& op, const std::string& name) {
+  const std::string before = parameters(op, false, first_default(op));
+  return result_type(op) + " " + name + "(" + before + (before.empty() ? "" : ", ") + "const " +
+         options_type(op) + "& options)";
+}
+
+/// "text" inside the namespace of the name.
+std::string in_space(const Name& name, const std::string& text) {
+  if (name.space.empty()) return text;
+  return "namespace " + name.space + " {\n" + text + "}\n";
+}
+
+std::string documentation(const OpDef& op) {
+  std::string out;
+  std::istringstream lines(op.doc());
+  for (std::string line; std::getline(lines, line);) out += "/// " + line + "\n";
+  return out;
+}
+
+std::string declarations(const OpDef& op) {
+  const bool has_options = !options_type(op).empty();
+  std::string out = has_options ? options_definition(op) : "";
+  for (const Name& name : names_of(op)) {
+    if (name.declared_in != name.space) {
+      const std::string from = name.declared_in.empty() ? "" : name.declared_in + "::";
+      out += in_space(name, "using tidemark::" + from + name.name + ";\n");
+      continue;
+    }
+    std::string text = documentation(op) + template_head(op, true) + "TIDEMARK_API " +
+                       signature(op, name.name, true) + ";\n";
+    if (has_options) text += "TIDEMARK_API " + options_signature(op, name.name) + ";\n";
+    out += in_space(name, text);
+  }
+  return out;
+}
+
+std::string definitions(const OpDef& op) {
+  std::string out;
+  bool is_own_name = true;
+  for (const Name& name : names_of(op)) {
+    if (name.declared_in != name.space) continue;
+    std::string text = template_head(op, false) + signature(op, name.name, false) +
+                       (is_own_name ? call_body(op) : forward_body(op, false));
+    if (!options_type(op).empty()) {
+      text += "template TIDEMARK_API " + signature(op, name.name + "<void>", false) + ";\n" +
+              options_signature(op, name.name) + forward_body(op, true);
+    }
+    out += in_space(name, text);
+    is_own_name = false;
+  }
+  return out;
+}
+
 std::string header_text(const std::vector<const OpDef*>& ops) {
   std::string out =
-      "// One function each op, written from the op definitions at build time.\n"
+      "// One function each op, written from the op definitions at build time, under its own name\n"
+      "// and under TensorFlow's. What has a default may be given by name, in this order.\n"
       "//\n"
-      "//   tm::Tensor y = tm::matmul(a, b);\n"
-      "//   tm::Tensor s = tm::sum(y, tm::Ints{0});\n"
+      "//   td::Tensor y = td::matmul(a, b);\n"
+      "//   td::Tensor s = td::reduce_sum(y, td::Ints{0});\n"
+      "//   td::Tensor t = td::reduce_sum(y, {.axis = td::Ints{0}, .keepdims = true});\n"
       "#pragma once\n\n#include <tidemark/op.h>\n\nnamespace tidemark {\n\n";
-  for (const OpDef* op : ops) {
-    std::istringstream lines(op->doc());
-    for (std::string line; std::getline(lines, line);) out += "/// " + line + "\n";
-    out += "TIDEMARK_API " + signature(*op, true) + ";\n";
-  }
+  for (const OpDef* op : ops) out += declarations(*op);
   return out + "\n}  // namespace tidemark\n";
 }
 
@@ -165,7 +158,7 @@ std::string source_text(const std::vector<const OpDef*>& ops) {
       "// Written from the op definitions at build time.\n"
       "#include <tidemark/call.h>\n#include <tidemark/ops.h>\n\n"
       "#include \"tidemark/memory/context.h\"\n\nnamespace tidemark {\n\n";
-  for (const OpDef* op : ops) out += definition(*op);
+  for (const OpDef* op : ops) out += definitions(*op);
   return out + "}  // namespace tidemark\n";
 }
 
@@ -182,7 +175,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: tidemark_opgen HEADER SOURCE\n";
     return 2;
   }
-  std::vector<const OpDef*> ops = OpRegistry::instance().all();
+  std::vector<const OpDef*> ops = tidemark::OpRegistry::instance().all();
   std::sort(ops.begin(), ops.end(),
             [](const OpDef* a, const OpDef* b) { return a->name() < b->name(); });
   write(argv[1], header_text(ops));

@@ -1,33 +1,28 @@
 #include "tidemark/data/ahead.h"
 
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
-#include <thread>
 
 #include "tidemark/data/held.h"
+#include "tidemark/data/threaded.h"
 
 namespace tidemark::data {
 
 namespace {
 
 /// An error takes the place of an element: what comes after it can still be asked for.
-class Ahead final : public Iterator {
+class Ahead final {
  public:
-  Ahead(std::unique_ptr<Iterator> from, size_t most)
-      : from_(std::move(from)), most_(most), thread_([this] { work(); }) {}
-  ~Ahead() override { stop(); }
+  Ahead(std::unique_ptr<Iterator> from, size_t most) : from_(std::move(from)), most_(most) {
+    begin();
+  }
+  ~Ahead() { stop(); }
+  Ahead(const Ahead&) = delete;
 
- private:
-  struct Ready {
-    Held held;
-    std::exception_ptr error;
-  };
-
-  bool take_next(Element& out) override {
+  bool take_next(Element& out) {
+    if (!thread_.joinable()) begin();  // there was none before
     std::unique_lock hold(mutex_);
-    changed_.wait(hold, [&] { return !ready_.empty() || is_done_; });
+    wait_stoppably(changed_, hold, [&] { return !ready_.empty() || is_done_; });
     if (ready_.empty()) return false;
     Ready next = std::move(ready_.front());
     ready_.pop_front();
@@ -38,7 +33,38 @@ class Ahead final : public Iterator {
     return true;
   }
 
+  /// Nothing is under way while the source is ours: all that it gave is among the ready ones.
+  void save_state(StateWriter& to) {
+    const std::lock_guard asking(source_mutex_);
+    const std::lock_guard hold(mutex_);
+    to.number(static_cast<int64_t>(ready_.size()));
+    for (const Ready& one : ready_) {
+      if (one.error) std::rethrow_exception(one.error);
+      to.element(one.held.element());
+    }
+    to.number(is_at_end_);
+    from_->save(to);
+  }
+
+  void restore_state(StateReader& from) {
+    stop();
+    ready_.clear();
+    for (int64_t left = from.count(kMostSaved); left > 0; --left) {
+      ready_.push_back({Held(store_, from.element()), nullptr});
+    }
+    is_at_end_ = from.count(1);
+    from_->restore(from);
+    begin();
+  }
+
+ private:
+  struct Ready {
+    Held held;
+    std::exception_ptr error;
+  };
+
   void work() {
+    const InterruptScope scope(interrupt_);
     while (step()) changed_.notify_all();
     {
       const std::lock_guard hold(mutex_);
@@ -68,31 +94,11 @@ class Ahead final : public Iterator {
     return true;
   }
 
-  /// Nothing is under way while the source is ours: all that it gave is among the ready ones.
-  void save_state(StateWriter& to) override {
-    const std::lock_guard asking(source_mutex_);
-    const std::lock_guard hold(mutex_);
-    to.number(static_cast<int64_t>(ready_.size()));
-    for (const Ready& one : ready_) {
-      if (one.error) std::rethrow_exception(one.error);
-      to.element(one.held.element());
-    }
-    to.number(is_at_end_);
-    from_->save(to);
-  }
-
-  void restore_state(StateReader& from) override {
-    stop();
-    ready_.clear();
-    for (int64_t left = from.count(kMostSaved); left > 0; --left) {
-      ready_.push_back({Held(store_, from.element()), nullptr});
-    }
-    is_at_end_ = from.count(1);
-    from_->restore(from);
+  void begin() {
     is_done_ = is_stopping_ = false;
-    thread_ = std::thread([this] { work(); });
+    thread_ = start_thread("a pipeline", [this] { work(); });
   }
-
+  /// What is being made is given up.
   void stop() {
     {
       const std::lock_guard hold(mutex_);
@@ -110,14 +116,16 @@ class Ahead final : public Iterator {
   std::condition_variable changed_;
   Store store_{memory::Holder::dataset_prefetch};
   std::deque<Ready> ready_;
-  bool is_done_ = false, is_stopping_ = false;
+  bool is_done_ = false;
+  std::atomic<bool> is_stopping_{false};  // changed with the mutex held
+  const Interrupt interrupt_ = cancelled_by(is_stopping_);
   std::thread thread_;
 };
 
 }  // namespace
 
 std::unique_ptr<Iterator> made_ahead(std::unique_ptr<Iterator> from, size_t most) {
-  return std::make_unique<Ahead>(std::move(from), most);
+  return std::make_unique<OfThisProcess<Ahead>>(std::make_unique<Ahead>(std::move(from), most));
 }
 
 }  // namespace tidemark::data

@@ -262,6 +262,7 @@ DatasetRef batch(DatasetRef of, int64_t size, bool drop_remainder) {
 
 DatasetRef padded_batch(DatasetRef of, int64_t size, bool drop_remainder, std::vector<Shape> sizes,
                         Element values) {
+  bring_to_host(values);
   const auto join = [sizes = std::move(sizes),
                      values = std::move(values)](std::span<const Element> elements) {
     Element out;

@@ -1,6 +1,7 @@
 #include "tidemark/data/dataset.h"
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/base/placement.h"
 #include "tidemark/data/state.h"
 #include "tidemark/memory/context.h"
 
@@ -9,7 +10,8 @@ namespace tidemark::data {
 namespace {
 
 /// Names a step to memory/ as long as it works. Unlike elsewhere the innermost one wins: what a
-/// pipeline allocates belongs to the step that does it, whoever asks for the element.
+/// pipeline allocates belongs to the step that does it, whoever asks for the element. Pipelines
+/// work on the host, wherever their elements are used: as TensorFlow's do.
 class StepScope {
  public:
   explicit StepScope(const Dataset* of)
@@ -27,9 +29,25 @@ class StepScope {
  private:
   memory::Site* site_;
   const char* op_;
+  const PlacementScope on_host_{Device()};
 };
 
 }  // namespace
+
+void bring_to_host(Element& element) {
+  for (Tensor& t : element) {
+    if (!t.device().is_cpu()) t = t.to(Device());
+  }
+}
+
+Function on_host(Function function) {
+  return [function = std::move(function)](Element&& element) {
+    const PlacementScope here{Device()};
+    Element made = function(std::move(element));
+    bring_to_host(made);
+    return made;
+  };
+}
 
 Dataset::Dataset(const char* name) : name_(name), site_(memory::thread_context.site) {
   if (site_) memory::pin(*site_);

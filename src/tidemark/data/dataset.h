@@ -9,7 +9,7 @@
 // counted under holders of their own (`dataset shuffle buffer`, …; see held.h).
 #pragma once
 
-#include <tidemark/tensor.h>
+#include <tidemark/data.h>
 
 #include <exception>
 #include <functional>
@@ -24,8 +24,6 @@ struct Site;
 }
 
 namespace tidemark::data {
-
-using Element = std::vector<Tensor>;
 
 inline constexpr int64_t kInfinite = -1;
 inline constexpr int64_t kUnknown = -2;
@@ -88,8 +86,9 @@ class TIDEMARK_API Dataset : public std::enable_shared_from_this<Dataset> {
   memory::Site* site_;
 };
 
-/// Computes elements: may be called by several threads at once.
-using Function = std::function<Element(Element&&)>;
+/// Elements of pipelines lie on the host: what a function computes elsewhere is copied there.
+void bring_to_host(Element& element);
+Function on_host(Function function);
 
 // --- where elements come from -----------------------------------------------------------------
 TIDEMARK_API DatasetRef single(Element element);

@@ -338,10 +338,13 @@ DatasetRef window(DatasetRef of, WindowSizes sizes, std::vector<int64_t> leaves)
   return std::make_shared<Windows>(std::move(of), sizes, std::move(leaves));
 }
 DatasetRef scan(DatasetRef of, Element initial, Function function) {
-  return std::make_shared<Scanned>(std::move(of), std::move(initial), std::move(function));
+  bring_to_host(initial);
+  return std::make_shared<Scanned>(std::move(of), std::move(initial), on_host(std::move(function)));
 }
 DatasetRef unique(DatasetRef of) { return std::make_shared<Unique>(std::move(of)); }
 DatasetRef group_by_window(DatasetRef of, GroupFunctions functions) {
+  functions.key = on_host(std::move(functions.key));
+  functions.size = on_host(std::move(functions.size));
   return std::make_shared<Grouped>(std::move(of), std::move(functions));
 }
 

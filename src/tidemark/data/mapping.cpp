@@ -1,14 +1,12 @@
 // Elements computed from elements.
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "tidemark/data/dataset.h"
 #include "tidemark/data/held.h"
+#include "tidemark/data/threaded.h"
 #include "tidemark/memory/context.h"
 
 namespace tidemark::data {
@@ -59,25 +57,22 @@ class Mapped final : public Dataset {
 
 /// Several elements computed at the same time, given in order. An error takes the place of an
 /// element: what comes after it can still be asked for.
-class InParallel final : public Iterator {
+class InParallel final {
  public:
   InParallel(std::unique_ptr<Iterator> from, Function function, size_t parallel)
       : from_(std::move(from)), function_(std::move(function)), parallel_(parallel) {
     begin();
   }
-  ~InParallel() override { stop(); }
+  ~InParallel() {
+    is_given_up_ = true;
+    stop();
+  }
+  InParallel(const InParallel&) = delete;
 
- private:
-  struct Slot {
-    Element element;  // what it is computed of
-    std::optional<Held> held;
-    std::exception_ptr error;
-    bool is_done = false;
-  };
-
-  bool take_next(Element& out) override {
+  bool take_next(Element& out) {
+    if (threads_.empty()) begin();  // there were none before
     std::unique_lock hold(mutex_);
-    changed_.wait(hold, [&] {
+    wait_stoppably(changed_, hold, [&] {
       return (!slots_.empty() && slots_.front()->is_done) || (is_drained_ && slots_.empty());
     });
     if (slots_.empty()) return false;
@@ -90,10 +85,53 @@ class InParallel final : public Iterator {
     return true;
   }
 
-  void begin() {
-    is_stopping_ = false;
-    for (size_t i = 0; i < parallel_; ++i) threads_.emplace_back([this] { work(); });
+  /// The threads end at once afterwards and begin anew, whether it was saved or not.
+  void save_state(StateWriter& to) {
+    stop();
+    std::exception_ptr failed;
+    try {
+      save_stopped(to);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    begin();
+    if (failed) std::rethrow_exception(failed);
   }
+  void restore_state(StateReader& from) {
+    is_given_up_ = true;
+    stop();
+    slots_.clear();
+    for (int64_t left = from.count(kMostSaved); left > 0; --left) {
+      auto slot = std::make_shared<Slot>();
+      slot->held.emplace(store_, from.element());
+      slot->is_done = true;
+      slots_.push_back(std::move(slot));
+    }
+    is_drained_ = from.count(1);
+    from_->restore(from);
+    begin();
+  }
+
+ private:
+  struct Slot {
+    Element element;  // what it is computed of
+    std::optional<Held> held;
+    std::exception_ptr error;
+    bool is_done = false;
+  };
+
+  /// With one thread, and as many more as the system has.
+  void begin() {
+    is_stopping_ = is_given_up_ = false;
+    threads_.push_back(start_thread("a pipeline", [this] { work(); }));
+    try {
+      while (threads_.size() < parallel_) {
+        threads_.push_back(start_thread("a pipeline", [this] { work(); }));
+      }
+    } catch (const ResourceExhaustedError&) {
+    }
+  }
+  /// Waits for what is being computed.
   void stop() {
     {
       const std::lock_guard hold(mutex_);
@@ -105,6 +143,7 @@ class InParallel final : public Iterator {
   }
 
   void work() {
+    const InterruptScope scope(interrupt_);
     memory::thread_context.site = site_;
     memory::thread_context.op = "map";
     while (const std::shared_ptr<Slot> slot = ask()) {
@@ -147,11 +186,7 @@ class InParallel final : public Iterator {
     return slot;
   }
 
-  /// Waits for what is being computed; the threads end at once afterwards and begin anew.
-  void save_state(StateWriter& to) override {
-    stop();
-    const std::unique_ptr<InParallel, void (*)(InParallel*)> goes_on(
-        this, [](InParallel* self) { self->begin(); });
+  void save_stopped(StateWriter& to) {
     to.number(static_cast<int64_t>(slots_.size()));
     for (const auto& slot : slots_) {
       if (slot->error) std::rethrow_exception(slot->error);
@@ -159,19 +194,6 @@ class InParallel final : public Iterator {
     }
     to.number(is_drained_);
     from_->save(to);
-  }
-  void restore_state(StateReader& from) override {
-    stop();
-    slots_.clear();
-    for (int64_t left = from.count(kMostSaved); left > 0; --left) {
-      auto slot = std::make_shared<Slot>();
-      slot->held.emplace(store_, from.element());
-      slot->is_done = true;
-      slots_.push_back(std::move(slot));
-    }
-    is_drained_ = from.count(1);
-    from_->restore(from);
-    begin();
   }
 
   std::unique_ptr<Iterator> from_;
@@ -184,6 +206,8 @@ class InParallel final : public Iterator {
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Slot>> slots_;
   bool is_drained_ = false, is_stopping_ = false;
+  std::atomic<bool> is_given_up_{false};  // nobody will ask for what is being computed
+  const Interrupt interrupt_ = cancelled_by(is_given_up_);
   std::vector<std::thread> threads_;
 };
 
@@ -195,7 +219,8 @@ class MappedInParallel final : public Dataset {
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<InParallel>(of_->iterate(), function_, static_cast<size_t>(parallel_));
+    return std::make_unique<OfThisProcess<InParallel>>(
+        std::make_unique<InParallel>(of_->iterate(), function_, static_cast<size_t>(parallel_)));
   }
 
   DatasetRef of_;
@@ -284,14 +309,15 @@ class ErrorIgnoring final : public Dataset {
 }  // namespace
 
 DatasetRef map(DatasetRef of, Function function, int64_t parallel) {
+  function = on_host(std::move(function));
   if (parallel <= 1) return std::make_shared<Mapped>(std::move(of), std::move(function));
   return std::make_shared<MappedInParallel>(std::move(of), std::move(function), parallel);
 }
 DatasetRef filter(DatasetRef of, Function predicate) {
-  return std::make_shared<Filtered>(std::move(of), std::move(predicate), false);
+  return std::make_shared<Filtered>(std::move(of), on_host(std::move(predicate)), false);
 }
 DatasetRef take_while(DatasetRef of, Function predicate) {
-  return std::make_shared<Filtered>(std::move(of), std::move(predicate), true);
+  return std::make_shared<Filtered>(std::move(of), on_host(std::move(predicate)), true);
 }
 DatasetRef ignore_errors(DatasetRef of, std::function<void(const std::exception_ptr&)> note) {
   return std::make_shared<ErrorIgnoring>(std::move(of), std::move(note));

@@ -213,8 +213,14 @@ class Generated final : public Dataset {
 
 }  // namespace
 
-DatasetRef single(Element element) { return std::make_shared<Single>(std::move(element)); }
-DatasetRef slices(Element tensors) { return std::make_shared<Slices>(std::move(tensors)); }
+DatasetRef single(Element element) {
+  bring_to_host(element);
+  return std::make_shared<Single>(std::move(element));
+}
+DatasetRef slices(Element tensors) {
+  bring_to_host(tensors);
+  return std::make_shared<Slices>(std::move(tensors));
+}
 DatasetRef range(int64_t start, int64_t stop, int64_t step, DType dtype) {
   return std::make_shared<Range>(start, stop, step, dtype);
 }
