@@ -166,9 +166,13 @@ void check(uint64_t seed, const Answer& answer, bool is_meant, bool may_close) {
 }
 
 struct Totals {
-  uint64_t answers = 0, refusals = 0, closed = 0;
+  uint64_t answers = 0, refusals = 0, closed = 0, started = 0, not_started = 0;
   faults::FaultCounts faults{};
 };
+
+void add(const faults::FaultCounts& seen, Totals& totals) {
+  for (size_t i = 0; i < faults::kCalls; ++i) totals.faults[i] += seen[i];
+}
 
 void run_seed(uint64_t seed, uint16_t port, Totals& totals) {
   std::mt19937_64 random(seed);
@@ -191,11 +195,37 @@ void run_seed(uint64_t seed, uint16_t port, Totals& totals) {
        : answer.status == 200 ? totals.answers
                               : totals.refusals);
   }
-  for (size_t i = 0; i < faults::kCalls; ++i) totals.faults[i] += seen[i];
+  add(seen, totals);
   const Answer plain = Client(port).ask(seed, post("/v1/models/m:predict", kRow));
   if (plain.status != 200 || plain.body.find(kSum) == std::string::npos) {
     wrong(seed, "not answered afterwards: " + std::to_string(plain.status) + " " + plain.body);
   }
+}
+
+/// The server looks for models, finds one and reads it while calls fail.
+void load_with_faults(uint64_t seed, double poll_seconds, Totals& totals) {
+  faults::start_faults(seed);
+  std::this_thread::sleep_for(std::chrono::duration<double>(10 * poll_seconds));
+  add(faults::stop_faults(), totals);
+}
+
+/// A server that starts while calls fail: it runs, or it says why not, and ends either way.
+void start_another(uint64_t seed, serve::ServerOptions options, Totals& totals) {
+  std::string said;
+  faults::start_faults(seed);
+  std::thread([&] {  // of which calls fail; this one's do not
+    try {
+      serve::Server other(std::move(options));
+      other.start();
+    } catch (const Error& error) {
+      said = error.what();
+    } catch (const std::exception& error) {
+      wrong(seed, std::string("a server failed to start without a type: ") + error.what());
+    }
+  })
+      .join();
+  add(faults::stop_faults(), totals);
+  ++(said.empty() ? totals.started : totals.not_started);
 }
 
 /// Waits until it holds: what a connection leaves behind goes when its thread gets to it.
@@ -240,12 +270,17 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 50; ++i) (void)Client(port).ask(0, post("/v1/models/m:predict", kRow));
   const int64_t live = gauge(0, port, "live");
   Totals totals;
-  constexpr uint64_t kVersionEvery = 250;
+  constexpr uint64_t kVersionEvery = 250, kStartEvery = 50;
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
     // A version that is written while calls fail is served when they no longer do.
     const uint64_t version = 1 + (seed - first) / kVersionEvery;
     const bool has_new = (seed - first) % kVersionEvery == 0 && version > 1;
-    if (has_new) save(folder + "/m/" + std::to_string(version));
+    if ((seed - first) % kStartEvery == 0) start_another(seed, options, totals);
+    if (has_new) {
+      save(folder + "/m/" + std::to_string(version));
+      std::filesystem::remove_all(folder + "/m/" + std::to_string(version - 2));
+      load_with_faults(seed, options.store.poll_seconds, totals);
+    }
     run_seed(seed, port, totals);
     if (!has_new) continue;
     wait_for(seed, "the new version is not served", [&] {
@@ -258,11 +293,14 @@ int main(int argc, char** argv) {
     wait_for(seed, "slots are left taken", [&] { return gauge(seed, port, "busy") == 0; });
     wait_for(seed, "memory is left", [&] { return gauge(seed, port, "live") <= live + 4096; });
   }
-  std::printf("%llu seeds: %llu answers, %llu refusals, %llu closed connections; faults:",
-              static_cast<unsigned long long>(seeds),
-              static_cast<unsigned long long>(totals.answers),
-              static_cast<unsigned long long>(totals.refusals),
-              static_cast<unsigned long long>(totals.closed));
+  std::printf(
+      "%llu seeds: %llu servers started, %llu not; %llu answers, %llu refusals, %llu closed "
+      "connections; faults:",
+      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(totals.started),
+      static_cast<unsigned long long>(totals.not_started),
+      static_cast<unsigned long long>(totals.answers),
+      static_cast<unsigned long long>(totals.refusals),
+      static_cast<unsigned long long>(totals.closed));
   for (size_t i = 0; i < faults::kCalls; ++i) {
     std::printf(" %s %llu", faults::kNames[i], static_cast<unsigned long long>(totals.faults[i]));
   }

@@ -201,7 +201,7 @@ TIDEMARK_OURS void* mmap(void* at, size_t size, int protection, int flags, int f
 TIDEMARK_OURS int pthread_create(pthread_t* made, const pthread_attr_t* how, void* (*run)(void*),
                                  void* given) {
   TIDEMARK_NEXT(pthread_create);
-  if (draw(Call::thread, 2) != 0) return EAGAIN;
+  if (draw(Call::thread, 24) != 0) return EAGAIN;
   return pthread_create_next(made, how, run, given);
 }
 

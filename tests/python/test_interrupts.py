@@ -1,14 +1,17 @@
 """Ctrl-C and time-outs in the middle of long work; Python's other threads meanwhile."""
 
 import gc
+import itertools
 import signal
 import threading
 import time
 
+import long_calls
 import numpy as np
 import pytest
 
 import tidemark as tf
+from tidemark import _tidemark
 
 pytestmark = pytest.mark.unwatched
 
@@ -48,6 +51,15 @@ def count_to(n):
     return i
 
 
+def count_to_many(n):
+    return count_to(n + 10**10)
+
+
+def endless():
+    """Looks for an element for good."""
+    return tf.data.Dataset.range(10**12).filter(lambda x: x < 0)
+
+
 @tf.function
 def multiply_often(a, times):
     for _ in tf.range(times):
@@ -79,7 +91,16 @@ WORK = {
         lambda: [tf.ones([64, 128, 128, 64]), tf.ones([5, 5, 64, 128])],
         lambda x, f: tf.nn.conv2d(x, f, 1, "SAME"),
     ),
-    "a pipeline": (lambda: [tf.data.Dataset.range(10**9).filter(lambda x: x < 0)], list),
+    "a pipeline": (lambda: [endless()], list),
+    "a pipeline ahead": (lambda: [endless().prefetch(2)], list),
+    "a pipeline of several threads": (
+        lambda: [tf.data.Dataset.range(4).map(count_to_many, num_parallel_calls=2)],
+        list,
+    ),
+    "pipelines in pipelines": (
+        lambda: [endless().prefetch(2).map(lambda x: x, num_parallel_calls=2).prefetch(2)],
+        list,
+    ),
 }
 
 
@@ -89,6 +110,52 @@ def test_control_c_ends_long_work(name):
     given = make()
     assert interrupted(lambda: work(*given)) < SOON
     assert tf.reduce_sum(tf.ones([300, 300])).numpy() == 90000  # and the next op is as ever
+
+
+# Those that go on for longer where inputs are large: they change a table, or hold its lock.
+UNSTOPPED = {"table_insert", "table_find", "table_remove", "table_export"}
+PROMISED = 0.1
+# Other tests load libraries with ops of their own, later.
+OWN_OPS = {op["name"]: op for op in _tidemark.list_ops()}
+
+
+@pytest.fixture
+def one_thread():
+    before = _tidemark.set_num_threads(1)
+    yield
+    _tidemark.set_num_threads(before)
+
+
+def longest_pause(work):
+    """The most seconds of this thread's own time between two runs of a signal's handler, which long
+    work runs when it looks whether to stop. What else the machine does does not count."""
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.thread_time()))
+    seen.append(time.thread_time())
+    signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    try:
+        work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    seen.append(time.thread_time())
+    return max(b - a for a, b in itertools.pairwise(seen))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(long_calls.CALLS.keys() - UNSTOPPED))
+def test_long_calls_look_whether_to_stop(one_thread, name):
+    work = long_calls.CALLS[name]()
+    assert min(longest_pause(work) for _ in range(2)) < PROMISED
+
+
+def test_there_is_a_long_call_of_every_op():
+    called = {name.split()[0] for name in long_calls.CALLS}
+    left_out = {
+        name for name, op in OWN_OPS.items()
+        if name not in called and not (op["elementwise"] or op["cheap"] or op["stateful"])
+    }  # fmt: skip
+    assert left_out == long_calls.BRIEF
 
 
 def test_nothing_is_left_behind():
@@ -118,6 +185,33 @@ def test_a_variable_is_old_or_new_as_a_whole():
         interrupted(work, after=0.15)
         values = v.numpy()
         assert values.min() == values.max()
+
+
+BUSY = {
+    "ahead": lambda: endless().prefetch(2),
+    "several threads": lambda: tf.data.Dataset.range(9).map(count_to_many, num_parallel_calls=2),
+}
+
+
+@pytest.mark.parametrize("name", BUSY)
+def test_a_pipeline_goes_though_its_threads_are_busy(name):
+    iterator = iter(BUSY[name]())
+    time.sleep(0.1)
+    start = time.perf_counter()
+    del iterator
+    gc.collect()
+    assert time.perf_counter() - start < SOON
+
+
+def test_a_pipeline_goes_on_after_an_interrupt():
+    wanted = [0, 1, 2]
+
+    def slow(n):
+        return n + 0 * count_to(3 * 10**6 + 0 * n)
+
+    iterator = iter(tf.data.Dataset.range(3).map(slow, num_parallel_calls=2).prefetch(1))
+    interrupted(lambda: next(iterator), after=0.05)
+    assert [int(one) for one in iterator] == wanted
 
 
 def test_other_handlers_run_and_the_work_goes_on():

@@ -3,6 +3,8 @@
 import http.client
 import json
 import os
+import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ import time
 import numpy as np
 import pytest
 import serving
+import test_onnx
 
 import tidemark as tf
 
@@ -109,6 +112,38 @@ def test_a_folder_that_is_away_for_a_moment_unloads_nothing(tmp_path):
         serving.save_linear(models / "other")
         server.wait_for(lambda: server.predict("other", ROW).status == 200)
         assert not [line for line in server.read_log() if "unloaded" in line]
+
+
+def start_without_thread(folder, number, library):
+    """Status and last words of a server for which that thread does not start. One that runs all the
+    same is told to end."""
+    command = [serving.program(), "--models", str(folder), "--port", "0", "--drain-timeout", "1"]
+    environment = {**os.environ, "LD_PRELOAD": str(library), "FAIL_THREAD": str(number)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        said = ""
+        for line in process.stderr:
+            said = line
+            if "ready on" in line:
+                process.send_signal(signal.SIGTERM)
+        return process.wait(20), said
+    finally:
+        process.kill()
+        process.stderr.close()
+
+
+def test_a_server_without_threads_says_so_and_ends(linear):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    library = next(root.glob("build*/**/libfail_thread.so"), None)
+    if library is None:
+        pytest.skip("no libfail_thread.so: it comes with the C++ tests")
+    statuses = set()
+    for number in range(1, 40, 2):
+        status, said = start_without_thread(linear, number, library)
+        statuses.add(status)
+        if status != 0:
+            assert status == 2 and "cannot start a thread" in said, (number, status, said)
+    assert statuses == {0, 2}
 
 
 # --- bytes ---------------------------------------------------------------------------------------
@@ -410,6 +445,57 @@ def test_a_server_that_is_still_loading_ends_when_told(linear):
     finally:
         process.kill()
         process.stderr.close()
+
+
+def save_external(folder, size):
+    """An ONNX model that adds ones, in a file of their own."""
+    version = folder / "1"
+    version.mkdir(parents=True)
+    np.ones(size, np.float32).tofile(version / "weights.bin")
+    weight = test_onnx.tensor("w", np.ones(size, np.float32), {"location": "weights.bin"})
+    one = [test_onnx.value_info(name, [size]) for name in "xy"]
+    add = test_onnx.node("Add", ["x", "w"], ["y"])
+    (version / "model.onnx").write_bytes(test_onnx.model_bytes([add], one[:1], one[1:], [weight]))
+    return version
+
+
+def test_weights_that_are_cut_short_while_they_are_served_end_nobody(linear):
+    """Pages of a mapped file that are no longer there would end the process."""
+    size = 50_000
+    version = save_external(linear / "onnx", size)
+    with serving.Server(linear) as server:
+        body = {"inputs": [1.0] * size}
+        assert server.predict("onnx", body).json["outputs"] == [2.0] * size
+        os.truncate(version / "weights.bin", 0)
+        assert server.predict("onnx", body).json["outputs"] == [2.0] * size
+        assert server.predict("linear", ROW).status == 200
+
+
+def test_a_fifo_as_weights_is_told(linear):
+    version = save_external(linear / "onnx", 4)
+    (version / "weights.bin").unlink()
+    os.mkfifo(version / "weights.bin")
+    with serving.Server(linear, "--load-timeout", "2") as server:
+        status = server.get("/v1/models/onnx").json["model_version_status"][0]
+        assert status["state"] == "END" and "plain file" in status["status"]["error_message"]
+        assert server.predict("linear", ROW).status == 200
+
+
+def test_what_failed_for_want_of_room_is_loaded_when_there_is_room(tmp_path):
+    def add(x):
+        return x + np.arange(1000, dtype=np.float32)
+
+    for name in ("one", "two"):
+        save(tmp_path / name, add, tf.TensorSpec([1000], tf.float32, "x"))
+    with serving.Server(tmp_path, "--max-weights", "6000") as server:
+        states = {name: server.get(f"/v1/models/{name}").status for name in ("one", "two")}
+        assert set(states.values()) == {200}
+        body = {"inputs": [1.0] * 1000}
+        served = {n for n in states if server.predict(n, body).status == 200}
+        assert len(served) == 1
+        (left,) = states.keys() - served
+        shutil.rmtree(tmp_path / served.pop())
+        server.wait_for(lambda: server.predict(left, body).status == 200)
 
 
 def test_models_do_not_read_files_unless_allowed(tmp_path):

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace tidemark {
 
@@ -80,6 +81,13 @@ class TIDEMARK_API Stream {
   virtual void follow(Moment moment) = 0;
 };
 
+/// As a device's driver tells it.
+struct TakenMemory {
+  size_t bytes = 0;
+  std::optional<size_t>
+      by_this_process;  ///< pages and what the driver itself needs; not known: none
+};
+
 class TIDEMARK_API Accelerator : public Backend {
  public:
   /// All the bytes the device has.
@@ -88,6 +96,8 @@ class TIDEMARK_API Accelerator : public Backend {
   virtual size_t page_bytes() const = 0;
   /// Buffers begin at multiples of this.
   virtual size_t alignment() const = 0;
+  /// What of the capacity is not free, by whomever it is used; nullopt: nobody but us uses it.
+  virtual std::optional<TakenMemory> taken() const { return std::nullopt; }
 
   /// Address space for as long as the process runs; null: refused.
   virtual void* reserve(size_t bytes) = 0;

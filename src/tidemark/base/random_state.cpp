@@ -7,7 +7,7 @@ namespace tidemark::random_state {
 
 namespace {
 
-constexpr uint64_t kDefaultSeed = 87654321;  // TensorFlow's, for op seeds without a global one
+constexpr int64_t kDefaultSeed = 87654321;  // TensorFlow's, for op seeds without a global one
 /// Op seeds whose position is remembered; a program that uses more starts them again.
 constexpr size_t kMostOpSeeds = 1 << 16;
 
@@ -17,6 +17,13 @@ uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
+}
+
+/// TensorFlow keeps seeds in so many values; its draws know no others.
+constexpr uint64_t kSeedsBelow = 0x7fffffff;
+uint64_t kept_small(int64_t seed) {
+  const int64_t rest = seed % static_cast<int64_t>(kSeedsBelow);
+  return static_cast<uint64_t>(rest < 0 ? rest + static_cast<int64_t>(kSeedsBelow) : rest);
 }
 
 uint64_t entropy() {
@@ -63,7 +70,8 @@ PositionsScope::~PositionsScope() { positions_of_session = outer_; }
 RandomStream reserve(std::optional<int64_t> op_seed, uint64_t blocks) {
   if (op_seed && positions_of_session) {
     const uint64_t begin = positions_of_session->advance(*op_seed, blocks);
-    return {mixed(kDefaultSeed), begin, mixed(static_cast<uint32_t>(*op_seed)) | 1};
+    return {mixed(static_cast<uint64_t>(kDefaultSeed)), begin,
+            mixed(static_cast<uint32_t>(*op_seed)) | 1};
   }
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -76,8 +84,9 @@ RandomStream reserve(std::optional<int64_t> op_seed, uint64_t blocks) {
   uint64_t& next = s.next_of_op_seed[*op_seed];
   const uint64_t begin = next;
   next += blocks;
-  const uint64_t key = s.seed ? s.key : mixed(kDefaultSeed);
-  return {key, begin, mixed(static_cast<uint64_t>(*op_seed)) | 1};
+  const uint64_t first = kept_small(s.seed.value_or(kDefaultSeed));
+  const uint64_t second = kept_small(*op_seed);
+  return {first, begin, first == 0 && second == 0 ? kSeedsBelow : second};
 }
 
 }  // namespace tidemark::random_state

@@ -26,9 +26,33 @@ inline constexpr int64_t kBlocksPerGroup = 16;
 /// Elements of a group: 64 of up to 32 bits, or 32 of 64 bits.
 constexpr int64_t random_group(DType dtype) { return size_of(dtype) == 8 ? 32 : 64; }
 
-/// The stream of a stateless draw; the same seeds always give the same numbers.
+/// One block of Philox 4x32-10 (Salmon et al., 2011).
+struct RandomBlock {
+  uint32_t word[4];
+};
+constexpr RandomBlock random_block(uint64_t key, uint64_t counter_low, uint64_t counter_high) {
+  uint32_t c[4] = {static_cast<uint32_t>(counter_low), static_cast<uint32_t>(counter_low >> 32),
+                   static_cast<uint32_t>(counter_high), static_cast<uint32_t>(counter_high >> 32)};
+  uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t p0 = uint64_t{c[0]} * 0xd2511f53u, p1 = uint64_t{c[2]} * 0xcd9e8d57u;
+    c[0] = static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0;
+    c[1] = static_cast<uint32_t>(p1);
+    c[2] = static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1;
+    c[3] = static_cast<uint32_t>(p0);
+    k0 += 0x9e3779b9u;
+    k1 += 0xbb67ae85u;
+  }
+  return {{c[0], c[1], c[2], c[3]}};
+}
+
+/// The stream of a stateless draw; the same seeds always give the same numbers. Key and counter
+/// are the block of TensorFlow's own key at the seeds, so that a stateful draw of the seeds that
+/// this block spells is the same draw.
 constexpr RandomStream stateless_stream(uint64_t seed_0, uint64_t seed_1) {
-  return {seed_0, 0, seed_1};
+  const RandomBlock mixed = random_block(0x02461e293ec8f720u, seed_0, seed_1);
+  return {uint64_t{mixed.word[1]} << 32 | mixed.word[0], 0,
+          uint64_t{mixed.word[3]} << 32 | mixed.word[2]};
 }
 
 namespace random_state {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -145,9 +146,7 @@ class Pool {
     int sleeping;
     {
       std::lock_guard lock(mutex_);
-      while (static_cast<int>(workers_.size()) < threads - 1) {
-        workers_.emplace_back([this, n = static_cast<int>(workers_.size()) + 1] { serve(n); });
-      }
+      add_workers(threads - 1);
       jobs_.push_back(&job);
       posted_.fetch_add(1, std::memory_order_release);
       sleeping = sleeping_;
@@ -179,6 +178,17 @@ class Pool {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// As many as the system has threads for: with none the caller does all by itself. The mutex is
+  /// held.
+  void add_workers(int wanted) {
+    try {
+      while (static_cast<int>(workers_.size()) < wanted) {
+        workers_.emplace_back([this, n = static_cast<int>(workers_.size()) + 1] { serve(n); });
+      }
+    } catch (const std::system_error&) {
+    }
+  }
 
   /// True iff the brief work before this one was started a moment ago: more is likely to come.
   bool follows_quickly() {

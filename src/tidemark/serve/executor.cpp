@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/serve/threads.h"
 
 namespace tidemark::serve {
 
@@ -145,18 +146,25 @@ struct Executor::Run {
 
 Executor::Executor(ExecutorOptions options) : options_(options) {
   options_.slots = std::max(1, options_.slots);
-  for (int i = 0; i < options_.slots + most_moved(); ++i) {
-    threads_.emplace_back([this] { work_on_small(); });
-  }
-  for (int i = 0; i < large_slots(); ++i) {
-    threads_.emplace_back([this] { work_on_large(); });
-  }
-  for (int i = 0; i < kChoreThreads; ++i) {
-    threads_.emplace_back([this] { work_on_chores(); });
+  try {
+    for (int i = 0; i < options_.slots + most_moved(); ++i) {
+      add_thread(threads_, [this] { work_on_small(); });
+    }
+    for (int i = 0; i < large_slots(); ++i) {
+      add_thread(threads_, [this] { work_on_large(); });
+    }
+    for (int i = 0; i < kChoreThreads; ++i) {
+      add_thread(threads_, [this] { work_on_chores(); });
+    }
+  } catch (...) {
+    end_threads();  // those that run already
+    throw;
   }
 }
 
-Executor::~Executor() {
+Executor::~Executor() { end_threads(); }
+
+void Executor::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     is_draining_ = is_ending_ = true;

@@ -84,6 +84,7 @@ class Executor {
   int most_moved() const { return options_.slots + 2; }
   bool try_take_slot();
   void free_slot();
+  void end_threads();
   bool run_here(Job& job);
   void enqueue(Job job);
   static bool is_large(const Job& job);

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tidemark/serve/http_session.h"
+#include "tidemark/serve/threads.h"
 
 namespace tidemark::serve {
 
@@ -101,7 +102,7 @@ void HttpServer::start() {
   }
   state.accept();
   for (net::io_context& context : state.contexts) {
-    state.threads.emplace_back([&context] {
+    add_thread(state.threads, [&context] {
       const auto stay = net::make_work_guard(context);
       run_for_good(context);
     });

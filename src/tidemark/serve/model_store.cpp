@@ -12,16 +12,21 @@
 #include <filesystem>
 
 #include "tidemark/base/interrupt.h"
-#include "tidemark/io/model_format.h"
-#include "tidemark/io/tensor_file.h"
+#include "tidemark/io/model_folder.h"
+#include "tidemark/serve/api.h"
 #include "tidemark/serve/json.h"
 #include "tidemark/serve/status.h"
+#include "tidemark/serve/threads.h"
 
 namespace tidemark::serve {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Between two attempts to load a version: from one look to the next at first, twice as long each
+/// time.
+constexpr std::chrono::seconds kLongestPause{60};
 
 /// -1: the name is no version.
 int64_t version_from(std::string_view name) {
@@ -31,41 +36,24 @@ int64_t version_from(std::string_view name) {
 }
 
 std::string file_of(const std::string& folder, int64_t version) {
-  return (fs::path(folder) / std::to_string(version) / io::kModelFileName).string();
+  return io::find_model((fs::path(folder) / std::to_string(version)).string()).file;
 }
 
-/// Thrown where the system does not say what is in a folder.
-struct Unreadable {
-  std::string what;
-};
-
-/// Differs when the file was replaced; empty: there is none.
+/// Differs when the file was replaced; empty: there is none. Throws UnavailableError.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return {};
-    throw Unreadable{message(path, ": ", std::strerror(errno))};
+    fail<io::UnavailableError>("cannot look at ", path, ": ", std::strerror(errno));
   }
   return message(static_cast<uint64_t>(status.st_ino), ".", status.st_size, ".",
                  status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
 
-/// The names in a folder. Throws Unreadable.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator at(folder, error);
-  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
-  }
-  if (error) throw Unreadable{message(folder, ": ", error.message())};
-  return names;
-}
-
-/// number → stamp of the newest versions there are. Throws Unreadable.
+/// number → stamp of the newest versions there are. Throws UnavailableError.
 std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
   std::map<int64_t, std::string> found;
-  for (const std::string& name : names_in(model.folder)) {
+  for (const std::string& name : io::names_in(model.folder)) {
     const int64_t version = version_from(name);
     const auto& only = model.only_versions;
     if (version < 0) continue;
@@ -111,7 +99,7 @@ ModelStore::~ModelStore() { is_ending_ = true; }
 void ModelStore::start() {
   constexpr int kLoaders = 4;
   for (int i = 0; i < kLoaders; ++i) {
-    threads_.emplace_back([this](const std::stop_token& stop) { load_waiting(stop); });
+    add_thread(threads_, [this](const std::stop_token& stop) { load_waiting(stop); });
   }
   poll();
   {
@@ -120,11 +108,16 @@ void ModelStore::start() {
     first_.insert(updating_.begin(), updating_.end());
     if (first_.empty()) is_ready_ = true;
   }
-  threads_.emplace_back([this](const std::stop_token& stop) { look_after(stop); });
+  add_thread(threads_, [this](const std::stop_token& stop) { look_after(stop); });
+}
+
+Clock::duration ModelStore::poll_pause() const {
+  return std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::max(0.05, options_.poll_seconds)));
 }
 
 void ModelStore::look_after(const std::stop_token& stop) {
-  const auto pause = std::chrono::duration<double>(std::max(0.05, options_.poll_seconds));
+  const Clock::duration pause = poll_pause();
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(tasks_mutex_);
@@ -144,7 +137,11 @@ void ModelStore::load_waiting(const std::stop_token& stop) {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    task();
+    try {
+      task();
+    } catch (const std::exception& error) {  // no memory; the next look begins anew
+      log(message("what is served stays as it is: ", error.what()));
+    }
   }
 }
 
@@ -205,19 +202,19 @@ bool ModelStore::is_ready() const {
   return true;
 }
 
-/// Throws Unreadable.
+/// Throws UnavailableError.
 std::map<std::string, ModelOptions> ModelStore::wanted_models() const {
   std::map<std::string, ModelOptions> wanted;
   for (const ModelOptions& model : options_.models) wanted.emplace(model.name, model);
   if (options_.models_folder.empty()) return wanted;
-  for (const std::string& name : names_in(options_.models_folder)) {
+  for (const std::string& name : io::names_in(options_.models_folder)) {
     ModelOptions model = options_.defaults;
     model.name = name;
     model.folder = (fs::path(options_.models_folder) / name).string();
     std::error_code error;
     const bool is_folder = fs::is_directory(model.folder, error);
     if (error && error != std::errc::no_such_file_or_directory) {
-      throw Unreadable{message(model.folder, ": ", error.message())};
+      io::fail_unreadable(model.folder, error);
     }
     if (!is_folder) continue;
     const auto labels = options_.labels.find(model.name);
@@ -235,9 +232,9 @@ void ModelStore::poll() {
   try {
     wanted = wanted_models();
     if (is_unreadable_.exchange(false)) log("the models' folder can be read again");
-  } catch (const Unreadable& failed) {
+  } catch (const io::UnavailableError& failed) {
     if (!is_unreadable_.exchange(true)) {
-      log("cannot look at the models' folder; what is served stays as it is: " + failed.what);
+      log(message("what is served stays as it is: ", failed.what()));
     }
     return;
   }
@@ -275,7 +272,10 @@ void ModelStore::update(const std::string& name) {
     const std::shared_lock lock(mutex_);
     const auto at = models_.find(name);
     if (at == models_.end()) return;
-    for (const auto& [number, version] : at->second.versions) known.emplace(number, version.stamp);
+    const Clock::time_point now = Clock::now();
+    for (const auto& [number, version] : at->second.versions) {
+      known.emplace(number, version.retry <= now ? "" : version.stamp);
+    }
     is_unloaded = at->second.is_unloaded;
     is_wanted = at->second.is_wanted;
     options = at->second.options;
@@ -283,7 +283,7 @@ void ModelStore::update(const std::string& name) {
   if (!is_wanted) return drop_all(name);
   try {
     if (!is_unloaded) found = versions_in(options);
-  } catch (const Unreadable&) {
+  } catch (const io::UnavailableError&) {
     return;
   }
   const auto drop_others = [&] {
@@ -306,9 +306,7 @@ void ModelStore::update(const std::string& name) {
 }
 
 size_t ModelStore::check_room(const std::string& folder, const std::string& name) {
-  const io::TensorFile file((fs::path(folder) / io::kModelFileName).string());
-  size_t wanted = 0;
-  for (const auto& [key, entry] : file.entries()) wanted += entry.bytes;
+  const size_t wanted = io::weight_bytes_in(folder);
   const std::lock_guard lock(room_mutex_);
   size_t taken = loading_bytes_;
   for (const auto& one : loaded()) taken += one->model.weight_bytes();
@@ -369,8 +367,12 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
     const std::unique_lock lock(mutex_);
     Model& model = models_.at(name);
     Version& version = model.versions[number];
+    // One that is tried again is not waited for: it stays failed meanwhile.
+    if (version.stamp != stamp) {
+      version.status = {number, VersionState::loading, {}, Code::unknown};
+      version.pause = Clock::duration(0);
+    }
     version.stamp = stamp;
-    version.status = {number, VersionState::loading, {}, Code::unknown};
     if (options_.reload == Reload::swap) version.servable.reset();
     options = model.options;
   }
@@ -384,11 +386,10 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
     size_t plan = 0;
     SavedModel model = read_version(name, folder, options, plan);
     made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
-  } catch (const Error& failed) {
-    error = failed.what();
-    code = failed.code();
-  } catch (const std::exception& failed) {
-    error = failed.what();
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception());
+    error = failure.text;
+    code = failure.code;
   }
   log(made ? message("loaded ", name, " version ", number, ", ", made->model.weight_bytes(),
                      " bytes of weights, ", made->plan_bytes, " bytes a slot")
@@ -405,6 +406,11 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
     version.status.state = made                          ? VersionState::available
                            : version.servable != nullptr ? VersionState::available
                                                          : VersionState::failed;
+    const bool is_retried = !made && io::may_pass(code);
+    version.pause = is_retried
+                        ? std::min<Clock::duration>(2 * version.pause + poll_pause(), kLongestPause)
+                        : Clock::duration(0);
+    version.retry = is_retried ? Clock::now() + version.pause : Clock::time_point::max();
     if (made) before = std::exchange(version.servable, made);
   }
   before.reset();

@@ -92,6 +92,9 @@ class ModelStore {
     VersionStatus status;
     std::shared_ptr<const Servable> servable;
     std::string stamp;  // tells a file that was replaced
+    /// Where loading it failed for what may pass: when to try again, and the pause before that.
+    Clock::time_point retry = Clock::time_point::max();
+    Clock::duration pause{0};
   };
   struct Model {
     ModelOptions options;
@@ -101,6 +104,7 @@ class ModelStore {
   };
   class Turn;
 
+  Clock::duration poll_pause() const;
   void look_after(const std::stop_token& stop);
   void load_waiting(const std::stop_token& stop);
   /// Puts the update of the model into the queue, unless it is there.

@@ -4,6 +4,7 @@
 #include "tidemark/serve/json.h"
 #include "tidemark/serve/reserved_memory.h"
 #include "tidemark/serve/sandbox.h"
+#include "tidemark/serve/threads.h"
 
 namespace tidemark::serve {
 
@@ -219,8 +220,11 @@ void Server::drain() {
   is_draining_ = true;
   executor_.refuse_new();
   http_.refuse_new();
-  std::jthread calls;
-  if (grpc_) calls = std::jthread([&] { grpc_->drain(end + grace); });
+  std::vector<std::jthread> calls;
+  try {
+    if (grpc_) add_thread(calls, [&] { grpc_->drain(end + grace); });
+  } catch (const ResourceExhaustedError&) {  // calls are waited for below, with all other requests
+  }
   if (http_.wait_until_idle(end) && executor_.wait_until_idle(end)) return;
   executor_.stop();
   http_.wait_until_idle(Clock::now() + grace);

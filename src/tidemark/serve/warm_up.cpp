@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 
+#include "tidemark/io/file_system.h"
 #include "tidemark/serve/predict_body.h"
 #include "tidemark/serve/status.h"
 
@@ -100,10 +101,13 @@ void visit_saved_requests(const SavedModel& model, const std::string& folder, co
   constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
   const std::filesystem::path path = std::filesystem::path(folder) / "warmup.jsonl";
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return;
-  if (!std::filesystem::is_regular_file(path, error)) fail("warmup.jsonl is no plain file");
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return;
+  if (error) io::fail_unreadable(path.string(), error);
+  if (!std::filesystem::is_regular_file(status)) fail("warmup.jsonl is no plain file");
   const uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error || bytes > kMostBytes) {
+  if (error) io::fail_unreadable(path.string(), error);
+  if (bytes > kMostBytes) {
     fail("warmup.jsonl has ", bytes, " bytes; at most ", kMostBytes, " are read");
   }
   std::ifstream file(path.string());

@@ -3,6 +3,7 @@
 
 #include "tidemark/base/codecs/gif_blocks.h"
 #include "tidemark/base/codecs/image_header.h"
+#include "tidemark/base/interrupt.h"
 
 namespace tidemark::codecs {
 
@@ -51,7 +52,9 @@ bool expand(const GifFrame& frame, Put put) {
   int bits = frame.code_bits + 1;
   uint8_t first = 0;
   BlockBits in(frame.blocks);
+  unsigned codes = 0;
   for (unsigned code; in.take(bits, code);) {
+    if (++codes % 256 == 0) check_interrupt();
     if (code == clear) {
       next = clear + 2;
       bits = frame.code_bits + 1;

@@ -3,6 +3,7 @@
 #include <tidemark/error.h>
 
 #include "tidemark/base/codecs/gif_blocks.h"
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/settings.h"
 
 namespace tidemark::codecs {
@@ -158,6 +159,7 @@ void decode_bmp(std::string_view op, std::string_view file, const ImageHeader& h
   }
   const bool top_down = static_cast<int32_t>(little32(file, 22)) < 0;
   for (int64_t y = 0; y < header.height; ++y) {
+    check_interrupt();
     const int64_t source = top_down ? y : header.height - 1 - y;
     const char* from = file.data() + offset + source * row_bytes;
     for (int64_t x = 0; x < header.width; ++x, from += channels, out += channels) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/plugin.h"
 
 namespace tidemark::codecs {
@@ -16,11 +17,29 @@ const TidemarkCodecTable& table() {
   return *opened;
 }
 
+Caller::Caller() : TidemarkCodecCaller{} {
+  must_stop = [](TidemarkCodecCaller* caller) {
+    try {  // nothing is thrown through functions of C
+      check_interrupt();
+    } catch (...) {
+      static_cast<Caller*>(caller)->stopped = std::current_exception();
+      return 1;
+    }
+    return 0;
+  };
+}
+
+bool Caller::has_failed(int status) const {
+  if (stopped) std::rethrow_exception(stopped);
+  return status != 0;
+}
+
 size_t inflated_size(std::string_view op, std::string_view compressed, bool is_gzip) {
-  char error[TIDEMARK_CODEC_ERROR_SIZE];
+  Caller caller;
   size_t size = 0;
-  if (table().inflate({compressed.data(), compressed.size()}, is_gzip, nullptr, 0, &size, error)) {
-    fail<InvalidArgumentError>("[", op, "] ", error);
+  if (caller.has_failed(table().inflate({compressed.data(), compressed.size()}, is_gzip, nullptr, 0,
+                                        &size, &caller))) {
+    fail<InvalidArgumentError>("[", op, "] ", caller.error);
   }
   return size;
 }

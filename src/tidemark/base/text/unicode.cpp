@@ -8,6 +8,8 @@
 #include <cctype>
 #include <string>
 
+#include "tidemark/base/serial_for.h"
+
 namespace tidemark::text {
 
 namespace {
@@ -83,14 +85,22 @@ Encoding encoding_from_name(std::string_view op, std::string_view name) {
 }
 
 int64_t count_utf8(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return !is_utf8_continuation(c); });
+  int64_t count = 0;
+  serial_for(
+      static_cast<int64_t>(text.size()),
+      [&](int64_t begin, int64_t end) {
+        count += std::count_if(text.begin() + begin, text.begin() + end,
+                               [](char c) { return !is_utf8_continuation(c); });
+      },
+      1 << 20);
+  return count;
 }
 
 size_t advance_utf8(std::string_view text, size_t from, int64_t steps, int64_t* missing) {
   while (steps > 0 && from < text.size()) {
     do ++from;
     while (from < text.size() && is_utf8_continuation(text[from]));
-    --steps;
+    if (--steps % (1 << 16) == 0) check_interrupt();
   }
   if (missing) *missing = steps;
   return from;

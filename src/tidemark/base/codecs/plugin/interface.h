@@ -1,11 +1,17 @@
 /* Where libtidemark and libtidemark_codecs meet: plain C, so that neither links the other. Every
-   function returns 0, or another number with the reason in `error`, cut to fit. */
+   function returns 0, or another number with the reason in its caller's `error`, cut to fit. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { TIDEMARK_CODEC_ERROR_SIZE = 200 };
+
+struct TidemarkCodecCaller {
+  char error[TIDEMARK_CODEC_ERROR_SIZE];
+  /* Asked between lines and blocks: not 0 stops the function, which fails then. */
+  int (*must_stop)(struct TidemarkCodecCaller*);
+};
 
 struct TidemarkBytes {
   const char* data;
@@ -31,15 +37,16 @@ struct TidemarkJpegEncoding {
 struct TidemarkCodecTable {
   /* Pixels of height x width x channels, 8 or 16 bits each in the machine's order. */
   int (*decode_png)(struct TidemarkBytes file, int channels, int bits, int width, int height,
-                    void* out, char* error);
+                    void* out, struct TidemarkCodecCaller* caller);
   int (*decode_jpeg)(struct TidemarkBytes file, const struct TidemarkJpegOptions* options,
-                     int width, int height, void* out, char* error);
+                     int width, int height, void* out, struct TidemarkCodecCaller* caller);
   /* Write at most `capacity` bytes and say how many. */
   int (*encode_png)(const void* pixels, int width, int height, int channels, int bits,
-                    int compression, char* out, size_t capacity, size_t* written, char* error);
+                    int compression, char* out, size_t capacity, size_t* written,
+                    struct TidemarkCodecCaller* caller);
   int (*encode_jpeg)(const void* pixels, const struct TidemarkJpegEncoding* encoding, char* out,
-                     size_t capacity, size_t* written, char* error);
+                     size_t capacity, size_t* written, struct TidemarkCodecCaller* caller);
   /* Decompresses zlib's format or gzip's; a null `out` only counts. */
   int (*inflate)(struct TidemarkBytes compressed, int is_gzip, char* out, size_t capacity,
-                 size_t* written, char* error);
+                 size_t* written, struct TidemarkCodecCaller* caller);
 };

@@ -15,18 +15,26 @@ constexpr long kMaxMemory = 1L << 30;
 struct ErrorState {
   jpeg_error_mgr manager;  // first: libjpeg knows the state by it
   std::jmp_buf out;
-  char* error;
+  TidemarkCodecCaller* caller;
 };
 
 void on_error(j_common_ptr common) {
   auto* state = reinterpret_cast<ErrorState*>(common->err);
   char message[JMSG_LENGTH_MAX];
   common->err->format_message(common, message);
-  std::snprintf(state->error, TIDEMARK_CODEC_ERROR_SIZE, "%s", message);
+  std::snprintf(state->caller->error, TIDEMARK_CODEC_ERROR_SIZE, "%s", message);
   std::longjmp(state->out, 1);
 }
 
 void on_message(j_common_ptr, int level) { (void)level; }
+
+/// Called by libjpeg between lines of blocks, in each of an image's passes.
+void on_progress(j_common_ptr common) {
+  auto* state = reinterpret_cast<ErrorState*>(common->err);
+  if (!state->caller->must_stop(state->caller)) return;
+  std::snprintf(state->caller->error, TIDEMARK_CODEC_ERROR_SIZE, "stopped");
+  std::longjmp(state->out, 1);
+}
 
 // --- reading ------------------------------------------------------------------------------------
 
@@ -143,7 +151,8 @@ void start(j_compress_ptr jpeg) {
 
 boolean when_full(j_compress_ptr jpeg) {
   auto* state = reinterpret_cast<ErrorState*>(jpeg->err);
-  std::snprintf(state->error, TIDEMARK_CODEC_ERROR_SIZE, "the result is larger than expected");
+  std::snprintf(state->caller->error, TIDEMARK_CODEC_ERROR_SIZE,
+                "the result is larger than expected");
   std::longjmp(state->out, 1);
 }
 
@@ -185,19 +194,22 @@ void write_image(jpeg_compress_struct& jpeg, const JSAMPLE* pixels,
 }  // namespace
 
 int decode_jpeg(TidemarkBytes file, const TidemarkJpegOptions* options, int width, int height,
-                void* out, char* error) {
+                void* out, TidemarkCodecCaller* caller) {
   jpeg_decompress_struct jpeg;
   ErrorState errors;
   Source source;
+  jpeg_progress_mgr progress{};
   jpeg.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = on_error;
   errors.manager.emit_message = on_message;
-  errors.error = error;
+  errors.caller = caller;
   if (setjmp(errors.out)) {
     jpeg_destroy_decompress(&jpeg);
     return 1;
   }
   jpeg_create_decompress(&jpeg);
+  progress.progress_monitor = on_progress;
+  jpeg.progress = &progress;
   jpeg.mem->max_memory_to_use = kMaxMemory;
   source.manager = {};
   source.manager.init_source = nothing;
@@ -214,25 +226,28 @@ int decode_jpeg(TidemarkBytes file, const TidemarkJpegOptions* options, int widt
   configure(lines);
   jpeg_start_decompress(&jpeg);
   const char* wrong = size_differs(lines) ? "the size of the image changed" : read_lines(lines);
-  if (wrong) std::snprintf(error, TIDEMARK_CODEC_ERROR_SIZE, "%s", wrong);
+  if (wrong) std::snprintf(caller->error, TIDEMARK_CODEC_ERROR_SIZE, "%s", wrong);
   jpeg_destroy_decompress(&jpeg);
   return wrong != nullptr;
 }
 
 int encode_jpeg(const void* pixels, const TidemarkJpegEncoding* encoding, char* out,
-                size_t capacity, size_t* written, char* error) {
+                size_t capacity, size_t* written, TidemarkCodecCaller* caller) {
   jpeg_compress_struct jpeg;
   ErrorState errors;
   Destination to;
+  jpeg_progress_mgr progress{};
   jpeg.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = on_error;
   errors.manager.emit_message = on_message;
-  errors.error = error;
+  errors.caller = caller;
   if (setjmp(errors.out)) {
     jpeg_destroy_compress(&jpeg);
     return 1;
   }
   jpeg_create_compress(&jpeg);
+  progress.progress_monitor = on_progress;
+  jpeg.progress = &progress;
   to.manager.init_destination = start;
   to.manager.empty_output_buffer = when_full;
   to.manager.term_destination = finish;

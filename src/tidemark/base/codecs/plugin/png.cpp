@@ -14,12 +14,12 @@ struct PngState {
   size_t at;
   char* out;
   size_t capacity;
-  char* error;
+  TidemarkCodecCaller* caller;
 };
 
 void on_error(png_structp png, png_const_charp message) {
   auto* state = static_cast<PngState*>(png_get_error_ptr(png));
-  std::snprintf(state->error, TIDEMARK_CODEC_ERROR_SIZE, "%s", message);
+  std::snprintf(state->caller->error, TIDEMARK_CODEC_ERROR_SIZE, "%s", message);
   png_longjmp(png, 1);
 }
 
@@ -40,6 +40,12 @@ void on_write(png_structp png, png_bytep from, png_size_t size) {
 }
 
 void on_flush(png_structp) {}
+
+/// Before each line.
+void look(png_structp png) {
+  TidemarkCodecCaller* caller = static_cast<PngState*>(png_get_io_ptr(png))->caller;
+  if (caller->must_stop(caller)) png_error(png, "stopped");
+}
 
 void ask_for(png_structp png, png_infop info, int channels, int bits) {
   const int depth = png_get_bit_depth(png, info);
@@ -90,11 +96,13 @@ void read_rows(png_structp png, png_infop info, int channels, int bits, int widt
   if (row_bytes != (widen ? values : stride)) png_error(png, "rows of an unexpected length");
   for (int pass = 0; pass < passes; ++pass) {
     for (int y = 0; y < height; ++y) {
+      look(png);
       png_read_row(png, reinterpret_cast<png_bytep>(out + static_cast<size_t>(y) * stride),
                    nullptr);
     }
   }
   for (int y = 0; widen && y < height; ++y) {
+    look(png);
     char* row = out + static_cast<size_t>(y) * stride;
     for (size_t i = values; i-- > 0;) {
       const auto byte = static_cast<unsigned char>(row[i]);
@@ -107,12 +115,12 @@ void read_rows(png_structp png, png_infop info, int channels, int bits, int widt
 }  // namespace
 
 int decode_png(TidemarkBytes file, int channels, int bits, int width, int height, void* out,
-               char* error) {
-  PngState state{file, 0, nullptr, 0, error};
+               TidemarkCodecCaller* caller) {
+  PngState state{file, 0, nullptr, 0, caller};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (!info) {
-    std::snprintf(error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for libpng");
+    std::snprintf(caller->error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for libpng");
     png_destroy_read_struct(&png, nullptr, nullptr);
     return 1;
   }
@@ -130,12 +138,12 @@ int decode_png(TidemarkBytes file, int channels, int bits, int width, int height
 }
 
 int encode_png(const void* pixels, int width, int height, int channels, int bits, int compression,
-               char* out, size_t capacity, size_t* written, char* error) {
-  PngState state{{}, 0, out, capacity, error};
+               char* out, size_t capacity, size_t* written, TidemarkCodecCaller* caller) {
+  PngState state{{}, 0, out, capacity, caller};
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   if (!info) {
-    std::snprintf(error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for libpng");
+    std::snprintf(caller->error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for libpng");
     png_destroy_write_struct(&png, nullptr);
     return 1;
   }
@@ -156,6 +164,7 @@ int encode_png(const void* pixels, int width, int height, int channels, int bits
   const size_t stride =
       static_cast<size_t>(width) * static_cast<size_t>(channels) * static_cast<size_t>(bits / 8);
   for (int y = 0; y < height; ++y) {
+    look(png);
     png_write_row(png, static_cast<png_const_bytep>(pixels) + static_cast<size_t>(y) * stride);
   }
   png_write_end(png, nullptr);

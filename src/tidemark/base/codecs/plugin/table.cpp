@@ -7,11 +7,11 @@
 #include "tidemark/base/codecs/plugin/codecs.h"
 
 int inflate_bytes(TidemarkBytes compressed, int is_gzip, char* out, size_t capacity,
-                  size_t* written, char* error) {
-  constexpr size_t kMost = 1u << 30;  // zlib counts in 32 bits
+                  size_t* written, TidemarkCodecCaller* caller) {
+  constexpr size_t kMost = 1 << 20;  // at a time
   z_stream stream{};
   if (inflateInit2(&stream, is_gzip ? 16 + MAX_WBITS : MAX_WBITS) != Z_OK) {
-    std::snprintf(error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for zlib");
+    std::snprintf(caller->error, TIDEMARK_CODEC_ERROR_SIZE, "no memory for zlib");
     return 1;
   }
   unsigned char block[16384];
@@ -19,7 +19,9 @@ int inflate_bytes(TidemarkBytes compressed, int is_gzip, char* out, size_t capac
   const char* next = compressed.data;
   size_t left = compressed.size;
   int status = Z_OK;
+  bool is_stopped = false;
   while (status == Z_OK || (status == Z_STREAM_END && is_gzip && left > 0)) {
+    if ((is_stopped = caller->must_stop(caller) != 0)) break;
     if (status == Z_STREAM_END) inflateReset(&stream);  // gzip files may be joined
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));
     stream.avail_in = static_cast<uInt>(std::min(left, kMost));
@@ -36,11 +38,12 @@ int inflate_bytes(TidemarkBytes compressed, int is_gzip, char* out, size_t capac
   }
   inflateEnd(&stream);
   *written = total;
-  if (status == Z_STREAM_END && left == 0) return 0;
-  std::snprintf(error, TIDEMARK_CODEC_ERROR_SIZE, "%s",
-                status == Z_STREAM_END  ? "bytes follow the compressed ones"
-                : status == Z_BUF_ERROR ? "the compressed bytes end too early"
-                                        : "the bytes are not compressed so");
+  if (status == Z_STREAM_END && left == 0 && !is_stopped) return 0;
+  std::snprintf(caller->error, TIDEMARK_CODEC_ERROR_SIZE, "%s",
+                is_stopped               ? "stopped"
+                : status == Z_STREAM_END ? "bytes follow the compressed ones"
+                : status == Z_BUF_ERROR  ? "the compressed bytes end too early"
+                                         : "the bytes are not compressed so");
   return 1;
 }
 
