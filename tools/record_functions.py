@@ -38,7 +38,10 @@ def main():
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     sys.path.insert(0, str(HERE))
     import function_programs
+    import function_programs_binding  # noqa: F401
+    import function_programs_composites  # noqa: F401
     import function_programs_control  # noqa: F401
+    import function_programs_files  # noqa: F401
     import function_programs_more  # noqa: F401
     import function_programs_names  # noqa: F401
     import function_programs_open  # noqa: F401
@@ -46,6 +49,7 @@ def main():
     import function_programs_values  # noqa: F401
     import session_programs
     import session_programs_composites  # noqa: F401
+    import session_programs_meta  # noqa: F401
     import session_programs_more  # noqa: F401
 
     record(function_programs.PROGRAMS, DATA / "tf_functions.json", sys.argv[1:])

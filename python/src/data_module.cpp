@@ -42,10 +42,9 @@ Handle made(Make make) {
   return {make()};
 }
 
-/// A Python error on its way through threads that are not Python's.
-[[noreturn]] void rethrow_python_error() {
-  const nb::python_error error;
-  throw nb::python_error(error);
+/// StopIteration out of a dataset's function would end the dataset instead of failing it.
+[[noreturn]] void fail_about_end() {
+  fail("Function invocation produced OutOfRangeError: the dataset's function raised StopIteration");
 }
 
 /// Calls a graph with an element and what the graph captured.
@@ -63,7 +62,13 @@ struct GraphFunction {
       program->run(inputs, outputs);
     } catch (const PythonError&) {
       const Locked locked;
-      rethrow_python_error();
+      if (!PyErr_ExceptionMatches(PyExc_StopIteration)) throw_held_error();
+      PyErr_Clear();
+      fail_about_end();
+    } catch (const nb::python_error& error) {
+      const Locked locked;
+      if (!error.matches(PyExc_StopIteration)) throw;
+      fail_about_end();
     }
     return outputs;
   }
@@ -104,13 +109,13 @@ class PythonIterator final : public data::Iterator {
     const GilHeld held;
     const Ref item = Ref::steal(unless_at_end([&] { return PyIter_Next(iterator_.get()); }));
     if (!item) {
-      if (PyErr_Occurred()) rethrow_python_error();
+      if (PyErr_Occurred()) throw_held_error();
       return false;
     }
     try {
       out = tensors_from_list(item.get());
     } catch (const PythonError&) {
-      rethrow_python_error();
+      throw_held_error();
     }
     ++taken_;
     return true;
@@ -133,7 +138,7 @@ Handle from_python(nb::handle make, int64_t count) {
       [function]() -> std::unique_ptr<data::Iterator> {
         const Locked locked;
         const Ref iterator = Ref::steal(call_object(function->get()));
-        if (!iterator) rethrow_python_error();
+        if (!iterator) throw_held_error();
         return std::make_unique<PythonIterator>(Kept(iterator.get()));
       },
       count)};

@@ -1,6 +1,7 @@
 #include "errors.h"
 #include "calls.h"
 
+#include <nanobind/nanobind.h>
 #include <tidemark/error.h>
 
 #include <new>
@@ -52,11 +53,19 @@ void set_error(Code code, const char* text) noexcept {
 
 }  // namespace
 
+void throw_held_error() {
+  const nanobind::python_error error;
+  throw nanobind::python_error(error);
+}
+
 void set_error_from_exception() noexcept {
   try {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error without a cause");
+  } catch (const nanobind::python_error& e) {
+    nanobind::python_error copy(e);  // the exception may be thrown again, for another who asks
+    copy.restore();
   } catch (const OutOfScopeError& e) {
     const trace::GraphBuilder* builder = trace::current_builder();
     PyErr_SetString(builder && builder->is_shared() ? PyExc_ValueError : PyExc_TypeError, e.what());

@@ -26,6 +26,10 @@ auto guarded(Fn&& fn) noexcept -> decltype(fn()) {
   }
 }
 
+/// To be called with a Python error set: throws an exception that holds it, for threads that are
+/// none of Python's, where what is set goes with the lock.
+[[noreturn]] void throw_held_error();
+
 /// To be called with a Python error set: what `ask` answers, a new reference, in its place. The
 /// error stays where that is null without another one.
 template <typename Ask>

@@ -189,6 +189,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
       {"repeated", report.repeated}};
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
+  out["over_limit"] = report.over_limit;
   out["added_time"] = report.added_time;
   out["repeat_time"] = report.repeat_time;
   nb::list steps, reuses, repeats, donations, refusals, splits, copies;

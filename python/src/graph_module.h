@@ -45,6 +45,9 @@ void add_graph_functions(nanobind::module_& m);
 void add_session_functions(nanobind::module_& m);
 void add_data_functions(nanobind::module_& m);
 void add_saving_functions(nanobind::module_& m);
+void add_onnx_functions(nanobind::module_& m);
+void add_safetensors_functions(nanobind::module_& m);
+void add_foreign_model_functions(nanobind::module_& m);
 void add_checkpoint_functions(nanobind::module_& m);
 
 /// Names the node that made a tensor, or the first of a list, if it is symbolic.

@@ -42,11 +42,17 @@ struct Kept {
   int64_t bytes = 0;
   int64_t count = 0;
   std::map<const memory::Site*, std::pair<int64_t, int64_t>> by_site;
-  std::map<std::tuple<const memory::Site*, const char*, int>, int64_t> by_group;
+  struct Bytes {
+    int64_t charged = 0;
+    int64_t requested = 0;  // by the program: without header and rounding
+  };
+  std::map<std::tuple<const memory::Site*, const char*, int>, Bytes> by_group;
   std::vector<Sample> largest;
 };
 
 constexpr size_t kMostSamples = 64;
+// Of a way: what stands in the middle of a longer one (a list of links) is left out.
+constexpr size_t kMostOfAnEnd = 24;
 
 /// The key under which a dict has a value; null: under none, or a key that is no text.
 PyObject* key_in(PyObject* dict, PyObject* value) {
@@ -101,6 +107,11 @@ nb::object edge_name(PyObject* parent, PyObject* child) {
   return key ? nb::object(nb::borrow(key)) : nb::none();
 }
 
+void add_to(nb::dict& sums, const nb::tuple& key, int64_t value) {
+  const int64_t before = sums.contains(key) ? nb::cast<int64_t>(sums[key]) : 0;
+  sums[key] = before + value;
+}
+
 /// A walk over all objects that can be reached from some, nearest first. No Python code runs.
 class Walk {
  public:
@@ -108,10 +119,17 @@ class Walk {
     for (const Reached& found : reached_) Py_DECREF(found.object);
   }
 
-  void from_roots(PyObject* roots) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(roots); ++i) {
-      add(PyList_GET_ITEM(roots, i), -1, static_cast<int32_t>(i));
-    }
+  explicit Walk(PyObject* owner_types) : owner_types_(owner_types) {}
+
+  /// The first `nearest` roots are the program's own: what they lead to is told from there, however
+  /// much shorter a way from a library would be. The other roots are no part of their ways.
+  void from_roots(PyObject* roots, Py_ssize_t nearest) {
+    const Py_ssize_t all = PyList_GET_SIZE(roots);
+    for (Py_ssize_t i = nearest; i < all; ++i) later_.insert(PyList_GET_ITEM(roots, i));
+    for (Py_ssize_t i = 0; i < nearest; ++i) add_root(roots, i);
+    spread();
+    later_.clear();
+    for (Py_ssize_t i = nearest; i < all; ++i) add_root(roots, i);
     spread();
   }
 
@@ -149,9 +167,16 @@ class Walk {
   nb::list answer();
   /// What was not: only the ledger and the runs that go on know of it.
   nb::list unclaimed();
+  /// The objects of the owners' types, by what refers to them.
+  nb::list owners();
 
  private:
+  void add_root(PyObject* roots, Py_ssize_t i) {
+    add(PyList_GET_ITEM(roots, i), -1, static_cast<int32_t>(i));
+  }
+
   void add(PyObject* object, int32_t parent, int32_t root) {
+    if (later_.contains(object)) return;
     if (!index_.try_emplace(object, static_cast<int32_t>(reached_.size())).second) return;
     Py_INCREF(object);
     reached_.push_back({object, parent, root});
@@ -168,6 +193,7 @@ class Walk {
       }
       if (sort != Sort::other) note(found, sort);
       PyTypeObject* type = Py_TYPE(found.object);
+      if (is_owner(type)) owners_[{found.parent, type}].push_back(at_);
       if (!type->tp_traverse || !PyObject_IS_GC(found.object)) continue;
       type->tp_traverse(
           found.object,
@@ -188,6 +214,18 @@ class Walk {
            !PyFloat_CheckExact(object) && !PyBytes_CheckExact(object) && !PyCode_Check(object);
   }
 
+  bool is_owner(PyTypeObject* type) {
+    const auto [known, is_new] = is_owner_.try_emplace(type, false);
+    for (Py_ssize_t i = 0; is_new && i < PyTuple_GET_SIZE(owner_types_); ++i) {
+      auto* owner = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(owner_types_, i));
+      known->second = known->second || PyType_IsSubtype(type, owner);
+    }
+    return known->second;
+  }
+
+  /// The way from a root to what was reached, and by which name each object refers to the next.
+  void tell_way(int32_t number, nb::dict& to);
+
   void note(const Reached& found, Sort sort) {
     const int32_t own = at_;
     // A tensor is kept by what refers to it; what has buffers of its own keeps them itself.
@@ -204,7 +242,9 @@ class Walk {
       auto& site = kept.by_site[buffer.site];
       site.first += bytes;
       ++site.second;
-      kept.by_group[{buffer.site, buffer.op, static_cast<int>(buffer.holder)}] += bytes;
+      Kept::Bytes& group = kept.by_group[{buffer.site, buffer.op, static_cast<int>(buffer.holder)}];
+      group.charged += bytes;
+      group.requested += static_cast<int64_t>(buffer.bytes);
       if (kept.largest.size() < kMostSamples) kept.largest.push_back({own, &buffer});
     });
   }
@@ -231,41 +271,63 @@ class Walk {
   int32_t at_ = 0;
   std::unordered_set<const memory::Buffer*> seen_;
   std::map<int32_t, Kept> of_holder_;
+  PyObject* owner_types_;  // a tuple of types that the caller keeps
+  std::unordered_map<PyTypeObject*, bool> is_owner_;
+  std::map<std::pair<int32_t, PyTypeObject*>, std::vector<int32_t>> owners_;
+  std::unordered_set<PyObject*> later_;  // roots whose turn has not come
   std::map<const memory::Site*, std::string> places_;
 };
+
+void Walk::tell_way(int32_t number, nb::dict& to) {
+  std::vector<int32_t> way;
+  for (int32_t at = number; at >= 0; at = reached_[static_cast<size_t>(at)].parent) {
+    way.push_back(at);
+  }
+  std::reverse(way.begin(), way.end());
+  if (way.size() > 2 * kMostOfAnEnd) {
+    way.erase(way.begin() + kMostOfAnEnd, way.end() - kMostOfAnEnd);
+  }
+  nb::list path, edges;
+  for (size_t i = 0; i < way.size(); ++i) {
+    PyObject* object = reached_[static_cast<size_t>(way[i])].object;
+    path.append(nb::borrow(object));
+    if (i > 0) {
+      edges.append(edge_name(reached_[static_cast<size_t>(way[i - 1])].object, object));
+    }
+  }
+  to["path"] = path;
+  to["edges"] = edges;
+  to["root"] = reached_[static_cast<size_t>(number)].root;
+}
+
+nb::list Walk::owners() {
+  nb::list out;
+  for (const auto& [key, all] : owners_) {
+    nb::dict item;
+    tell_way(all.front(), item);
+    item["count"] = all.size();
+    out.append(item);
+  }
+  return out;
+}
 
 nb::list Walk::answer() {
   nb::list out;
   for (auto& [number, kept] : of_holder_) {
     nb::dict item;
-    nb::list path;
-    std::vector<int32_t> way;
-    for (int32_t at = number; at >= 0; at = reached_[static_cast<size_t>(at)].parent) {
-      way.push_back(at);
-    }
-    std::reverse(way.begin(), way.end());
-    nb::list edges;
-    for (size_t i = 0; i < way.size(); ++i) {
-      PyObject* object = reached_[static_cast<size_t>(way[i])].object;
-      path.append(nb::borrow(object));
-      if (i > 0) {
-        edges.append(edge_name(reached_[static_cast<size_t>(way[i - 1])].object, object));
-      }
-    }
-    item["edges"] = edges;
-    item["root"] = reached_[static_cast<size_t>(number)].root;
-    item["path"] = path;
+    tell_way(number, item);
     item["bytes"] = kept.bytes;
     item["count"] = kept.count;
-    nb::dict groups;
+    nb::dict groups, requested;
     for (const auto& [key, bytes] : kept.by_group) {
       const auto& [site, op, holder] = key;
       const nb::tuple name = nb::make_tuple(place_of(site), op ? op : "",
                                             memory::name_of(static_cast<memory::Holder>(holder)));
-      const int64_t before = groups.contains(name) ? nb::cast<int64_t>(groups[name]) : 0;
-      groups[name] = before + bytes;
+      add_to(groups, name, bytes.charged);
+      add_to(requested, name, bytes.requested);
     }
     item["groups"] = groups;
+    item["requested"] = requested;
     nb::list samples;
     for (const Sample& sample : kept.largest) {
       PyObject* object = reached_[static_cast<size_t>(sample.reached)].object;
@@ -291,18 +353,18 @@ nb::list Walk::unclaimed() {
     out.append(nb::make_tuple(place_of(u.site), u.op ? u.op : "", memory::name_of(u.holder),
                               u.bytes, u.count, u.idle, is_known ? run->second.name : "",
                               asked ? place_of(asked) : std::string(),
-                              is_known && run->second.goes_on));
+                              is_known && run->second.goes_on, u.requested));
   }
   return out;
 }
 
-/// The two together are of one moment: Python code runs only afterwards.
-nb::tuple walk_holders(nb::list roots, nb::list all) {
-  Walk walk;
-  walk.from_roots(roots.ptr());
+/// The three together are of one moment: Python code runs only afterwards.
+nb::tuple walk_holders(nb::list roots, Py_ssize_t nearest, nb::list all, nb::tuple owner_types) {
+  Walk walk(owner_types.ptr());
+  walk.from_roots(roots.ptr(), nearest);
   walk.from_the_rest(all.ptr());
   nb::list unclaimed = walk.unclaimed();
-  return nb::make_tuple(walk.answer(), unclaimed);
+  return nb::make_tuple(walk.answer(), unclaimed, walk.owners());
 }
 
 nb::list live_groups() {
@@ -316,9 +378,11 @@ nb::list live_groups() {
 }  // namespace
 
 void add_holder_functions(nb::module_& m) {
-  m.def("walk_holders", walk_holders, nb::arg("roots"), nb::arg("all"),
+  m.def("walk_holders", walk_holders, nb::arg("roots"), nb::arg("nearest"), nb::arg("all"),
+        nb::arg("owner_types"),
         "(which objects keep which buffers: the way from a root to each holder, with bytes; "
-        "the live buffers that none keeps, with the run that has them).");
+        "the live buffers that none keeps, with the run that has them; the ways to objects of the "
+        "owners' types, by what refers to them). The first roots, `nearest`, come before others.");
   m.def("live_groups", live_groups,
         "Live buffers by place, op and holder: (place, op, holder, bytes, count, idle bytes).");
 }

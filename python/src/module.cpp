@@ -82,6 +82,9 @@ NB_MODULE(_tidemark, m) {
   add_session_functions(m);
   add_data_functions(m);
   add_saving_functions(m);
+  add_onnx_functions(m);
+  add_safetensors_functions(m);
+  add_foreign_model_functions(m);
   add_checkpoint_functions(m);
   add_plan_functions(m);
   add_holder_functions(m);

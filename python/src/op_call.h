@@ -27,6 +27,13 @@ class GilHeld {
   bool outer_;
 };
 
+/// The elements on a device; while they are waited for others may have the interpreter's lock.
+inline Tensor copied_to(const Tensor& t, Device device) {
+  if (t.device() == device) return t;
+  const GilHeld held;
+  return t.to(device);
+}
+
 /// Around the making of a constant: its line is noted, and reports call it "constant".
 class MakingConstant {
  public:

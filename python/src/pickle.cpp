@@ -28,7 +28,7 @@ Ref strings_as_list(const Tensor& t) {
 }
 
 Ref elements_of(PyObject* self, long protocol) {
-  const Tensor t = tensor_of(self).to(Device());
+  const Tensor t = copied_to(tensor_of(self), Device());
   if (t.dtype() == DType::string) return strings_as_list(t);
   constexpr long kOutOfBand = 5;
   if (protocol >= kOutOfBand && t.dtype() != DType::bfloat16) {

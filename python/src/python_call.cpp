@@ -30,8 +30,19 @@ class PythonCall final : public graph::Special {
   graph::Effects effects() const override { return {.is_barrier = true, .must_run = has_effect_}; }
 
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override {
+    const bool is_foreign = PyGILState_GetThisThreadState() == nullptr;
     const Locked locked;
     const GilHeld held;
+    try {
+      run_locked(inputs, outputs);
+    } catch (const PythonError&) {
+      if (is_foreign) throw_held_error();
+      throw;
+    }
+  }
+
+ private:
+  void run_locked(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
     const Ref args = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())));
     for (size_t i = 0; i < inputs.size(); ++i) {
       PyObject* item = Ref::checked(wrap(std::move(inputs[i]))).release();
@@ -54,7 +65,6 @@ class PythonCall final : public graph::Special {
     }
   }
 
- private:
   bool equals(const Special& other) const override {
     const auto& call = static_cast<const PythonCall&>(other);
     return call.function_ == function_ && call.dtypes_ == dtypes_ &&

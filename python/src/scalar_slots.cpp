@@ -26,7 +26,7 @@ const Tensor& scalar_of(PyObject* self, const char* what) {
 
 /// The only element as a Python number: an int, a float or a complex.
 PyObject* number_of(const Tensor& t) {
-  if (!t.device().is_cpu()) return number_of(t.to(Device()));
+  if (!t.device().is_cpu()) return number_of(copied_to(t, Device()));
   switch (t.dtype()) {
     case DType::float16:
       return PyFloat_FromDouble(static_cast<float>(*t.data<Half>()));

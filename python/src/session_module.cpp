@@ -183,7 +183,7 @@ nb::list inner_graphs(const NodeHandle& n) {
 
 nb::object trace_object(const session::RunTrace& trace) {
   nb::list steps;
-  for (const session::RunTrace::Step& s : trace.steps) {
+  for (const session::RunTrace::OpRun& s : trace.ops) {
     nb::list outputs;
     for (const std::string& text : s.outputs) outputs.append(text);
     nb::dict step;

@@ -1,9 +1,13 @@
 // The buffer protocol: memoryview(t), np.asarray(t) and all who read buffers share the elements.
+#include <exception>
 #include <memory>
+#include <utility>
 
 #include "tidemark/graph/donated.h"
+#include "tidemark/tensor/storage.h"
 
 #include "errors.h"
+#include "op_call.h"
 #include "tensor_type.h"
 
 namespace tidemark::python {
@@ -67,6 +71,25 @@ void fill_dims(Py_buffer* view, Exported& exported) {
   view->strides = dims + rank;
 }
 
+/// Errors of a device are told once. NumPy asks for a buffer first, forgets what went wrong and
+/// asks for an array: the error is kept for that.
+struct Untold {
+  uint64_t tensor = 0;
+  std::exception_ptr error;
+};
+thread_local Untold untold;
+
+/// What lies elsewhere is exported as a copy: the export keeps it.
+Tensor exported_elements(const Tensor& t) {
+  if (is_symbolic(t) || t.device().is_cpu()) return t;
+  try {
+    return copied_to(t, Device());
+  } catch (const Error&) {
+    untold = {id_of(t), std::current_exception()};
+    throw;
+  }
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   if (flags & PyBUF_WRITABLE) {  // asked first by NumPy, each time: no exception on this way
@@ -74,8 +97,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   const int status = guarded([&]() -> int {
-    // What lies elsewhere is exported as a copy: the export keeps it.
-    const Tensor t = tensor_of(self).to(Device());
+    const Tensor t = exported_elements(tensor_of(self));
     if (graph::is_donated(t)) {
       raise(PyExc_BufferError, "%s", graph::describe_donated(t).c_str());
     }
@@ -101,7 +123,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return 0;
   });
   if (status < 0 && !PyErr_ExceptionMatches(PyExc_BufferError)) {
-    PyErr_SetString(PyExc_BufferError, "no memory for a buffer's sizes");
+    PyErr_SetString(PyExc_BufferError, "the elements cannot be had: np.asarray(tensor) says why");
   }
   return status;
 }
@@ -109,6 +131,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Exported*>(view->internal); }
 
 }  // namespace
+
+void throw_untold(const Tensor& t) {
+  if (!untold.error || untold.tensor != id_of(t)) return;
+  std::rethrow_exception(std::exchange(untold, {}).error);
+}
 
 PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
                               {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},

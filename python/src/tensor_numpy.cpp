@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "frontend.h"
 #include "numpy_api.h"
+#include "op_call.h"
 #include "tensor_type.h"
 
 namespace tidemark::python {
@@ -136,7 +137,10 @@ DType dtype_of_numpy(PyObject* np_dtype) {
 }
 
 PyObject* array_of_tensor(PyObject* self) {
-  const Tensor t = tensor_of(self).to(Device());
+  if (!is_symbolic(tensor_of(self)) && !tensor_of(self).device().is_cpu()) {
+    throw_untold(tensor_of(self));
+  }
+  const Tensor t = copied_to(tensor_of(self), Device());
   if (t.dtype() == DType::string) return array_of_strings(t);
   PyObject* dtype = numpy_dtype(t.dtype());
   const Ref shape = Ref::checked(shape_tuple(t.shape()));

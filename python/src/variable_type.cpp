@@ -178,7 +178,23 @@ const Variable& variable_of(PyObject* object) {
   return variable;
 }
 
+namespace {
+
+/// The value of an object that is no variable itself but stands for one, as packages write them: a
+/// class below ours with a method `value` of its own.
+[[gnu::cold, gnu::noinline]] Tensor value_told_by(PyObject* object) {
+  static PyObject* const name = interned("value");
+  if (_PyType_Lookup(Py_TYPE(object), name) == _PyType_Lookup(variable_type, name)) {
+    variable_of(object);  // raises
+  }
+  const Ref value = Ref::checked(call_method(object, "value"));
+  return to_tensor(value.get(), {});
+}
+
+}  // namespace
+
 Tensor operand_of(PyObject* object) {
+  if (!self_of(object)->value) return value_told_by(object);
   const GilHeld held;
   // A handle of its own: the object may be changed while another thread's update is waited for.
   const Variable variable = variable_of(object);
@@ -186,6 +202,7 @@ Tensor operand_of(PyObject* object) {
 }
 
 Tensor reading_of(PyObject* object) {
+  if (!self_of(object)->value) return value_told_by(object);
   const GilHeld held;
   const SourceLine line;
   const Variable variable = variable_of(object);

@@ -23,11 +23,13 @@ from tidemark import math as math
 from tidemark import memory as memory
 from tidemark import nest as nest
 from tidemark import nn as nn
+from tidemark import onnx as onnx
 from tidemark import profiler as profiler
 from tidemark import quantization as quantization
 from tidemark import ragged as ragged
 from tidemark import random as random
 from tidemark import raw_ops as raw_ops
+from tidemark import safetensors as safetensors
 from tidemark import saved_model as saved_model
 from tidemark import sets as sets
 from tidemark import signal as signal

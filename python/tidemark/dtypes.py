@@ -25,12 +25,12 @@ _TABLE = (
     ("complex64", 8, 8, np.complex64, "c"),
     ("int64", 9, 8, np.int64, "i"),
     ("bool", 10, 1, np.bool_, "b"),
-    ("qint8", 11, 1, None, "q"),
-    ("quint8", 12, 1, None, "q"),
-    ("qint32", 13, 4, None, "q"),
+    ("qint8", 11, 1, np.dtype([("qint8", "i1")]), "q"),
+    ("quint8", 12, 1, np.dtype([("quint8", "u1")]), "q"),
+    ("qint32", 13, 4, np.dtype([("qint32", "i4")]), "q"),
     ("bfloat16", 14, 2, "bfloat16", "f"),
-    ("qint16", 15, 2, None, "q"),
-    ("quint16", 16, 2, None, "q"),
+    ("qint16", 15, 2, np.dtype([("qint16", "i2")]), "q"),
+    ("quint16", 16, 2, np.dtype([("quint16", "u2")]), "q"),
     ("uint16", 17, 2, np.uint16, "u"),
     ("complex128", 18, 16, np.complex128, "c"),
     ("float16", 19, 2, np.float16, "f"),
@@ -38,20 +38,46 @@ _TABLE = (
     ("variant", 21, 0, None, "r"),
     ("uint32", 22, 4, np.uint32, "u"),
     ("uint64", 23, 8, np.uint64, "u"),
+    # Names that programs compare; no tensor has elements of these types.
+    ("float8_e5m2", 24, 1, "float8_e5m2", "f"),
+    ("float8_e4m3fn", 25, 1, "float8_e4m3fn", "f"),
+    ("float8_e4m3fnuz", 26, 1, "float8_e4m3fnuz", "f"),
+    ("float8_e4m3b11fnuz", 27, 1, "float8_e4m3b11fnuz", "f"),
+    ("float8_e5m2fnuz", 28, 1, "float8_e5m2fnuz", "f"),
+    ("int4", 29, 1, "int4", "i"),
+    ("uint4", 30, 1, "uint4", "u"),
+    ("int2", 31, 1, "int2", "i"),
+    ("uint2", 32, 1, "uint2", "u"),
+    ("float4_e2m1fn", 33, 1, "float4_e2m1fn", "f"),
 )
+_WITH_TENSORS = range(1, 24)  # the enums of types that tensors can have
+_REFERENCE = 100  # what the enum of a type's reference has more than its own
 _BY_ENUM = {row[1]: row for row in _TABLE}
 _BFLOAT16_MAX = 3.3895313892515355e38
+_NAMED_EXTREMES = {  # of types that NumPy knows by ml_dtypes alone: smallest, largest
+    "bfloat16": (-_BFLOAT16_MAX, _BFLOAT16_MAX),
+    "float8_e5m2": (-57344, 57344),
+    "float8_e4m3fn": (-448, 448),
+    "float8_e4m3fnuz": (-240, 240),
+    "float8_e4m3b11fnuz": (-30, 30),
+    "float8_e5m2fnuz": (-57344, 57344),
+    "int4": (-8, 7),
+    "uint4": (0, 15),
+    "int2": (-2, 1),
+    "uint2": (0, 3),
+    "float4_e2m1fn": (-6, 6),
+}
 
 
-def _ml_dtypes():
+def _from_ml_dtypes(name):
     try:
         import ml_dtypes
     except ImportError as error:
         raise ImportError(
-            "NumPy has no bfloat16 of its own; install the package ml_dtypes to exchange bfloat16 "
+            f"NumPy has no {name} of its own; install the package ml_dtypes to exchange {name} "
             "arrays with NumPy, or cast to tf.float32 first"
         ) from error
-    return ml_dtypes
+    return getattr(ml_dtypes, name)
 
 
 class DType:
@@ -60,31 +86,38 @@ class DType:
     __slots__ = ("_enum", "_kind", "_name", "_numpy", "_size", "__weakref__")
 
     def __init__(self, type_enum, handle_data=None):
-        row = _BY_ENUM.get(int(type_enum))
+        number = int(type_enum)
+        row = _BY_ENUM.get(number - _REFERENCE if number > _REFERENCE else number)
         if row is None:
             raise TypeError(f"{type_enum} does not correspond to a valid tensorflow::DataType")
         self._name, self._enum, self._size, self._numpy, self._kind = row
+        if number > _REFERENCE:
+            self._name, self._enum = f"{self._name}_ref", number
 
     name = property(lambda self: self._name, doc="The name: 'float32'.")
     as_datatype_enum = property(lambda self: self._enum, doc="TensorFlow's number of the type.")
     _type_enum = as_datatype_enum
     size = property(lambda self: self._size, doc="Bytes of one element; 0 for strings.")
-    base_dtype = property(lambda self: self, doc="The type itself: references are not typed.")
-    _is_ref_dtype = property(lambda self: False)
+    _is_ref_dtype = property(lambda self: self._enum > _REFERENCE)
     is_floating = property(lambda self: self._kind == "f")
     is_integer = property(lambda self: self._kind in "iu")
     is_unsigned = property(lambda self: self._kind == "u")
     is_complex = property(lambda self: self._kind == "c")
     is_bool = property(lambda self: self._kind == "b")
-    is_numeric = property(lambda self: self._kind in "fiuc")
+    is_numeric = property(lambda self: self._kind in "fiucq" and self._enum % _REFERENCE < 24)
     is_quantized = property(lambda self: self._kind == "q")
     is_numpy_compatible = property(lambda self: self._numpy is not None)
 
     @property
+    def base_dtype(self):
+        """The type that a reference refers to; of all others themselves."""
+        return as_dtype(self._enum - _REFERENCE) if self._is_ref_dtype else self
+
+    @property
     def as_numpy_dtype(self):
         """The NumPy type: ``numpy.float32``."""
-        if self._numpy == "bfloat16":
-            return _ml_dtypes().bfloat16
+        if isinstance(self._numpy, str):
+            return _from_ml_dtypes(self._numpy)
         if self._numpy is None:
             raise TypeError(f"{self} has no type in NumPy")
         return self._numpy
@@ -107,10 +140,10 @@ class DType:
         return self._extreme("max", "maximum")
 
     def _extreme(self, which, word):
+        if isinstance(self._numpy, str):
+            return _NAMED_EXTREMES[self._numpy][which == "max"]
         if self._kind in "iu":
             return int(getattr(np.iinfo(self._numpy), which))
-        if self._numpy == "bfloat16":
-            return _BFLOAT16_MAX if which == "max" else -_BFLOAT16_MAX
         if self._kind == "f":
             return getattr(np.finfo(self._numpy), which)
         raise TypeError(f"Cannot find {word} value of {self} with type {self}.")
@@ -120,18 +153,24 @@ class DType:
         """The range ``(min, max)`` of the values: of an image's, 0 to 1, for floating types."""
         if self._kind == "b":
             return (False, True)
+        if isinstance(self._numpy, str) or self._numpy is np.float16:  # as in TensorFlow
+            raise ValueError(f"{self} does not have defined limits.")
         if self._kind in "iu":
             return (0 if clip_negative else self.min, self.max)
-        if self._kind == "f" and self._numpy != "bfloat16":
+        if self._kind == "f":
             return (0 if clip_negative else -1, 1)
         raise ValueError(f"{self} does not have defined limits.")
 
     def is_compatible_with(self, other):
         """Whether a tensor of type ``other`` can stand where this type is asked for."""
-        return self == other
+        return self._enum in ((other := as_dtype(other))._enum, other.base_dtype._enum)
 
     def is_subtype_of(self, other):
         return self == other
+
+    def most_specific_common_supertype(self, types):
+        """The type itself where all others are the same; None where they are not."""
+        return self if all(self == other for other in types) else None
 
     def __eq__(self, other):
         if self is other:
@@ -168,6 +207,7 @@ qint32, bfloat16, qint16, quint16 = DType(13), DType(14), DType(15), DType(16)
 uint16, complex128, float16, resource = DType(17), DType(18), DType(19), DType(20)
 variant, uint32, uint64 = DType(21), DType(22), DType(23)
 half, double = float16, float64
+_SMALL = tuple(DType(row[1]) for row in _TABLE if row[1] not in _WITH_TENSORS)
 
 QUANTIZED_DTYPES = frozenset((qint8, quint8, qint16, quint16, qint32))
 
@@ -176,8 +216,8 @@ _ALL = (
     qint32, bfloat16, qint16, quint16, uint16, complex128, float16, resource, variant, uint32,
     uint64,
 )  # fmt: skip
-_BY_NUMBER = {d._enum: d for d in _ALL}
-_LOOKUP = {d._name: d for d in _ALL}  # by name, NumPy type and Python type
+_BY_NUMBER = {d._enum: d for d in (*_ALL, *_SMALL)}
+_LOOKUP = {d._name: d for d in (*_ALL, *_SMALL)}  # by name, NumPy type and Python type
 _LOOKUP.update({"half": half, "float": float32, "double": double})
 _LOOKUP.update({d._numpy: d for d in _ALL if isinstance(d._numpy, type)})
 _LOOKUP.update({float: float32, builtins.bool: bool, object: string, np.bytes_: string,
@@ -196,12 +236,22 @@ def as_dtype(type_value):
         return found
     if isinstance(type_value, int) and type_value in _BY_NUMBER:
         return _BY_NUMBER[type_value]
-    found = _from_numpy(type_value)
+    found = _reference(type_value) or _from_numpy(type_value)
     if found is None:
         raise TypeError(
             f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
         )
     return found
+
+
+def _reference(value):
+    """The type of references that a name or a number stands for, made once; None for others."""
+    if isinstance(value, str) and value.removesuffix("_ref") in _LOOKUP:
+        value = _LOOKUP[value.removesuffix("_ref")]._enum + _REFERENCE
+    if not isinstance(value, int) or value - _REFERENCE not in _BY_NUMBER:
+        return None
+    made = _BY_NUMBER.setdefault(value, DType(value))
+    return _LOOKUP.setdefault(made._name, made)
 
 
 def _from_numpy(value):
@@ -219,8 +269,10 @@ def _from_numpy(value):
         return None
     if dtype.kind in "SUO":
         return string
-    if dtype.name == "bfloat16":
-        return bfloat16
+    if dtype.name in _NAMED_EXTREMES:
+        return _LOOKUP[dtype.name]
+    if dtype.names:  # TensorFlow's arrays of quantized numbers have one field
+        return next((d for d in QUANTIZED_DTYPES if d._numpy == dtype), None)
     return _LOOKUP.get(dtype.type)
 
 
@@ -231,7 +283,7 @@ def enum_of(dtype):
     return 0 if dtype is None else as_dtype(dtype)._enum
 
 
-_tidemark.set_dtype_objects([_BY_NUMBER.get(number) for number in range(24)])
+_tidemark.set_dtype_objects([None, *map(_BY_NUMBER.get, _WITH_TENSORS)])
 _tidemark.set_dtype_converter(as_dtype)
 
 _BORROWED = ("cast", "complex", "saturate_cast")
@@ -243,8 +295,12 @@ def __getattr__(name):
         import tidemark  # it imports this module
 
         return getattr(tidemark, name)
+    if name == "experimental":
+        import types
+
+        return types.SimpleNamespace(**{d._name: d for d in _SMALL})
     raise AttributeError(f"module 'tidemark.dtypes' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*__all__, *_BORROWED, "QUANTIZED_DTYPES"])
+    return sorted([*__all__, *_BORROWED, "QUANTIZED_DTYPES", "experimental"])

@@ -321,3 +321,60 @@ def blocks_replaced_in_tensors_of_unknown_sizes():
         return update(x, (0, start), block)
 
     return [f(tf.zeros([2, 5]), tf.ones([2, 1]), 3), f(tf.zeros([2, 3]), tf.ones([1, 2]), 2)]
+
+
+# --- sizes that agree by chance -------------------------------------------------------------------
+
+ANY, OF_TWO = [tf.TensorSpec([None])], [tf.TensorSpec([None])] * 2
+THREE, TWO, SIX = (np.ones([size], np.float32) for size in (3, 2, 6))
+ROWS = np.ones([2, 2, 3], np.float32)
+
+
+def _size(x, axis=0):
+    return tf.shape(x)[axis]
+
+
+BY_CHANCE = {
+    "difference": (lambda x, y: tf.zeros([_size(x) - _size(y)]), OF_TWO, THREE, TWO),
+    "ratio": (lambda x, y: tf.zeros([_size(x) // _size(y), 2]), OF_TWO, SIX, TWO),
+    "of a large number": (lambda x: tf.zeros([_size(x) // 10000 + 1]), ANY, THREE),
+    "remainder": (lambda x: tf.zeros([_size(x) % 720]), ANY, THREE),
+    "at most one": (lambda x: tf.zeros([tf.minimum(_size(x), 1)]), ANY, THREE[:0]),
+    "first if any": (lambda x: x[:1], ANY, THREE[:0]),
+    "sign": (lambda x: tf.zeros([tf.sign(_size(x))]), ANY, THREE[:0]),
+    "range": (lambda x, y: tf.range(_size(x) - _size(y)), OF_TWO, THREE, TWO),
+    "after another's": (lambda x, y: x[_size(y) :], OF_TWO, THREE, TWO),
+    "up to another's": (lambda x, y: x[: _size(y)], OF_TWO, THREE, TWO),
+    "padded to another's": (lambda x, y: tf.pad(y, [[0, _size(x) - _size(y)]]), OF_TWO, THREE, TWO),
+    "rows as another's": (lambda x, y: tf.reshape(x, [_size(y), -1]), OF_TWO, SIX, TWO),
+    "the rest": (lambda x: tf.reshape(x, [_size(x), -1]), [tf.TensorSpec([None, 2, 3])], ROWS),
+    "of a filter": (
+        lambda x, k: tf.nn.conv2d(x, k, 1, "VALID"),
+        [tf.TensorSpec([None] * 4)] * 2,
+        IMAGE,
+        KERNEL,
+    ),
+    "a number and a size": (
+        lambda x, n: tf.zeros([n, _size(x), 4]),
+        [*ANY, tf.TensorSpec([], tf.int32)],
+        THREE,
+        np.int32(2),
+    ),
+    "is it known": (
+        lambda x, y: tf.constant(tf.get_static_value(_size(x) - _size(y)) is None),
+        OF_TWO,
+        THREE,
+        TWO,
+    ),
+}
+
+
+@program
+def sizes_that_agree_by_chance():
+    out = {}
+    for name, (function, specs, *arrays) in BY_CHANCE.items():
+        seen = []
+        traced = _traced(function, seen)
+        traced.get_concrete_function(*specs)
+        out[name] = seen[0], traced.get_concrete_function(*specs)(*map(tf.constant, arrays))
+    return out

@@ -410,3 +410,20 @@ def crops_of_absurd_sizes():
 
     absurd = error_of(crop, 2**31 - 1, 2**31 - 1)
     return [error_of(crop, -1, 4), error_of(crop, 0, 4), absurd, crop(1, 2)]
+
+
+@program
+def determinants_of_what_is_not_finite():
+    inf, nan = float("inf"), float("nan")
+    matrices = [
+        [[inf, 1], [1, 1]], [[-inf, 1], [1, 1]], [[nan, 1], [1, 1]], [[0.0, 0], [0, 0]],
+        [[inf, inf], [1, 1]], [[1, nan], [1, 2]], [[0, -2.0], [3, 4]],
+    ]  # fmt: skip
+    found = [(tf.linalg.det(m), *tf.linalg.slogdet(m)) for m in map(tf.constant, matrices)]
+    return [[str(float(value)) for value in row] for row in found]
+
+
+@program
+def windows_that_undo_windows():
+    windows = [tf.signal.inverse_stft_window_fn(step) for step in (1, 3, 4, 6)]
+    return [window(length, dtype=tf.float32) for window in windows for length in (4, 5)]

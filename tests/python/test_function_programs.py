@@ -4,7 +4,10 @@ import importlib.util
 import json
 from pathlib import Path
 
+import function_programs_binding  # noqa: F401
+import function_programs_composites  # noqa: F401
 import function_programs_control  # noqa: F401
+import function_programs_files  # noqa: F401
 import function_programs_more  # noqa: F401
 import function_programs_names  # noqa: F401
 import function_programs_open  # noqa: F401

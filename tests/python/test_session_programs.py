@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import session_programs_composites  # noqa: F401
+import session_programs_meta  # noqa: F401
 import session_programs_more  # noqa: F401
 from session_programs import PROGRAMS
 

@@ -60,7 +60,7 @@ class Call:
             else:
                 leaves.append(leaf)
         self._structure, self._specs, self.leaves = values, specs, leaves
-        args, kwargs = map(_token, values)
+        args, kwargs = map(token_of, values)
         if specs or kwargs[1] or any(args[1:]):
             self.token = (args, kwargs, tuple((at, _key(spec)) for at, spec, _ in specs))
         else:
@@ -94,14 +94,14 @@ def _key(spec):
     return getattr(spec, "trace_key", type(spec))
 
 
-def _token(value):
+def token_of(value):
     """The structure alone, hashable."""
     kind = type(value)
     if kind is tuple or kind is list:
-        return (kind, *map(_token, value))
+        return (kind, *map(token_of, value))
     if nest.is_nested(value):
         if isinstance(value, dict):
             keys = sorted(value)
-            return (kind, tuple(keys), *(_token(value[key]) for key in keys))
-        return (kind, *(_token(part) for part in nest._children(value)))
+            return (kind, tuple(keys), *(token_of(value[key]) for key in keys))
+        return (kind, *(token_of(part) for part in nest._children(value)))
     return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tidemark import _tidemark, nest
 from tidemark._export import export
-from tidemark._functions.arguments import Call, spec_of
+from tidemark._functions.arguments import spec_of
+from tidemark._functions.binding import Binding
 from tidemark._graph.func_graph import FuncGraph
 from tidemark._graph.scopes import control_dependencies
-from tidemark._tensor.specs import TensorSpec
 from tidemark._tidemark import Argument, Tensor
 from tidemark.errors import InvalidArgumentError
 
@@ -66,14 +66,17 @@ class ConcreteFunction:
     def __init__(self, function, trace, signature, variables):
         self._function = function  # its traces and variables live as long as this does
         self._trace, self._signature = trace, signature
+        self._binding = Binding(trace, signature)
         self._variables = variables
         self.name = trace.name
         self.__name__ = trace.name
 
     def __call__(self, *args, **kwargs):
-        trace = self._trace
-        leaves, wanted_args = self._leaves_of(args, kwargs), trace.args
-        values = []
+        return self._run(self._binding.bind(args, kwargs))
+
+    def _run(self, leaves):
+        """The result for the leaves that are inputs."""
+        trace, wanted_args, values = self._trace, self._trace.args, []
         for (at, number), leaf in zip(trace.inputs, leaves, strict=True):
             wanted = wanted_args[at]
             if number is None and not isinstance(leaf, Tensor):
@@ -89,44 +92,16 @@ class ConcreteFunction:
         trace.count_call()
         return trace.compute(values)
 
-    def _leaves_of(self, args, kwargs):
-        """The leaves that are inputs, from a call by signature or by flat tensors and names."""
-        trace, count = self._trace, len(self._trace.inputs)
-        if kwargs and not args:
-            names = [arg.name for arg in trace.args if arg.is_input]
-            if None not in names and sorted(kwargs) == sorted(names):
-                return [kwargs[name] for name in names]
-        try:
-            call = Call(self._signature.bind(*args, **kwargs))
-        except TypeError:
-            flat = nest.flatten((args, kwargs))
-            if len(flat) == count:
-                return flat
-            raise
-        if call.token == trace.token:
-            self._check_values(call)
-            return [call.leaves[at] for at, _ in trace.inputs]
-        flat = nest.flatten((args, kwargs))
-        if len(flat) == count:
-            return flat
-        raise TypeError(
-            f"{self.name} takes {count} tensors: {self.pretty_printed_signature()}; given were "
-            f"{len(flat)}"
-        )
-
-    def _check_values(self, call):
-        """Raises where a Python value is another than the one that the function was traced for."""
-        for wanted, given in zip(self._trace.args, call.args, strict=True):
-            if not wanted.is_input and not wanted.accepts(given):
-                raise TypeError(
-                    f"Can not cast {given!r} to {wanted!r}: {self.name} was traced for this value "
-                    "and keeps it. Leave the argument out, or get another concrete function."
-                )
+    def _call_with_flat_signature(self, args, kwargs):
+        """A call with one tensor for each input of the graph, by place or by name."""
+        return self._run(self._binding.bind_flat(args, kwargs))
 
     @property
     def graph(self):
         """The graph that was traced."""
-        return FuncGraph.of_trace(self._trace, input_names(self._trace, self._signature))
+        made = FuncGraph.of_trace(self._trace, self._binding.input_names())
+        made.variables = tuple(self._variables)
+        return made
 
     output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
     output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
@@ -150,71 +125,25 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self):
         """The arguments as specs: (args, kwargs)."""
-        trace = self._trace
-        leaves = [spec_of(arg) if arg.is_tensor else arg.value for arg in trace.args]
-        return nest.pack_sequence_as(trace.call._structure, leaves)
+        return self._binding.arguments()
 
     @property
     def structured_outputs(self):
         """The results as specs."""
-        outputs = [spec_of(Argument.of(t)) for t in self._trace.graph.outputs]
-        return self._trace.structure.pack(outputs)
+        return self._binding.outputs()
 
     def pretty_printed_signature(self, verbose=True):
-        """The parameters, the results and what the function captured, a line each."""
-        return signature_text(self._trace, self._signature, self._variables)
+        """The parameters, the results and what the function captured, a line each; in one line,
+        and without what it captured, where it is not to be verbose."""
+        return self._binding.text(verbose, self._variables)
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
 
     def __repr__(self):
-        return f"<ConcreteFunction {self.pretty_printed_signature()}>"
-
-
-def input_names(trace, signature):
-    """The parameter that each input of the trace comes from."""
-    places = nest.pack_sequence_as(trace.call._structure, list(range(len(trace.args))))
-    args, kwargs = places
-    owner = {
-        at: name
-        for name, value in (*signature.named(args), *kwargs.items())
-        for at in nest.flatten(value)
-    }
-    return [getattr(trace.args[at], "name", None) or owner[at] for at, _ in trace.inputs]
-
-
-def signature_text(trace, signature, variables=()):
-    """What a trace takes and gives, in TensorFlow's words."""
-    leaves = [repr(spec_of(arg)) if arg.is_tensor else f"Literal[{arg!r}]" for arg in trace.args]
-    for at, spec, count in reversed(trace.call._specs):
-        leaves[at : at + count] = [repr(spec)]
-    args, kwargs = nest.pack_sequence_as(trace.call._structure, [_Text(leaf) for leaf in leaves])
-    named = [*signature.named(args), *kwargs.items()]
-    parameters = [f"  {name} (POSITIONAL_OR_KEYWORD): {_typed(value)}" for name, value in named]
-    outputs = trace.structure.pack([spec_of(Argument.of(t)) for t in trace.graph.outputs])
-    captures = [f"  {v.name}: {TensorSpec(v.shape, v.dtype)!r}" for v in variables]
-    return "\n".join(
-        ["Input Parameters:", *(parameters or ["  None"]), "Output Type:", f"  {_typed(outputs)}",
-         "Captures:", *(captures or ["  None"])]
-    )  # fmt: skip
-
-
-class _Text:
-    """A leaf that is written as this text."""
-
-    def __init__(self, text):
-        self._text = text
-
-    def __repr__(self):
-        return self._text
-
-
-def _typed(value):
-    """A structure of specs as the type that it stands for."""
-    if isinstance(value, dict):
-        inside = ", ".join(f"[{key!r}, {_typed(item)}]" for key, item in value.items())
-        return f"Dict[{inside}]"
-    if isinstance(value, (list, tuple)):
-        kind = "List" if isinstance(value, list) else "Tuple"
-        return f"{kind}[{', '.join(_typed(item) for item in value)}]"
-    return repr(value)
+        return (
+            f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
+        )
 
 
 __all__ = ["ConcreteFunction", "Trace"]

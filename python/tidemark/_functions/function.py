@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import sys
 import threading
 import weakref
 
 from tidemark import _tidemark, nest
-from tidemark._explain import notes
+from tidemark._explain import listener
 from tidemark._export import export
-from tidemark._functions.arguments import Call
+from tidemark._functions.arguments import Call, token_of
+from tidemark._functions.binding import Binding
 from tidemark._functions.budgets import budget_of
-from tidemark._functions.concrete import ConcreteFunction, Trace, signature_text
+from tidemark._functions.concrete import ConcreteFunction, Trace
 from tidemark._functions.donation import Donated
 from tidemark._functions.numbers import TracedNumber
 from tidemark._functions.plan import Plan, PlannedPythonStep
@@ -55,6 +57,8 @@ def _caller():
 class Function(_tidemark.FunctionBase):
     """A Python function that is traced when it is called with arguments of a new kind."""
 
+    _makes_variables_once = False  # whether its code runs once only, whatever variables it makes
+
     def __init__(
         self,
         python_function,
@@ -63,17 +67,19 @@ class Function(_tidemark.FunctionBase):
         autograph=True,
         jit_compile=None,
         reduce_retracing=False,
-        experimental_options=None,
-        _instance=None,
+        experimental_attributes=None,
+        experimental_autograph_options=None,
         memory_budget=None,
         donate=None,
+        _instance=None,
     ):
         self._memory_budget = 0 if memory_budget is None else parse_bytes(memory_budget)
         self._python_function = python_function
         self._instance = _instance  # weak; of a method
         self._name = name or getattr(python_function, "__name__", "function")
         self._autograph = autograph
-        self._autograph_options = experimental_options
+        self._attributes = dict(experimental_attributes or {})  # for those who read the graph
+        self._experimental_autograph_options = experimental_autograph_options
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, _instance is not None)
@@ -105,10 +111,14 @@ class Function(_tidemark.FunctionBase):
         return trace.run(call.leaves)
 
     def _bind(self, args, kwargs):
-        args, kwargs = self._signature.bind(*args, **kwargs)
-        if self._declared is None:
-            return args, kwargs
-        return self._declared.fit(self._signature, args, kwargs)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+            return bound if self._declared is None else self._declared.fit(self._signature, *bound)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and "
+                f"kwargs: {kwargs} for signature: {self._declared or self._signature}."
+            ) from None
 
     @property
     def input_signature(self):
@@ -142,13 +152,15 @@ class Function(_tidemark.FunctionBase):
                     elif arg.is_number:
                         leaves[at] = TracedNumber(arg.type, builder.add_input(arg.dtype, ()))
                 packed_args, packed_kwargs = call.packed(leaves)
+                before = nest.map_structure(lambda leaf: leaf, (packed_args, packed_kwargs))
                 result = self._traceable()(*packed_args, **packed_kwargs)
+                self._check_arguments(before, (packed_args, packed_kwargs))
                 structure, outputs = Structure.of(result, self._to_output)
                 donated = [] if self._donate is None else self._donate.inputs(call, args)
                 graph = builder.finish(outputs, True, budget_of(self._memory_budget), donated)
         finally:
             _thread.creating = outer
-        if creating.count:
+        if creating.count and not self._makes_variables_once:
             # Again, with the variables there: code that makes new ones each time shows itself.
             return self._trace(call, args, code_runs + 1)
         trace = Trace(
@@ -158,13 +170,28 @@ class Function(_tidemark.FunctionBase):
         trace.state = Captured(self._python_function, self._objects(trace))
         return trace
 
+    def _check_arguments(self, before, after):
+        """Raises where the Python function changed lists or dicts that it was given."""
+        before, after = (
+            self._signature._signature.bind(*args, **kwargs).arguments
+            for args, kwargs in (before, after)
+        )
+        changed = [name for name in before if not _same(before[name], after[name])]
+        if changed:
+            name = getattr(self._python_function, "__qualname__", self._name)
+            raise ValueError(
+                f"{name}{self._signature} should not modify its Python input arguments. "
+                "Modifying a copy is allowed. The following parameter(s) were modified: "
+                f"{', '.join(changed)}"
+            )
+
     def _traceable(self):
         function = self._python()
         if not self._autograph:
             return function
         from tidemark.autograph import _impl  # only tracing needs it
 
-        return _impl.converted(function, features=self._autograph_options)
+        return _impl.converted(function, features=self._experimental_autograph_options)
 
     def _to_output(self, leaf):
         if leaf is None:
@@ -185,8 +212,8 @@ class Function(_tidemark.FunctionBase):
     def _tell_of_trace(self, trace, too_many):
         """A call made this trace. ``too_many``: so many of its line, where that is worth a word."""
         _tidemark.recording_mark("trace", f"{trace.name}: {trace.reason}", trace.nbytes)
-        if notes.active is not None:
-            notes.active.add_trace(self, trace)
+        if listener.active is not None:
+            listener.active.add_trace(self, trace)
         if too_many:
             get_logger().warning(
                 "%d traces of %s were made from %s, the last because of %s. A trace costs time and "
@@ -218,8 +245,8 @@ class Function(_tidemark.FunctionBase):
             return
         name, file, line, was, now = found
         self._told.add(found[:3])
-        if notes.active is not None:
-            notes.active.add_changed_state(self, found)
+        if listener.active is not None:
+            listener.active.add_changed_state(self, found)
         text = f" ({was!r} then, {now!r} now)" if was is not None else ""
         get_logger().warning(
             "%s uses the Python value '%s' (%s:%d), which has changed since it was traced%s: the "
@@ -319,8 +346,10 @@ class Function(_tidemark.FunctionBase):
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The signatures of all traces."""
-        return "\n\n".join(
-            signature_text(trace, self._signature, _alive_variables(trace.graph.variable_ids))
+        return ("\n\n" if verbose else "\n").join(
+            Binding(trace, self._signature).text(
+                verbose, _alive_variables(trace.graph.variable_ids)
+            )
             for trace in self._traces
         )
 
@@ -335,25 +364,46 @@ class Function(_tidemark.FunctionBase):
             "f.get_concrete_function(...).graph.as_graph_def() shows the graph"
         )
 
-    def _memory_options(self):
-        donate = None if self._donate is None else tuple(self._donate.names)
-        return {"memory_budget": self._memory_budget or None, "donate": donate}
+    def _clone(self, python_function, _instance=None):
+        """A function with the same options and no traces; of another Python function if given."""
+        return type(self)(*self._options(python_function), _instance)
+
+    def _options(self, python_function=None):
+        """What it is made with."""
+        return (
+            python_function or self._python_function,
+            self._name,
+            self.input_signature,
+            self._autograph,
+            self._jit_compile,
+            self._reduce_retracing,
+            self._attributes,
+            self._experimental_autograph_options,
+            self._memory_budget or None,
+            None if self._donate is None else tuple(self._donate.names),
+        )
+
+    def _decorate(self, decorator):
+        """Puts a decorator around the Python function; before the first call alone."""
+        if self._made:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self._python_function = decorator(self._python_function)
+        self._signature = Signature(self._python_function, self._instance is not None)
 
     def __copy__(self):
-        return type(self)(
-            self._python_function, self._name, self.input_signature, self._autograph,
-            self._jit_compile, self._reduce_retracing, self._autograph_options,
-            _instance=self._instance, **self._memory_options(),
-        )  # fmt: skip
+        return self._clone(None, self._instance)
 
     def __deepcopy__(self, memo):
         return self.__copy__()
 
-    def __reduce_ex__(self, protocol):
-        raise TypeError(
-            f"tf.function {self._name} cannot be pickled: its graphs belong to this process. "
-            "Pickle the Python function and decorate it again, or save the function."
-        )
+    def __reduce__(self):
+        """Its Python function and its options: graphs belong to their process."""
+        if self._instance is not None:
+            raise TypeError(
+                f"the tf.function {self._name} of an object cannot be pickled; pickle the object "
+                "and ask it for its method again."
+            )
+        return type(self), self._options()
 
     # --- ownership ---------------------------------------------------------------------------
 
@@ -366,11 +416,7 @@ class Function(_tidemark.FunctionBase):
             known = self._bound_by_id.get(id(instance))
         if known is not None and known._instance() is instance:
             return known
-        bound = type(self)(
-            self._python_function, self._name, self.input_signature, self._autograph,
-            self._jit_compile, self._reduce_retracing, self._autograph_options,
-            _instance=weakref.ref(instance), **self._memory_options(),
-        )  # fmt: skip
+        bound = self._clone(None, weakref.ref(instance))
         try:
             self._bound[instance] = bound
         except TypeError:
@@ -381,6 +427,18 @@ class Function(_tidemark.FunctionBase):
 
     def __repr__(self):
         return f"<tf.function {self._name}{self._signature}>"
+
+
+def _same(one, other):
+    """Whether two nested structures are of the same shape and hold the same objects."""
+    if not nest.is_nested(one):
+        return one is other
+    parts, others = nest.flatten(one), nest.flatten(other)
+    return (
+        token_of(one) == token_of(other)
+        and len(parts) == len(others)
+        and all(map(operator.is_, parts, others))
+    )
 
 
 def _specs(trace, call):
@@ -505,13 +563,18 @@ def function(
     a tape, inside another function and with ``run_functions_eagerly`` nothing is given up.
     """
 
+    relaxed = experimental_relax_shapes  # what `reduce_retracing` was called
+    retracing = reduce_retracing if relaxed is None else relaxed
+    attributes = dict(experimental_attributes or {})
+    if experimental_implements is not None:
+        attributes["_implements"] = experimental_implements
+
     def decorate(inner):
         if isinstance(inner, (staticmethod, classmethod)):
             return type(inner)(decorate(inner.__func__))
         return Function(
             inner, getattr(inner, "__name__", None), input_signature, autograph, jit_compile,
-            bool(reduce_retracing or experimental_relax_shapes), experimental_autograph_options,
-            memory_budget=memory_budget, donate=donate,
+            retracing, attributes, experimental_autograph_options, memory_budget, donate,
         )  # fmt: skip
 
     return decorate if func is None else decorate(func)

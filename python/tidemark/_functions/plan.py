@@ -184,9 +184,10 @@ class Plan:
         return self._said["text"]
 
     def __repr__(self):
+        others = "".join(f", {d.peak:,} on {d.name}" for d in self.devices)
         return (
             f"<tf.memory.Plan of {self.name}: peak {self.peak:,} bytes, lower bound "
-            f"{self.lower_bound:,}>"
+            f"{self.lower_bound:,}{others}>"
         )
 
     def _repr_html_(self):

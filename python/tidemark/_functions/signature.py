@@ -9,6 +9,8 @@ from tidemark._functions.arguments import Call
 from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
 
+_NONE = inspect.Parameter.empty
+_ANY_NUMBER = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 _PLAIN = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY}
 
 
@@ -79,6 +81,21 @@ class DeclaredInputs:
                 f"input_signature has {len(self.specs)} entries; {name}{signature} takes "
                 f"{signature._count} arguments"
             )
+        for parameter in self._without_spec(signature):
+            if parameter.default is _NONE and parameter.kind not in _ANY_NUMBER:
+                raise TypeError(f"input_signature missing type constraint for {parameter.name}")
+
+    def _without_spec(self, signature):
+        """The parameters after those that the specs are for; ``self`` has none."""
+        parameters = list(signature._signature.parameters.values())
+        if parameters and parameters[0].name == "self":
+            parameters = parameters[1:]
+        self._names = [p.name for p in parameters[: len(self.specs)]]
+        return parameters[len(self.specs) :]
+
+    def __str__(self):
+        named = zip(self._names, self.specs, strict=False)
+        return f"({', '.join(f'{name}: {spec!r}' for name, spec in named)})"
 
     @property
     def arguments(self):
@@ -96,10 +113,7 @@ class DeclaredInputs:
             )
         for at, value in enumerate(values[count:], count):
             if value is not signature.default(at):
-                raise TypeError(
-                    f"{self._name}: the input_signature covers {count} arguments; "
-                    f"'{signature.names[at]}' keeps its default {signature.default(at)!r}"
-                )
+                raise TypeError(f"Can not cast {value!r} to Literal[{signature.default(at)!r}]")
         fitted = [
             self._fit(value, spec) for value, spec in zip(values[:count], self.specs, strict=True)
         ]
@@ -124,9 +138,7 @@ class DeclaredInputs:
         if isinstance(spec, TensorSpec):
             return self._tensor(value, spec)
         if not spec.is_compatible_with(value):
-            raise TypeError(
-                f"Binding inputs to tf.function failed due to `Can not cast {value!r} to {spec!r}`."
-            )
+            raise TypeError(f"Can not cast {value!r} to {spec!r}")
         return value
 
     def _tensor(self, value, spec):
@@ -134,13 +146,10 @@ class DeclaredInputs:
             try:
                 value = _tidemark.convert(value, spec.dtype._enum)
             except (TypeError, ValueError) as error:
-                raise TypeError(
-                    f"Binding inputs to tf.function failed due to `Can not cast {value!r} to "
-                    f"{spec!r}`: {error}"
-                ) from None
+                raise TypeError(f"Can not cast {value!r} to {spec!r}: {error}") from None
         if not spec.is_compatible_with(value):
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `Can not cast "
-                f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None) to {spec!r}`."
+                f"Can not cast TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name=None) "
+                f"to {spec!r}"
             )
         return value

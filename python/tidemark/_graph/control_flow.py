@@ -292,22 +292,24 @@ def map_fn(
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if is_tracing():
         return staged_maps().map_fn(fn, elems, signature, _check_row)
+    from tidemark._graph.columns import column_of, row_spec  # loaded on first use
+
     leaves, count = _elements(elems, "map_fn")
-    structure, rows = signature, []
+    if not count and signature is None:
+        return nest.pack_sequence_as(elems, leaves)  # nothing in, nothing out
+    structure = elems if signature is None else signature
+    kinds = map(row_spec, leaves) if signature is None else nest.flatten(signature)
+    columns = [column_of(kind) for kind in kinds]
+    arrays = [column.arrays(count) for column in columns]
     for index in range(count):
         result = fn(_at(elems, leaves, index))
-        if index == 0:
-            structure = result
-            if signature is None:
-                nest.assert_same_structure(elems, result, check_types=False)
-        row = [convert_to_tensor(leaf) for leaf in nest.flatten(result)]
+        nest.assert_same_structure(structure, result)
+        row = [_element_source(leaf) for leaf in nest.flatten(result)]
         _check_row(row, elems, leaves, signature)
-        rows.append(row)
-    if rows:
-        return _stacked(structure, rows)
-    if signature is None:
-        return nest.pack_sequence_as(elems, leaves)  # nothing in, nothing out
-    return nest.map_structure(_nothing, signature)
+        written = zip(columns, arrays, row, strict=True)
+        arrays = [column.write(places, index, leaf) for column, places, leaf in written]
+    pairs = zip(columns, arrays, strict=True)
+    return nest.pack_sequence_as(structure, [c.result(places, count) for c, places in pairs])
 
 
 def _check_row(row, elems, leaves, signature):
@@ -323,13 +325,6 @@ def _check_row(row, elems, leaves, signature):
                 f"[map_fn] fn returned {leaf.dtype.name} where {dtype.name} was announced; give "
                 "fn_output_signature the type that it returns",
             )
-
-
-def _nothing(signature):
-    """No elements of what the signature, a type or a specification, announces."""
-    shape = shape_of(signature) or ()
-    zero = convert_to_tensor(0, dtype=dtype_of(signature))
-    return call("fill", ([0, *(d or 0 for d in shape)], zero), {})
 
 
 @export("tf.vectorized_map")

@@ -36,6 +36,10 @@ class FuncGraph:
     """A graph of a function, or one to put ops into under ``as_default``."""
 
     building_function = True
+    collections_of = None  # the graph that holds its collections, if its code has any
+    variables = ()  # those that it reads or changes
+
+    trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))
 
     def __init__(
         self,
@@ -96,6 +100,31 @@ class FuncGraph:
         from tidemark._graph.operation import Operation  # few programs ask for operations
 
         return [Operation(node) for node, _ in self._graph.handle.nodes()]
+
+    def get_operation_by_name(self, name):
+        """The operation of this name."""
+        for operation in self.get_operations():
+            if operation.name == name:
+                return operation
+        raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name):
+        """The tensor ``operation:0`` of this name."""
+        operation, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError(f"The name '{name}' refers to an Operation, not a Tensor: tensors are "
+                             "named like 'operation:0'.")  # fmt: skip
+        outputs = self.get_operation_by_name(operation).outputs
+        if int(index) >= len(outputs):
+            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist: "
+                           f"{operation} has {len(outputs)} outputs.")  # fmt: skip
+        return outputs[int(index)]
+
+    def get_collection(self, name, scope=None):
+        """What the code of TensorFlow 1 that made the graph put into a collection."""
+        return (
+            [] if self.collections_of is None else self.collections_of.get_collection(name, scope)
+        )
 
     def as_graph_def(self, from_version=None, add_shapes=False, use_pybind11_proto=False):
         """The graph as TensorFlow's ``GraphDef``, what branches and loops run in its library."""

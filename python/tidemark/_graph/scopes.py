@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 
 from tidemark import _tidemark
@@ -88,6 +87,8 @@ def get_current_name_scope():
 
 def get_logger():
     """The logger of the package."""
+    import logging  # a seventh of the whole import, and most programs never warn
+
     return logging.getLogger("tidemark")
 
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 import functools
 
 from tidemark import dtypes, nest
-from tidemark._graph.control_flow import (
-    _element_source,
-    dtype_of,
-    is_ragged,
-    is_sparse,
-    shape_of,
-    sparse_row,
-)
+from tidemark._graph.columns import column_of, row_spec
+from tidemark._graph.control_flow import _element_source, is_ragged, is_sparse, sparse_row
 from tidemark._graph.staged import while_loop
 from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
@@ -57,18 +51,26 @@ class Elements:
         """The elements at a place: views, as nobody writes to what they are taken from."""
         rows = [
             sparse_row(leaf, index) if is_sparse(leaf)
-            else _ragged_row(leaf, index) if is_ragged(leaf)
+            else ragged_row(leaf, index) if is_ragged(leaf)
             else call("array_read", (leaf, index), {"share": True})
             for leaf in self.leaves
         ]  # fmt: skip
         return nest.pack_sequence_as(self.structure, rows)
 
 
-def _ragged_row(value, index):
-    if value.ragged_rank > 1:
-        return value[index]
+def ragged_row(value, index):
+    """A row of a ragged tensor whose place is known when the graph runs."""
     splits = value.row_splits
-    return value.values[splits[index] : splits[index + 1]]
+    return _rows_between(value.values, splits[index], splits[index + 1])
+
+
+def _rows_between(value, begin, end):
+    """Rows of a tensor, ragged or not, whose places are known when the graph runs."""
+    if not is_ragged(value):
+        return value[begin:end]
+    splits = value.row_splits[begin : end + 1]
+    inside = _rows_between(value.values, splits[0], splits[-1])
+    return value.from_row_splits(inside, splits - splits[0], validate=False)
 
 
 def _new_array(dtype, length, shape=None):
@@ -103,22 +105,23 @@ def map_fn(fn, elems, signature, check_row):
     """``fn`` of every element, stacked; the signature tells what it returns, or elems does."""
     elements = Elements(elems, "map_fn")
     structure = elems if signature is None else signature
-    kinds = elements.leaves if signature is None else nest.flatten(signature)
-    arrays = tuple(
-        _new_array(kind.dtype, elements.length)
-        if signature is None
-        else _new_array(dtype_of(kind), elements.length, shape_of(kind))
-        for kind in kinds
-    )
+    kinds = map(row_spec, elements.leaves) if signature is None else nest.flatten(signature)
+    columns = [column_of(kind) for kind in kinds]
+    arrays = [column.arrays(elements.length) for column in columns]
+    packing = nest.map_structure(lambda _: None, arrays)
 
     def body(index, *arrays):
         result = fn(elements.at(index))
-        nest.assert_same_structure(structure, result, check_types=False)
-        row = [convert_to_tensor(leaf) for leaf in nest.flatten(result)]
+        nest.assert_same_structure(structure, result)
+        row = [_element_source(leaf) for leaf in nest.flatten(result)]
         check_row(row, elems, elements.leaves, signature)
-        return _written(arrays, index, row)
+        written = zip(columns, nest.pack_sequence_as(packing, arrays), row, strict=True)
+        return nest.flatten([column.write(places, index, leaf) for column, places, leaf in written])
 
-    return _stacked(structure, _counted(elements.length, body, arrays), elements.count)
+    after = nest.pack_sequence_as(packing, _counted(elements.length, body, nest.flatten(arrays)))
+    pairs = zip(columns, after, strict=True)
+    results = [column.result(places, elements.count) for column, places in pairs]
+    return nest.pack_sequence_as(structure, results)
 
 
 def vectorized_map(fn, elems):

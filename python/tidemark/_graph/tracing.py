@@ -102,6 +102,14 @@ class Structure:
             at += count
         return nest.pack_sequence_as(self._value, leaves)
 
+    def described(self, specs):
+        """The structure over the specs of its tensors; a composite tensor is its own spec."""
+        leaves, at = [], 0
+        for spec, kept, count in self._parts:
+            leaves.append(spec if spec is not None else specs[at] if count else kept)
+            at += count
+        return nest.pack_sequence_as(self._value, leaves)
+
     def joined(self, other):
         """The structure of what is of this one or, after another branch or round, of another."""
         parts = [

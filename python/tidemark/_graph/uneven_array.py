@@ -132,16 +132,23 @@ class UnevenTensorArray(StagedTensorArray):
     def _first(self, count):
         return self.gather(call("range", (0, count, 1), {}))
 
+    def _unwritten(self):
+        """A row for an element of the announced shape; it tells what an array of none has."""
+        shape = self._element_shape
+        sizes = [0] if shape is None or not shape.rank else [size or 0 for size in shape.as_list()]
+        return call("expand_dims", (_row(_int64(0), _int64(sizes)),), {"axis": 0})
+
     def _concat(self):
         table = self._table
         check_that(call("all", (table[:, 1] > 1,), {}),
                    "Could not concat a TensorArray: all elements must have been written and have "
                    "a first axis")  # fmt: skip
+        first = _joined([table, self._unwritten()])[0]
         inner = table[:, 3:]
-        check_that(call("all", (inner == inner[0],), {}),
+        check_that(call("all", (inner == first[3:],), {}),
                    "Could not concat a TensorArray whose elements differ in more than the size of "
                    "their first axis")  # fmt: skip
-        rest = call("slice", (table[0], [3], call("reshape", (table[0][1] - 2, [1]), {})), {})
+        rest = call("slice", (first, [3], call("reshape", (first[1] - 2, [1]), {})), {})
         counts = table[:, 2] * call("prod", (rest,), {})
         starts = call("cumsum", (counts,), {"axis": 0}) - counts
         steps = call("range", (_int64(0), call("sum", (counts,), {}), _int64(1)), {})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._proto.framework import TensorProto
-from tidemark._tensor.creation import convert_to_tensor
-from tidemark._v1.graph_def.values import shape_message, tensor_from, tensor_message
+from tidemark._tensor.creation import is_symbolic_tensor
+from tidemark._tidemark import Tensor
+from tidemark._v1.graph_def.values import tensor_from, tensor_message
 from tidemark.tensor_shape import as_shape
 
 
@@ -17,29 +18,38 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
         raise ValueError("allow_broadcast and verify_shape are not both allowed.")
     if isinstance(values, TensorProto):
         return values
-    tensor = convert_to_tensor(values, dtype=dtype)
-    if shape is None or as_shape(shape).as_list() == tensor.shape.as_list():
+    if is_symbolic_tensor(values):
+        raise TypeError("Expected any non-tensor type, but got a tensor instead.")
+    if values is None:
+        raise ValueError("None values not supported.")
+    tensor = _value(values, dtype)
+    if shape is None:
         return tensor_message(tensor)
-    wanted = as_shape(shape).as_list()
-    given, room = tensor.shape.num_elements(), math.prod(wanted)
-    if verify_shape or (allow_broadcast and given != 1 and given != room):
+    wanted = as_shape(shape)
+    given, room = tensor.shape.num_elements(), wanted.num_elements()
+    fits = tensor.shape.as_list() == wanted.as_list()
+    if not fits and (verify_shape or (allow_broadcast and given != 1 and given != room)):
         raise TypeError(
             f"Expected Tensor's shape: {tuple(wanted)}, but got {tuple(tensor.shape.as_list())}."
         )
     if given > room:
         raise ValueError(f"Too many elements provided. Takes at most {room:d}, but got {given:d}")
-    made = tensor_message(tensor)
-    if given < room and made.tensor_content:
-        raise ValueError(
-            f"{given} elements do not fill the shape {wanted}; give one, which is repeated, or all"
-        )
-    made.tensor_shape.CopyFrom(shape_message(as_shape(shape)))
-    made.tensor_shape.SetInParent()
-    return made
+    return tensor_message(tensor, wanted)
+
+
+def _value(values, dtype):
+    """A tensor that holds the values whatever graph is being built."""
+    if isinstance(values, Tensor) and dtype is None:
+        return values
+    if not isinstance(values, (list, tuple, str, bytes)) and hasattr(values, "__array__"):
+        values = np.asarray(values)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(values, np.ndarray) and wanted is not None and wanted != dtypes.string:
+        values = values.astype(wanted.as_numpy_dtype)
+    return _tidemark.convert(values, 0 if wanted is None else wanted._enum, None, False)
 
 
 def make_ndarray(tensor):
     """The NumPy array of a TensorProto."""
     found = tensor_from(tensor, "the TensorProto")
-    array = found.numpy()
-    return array.astype(object) if found.dtype == dtypes.string else array
+    return np.asarray(found.numpy(), None if found.dtype != dtypes.string else object)

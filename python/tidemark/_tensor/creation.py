@@ -222,11 +222,11 @@ def is_tensor(x):
 def get_static_value(tensor, partial=False):
     """The value of a tensor as a NumPy array, if it is known."""
     if not isinstance(tensor, Tensor):
-        return tensor
+        return None if is_tensor(tensor) else tensor  # a variable may have another value any time
     value = _tidemark.static_value(tensor)
     if value is None and _is_of_constants(tensor):
         value = _tidemark.evaluate(tensor)
-    return None if value is None else value.numpy()
+    return None if value is None else value.__array__()
 
 
 # op names: those that TensorFlow looks through while a graph is built.

@@ -39,6 +39,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # what TensorFlow 1 calls it
 
 
 def variable_with_id(number):
@@ -64,9 +65,10 @@ def _variable_of_graph(args, kwargs):
     )
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     accepted = ("initial_value", "trainable", "collections", "validate_shape", "name", "dtype",
-                "constraint", "shape")  # fmt: skip
+                "constraint", "shape", "synchronization", "aggregation")  # fmt: skip
     chosen = {key: value for key, value in given.items() if key in accepted}
-    chosen["trainable"] = chosen.get("trainable") is not False
+    if chosen.get("trainable") is None:
+        chosen["trainable"] = chosen.get("synchronization") != VariableSynchronization.ON_READ
     return RefVariable(**chosen)
 
 
@@ -84,17 +86,21 @@ class _VariableType(type):
         )
 
     def __call__(cls, *args, **kwargs):
-        if cls is Variable and _tidemark.is_tracing():
+        stack = creators() if cls is Variable else ()
+        if cls is Variable and _tidemark.is_tracing() and not stack:
             made = _variable_of_graph(args, kwargs)
             if made is not None:
                 return made
-        stack = creators() if cls is Variable else ()
         if not stack:
             return super().__call__(*args, **kwargs)
         kwargs = _all_arguments(args, kwargs)
 
         def make(**given):
-            return type.__call__(cls, **given)
+            made = _variable_of_graph((), given) if _tidemark.is_tracing() else None
+            if made is None:
+                for key in ("collections", "use_resource"):  # of variables of graphs
+                    given.pop(key, None)
+            return type.__call__(cls, **given) if made is None else made
 
         for creator in stack:  # the innermost scope, entered last, is asked first
             make = _asking(creator, make)
@@ -107,6 +113,14 @@ def _all_arguments(args, kwargs):
     names = code.co_varnames[1 : code.co_argcount]
     return {**dict(zip(names, defaults, strict=True)), **dict(zip(names, args, strict=False)),
             **kwargs}  # fmt: skip
+
+
+def _operator_of_value(name):
+    def operator(self, *args, **kwargs):
+        return getattr(self.value(), name)(*args, **kwargs)
+
+    operator.__name__ = name
+    return operator
 
 
 def _initial_value(given, value_of=_tidemark.evaluate):
@@ -194,6 +208,13 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
         self._aggregation = aggregation
         _by_id[self._id] = self
 
+    @classmethod
+    def _OverloadAllOperators(cls):
+        """Gives a class of variables, which tells its value by ``value()``, a tensor's operators;
+        packages call it for classes of their own."""
+        for name in _tidemark.Tensor.OVERLOADABLE_OPERATORS:
+            setattr(cls, name, _operator_of_value(name))
+
     # --- what it is ---------------------------------------------------------------------------
 
     name = property(lambda self: self._shared_name + ":0")
@@ -262,7 +283,13 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
 
     def numpy(self):
         """A copy of the value as a NumPy array."""
-        return self._operand().numpy()
+        value = self._operand()
+        if _tidemark.is_symbolic(value):
+            raise NotImplementedError(
+                "numpy() is only available when eager execution is enabled: inside of a graph a "
+                "variable has no value yet; run the graph, or use TensorFlow operations instead"
+            )
+        return value.numpy()
 
     def __array__(self, dtype=None, copy=None):
         array = np.asarray(self.numpy())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import tidemark as tf
+from tidemark._tensorflow import raw_layouts
 from tidemark._tidemark import call
 from tidemark._v1.graph_def import op_defs, raw_calls
 
@@ -63,6 +64,7 @@ InTopK tf.math.in_top_k targets predictions k
 Inv tf.math.reciprocal x
 LRN tf.nn.local_response_normalization input depth_radius bias alpha beta
 ListDiff tf.compat.v1.setdiff1d x y out_idx
+Lu tf.linalg.lu input output_idx_type
 MatchingFiles tf.io.matching_files pattern
 MatrixDiagPartV2 tf.linalg.diag_part input k=k padding_value=padding_value
 MatrixLogarithm tf.linalg.logm input
@@ -230,6 +232,7 @@ def _non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score
 
 
 _WRITTEN = {
+    **raw_layouts.WRITTEN,
     "BroadcastArgs": _broadcast_args,
     "BroadcastGradientArgs": _broadcast_gradient_args,
     "ConjugateTranspose": _conjugate_transpose,

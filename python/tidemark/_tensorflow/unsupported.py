@@ -1,7 +1,8 @@
 """Names of TensorFlow that are known here and not supported, each with the reason.
 
 Asking for one gives something that can be named, compared with ``isinstance`` and subclassed, and
-that raises ``tf.errors.UnimplementedError`` with the reason when it is used. The table is also
+that raises ``tf.errors.UnimplementedError`` with the reason when it is used; ``NotFoundError``
+where TensorFlow itself has kernels on some devices alone. The table is also
 what docs/compatibility.md tells about them.
 """
 
@@ -10,13 +11,13 @@ from __future__ import annotations
 import sys
 import types
 
-from tidemark.errors import UnimplementedError
+from tidemark.errors import NotFoundError, UnimplementedError
 
 _CONVERTER = "Tidemark writes no TensorFlow Lite models; convert them with TensorFlow"
 _TPU = "there is no TPU backend"
 _WORKERS = "training over several machines is not part of Tidemark yet"
 _DTENSOR = "tensors spread over several devices are not part of Tidemark"
-_CUDNN = "there is no cuDNN here; Keras uses its own loop on the CPU"
+_CUDNN = "no device has a kernel for it; Keras uses its own loop"
 
 # name → the reason
 UNSUPPORTED = {
@@ -104,7 +105,9 @@ def unimplemented(name):
     while known not in UNSUPPORTED and "." in known:
         known = known.rpartition(".")[0]
     reason = UNSUPPORTED.get(known, "Tidemark does not have it")
-    return UnimplementedError(None, None, f"{name} is not supported: {reason}.")
+    # As TensorFlow where no device has a kernel: who asks for one knows another way.
+    kind = NotFoundError if reason is _CUDNN else UnimplementedError
+    return kind(None, None, f"{name} is not supported: {reason}.")
 
 
 def stand_in(name):

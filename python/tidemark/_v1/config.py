@@ -39,6 +39,15 @@ def machine_memory():
     return total
 
 
+def checked(config):
+    """A session's configuration as a message of our own; None for none."""
+    if config is None or isinstance(config, ConfigProto):
+        return config
+    if type(config).__name__ != "ConfigProto" or not hasattr(config, "SerializeToString"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    return ConfigProto.FromString(config.SerializeToString())
+
+
 def memory_limit(config):
     """Bytes that a session may hold; 0: as many as the process."""
     if config is None:
@@ -53,8 +62,6 @@ def apply(config):
     """Does what a new session's configuration asks of the process."""
     if config is None:
         return
-    if not isinstance(config, ConfigProto):
-        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
     if config.intra_op_parallelism_threads < 0 or config.inter_op_parallelism_threads < 0:
         raise ValueError("numbers of threads are at least 0 in a tf.ConfigProto; 0: as many as fit")
     if config.intra_op_parallelism_threads:

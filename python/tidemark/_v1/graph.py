@@ -373,8 +373,26 @@ class _Global:
     lock = threading.Lock()
 
 
+def has_own_collections():
+    """Whether a function is traced here whose collections and variables are its own."""
+    return bool(getattr(_thread, "holders", None)) and current_place() is None
+
+
+@contextlib.contextmanager
+def collecting_in(holder):
+    """A context in which functions that are traced have another graph's collections."""
+    outer = getattr(_thread, "holders", ())
+    _thread.holders = (*outer, holder)
+    try:
+        yield holder
+    finally:
+        _thread.holders = outer
+
+
 def get_default_graph():
     """The graph of this thread's context, else the one of the process."""
+    if has_own_collections():
+        return _thread.holders[-1]
     stack = _stack()
     if stack:
         return stack[-1].graph

@@ -12,6 +12,7 @@ import weakref
 
 from tidemark import _tidemark, dtypes, nest
 from tidemark._graph.staged import python_call
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.specs import TensorSpec
 from tidemark._v1 import session
 from tidemark.data import Dataset
@@ -23,7 +24,7 @@ from tidemark.data._iterator import (
     take,
     types_of,
 )
-from tidemark.errors import FailedPreconditionError, InvalidArgumentError
+from tidemark.errors import FailedPreconditionError, InvalidArgumentError, ValueUnknownError
 from tidemark.tensor_shape import TensorShape
 
 _numbers = itertools.count(1)
@@ -163,12 +164,22 @@ def make_one_shot_iterator(dataset):
     """An iterator that every session starts by itself; it goes over the elements once."""
     if not _tidemark.is_tracing():
         return EagerIterator(_checked(dataset))
-    if numbers_of(_checked(dataset)):
-        raise ValueError(
-            "Cannot capture a placeholder (or another tensor of the graph) by a one-shot iterator: "
-            "use make_initializable_iterator."
-        )
+    given = numbers_of(_checked(dataset))
+    if given:
+        dataset = _made_of_constants(dataset, given)
     return Iterator(dataset.element_spec, dataset, starts_by_itself=True)
+
+
+def _made_of_constants(dataset, given):
+    """The dataset that constants of the graph decide about."""
+    try:
+        with lifted():
+            return run_time_dataset(dataset, [_tidemark.evaluate(one) for one in given])
+    except (InvalidArgumentError, FailedPreconditionError, ValueUnknownError) as error:
+        raise ValueError(
+            "Cannot capture a placeholder (or a variable of the graph) by a one-shot iterator: use "
+            "make_initializable_iterator."
+        ) from error
 
 
 def make_initializable_iterator(dataset, shared_name=None):

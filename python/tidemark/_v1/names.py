@@ -177,6 +177,7 @@ _LATER = {  # name → module, loaded when asked for
     **dict.fromkeys(("Event", "HistogramProto", "LogMessage", "SessionLog", "Summary",
                      "TaggedRunMetadata"), "_proto.summary"),
     "import_graph_def": "_v1.graph_def.importing",
+    "wrap_function": "_v1.wrapping",
     "graph_util": "_v1.graph_def.rewriting",
 }  # fmt: skip
 _MODULES = ("graph_util",)

@@ -87,6 +87,9 @@ MOVED = {
     "sparse_fill_empty_rows": "sparse.fill_empty_rows", "sparse_split": "sparse.split",
     "sparse_segment_mean": "sparse.segment_mean", "sparse_segment_sum": "sparse.segment_sum",
     "sparse_segment_sqrt_n": "sparse.segment_sqrt_n",
+    "sparse_merge": "compat.v1.sparse.merge", "sparse_matmul": "compat.v1.sparse.matmul",
+    "sparse_reduce_sum_sparse": "compat.v1.sparse.reduce_sum_sparse",
+    "sparse_reduce_max_sparse": "compat.v1.sparse.reduce_max_sparse",
     **{
         name: f"_v1.train.inputs.{name}"
         for name in ("FixedLengthRecordReader", "IdentityReader", "ReaderBase", "TFRecordReader",
@@ -94,6 +97,26 @@ MOVED = {
     },
     "FIFOQueue": "_v1.train.queues.FIFOQueue", "QueueBase": "_v1.train.queues.QueueBase",
     "RandomShuffleQueue": "_v1.train.queues.RandomShuffleQueue",
+    "VERSION": "version.VERSION", "GIT_VERSION": "version.GIT_VERSION",
+    "COMPILER_VERSION": "version.COMPILER_VERSION",
+    "GRAPH_DEF_VERSION": "version.GRAPH_DEF_VERSION",
+    "GRAPH_DEF_VERSION_MIN_CONSUMER": "version.GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER": "version.GRAPH_DEF_VERSION_MIN_PRODUCER",
+    "CXX11_ABI_FLAG": "sysconfig.CXX11_ABI_FLAG", "CXX_VERSION": "sysconfig.CXX_VERSION",
+    "MONOLITHIC_BUILD": "sysconfig.MONOLITHIC_BUILD", "OpError": "errors.OpError",
+    "all_variables": "compat.v1.global_variables", "get_seed": "compat.v1.random.get_seed",
+    "initialize_local_variables": "compat.v1.local_variables_initializer",
+    "cumprod": "math.cumprod", "div_no_nan": "math.divide_no_nan", "floordiv": "math.floordiv",
+    "dimension_value": "compat.dimension_value",
+    "dimension_at_index": "compat.dimension_at_index",
+    "decode_compressed": "io.decode_compressed",
+    "parse_single_sequence_example": "io.parse_single_sequence_example",
+    "extract_image_patches": "compat.v1.image.extract_image_patches",
+    **{
+        f"fake_quant_with_min_max_{name}": f"quantization.fake_quant_with_min_max_{name}"
+        for name in ("args", "args_gradient", "vars", "vars_gradient", "vars_per_channel",
+                     "vars_per_channel_gradient")
+    },
     "layers": "_v1.layers", "losses": "_v1.losses", "metrics": "_v1.metrics",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import tidemark as tf
 from tidemark import _tidemark, nest
-from tidemark._explain import notes
+from tidemark._explain import listener
 from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import composites, partial
@@ -55,6 +55,7 @@ class BaseSession:
     def __init__(self, target="", graph=None, config=None):
         self._graph = graph if graph is not None else get_default_graph()
         self._graph_id = self._graph._shared.id
+        config = settings.checked(config)
         settings.apply(config)
         self._session = _tidemark.SessionBase(settings.memory_limit(config))
         self._config = config
@@ -67,8 +68,8 @@ class BaseSession:
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """The values of tensors, by the names or structure they are asked for."""
-        if notes.active is not None:
-            notes.active.add_run(fetches)
+        if listener.active is not None:
+            listener.active.add_run(fetches)
         with self._marked_as_running():
             return self._run_any(fetches, feed_dict, options, run_metadata)
 

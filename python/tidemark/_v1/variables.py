@@ -28,7 +28,10 @@ class RefVariable:
     is_graph_variable = True
 
     def __init__(self, initial_value, trainable=True, collections=None, validate_shape=True,
-                 name=None, dtype=None, constraint=None, shape=None):  # fmt: skip
+                 name=None, dtype=None, constraint=None, shape=None,
+                 synchronization=tf.VariableSynchronization.AUTO,
+                 aggregation=tf.VariableAggregation.NONE):  # fmt: skip
+        self.synchronization, self.aggregation = synchronization, aggregation
         place = current_place()
         graph = place.graph
         graph.check_not_finalized()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
 
@@ -131,6 +130,8 @@ def _raising(error, inputs):
 
 def _copied(error):
     """Another error that says the same: one that is raised gets frames, which hold tensors."""
+    import copy  # only where a gradient failed
+
     try:
         return copy.copy(error)
     except Exception:  # of a class that is made in its own way

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import logging
 
 from tidemark import _tidemark, nest
 from tidemark._export import export
+from tidemark._graph.scopes import get_logger
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.methods import Reference
@@ -53,9 +53,16 @@ def _leaf(value, what):
         return value
     if isinstance(value, IndexedSlices):
         return value.values
+    if _is_ragged(value):
+        return convert_to_tensor(value.flat_values)
     inner = _wrapped_variable(value)
     if inner is not None:
         return inner
+    if hasattr(value, "_type_spec"):
+        raise ValueError(
+            f"Type {value.__class__.__name__} is not supported as a gradient source or gradient "
+            "target: take its values."
+        )
     if value is None:
         raise TypeError(f"{what} of a gradient are tensors and variables; None was given")
     if hasattr(value.__class__, "__tf_tensor__"):
@@ -66,8 +73,25 @@ def _leaf(value, what):
     )
 
 
+def _is_ragged(value):
+    """Whether it is a RaggedTensor, asked without loading what makes them."""
+    return hasattr(value, "with_flat_values")
+
+
 def _flat(structure, what):
     return [_leaf(value, what) for value in nest.flatten(structure)]
+
+
+def _packed(sources, found):
+    """Gradients in the structure of the sources; those by ragged ones are ragged."""
+    pairs = zip(nest.flatten(sources), found, strict=True)
+    found = [
+        source.with_flat_values(convert_to_tensor(one))
+        if one is not None and _is_ragged(source)
+        else one
+        for source, one in pairs
+    ]
+    return nest.pack_sequence_as(sources, found) if nest.is_nested(sources) else found[0]
 
 
 @export("tf.GradientTape")
@@ -86,7 +110,7 @@ class GradientTape(_tidemark.Tape):
         if isinstance(tensor, (Tensor, _tidemark.VariableBase)):
             self._watch_leaf(tensor)
             return
-        for value in nest.flatten(tensor):
+        for value in nest.flatten(tensor, expand_composites=True):
             inner = _wrapped_variable(value)
             self._watch_leaf(value if inner is None else inner)
 
@@ -94,7 +118,7 @@ class GradientTape(_tidemark.Tape):
         self._watch(value)
         dtype = value.dtype
         if not (dtype.is_floating or dtype.is_complex):
-            logging.getLogger("tidemark").warning(
+            get_logger().warning(
                 "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", dtype
             )
 
@@ -111,11 +135,12 @@ class GradientTape(_tidemark.Tape):
         seeds = None
         if output_gradients is not None:
             seeds = [
-                None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)
+                None if g is None else convert_to_tensor(g.flat_values if _is_ragged(g) else g)
+                for g in nest.flatten(output_gradients)
             ]
             seeds = [_seed(g, t) for g, t in zip(seeds, targets, strict=True)]
         found = [_as_gradient(g) for g in self._gradient(targets, flat_sources, seeds, zeros)]
-        return nest.pack_sequence_as(sources, found) if nest.is_nested(sources) else found[0]
+        return _packed(sources, found)
 
     def jacobian(
         self,

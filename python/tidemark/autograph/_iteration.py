@@ -47,6 +47,8 @@ def as_sequence(value):
         return StagedSequence(value.length(), value.__getitem__)
     if _staging.is_staged(value):
         return _rows(tf.convert_to_tensor(value))
+    if _is_staged_ragged(value):
+        return _ragged_rows(value)
     return None
 
 
@@ -56,10 +58,23 @@ def _rows(tensor):
         raise ValueError("cannot iterate over a scalar tensor; use tf.range of it")
     known = None if shape.rank is None else shape.as_list()[0]
     length = tf.shape(tensor)[0] if known is None else known
-    # Views: nobody writes to the tensor meanwhile.
-    return StagedSequence(
-        length, lambda index: call("array_read", (tensor, index), {"share": True})
-    )
+
+    def row(index):
+        # A view: nobody writes to the tensor meanwhile.
+        made = call("array_read", (tensor, index), {"share": True})
+        if shape.rank is not None:
+            made.set_shape(shape.as_list()[1:])
+        return made
+
+    return StagedSequence(length, row)
+
+
+def _ragged_rows(value):
+    from tidemark._graph.staged_maps import ragged_row  # few programs go over ragged tensors
+
+    known = value.shape.as_list()[0]
+    length = tf.cast(value.nrows(), tf.int32) if known is None else known
+    return StagedSequence(length, lambda index: ragged_row(value, index))
 
 
 def counting(function):
@@ -124,6 +139,12 @@ def _over_sequence(iterated, extra_test, body, get_state, set_state, names, opti
     )
 
 
+def _is_staged_ragged(value):
+    return hasattr(type(value), "with_flat_values") and any(
+        _staging.is_staged(part) for part in (value.flat_values, *value.nested_row_splits)
+    )
+
+
 def _is_dataset(value):
     kind = type(value)
     return all(hasattr(kind, name) for name in ("reduce", "element_spec", "__iter__"))
@@ -138,6 +159,10 @@ register_iterable(
     lambda value: _staging.is_tracing() and _is_dataset_iterator(value), staged_for_iterator
 )
 register_iterable(
-    lambda value: isinstance(value, (StagedSequence, StagedList)) or _staging.is_staged(value),
+    lambda value: (
+        isinstance(value, (StagedSequence, StagedList))
+        or _staging.is_staged(value)
+        or _is_staged_ragged(value)
+    ),
     _over_sequence,
 )

@@ -9,6 +9,7 @@ import tidemark as tf
 from tidemark import _tidemark, dtypes, nest
 from tidemark._graph.staged import python_call
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tidemark import Tensor
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._iterator import numbers_of, owning_number
 from tidemark.tensor_shape import as_shape, sizes_of
@@ -30,6 +31,11 @@ def _nothing(spec):
     return _tidemark.call("fill", (convert_to_tensor(sizes, dtype=dtypes.int32), zero), {})
 
 
+def _leaf(value):
+    """A part of the state: a tensor, or what is made of several and flows through loops so."""
+    return value if hasattr(value, "_type_spec") else convert_to_tensor(value)
+
+
 def staged_reduce(dataset, initial_state, reduce_func):
     """The state after all elements, computed when the graph runs."""
     specs = flat_specs(dataset.element_spec)
@@ -49,18 +55,17 @@ def staged_reduce(dataset, initial_state, reduce_func):
 
     types = [(dtypes.bool, ()), *((s.dtype, sizes_of(s.shape)) for s in specs)]
     (number,) = python_call(start, numbers_of(dataset), [(dtypes.int64, ())])
-    state = nest.map_structure(convert_to_tensor, initial_state)
+    state = nest.map_structure(_leaf, initial_state)
     more, *element = python_call(following, [number], types)
 
     def body(more, number, state, *element):
-        state = nest.map_structure(
-            convert_to_tensor, reduce_func(state, pack(dataset.element_spec, list(element)))
-        )
+        state = reduce_func(state, pack(dataset.element_spec, list(element)))
+        state = nest.map_structure(_leaf, state)
         _check_shapes(state, shapes)
         more, *element = python_call(following, [number], types)
         return (more, number, state, *element)
 
-    shapes = nest.map_structure(lambda t: t.shape, state)
+    shapes = nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else None, state)
     while True:
         try:
             loop = tf.while_loop(
@@ -77,14 +82,20 @@ class _Widened(Exception):
     """The state is after a round of other shapes than before; with those that hold for both."""
 
 
+def _sizes(shape):
+    return None if shape is None else sizes_of(shape)
+
+
 def _check_shapes(state, shapes):
     """Raises where the state grew; how it is built is what the loop itself checks."""
     before, after = nest.flatten(shapes), nest.flatten(state)
     if len(before) != len(after):
         return
     common = [
-        as_shape(_tidemark.common_shape(sizes_of(shape), sizes_of(t.shape)))
+        None
+        if shape is None
+        else as_shape(_tidemark.common_shape(sizes_of(shape), sizes_of(t.shape)))
         for shape, t in zip(before, after, strict=True)
     ]
-    if [sizes_of(shape) for shape in common] != [sizes_of(shape) for shape in before]:
+    if [_sizes(shape) for shape in common] != [_sizes(shape) for shape in before]:
         raise _Widened(nest.pack_sequence_as(shapes, common))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from tidemark import dtypes
 from tidemark._tensor.creation import cast
 from tidemark._tensor.static import is_number, larger, sizes_of, smaller
-from tidemark._tidemark import call, convert
-from tidemark.errors import UnimplementedError
+from tidemark._tidemark import call, convert, einsum
 
 _STEPS = 1024  # the places between two pixels for which TensorFlow knows the cubic's weights
 _CUBIC = -0.75
@@ -86,18 +85,21 @@ def _bicubic(images, axis, new, align_corners):
     return total
 
 
-def _area(images, height, width, align_corners):
-    if align_corners:
-        raise UnimplementedError(
-            None, None,
-            "resize_area with align_corners=True is not here: leave align_corners out, or resize "
-            "bilinearly",
-        )  # fmt: skip
-    attrs = {"method": "area", "antialias": False}
-    return call("resize_images", (images, [height, width]), attrs)
+def _area(images, axis, new, align_corners):
+    """Means of what each new pixel covers; the last old one goes on beyond the edge."""
+    old = sizes_of(images)[axis]
+    scale = _scale(old, new, align_corners)
+    starts = call("reshape", (_places(old, new, align_corners), (-1, 1)), {})
+    left = cast(call("range", (0, old, 1), {}), dtypes.float32)
+    inside = call("minimum", (starts + scale, left + 1.0), {})
+    right = call("select", (left < cast(old - 1, dtypes.float32), inside, starts + scale), {})
+    covered = right - call("maximum", (starts, left), {})
+    weights = call("maximum", (covered, 0.0), {}) / scale
+    return einsum(_SUMS[axis], (weights, images))
 
 
-_AXES = {"nearest": _nearest, "bilinear": _bilinear, "bicubic": _bicubic}
+_SUMS = {1: "yh,bhwc->bywc", 2: "xw,bhwc->bhxc"}
+_AXES = {"area": _area, "bicubic": _bicubic, "bilinear": _bilinear, "nearest": _nearest}
 
 
 def resized(images, height, width, method, align_corners):
@@ -105,8 +107,6 @@ def resized(images, height, width, method, align_corners):
     is taken."""
     if method != "nearest":
         images = cast(images, dtypes.float32)
-    if method == "area":
-        return _area(images, height, width, align_corners)
     # Columns before rows: floats are rounded as TensorFlow rounds them.
     for axis, size in ((2, width), (1, height)):
         size = size if is_number(size) else convert(size, dtypes.int32._enum)

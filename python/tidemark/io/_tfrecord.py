@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 import zlib
 
 from tidemark import _tidemark
-from tidemark.errors import DataLossError
+from tidemark.errors import DataLossError, FailedPreconditionError
 from tidemark.io import gfile
 
 _TYPES = {"": "", None: "", 0: "", 1: "ZLIB", 2: "GZIP", "ZLIB": "ZLIB", "GZIP": "GZIP"}
@@ -50,7 +49,7 @@ class TFRecordOptions:
     @classmethod
     def get_compression_type_string(cls, options):
         """ "", "ZLIB" or "GZIP" from options, a name or a number."""
-        if isinstance(options, TFRecordOptions):
+        while isinstance(options, TFRecordOptions):  # given in place of a type
             options = options.compression_type
         if options not in _TYPES:
             raise ValueError(f'Not a valid compression_type: "{options}"')
@@ -63,24 +62,41 @@ def _masked(data):
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
+def _compressor(options, kind):
+    """What compresses as the options say; unsaid ones are TensorFlow's defaults."""
+
+    def said(value, default):
+        return default if value is None else value
+
+    return zlib.compressobj(
+        said(options.compression_level, zlib.Z_DEFAULT_COMPRESSION),
+        said(options.compression_method, zlib.DEFLATED),
+        said(options.window_bits, zlib.MAX_WBITS) + (16 if kind == "GZIP" else 0),
+        said(options.mem_level, 9),
+        said(options.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
+    )
+
+
 class TFRecordWriter:
     """Writes records to a file."""
 
     def __init__(self, path, options=None):
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
-        kind = TFRecordOptions.get_compression_type_string(options)
-        level = options.compression_level
-        level = zlib.Z_DEFAULT_COMPRESSION if level is None else level
         self._file = gfile.GFile(path, "wb")
-        self._file.flush()
-        self._compress = None
-        if kind:
-            self._compress = zlib.compressobj(level, zlib.DEFLATED, 31 if kind == "GZIP" else 15)
+        kind = TFRecordOptions.get_compression_type_string(options)
+        self._compress = _compressor(options, kind) if kind else None
         self._put(b"")
 
     def _put(self, data):
-        self._file.write(data if self._compress is None else self._compress.compress(data))
+        self._opened().write(data if self._compress is None else self._compress.compress(data))
+
+    def _opened(self):
+        if self._file is None:
+            raise FailedPreconditionError(
+                None, None, "Writer not initialized or previously closed: open another one"
+            )
+        return self._file
 
     def write(self, record):
         """Appends one record."""
@@ -93,9 +109,10 @@ class TFRecordWriter:
 
     def flush(self):
         """Hands what was written to the system."""
+        file = self._opened()
         if self._compress is not None:
-            self._file.write(self._compress.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
+            file.write(self._compress.flush(zlib.Z_SYNC_FLUSH))
+        file.flush()
 
     def close(self):
         """Ends the file."""
@@ -114,26 +131,25 @@ class TFRecordWriter:
 
 
 class _Inflated:
-    """A zlib file read as it is decompressed."""
+    """A zlib or gzip file read as it is decompressed; one that is still written ends early."""
 
     def __init__(self, file):
-        self._file, self._inflate, self._kept = file, zlib.decompressobj(), b""
+        self._file, self._inflate, self._kept = file, _inflater(), b""
 
     def read(self, size):
-        while len(self._kept) < size and not self._inflate.eof:
-            block = self._file.read(1 << 16)
+        while len(self._kept) < size:
+            block = self._inflate.unused_data or self._file.read(1 << 16)
             if not block:
                 break
+            if self._inflate.eof:  # one stream ended: another follows
+                self._inflate = _inflater()
             self._kept += self._inflate.decompress(block)
         out, self._kept = self._kept[:size], self._kept[size:]
         return out
 
 
-def _opened(path, kind):
-    file = gfile.GFile(path, "rb")._opened()
-    if kind == "GZIP":
-        return file, gzip.GzipFile(fileobj=file)
-    return file, _Inflated(file) if kind == "ZLIB" else file
+def _inflater():
+    return zlib.decompressobj(zlib.MAX_WBITS + 32)  # + 32: whichever of the two the header says
 
 
 def _read(stream, size, what, path):
@@ -158,18 +174,49 @@ def _read_record(stream, size, path):
     return b"".join(parts)
 
 
+class _Records:
+    """The records of a file one by one; at its end, until it grows, there is none."""
+
+    def __init__(self, path, kind):
+        self._path, self._kind, self._place = path, kind, 0
+        self._file = self._stream = None
+        self.reopen()
+
+    def close(self):
+        """Lets the file go; `reopen` goes on behind the last record that was read."""
+        if self._file is not None:
+            self._file.close()
+        self._file = self._stream = None
+
+    def reopen(self):
+        self.close()
+        with gfile._translated():
+            self._file = open(gfile._path(self._path), "rb")  # noqa: SIM115  close() closes it
+        self._stream = _Inflated(self._file) if self._kind else self._file
+        left = self._place
+        while left > 0:
+            skipped = len(_read(self._stream, min(left, _MAX_BLOCK), "what was read", self._path))
+            left -= skipped
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._stream is None:
+            raise StopIteration
+        stream, path = self._stream, self._path
+        length = _read(stream, 8, "a record's length", path)
+        if not length:
+            raise StopIteration
+        if struct.unpack("<I", _read(stream, 4, "a checksum", path))[0] != _masked(length):
+            raise DataLossError(None, None, f"corrupted record in {path}: its length is wrong")
+        record = _read_record(stream, struct.unpack("<Q", length)[0], path)
+        if struct.unpack("<I", _read(stream, 4, "a checksum", path))[0] != _masked(record):
+            raise DataLossError(None, None, f"corrupted record in {path}: its bytes are wrong")
+        self._place += 16 + len(record)
+        return record
+
+
 def tf_record_iterator(path, options=None):
     """Yields the records of a file; DataLossError where it is damaged."""
-    kind = TFRecordOptions.get_compression_type_string(options)
-    file, stream = _opened(path, kind)
-    with file:
-        while True:
-            length = _read(stream, 8, "a record's length", path)
-            if not length:
-                return
-            if struct.unpack("<I", _read(stream, 4, "a checksum", path))[0] != _masked(length):
-                raise DataLossError(None, None, f"corrupted record in {path}: its length is wrong")
-            record = _read_record(stream, struct.unpack("<Q", length)[0], path)
-            if struct.unpack("<I", _read(stream, 4, "a checksum", path))[0] != _masked(record):
-                raise DataLossError(None, None, f"corrupted record in {path}: its bytes are wrong")
-            yield record
+    return _Records(path, TFRecordOptions.get_compression_type_string(options))

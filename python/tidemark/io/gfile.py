@@ -53,7 +53,11 @@ def _like(given, text):
 
 
 class GFile:
-    """A file, opened when it is first read or written."""
+    """A file, opened when it is first read or written.
+
+    Reading and writing have places of their own, as in TensorFlow: what is written and flushed can
+    be read from the start on. The first write empties the file in all modes but "a" and "a+".
+    """
 
     def __init__(self, name, mode="r"):
         base = mode.replace("b", "")
@@ -63,7 +67,8 @@ class GFile:
             )
         self._name = name
         self._mode = mode
-        self._file = None
+        self._readable, self._writable = base in ("r", "r+", "w+", "a+"), base != "r"
+        self._reader = self._writer = None
 
     @property
     def name(self):
@@ -73,56 +78,66 @@ class GFile:
     def mode(self):
         return self._mode
 
-    def _opened(self):
-        if self._file is None:
+    def _reading(self):
+        if not self._readable:
+            raise _errors.PermissionDeniedError(None, None, "File isn't open for reading")
+        if self._reader is None:
             with _translated():
-                mode = self._mode if "b" in self._mode else self._mode + "b"
-                self._file = open(_path(self._name), mode)  # noqa: SIM115  close() closes it
-        return self._file
+                self._reader = open(_path(self._name), "rb")  # noqa: SIM115  close() closes it
+        return self._reader
+
+    def _writing(self):
+        if not self._writable:
+            raise _errors.PermissionDeniedError(None, None, "File isn't open for writing")
+        if self._writer is None:
+            with _translated():
+                mode = "ab" if self._mode.startswith("a") else "wb"
+                self._writer = open(_path(self._name), mode)  # noqa: SIM115  close() closes it
+        return self._writer
 
     def _decoded(self, data):
         return data if "b" in self._mode else data.decode()
 
-    def _readable(self):
-        if "r" not in self._mode and "+" not in self._mode:
-            raise _errors.PermissionDeniedError(None, None, "File isn't open for reading")
-        return self._opened()
-
     def read(self, n=-1):
         """The next n bytes (all that are left by default)."""
         with _translated():
-            return self._decoded(self._readable().read(-1 if n is None else n))
+            return self._decoded(self._reading().read(-1 if n is None else n))
 
     def readline(self):
         """The next line, with its end."""
-        return self._decoded(self._readable().readline())
+        return self._decoded(self._reading().readline())
 
     def readlines(self):
         """All lines that are left."""
-        return [self._decoded(line) for line in self._readable().readlines()]
+        return [self._decoded(line) for line in self._reading().readlines()]
 
     def write(self, file_content):
         """Appends to what was written before."""
-        if self._mode.replace("b", "") == "r":
-            raise _errors.PermissionDeniedError(None, None, "File isn't open for writing")
         data = file_content
         if not isinstance(data, (bytes, bytearray, memoryview)):
             data = str(data).encode()
         with _translated():
-            self._opened().write(data)
+            self._writing().write(data)
 
     def seek(self, offset=None, whence=0, position=None):
-        """Goes to a place in the file."""
+        """Goes to a place in the file, to read there."""
         if offset is None and position is None:
             raise TypeError("seek(): offset argument required")
-        self._opened().seek(position if offset is None else offset, whence)
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position may not be set at the same time")
+        if whence not in (0, 1, 2):
+            raise _errors.InvalidArgumentError(
+                None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
+            )
+        with _translated():
+            self._reading().seek(position if offset is None else offset, whence)
 
     def seekable(self):
         return True
 
     def tell(self):
-        """The place in the file."""
-        return self._opened().tell()
+        """The place in the file: where it is read next, or written where it cannot be read."""
+        return (self._reading() if self._readable else self._writing()).tell()
 
     def size(self):
         """The size of the file in bytes."""
@@ -131,14 +146,15 @@ class GFile:
 
     def flush(self):
         """Hands what was written to the system."""
-        if self._file is not None and self._mode.replace("b", "") != "r":
-            self._file.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self):
         """Closes the file; one that nothing was written to is left as it was."""
-        if self._file is not None:
-            self._file.close()
-        self._file = None
+        for file in (self._reader, self._writer):
+            if file is not None:
+                file.close()
+        self._reader = self._writer = None
 
     def __iter__(self):
         return self

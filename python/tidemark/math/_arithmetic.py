@@ -9,14 +9,28 @@ from tidemark._tidemark import Tensor, call, convert
 
 
 def _check_same_dtype(x, y):
-    """Two tensors have one dtype, where those of several are not promoted."""
-    if not (isinstance(x, Tensor) and isinstance(y, Tensor)) or x.dtype == y.dtype:
+    """Two operands have one dtype, where those of several are not promoted; a number takes the
+    tensor's, unless it is a fraction and the tensor holds integers."""
+    if _tidemark.promotes_dtypes():
         return
-    if not _tidemark.promotes_dtypes():
+    first, second = _dtype_beside(x, y), _dtype_beside(y, x)
+    if first != second:
         raise TypeError(
-            f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}. Convert one "
+            f"`x` and `y` must have the same dtype, got {first!r} != {second!r}. Convert one "
             "with tf.cast, or see tidemark.experimental.set_dtype_promotion."
         )
+
+
+def _dtype_beside(value, other):
+    if hasattr(value, "dtype"):
+        return dtypes.as_dtype(value.dtype)
+    if not isinstance(value, (int, float, complex)):
+        return convert(value).dtype
+    beside = dtypes.as_dtype(other.dtype) if hasattr(other, "dtype") else None
+    if isinstance(value, int):
+        return beside or dtypes.int32
+    is_wide = beside is not None and (beside.is_floating or beside.is_complex)
+    return beside if is_wide else dtypes.float32
 
 
 @export("tf.divide", "tf.math.divide")
@@ -37,6 +51,7 @@ def truediv(x, y, name=None):
 @dispatching
 def divide_no_nan(x, y, name=None):
     """``x / y``, but 0 where y is 0; integers give floats."""
+    _check_same_dtype(x, y)
     x = convert(x, convert(y).dtype._enum if _is_plain(x) and not _is_plain(y) else 0)
     y = convert(y, x.dtype._enum if _is_plain(y) else 0)
     if x.dtype != y.dtype:

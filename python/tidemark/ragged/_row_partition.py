@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import dtypes
 from tidemark._export import export
+from tidemark._graph.scopes import control_dependencies
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import Tensor, call, convert, is_symbolic, static_value
@@ -25,24 +26,26 @@ class RowPartition(CompositeTensor):
     def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
         """By where each row begins, and where the last one ends."""
         splits = as_splits(row_splits, dtype)
-        if splits.shape.rank != 1:
-            raise ValueError(f"row_splits must have one dimension, got shape {splits.shape}")
-        if validate:
-            if splits.shape[0] == 0:
-                raise InvalidArgumentError(None, None, "row_splits may not be empty")
-            check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
-                   "RaggedTensor: row_splits must start with 0")  # fmt: skip
-            rising = call("all", (splits[1:] >= splits[:-1],), {})
-            check_that(rising, "Arguments to from_row_splits do not form a valid RaggedTensor: "
-                       "row_splits must not fall")  # fmt: skip
-        return cls(splits)
+        if not validate:
+            return cls(splits)
+        if splits.shape[0] == 0:
+            raise InvalidArgumentError(None, None, "row_splits may not be empty")
+        starts = check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
+                            "RaggedTensor: row_splits must start with 0")  # fmt: skip
+        rises = check_that(
+            call("all", (splits[1:] >= splits[:-1],), {}),
+            "Arguments to from_row_splits do not form a valid RaggedTensor: row_splits must not "
+            "fall",
+        )
+        return cls(after(splits, starts, rises))
 
     @classmethod
     def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
         """By how many values each row has."""
         lengths = as_splits(row_lengths, dtype)
         if validate:
-            check_that(call("all", (lengths >= 0,), {}), "row_lengths must be non-negative")
+            lengths = after(lengths, check_that(call("all", (lengths >= 0,), {}),
+                                                "row_lengths must be non-negative"))  # fmt: skip
         return cls(call("pad", (call("cumsum", (lengths,), {"axis": 0}), [[1, 0]], 0), {}))
 
     @classmethod
@@ -55,11 +58,12 @@ class RowPartition(CompositeTensor):
         if not is_symbolic(nrows):
             nrows = int(nrows)
         if validate:
-            check_that(nrows >= 0, "nrows must be non-negative")
-            check_that(call("all", (rowids[1:] >= rowids[:-1],), {}), "value_rowids must not fall")
-            if rowids.shape[0]:
-                inside = call("logical_and", (rowids[0] >= 0, rowids[-1] < nrows), {})
-                check_that(inside, f"value_rowids must be in [0, {nrows})")
+            counts = check_that(nrows >= 0, "nrows must be non-negative")
+            rises = check_that(call("all", (rowids[1:] >= rowids[:-1],), {}),
+                               "value_rowids must not fall")  # fmt: skip
+            fits = call("logical_and", (rowids >= 0, rowids < _count(nrows, rowids.dtype)), {})
+            inside = check_that(call("all", (fits,), {}), f"value_rowids must be in [0, {nrows})")
+            rowids = after(rowids, counts, rises, inside)
         ones = call("ones_like", (rowids,), {"dtype": None})
         lengths = call("unsorted_segment_sum", (ones, rowids, nrows), {})
         return cls.from_row_lengths(lengths, validate=False)
@@ -82,6 +86,10 @@ class RowPartition(CompositeTensor):
                                 dtype=None, dtype_hint=None):  # fmt: skip
         """Rows of one length."""
         known = not is_symbolic(uniform_row_length)
+        if convert_to_tensor(uniform_row_length).shape.rank not in (None, 0):
+            raise ValueError(f"uniform_row_length must be a scalar, got {uniform_row_length}")
+        if known and int(uniform_row_length) < 0:
+            raise ValueError(f"uniform_row_length must be at least 0, got {uniform_row_length}")
         length = int(uniform_row_length) if known else uniform_row_length
         if nrows is None:
             if known and not length and not is_symbolic(nvals) and nvals:
@@ -89,10 +97,12 @@ class RowPartition(CompositeTensor):
             nrows = nvals // length if not known or length else 0
         if not is_symbolic(nrows):
             nrows = int(nrows)
-        if validate and nvals is not None:
-            check_that(nrows * length == nvals,
-                   f"{nvals} values do not form rows of length {length}")  # fmt: skip
         number = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+        if validate and nvals is not None:
+            text = f"{nvals} values do not form rows of length {length}"
+            fills = _count(nrows, number) * _count(length, number) == _count(nvals, number)
+            checks = [check_that(fills, text), None if known else check_that(length >= 0, text)]
+            nrows = after(nrows, *checks)
         steps = call("range", (convert(0, number._enum), _count(nrows, number) + 1, 1), {})
         return cls(steps * _count(length, number), length if known else None)
 
@@ -154,6 +164,10 @@ class RowPartition(CompositeTensor):
     def with_dtype(self, dtype):
         return RowPartition(cast(self._row_splits, dtype), self._uniform)
 
+    def after(self, check):
+        """The same rows, once an operation of the graph has run that checks them."""
+        return RowPartition(after(self._row_splits, check), self._uniform)
+
     def __repr__(self):
         if self._uniform is not None:
             parts = f"nrows={self.static_nrows}, uniform_row_length={self._uniform}"
@@ -168,10 +182,16 @@ def as_splits(value, dtype=None):
         wide = array.dtype.is_integer or array.shape.num_elements() == 0
         if not wide:
             raise ValueError(f"row partitions are integers, got {array.dtype.name}: {value}")
+        if array.shape.rank != 1:
+            raise ValueError(f"row partitions have one dimension, got shape {array.shape}")
         return cast(array, dtypes.int64) if not _is_int32_array(value) else array
     tensor = convert_to_tensor(value)
     if tensor.shape.rank is None:
+        rank = call("rank", (tensor,), {})
+        tensor = after(tensor, check_that(rank == 1, "row partitions have one dimension"))
         tensor.set_shape([None])
+    if tensor.shape.rank != 1:
+        raise ValueError(f"row partitions have one dimension, got shape {tensor.shape}")
     if dtype is not None:
         return cast(tensor, dtype)
     if tensor.dtype not in (dtypes.int32, dtypes.int64):
@@ -191,8 +211,22 @@ def _count(number, dtype):
 
 
 def check_that(holds, message):
-    """Raises now, or when the graph that is being built runs."""
+    """Raises now, or when the graph that is being built runs; in graphs of sessions the operation
+    that checks is given."""
     if is_symbolic(holds):
-        _require(holds, lambda: message)
-    elif not holds:
+        known = static_value(holds)
+        if known is None:
+            return _require(holds, lambda: message)
+        holds = bool(known)
+    if not holds:
         raise InvalidArgumentError(None, None, message)
+    return None
+
+
+def after(value, *checks):
+    """The value, once the checks have been made that are operations."""
+    waited_for = [check for check in checks if check is not None]
+    if not waited_for:
+        return value
+    with control_dependencies(waited_for):
+        return call("identity", (convert_to_tensor(value),), {})

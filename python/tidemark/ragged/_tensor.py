@@ -18,7 +18,7 @@ from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, regist
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
-from tidemark.ragged._row_partition import RowPartition
+from tidemark.ragged._row_partition import RowPartition, check_that
 from tidemark.tensor_shape import TensorShape, as_shape
 
 _INT64 = dtypes.int64._enum
@@ -29,6 +29,20 @@ def as_values(value, dtype=None):
     if isinstance(value, RaggedTensor):
         return value
     return convert_to_tensor(value) if dtype is None else convert(value, as_dtype(dtype)._enum)
+
+
+def _holding_all(values, rows):
+    """The rows, if they hold as many values as there are: checked when it is known."""
+    have, said = values.shape[0] if values.shape.rank else None, rows.static_nvals
+    wrong = "Arguments to RaggedTensor do not form a valid RaggedTensor: the rows hold {} values"
+    if None in (have, said):
+        count = rows.nvals()
+        holds = check_that(cast(length_of(values), count.dtype) == count,
+                           wrong.format("another number of"))  # fmt: skip
+        return rows if holds is None else rows.after(holds)
+    if have != said:
+        raise InvalidArgumentError(None, None, f"{wrong.format(said)}, but {have} were given")
+    return rows
 
 
 @export("tf.RaggedTensor")
@@ -54,14 +68,8 @@ class RaggedTensor(CompositeTensor):
         values = as_values(values)
         if values.shape.rank == 0:
             raise ValueError(f"values must have at least one dimension, got {values}")
-        have, said = values.shape[0], row_partition.static_nvals
-        if validate and None not in (have, said) and have != said:
-            raise InvalidArgumentError(
-                None,
-                None,
-                "Arguments to RaggedTensor do not form a valid RaggedTensor: the rows hold "
-                f"{said} values, but {have} were given",
-            )
+        if validate:
+            row_partition = _holding_all(values, row_partition)
         return cls(values, internal=True, row_partition=row_partition)
 
     @classmethod

@@ -54,7 +54,8 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
         rows = call("reshape", (squares, (overlaps, step)), {})
         sums = call("sum", (rows,), {"axis": [0], "keepdims": True})
         total = call("reshape", (call("tile", (sums, [overlaps, 1]), {}), (-1,)), {})
-        return forward / total[:length]
+        # 0 where no window reaches: there is nothing to undo.
+        return call("divide_no_nan", (forward, total[:length]), {})
 
     return window
 

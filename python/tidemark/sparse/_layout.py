@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
-from tidemark._tensor.creation import cast, convert_to_tensor, fill
+from tidemark._graph.scopes import control_dependencies
+from tidemark._tensor.creation import cast, convert_to_tensor, fill, get_static_value
 from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert
 from tidemark.debugging._checks import _require
@@ -124,18 +126,41 @@ def reorder(sp_input, name=None):
 
 
 @export("tf.sparse.reshape")
-@sized_when_run
 def reshape(sp_input, shape, name=None):
     """The same elements under another shape; one size may be -1."""
     sparse = as_sparse(sp_input)
-    sizes = [int(size) for size in cast(shape, dtypes.int64).numpy()]
-    total = 1
-    for size in sparse.dense_shape.numpy().tolist():
-        total *= size
-    sizes = _complete(sizes, total)
-    new_shape = convert(sizes, _INT64)
+    wanted = cast(shape, dtypes.int64)
+    sizes, given = get_static_value(wanted), get_static_value(sparse.dense_shape)
+    if sizes is None or given is None:
+        new_shape = _completed_when_run(wanted, sparse.dense_shape)
+    else:
+        new_shape = convert(_complete(sizes.tolist(), math.prod(given.tolist())), _INT64)
     flat = flat_places(sparse.indices, sparse.dense_shape)
-    return SparseTensor(places_at(flat, new_shape), sparse.values, new_shape)
+    made = SparseTensor(places_at(flat, new_shape), sparse.values, new_shape)
+    if sizes is not None:
+        made.set_shape([None if size == -1 else size for size in sizes.tolist()])
+    return made
+
+
+def _completed_when_run(wanted, given):
+    """The sizes, with one for -1, where they are known only when the graph runs."""
+    total = call("prod", (given,), {})
+    is_open = wanted < 0
+    known = call("prod", (call("abs", (wanted,), {}),), {})  # -1 counts as 1
+    sizes = call("select", (is_open, total // call("maximum", (known, 1), {}), wanted), {})
+    fits = call("equal", (call("prod", (sizes,), {}), total), {})
+    checked = _require(fits, lambda sizes, given: _complete_or_fail(sizes, given), wanted, given)
+    with control_dependencies([] if checked is None else [checked]):
+        return call("identity", (sizes,), {})
+
+
+def _complete_or_fail(wanted, given):
+    """What is wrong with the sizes, in words."""
+    try:
+        _complete(wanted.numpy().tolist(), math.prod(given.numpy().tolist()))
+    except InvalidArgumentError as error:
+        return error.message
+    return "[sparse.reshape] the sizes do not fit"
 
 
 def _complete(sizes, total):

@@ -10,7 +10,8 @@ import time
 
 from tidemark import _tidemark
 from tidemark._graph.tracing import lifted
-from tidemark._proto.wire import bytes_field, varint
+from tidemark._proto.wire import bytes_field, fields, varint
+from tidemark.errors import DataLossError
 
 _counter = [0]
 
@@ -48,6 +49,17 @@ def summary_message(tag, tensor, metadata):
     if metadata:
         value += bytes_field(9, metadata)
     return bytes_field(1, value)
+
+
+def check_message(summary):
+    """Raises unless the bytes can be a Summary: fields that are whole."""
+    try:
+        for _ in fields(summary):
+            pass
+    except (ValueError, IndexError, struct.error):
+        raise DataLossError(
+            None, None, "Bad tf.compat.v1.Summary binary proto tensor string: " + repr(summary[:99])
+        ) from None
 
 
 def event(step=None, **parts):
@@ -92,12 +104,16 @@ class EventFile:
     def add(self, message):
         """Adds an event; written when enough are waiting or the last time is long ago."""
         with self._lock:
-            if self._file is None:
-                raise RuntimeError("SummaryWriter is already closed")
+            self.check_open()
             self._waiting.append(record(message))
             late = time.monotonic() - self._flushed > self._seconds
             if len(self._waiting) > self._max_queue or late:
                 self._write()
+
+    def check_open(self):
+        """Raises if it is closed."""
+        if self._file is None:
+            raise RuntimeError("SummaryWriter is already closed")
 
     def flush(self):
         """Writes what is waiting."""

@@ -9,8 +9,8 @@ import numpy as np
 import tidemark as tf
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import convert, is_tracing
-from tidemark.summary._events import metadata_message
-from tidemark.summary._writer import has_default_writer, summary_scope, write
+from tidemark.summary._events import metadata_message, summary_message
+from tidemark.summary._writer import has_default_writer, record, summary_scope
 
 _SCALAR, _TENSOR, _BLOBS = 1, 2, 3
 
@@ -32,10 +32,17 @@ def _as_operation(function):
     return either
 
 
-def _write(name, step, plugin, data_class, description, make):
+def _write(name, step, plugin, data_class, description, data, make=None):
+    """Writes what ``make`` gives for the value of the data, or that value."""
     with summary_scope(name, plugin) as (tag, _):
         metadata = metadata_message(plugin, data_class, description=description or "")
-        return write(tag, make, step, metadata)
+
+        def summary(value):
+            return summary_message(tag, make(value) if make else value, metadata)
+
+        return record(
+            lambda: [data() if callable(data) else convert_to_tensor(data)], summary, step
+        )
 
 
 @_as_operation
@@ -55,8 +62,8 @@ def scalar(name, data, step=None, description=None):
 def histogram(name, data, step=None, buckets=None, description=None):
     """Writes how values are spread: rows of left edge, right edge and count."""
     return _write(
-        name, step, "histograms", _TENSOR, description,
-        lambda: convert_to_tensor(_buckets(np.asarray(convert_to_tensor(data)), buckets or 30)),
+        name, step, "histograms", _TENSOR, description, data,
+        lambda values: convert_to_tensor(_buckets(np.asarray(values), buckets or 30)),
     )  # fmt: skip
 
 
@@ -78,8 +85,7 @@ def _buckets(values, count):
 def image(name, data, step=None, max_outputs=3, description=None):
     """Writes some images of a batch, as PNG."""
 
-    def made():
-        batch = convert_to_tensor(data)
+    def made(batch):
         if batch.shape.rank != 4:
             raise ValueError(f"tf.summary.image takes [k, h, w, c], got shape {batch.shape}")
         if batch.dtype.is_floating:
@@ -88,13 +94,13 @@ def image(name, data, step=None, max_outputs=3, description=None):
         size = [str(batch.shape[2]).encode(), str(batch.shape[1]).encode()]
         return convert([*size, *files])
 
-    return _write(name, step, "images", _BLOBS, description, made)
+    return _write(name, step, "images", _BLOBS, description, data, made)
 
 
 @_as_operation
 def text(name, data, step=None, description=None):
     """Writes strings."""
-    return _write(name, step, "text", _TENSOR, description, lambda: convert_to_tensor(data))
+    return _write(name, step, "text", _TENSOR, description, data)
 
 
 @_as_operation
@@ -103,11 +109,10 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
 
-    def made():
-        clips = convert_to_tensor(data)
+    def made(clips):
         if clips.shape.rank != 3:
             raise ValueError(f"tf.summary.audio takes [k, t, c], got shape {clips.shape}")
         files = [tf.audio.encode_wav(one, sample_rate).numpy() for one in clips[:max_outputs]]
         return convert([[file, b""] for file in files])
 
-    return _write(name, step, "audio", _BLOBS, description, made)
+    return _write(name, step, "audio", _BLOBS, description, data, made)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import threading
 
+import numpy as np
+
+from tidemark import dtypes
+from tidemark._graph import control_flow
 from tidemark._graph.scopes import get_current_name_scope, name_scope
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark._graph.tracing import is_symbolic, is_tracing, lifted
+from tidemark._tensor.creation import cast, constant, convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark.summary import _events
 
+_IN_NO_SCOPE = re.compile(r"[^-A-Za-z0-9_/.]")
 _state = threading.local()
 _shared = {"step": None}
 
@@ -22,6 +29,16 @@ def _get(name, default=None):
 def has_default_writer():
     """Whether there is a writer in use on this thread."""
     return _get("writer") is not None
+
+
+def _in_order(function):
+    """Calls it now; while a graph is built, whenever that runs."""
+    if not is_tracing():
+        function()
+        return None
+    from tidemark._graph.staged import python_call  # only graphs need it
+
+    return python_call(lambda: function() or True, [], [(dtypes.bool, ())])[0]
 
 
 class SummaryWriter:
@@ -37,12 +54,20 @@ class SummaryWriter:
 
     def init(self):
         """Begins; writers of files have begun when they are made."""
+        return _in_order(self._check)
 
     def flush(self):
         """Writes what is waiting."""
+        return _in_order(self._flush)
 
     def close(self):
         """Ends it."""
+        return _in_order(self._close)
+
+    def _check(self):
+        """Raises if it is closed."""
+
+    _flush = _close = _check
 
     def _add(self, message):
         """Takes an event."""
@@ -54,6 +79,7 @@ class _InUse:
         self._before = []
 
     def __enter__(self):
+        self._writer._check()
         self._before.append((_get("writer"), _shared["step"]))
         _state.writer = self._writer
         if self._step is not None:
@@ -69,7 +95,13 @@ class _InUse:
 
 
 class NoopWriter(SummaryWriter):
-    """Drops what it is given."""
+    """Drops what it is given: as if there were none, so the writer in use stays in use."""
+
+    def set_as_default(self, step=None):
+        pass
+
+    def as_default(self, step=None):
+        return contextlib.nullcontext(self)
 
 
 class FileWriter(SummaryWriter):
@@ -78,10 +110,13 @@ class FileWriter(SummaryWriter):
     def __init__(self, logdir, max_queue, flush_millis, suffix):
         self._file = _events.EventFile(logdir, max_queue, flush_millis, suffix)
 
-    def flush(self):
+    def _check(self):
+        self._file.check_open()
+
+    def _flush(self):
         self._file.flush()
 
-    def close(self):
+    def _close(self):
         self._file.close()
 
     def _add(self, message):
@@ -94,6 +129,11 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
     if isinstance(logdir, Tensor):
+        if is_symbolic(logdir):
+            raise ValueError(
+                f"Invalid graph Tensor argument `logdir={logdir}`: a writer is made once, while "
+                "the function is traced; give the folder as text or as a tensor with a value."
+            )
         logdir = logdir.numpy()
     suffix = ".v2" if filename_suffix is None else filename_suffix
     return FileWriter(
@@ -111,9 +151,12 @@ def create_noop_writer():
 
 def flush(writer=None, name=None):
     """Writes what is waiting in a writer, or in the one in use."""
-    writer = writer or _get("writer")
-    if writer is not None:
-        writer.flush()
+    writer = _get("writer") if writer is None else writer
+    if writer is None:
+        return None
+    if not isinstance(writer, SummaryWriter):
+        raise ValueError(f"Invalid argument to flush(): {writer!r}; it takes a SummaryWriter")
+    return writer.flush()
 
 
 def get_step():
@@ -138,10 +181,20 @@ def record_if(condition):
 
 
 def should_record_summaries():
-    """Whether a summary would be recorded here."""
+    """Whether a summary would be recorded here, as a tensor."""
+    return convert_to_tensor(_is_wanted())
+
+
+def _is_wanted():
+    """Whether a summary would be recorded here: a Python value, or a tensor of a graph."""
+    if _get("writer") is None:
+        return False
     condition = _get("condition", True)
     wanted = condition() if callable(condition) else condition
-    return _get("writer") is not None and bool(wanted)
+    if isinstance(wanted, bool):
+        return wanted
+    wanted = convert_to_tensor(wanted)
+    return wanted if is_symbolic(wanted) else bool(wanted)
 
 
 @contextlib.contextmanager
@@ -150,7 +203,7 @@ def summary_scope(name, default_name="summary", values=None):
     name = name or default_name
     outer = get_current_name_scope()
     tag = f"{outer}/{name}" if outer else name
-    with name_scope(name.replace(" ", "_").replace("/", "_") or None) as scope:
+    with name_scope(_IN_NO_SCOPE.sub("", name) or default_name) as scope:
         yield tag, scope
 
 
@@ -161,26 +214,51 @@ def _step_of(step):
             "No step set. Please specify one either through the `step` argument or through "
             "tf.summary.experimental.set_step()"
         )
-    return int(step)
+    return step
+
+
+def record(inputs, summary, step=None, name=None):
+    """Adds an event if summaries are recorded here, now or when the graph being built runs; whether
+    it did, as a tensor. ``inputs()`` gives the tensors that it is made of and ``summary``, called
+    with their values, the message."""
+    writer = _get("writer")
+
+    def add(step, *values):
+        with lifted():
+            writer._add(_events.event(int(step), summary=summary(*values)))
+            return convert_to_tensor(True)
+
+    def now():
+        given = [_step_of(step), *inputs()]
+        if not is_tracing():
+            return add(*given)
+        from tidemark._graph.staged import python_call  # only graphs need it
+
+        given[0] = cast(given[0], dtypes.int64)
+        return python_call(add, given, [(dtypes.bool, ())])[0]
+
+    with name_scope(name) if name else contextlib.nullcontext():
+        wanted = _is_wanted()
+        if isinstance(wanted, bool):
+            return now() if wanted else constant(False)
+        return control_flow.cond(wanted, now, lambda: constant(False))
 
 
 def write(tag, tensor, step=None, metadata=None, name=None):
     """Writes a tensor under a tag; False if nothing is recorded here."""
-    writer = _get("writer")
-    if writer is None:
-        return convert_to_tensor(False)
-    step = _step_of(step)
-    if not should_record_summaries():
-        return convert_to_tensor(False)
-    value = tensor() if callable(tensor) else tensor
-    message = _events.summary_message(tag, convert_to_tensor(value), _serialized(metadata))
-    writer._add(_events.event(step, summary=message))
-    return convert_to_tensor(True)
+    metadata = _serialized(metadata)
+
+    def inputs():
+        return [convert_to_tensor(tensor() if callable(tensor) else tensor)]
+
+    return record(inputs, lambda value: _events.summary_message(tag, value, metadata), step, name)
 
 
 def _serialized(metadata):
     if metadata is None or isinstance(metadata, bytes):
         return metadata
+    if isinstance(metadata, Tensor):
+        return metadata.numpy()
     if hasattr(metadata, "SerializeToString"):
         return metadata.SerializeToString()
     data = metadata.plugin_data
@@ -191,19 +269,22 @@ def _serialized(metadata):
 
 
 def write_raw_pb(tensor, step=None, name=None):
-    """Writes a Summary message that is there already, as bytes."""
-    writer = _get("writer")
-    if writer is None or not should_record_summaries():
-        return convert_to_tensor(False)
-    data = tensor.numpy() if isinstance(tensor, Tensor) else tensor
-    writer._add(_events.event(_step_of(step), summary=data))
-    return convert_to_tensor(True)
+    """Writes Summary messages that are there already, as strings: those of one event."""
+
+    def summary(messages):
+        whole = b"".join(np.ravel(messages.numpy()).tolist())
+        _events.check_message(whole)
+        return whole
+
+    return record(lambda: [convert_to_tensor(tensor, dtypes.string)], summary, step, name)
 
 
 def graph(graph_data):
     """Writes a graph: a message as bytes, or an object that has one."""
+    if is_tracing():
+        raise RuntimeError("graph() cannot be invoked inside a graph context.")
     writer = _get("writer")
-    if writer is None:
+    if writer is None or not _is_wanted():
         return
     data = graph_data
     for method in ("as_graph_def", "SerializeToString"):

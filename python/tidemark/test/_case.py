@@ -10,13 +10,17 @@ import random
 import re
 import shutil
 import tempfile
+import threading
 
 import numpy as np
 
 from tidemark import dtypes, errors
+from tidemark._proto.message import Message
+from tidemark._proto.text import from_text
 from tidemark.random._functions import set_seed
 from tidemark.test._sessions import SessionCase, later_in_functions, reset_default_graph
 from tidemark.test._sessions import array as array_of
+from tidemark.version import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
 
 try:  # TensorFlow's test cases are Abseil's, with its assertions
     from absl.testing.absltest import TestCase as _Base
@@ -278,10 +282,68 @@ class TestCase(SessionCase, _Base):
         """The block raises an error of an op."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii, message, msg=None, relative_tolerance=None
+    ):
+        """Fails unless a message says what another one, or a text, does."""
+        wanted = expected_message_maybe_ascii
+        if isinstance(wanted, (str, bytes)):
+            wanted = _parsed_message(wanted, type(message))
+        elif type(wanted) is not type(message):
+            self.fail(f"Can't compare protos of type {type(wanted)} and {type(message)}.")
+        if wanted != message:
+            self.assertMultiLineEqual(str(wanted), str(message), msg)
+
+    def assertProtoEqualsVersion(
+        self, expected, actual, producer=GRAPH_DEF_VERSION,
+        min_consumer=GRAPH_DEF_VERSION_MIN_CONSUMER, msg=None,
+    ):  # fmt: skip
+        """Fails unless a GraphDef of these versions says what the text does."""
+        versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }};"
+        self.assertProtoEquals(f"{versions}\n{expected}", actual, msg=msg)
+
+    def checkedThread(self, target, args=None, kwargs=None):
+        """A thread that a test starts and joins; what it raised fails the test then."""
+        return _CheckedThread(self, target, args or (), kwargs or {})
+
     def assertStartsWith(self, actual, expected_start, msg=None):
         """A text begins with another."""
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
+
+
+class _CheckedThread:
+    """A thread whose error is its test's."""
+
+    def __init__(self, case, target, args, kwargs):
+        self._case, self._call, self._error = case, (target, args, kwargs), None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self):
+        target, args, kwargs = self._call
+        try:
+            target(*args, **kwargs)
+        except Exception as error:
+            self._error = error
+
+    def start(self):
+        self._thread.start()
+
+    def is_alive(self):
+        return self._thread.is_alive()
+
+    def join(self):
+        """Waits for its end; fails the test if it raised."""
+        self._thread.join()
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+    def check_termination(self, timeout=None):
+        """Fails the test unless it has ended already, or ends soon."""
+        self._thread.join(timeout or 0)
+        if self.is_alive():
+            self._case.fail("checkedThread is still running")
+        self.join()
 
 
 def _plain(value):
@@ -299,3 +361,15 @@ def _text_or(array):
     if array.dtype.kind == "U":
         return np.char.encode(array, "utf-8").astype(object)
     return array.astype(object) if array.dtype.kind == "S" else array
+
+
+def _parsed_message(text, kind):
+    """A message of this class, read from its text."""
+    message = kind()
+    if isinstance(message, Message):
+        from_text(text, message)
+    else:
+        from google.protobuf import text_format  # the messages are protobuf's
+
+        text_format.Parse(text, message)
+    return message

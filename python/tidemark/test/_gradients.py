@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark import dtypes
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark import _tidemark, dtypes, zeros_like
+from tidemark._graph.scopes import executing_eagerly
+from tidemark._tensor.creation import convert_to_tensor, is_symbolic_tensor
 from tidemark.autodiff._tape import GradientTape
 
 _ALLOWED = (
@@ -22,46 +23,67 @@ def _parts(array):
     return array
 
 
-def _dense(gradient, like):
-    if gradient is None:
-        return np.zeros(like.shape, like.dtype.as_numpy_dtype)
-    return np.asarray(convert_to_tensor(gradient).numpy())
+def _prepared(f, like):
+    """f as a function from arrays to an array: run now or, in a graph, by the default session.
+
+    like: arrays of the dtypes and shapes that it will be given.
+    """
+    if executing_eagerly():
+        return lambda *arrays: f(*map(convert_to_tensor, arrays)).numpy()
+    from tidemark._v1.names import placeholder  # TensorFlow 1 is loaded on first use
+    from tidemark._v1.session import default_session
+
+    places = [placeholder(array.dtype, array.shape) for array in like]
+    y, session = f(*places), default_session()
+    return lambda *arrays: session.run(y, dict(zip(places, arrays, strict=True)))
 
 
 def _by_tape(f, xs, which):
-    """One column of y's Jacobian after the other."""
-    with GradientTape(persistent=True) as tape:
-        tape.watch(xs)
-        y = f(*xs)
-    size = _parts(y.numpy()).size
+    """One row of y's Jacobian after the other."""
+
+    def gradient(*given):
+        *inputs, seed = given
+        with GradientTape() as tape:
+            tape.watch(inputs)
+            y = f(*inputs)
+        found = tape.gradient(y, inputs[which], seed)
+        return zeros_like(inputs[which]) if found is None else convert_to_tensor(found)
+
+    y = _prepared(f, xs)(*xs)
+    run = _prepared(gradient, (*xs, y))
+    size = _parts(y).size
     rows = []
     for i in range(size):
-        seed = np.zeros(y.shape, y.dtype.as_numpy_dtype)
-        flat = _parts(seed).copy()
+        flat = np.zeros_like(_parts(y))
         flat[i] = 1
-        seed = flat.view(seed.dtype).reshape(seed.shape)
-        gradient = tape.gradient(y, xs[which], convert_to_tensor(seed))
-        rows.append(_parts(_dense(gradient, xs[which])).astype(np.float64))
-    return np.array(rows).reshape(size, _parts(xs[which].numpy()).size)
+        seed = flat.view(y.dtype).reshape(y.shape)
+        rows.append(_parts(run(*xs, seed)).astype(np.float64))
+    return np.array(rows).reshape(size, _parts(xs[which]).size)
 
 
 def _by_differences(f, xs, which, delta):
-    values = [np.array(x.numpy()) for x in xs]
-    steps = _parts(values[which])
+    run = _prepared(f, xs)
+    steps = _parts(xs[which])
     columns = []
     for i in range(steps.size):
         ends = []
         for sign in (1, -1):
             moved = steps.copy()
             moved[i] += sign * delta
-            shifted = moved.view(values[which].dtype).reshape(values[which].shape)
-            arguments = [
-                convert_to_tensor(v if k != which else shifted) for k, v in enumerate(values)
-            ]
-            ends.append(_parts(f(*arguments).numpy()).astype(np.float64))
+            shifted = moved.view(xs[which].dtype).reshape(xs[which].shape)
+            arrays = (x if k != which else shifted for k, x in enumerate(xs))
+            ends.append(_parts(run(*arrays)).astype(np.float64))
         columns.append((ends[0] - ends[1]) / (2 * delta))
-    size = _parts(f(*xs).numpy()).size
-    return np.array(columns).T.reshape(size, steps.size)
+    return np.array(columns).T.reshape(_parts(run(*xs)).size, steps.size)
+
+
+def _array(value):
+    """The values of an argument, whatever graph is being built."""
+    if is_symbolic_tensor(value):
+        from tidemark._v1.session import default_session  # TensorFlow 1 is loaded on first use
+
+        value = default_session().run(value)
+    return np.asarray(_tidemark.convert(value).numpy())
 
 
 def compute_gradient(f, x, delta=None):
@@ -73,11 +95,11 @@ def compute_gradient(f, x, delta=None):
             f"not a {type(x)}"
         )
     delta = 1.0 / 1024 if delta is None else delta
-    xs = [convert_to_tensor(value) for value in x]
+    xs = [_array(value) for value in x]
     for value in xs:
-        if value.dtype not in _ALLOWED:
+        if dtypes.as_dtype(value.dtype) not in _ALLOWED:
             raise TypeError(
-                f"compute_gradient: an argument is {value.dtype.name}; allowed are floating-point "
+                f"compute_gradient: an argument is {value.dtype}; allowed are floating-point "
                 "and complex tensors"
             )
     theoretical = tuple(_by_tape(f, xs, i) for i in range(len(xs)))

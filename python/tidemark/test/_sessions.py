@@ -10,6 +10,7 @@ import numpy as np
 
 import tidemark
 from tidemark import _tidemark, nest
+from tidemark._graph.func_graph import inside_function
 from tidemark._graph.scopes import executing_eagerly
 
 
@@ -132,7 +133,7 @@ class SessionCase:
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
         """A session of its own; where ops run at once nothing is needed, and None is given."""
-        if executing_eagerly() and graph is None:
+        if graph is None and (executing_eagerly() or inside_function()):
             yield None
             return
         with tidemark.compat.v1.Session(graph=graph, config=config) as opened:
@@ -141,7 +142,7 @@ class SessionCase:
     @contextlib.contextmanager
     def cached_session(self, graph=None, config=None, use_gpu=True, force_gpu=False):
         """The session of this test: the same one in each block of it."""
-        if executing_eagerly() and graph is None:
+        if graph is None and (executing_eagerly() or inside_function()):
             yield EagerSession()
             return
         graph = graph or tidemark.compat.v1.get_default_graph()

@@ -215,6 +215,8 @@ def taken(module, name):
     try:
         return getattr(importlib.import_module(module), name)
     except AttributeError as error:
+        if module.startswith(PREFIX + "core") and name.endswith("_pb2"):
+            return messages(f"{module}.{name}".removeprefix(PREFIX))  # nobody has loaded it yet
         return Missing(f"{module.removeprefix(PREFIX)}.{name} ({error})")
 
 

@@ -41,14 +41,22 @@ def replace_variables_with_atoms(values):
 
 
 def _get_default_variable_store():
-    """Variables of ``get_variable`` belong to graphs; there is no store beside them."""
-    return None
+    """The store that ``get_variable`` uses here."""
+    from tidemark._v1.variable_scopes import default_variable_store  # only TensorFlow 1 needs it
+
+    return default_variable_store()
 
 
 @contextlib.contextmanager
 def with_variable_store(store):
     """A context in which ``get_variable`` uses a store."""
-    yield
+    from tidemark._v1.variable_scopes import exchange_variable_store  # only TensorFlow 1 needs it
+
+    before = exchange_variable_store(store)
+    try:
+        yield
+    finally:
+        exchange_variable_store(before)
 
 
 def variable(initial_value=None, trainable=None, **kwargs):

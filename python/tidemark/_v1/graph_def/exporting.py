@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidemark import _tidemark
 from tidemark._proto.framework import GraphDef, NodeDef
 from tidemark._v1.graph_def.functions import FunctionWriter
-from tidemark._v1.graph_def.special_ops import sizes_of
+from tidemark._v1.graph_def.special_ops import reads_by_name, sizes_of
 from tidemark._v1.graph_def.values import python_value
 from tidemark._v1.graph_def.writer import Library, Writer
 
@@ -23,7 +23,8 @@ def export_graph(graph, add_shapes=False):
     message = _message()
     writer = Writer(message, Library(message.library), add_shapes)
     nodes = graph._shared.nodes()
-    writer._used.update(node.label for node in nodes if node.variable_use is None)
+    # The reading that has its variable's name leaves it to the variable.
+    writer._used.update(node.label for node in nodes if not reads_by_name(node))
     for node in nodes:
         writer._used.discard(node.label)
         writer.write(node)

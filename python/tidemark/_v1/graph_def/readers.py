@@ -105,6 +105,8 @@ def _identity(call):
 class _Imported(RefVariable):
     """A variable that a GraphDef declares: its initializer is a node of the GraphDef."""
 
+    synchronization, aggregation = tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE
+
     def __init__(self, name, dtype, shape):
         place = current_place()
         self._graph, self._name = place.graph, name

@@ -136,14 +136,19 @@ def _no_op(writer, node, label):
     return True
 
 
+def reads_by_name(node):
+    """Whether it is the reading that has its variable's name, which TensorFlow's handle has."""
+    use = node.variable_use
+    return use is not None and use[2] == "read" and use[1] == node.label
+
+
 @writes("read_variable")
 def _read(writer, node, label):
     use, tensor = node.variable_use, node.output(0)
     if use is None:
         return False
     handle = writer.variable(use, tensor.dtype, sizes_of(tensor))
-    is_its_own = use[1] == node.label  # the reading that has the variable's name
-    name = writer.fresh(f"{label}/Read/ReadVariableOp") if is_its_own else label
+    name = writer.fresh(f"{label}/Read/ReadVariableOp") if reads_by_name(node) else label
     writer.add(name, "ReadVariableOp", [handle], {"dtype": tensor.dtype})
     return writer.outputs(node, name)
 

@@ -18,6 +18,8 @@ _LISTS = {
     "bfloat16": "half_val", "complex64": "scomplex_val", "complex128": "dcomplex_val",
     "string": "string_val",
 }  # fmt: skip
+# TensorFlow writes these into their lists, all others as bytes.
+_WRITTEN_ONE_BY_ONE = {"bool", "uint16", "bfloat16", "complex64", "complex128"}
 
 
 def bad(text):
@@ -71,31 +73,33 @@ def shape_from(message, what):
 # --- tensors -------------------------------------------------------------------------------------
 
 
-def tensor_message(tensor):
-    """A TensorProto of a tensor that holds values."""
+def tensor_message(tensor, shape=None):
+    """A TensorProto of a tensor that holds values; in a shape of more elements the last one stands
+    for those left out."""
     dtype = tensor.dtype
     made = TensorProto(dtype=dtype.as_datatype_enum)
-    made.tensor_shape.CopyFrom(shape_message(tensor.shape))
+    made.tensor_shape.CopyFrom(shape_message(tensor.shape if shape is None else shape))
     made.tensor_shape.SetInParent()
     if dtype == dtypes.string:
         items = np.asarray(tensor.numpy(), dtype=object).reshape(-1)
         made.string_val.extend(items.tolist())
         return made
-    array = np.ascontiguousarray(tensor.numpy())
-    if array.size == 1:
-        field = _LISTS[dtype.name]
-        if field == "half_val":
-            made.half_val.append(int(array.view(np.uint16).reshape(-1)[0]))
-        elif dtype.is_complex:
-            value = array.reshape(-1)[0]
-            getattr(made, field).extend([float(value.real), float(value.imag)])
-        else:
-            getattr(made, field).append(array.reshape(-1)[0].item())
-    elif dtype == dtypes.bool:
-        made.bool_val.extend(array.reshape(-1).tolist())
-    elif array.size:
+    array = np.ascontiguousarray(tensor.numpy()).reshape(-1)
+    whole = shape is None or shape.num_elements() == array.size
+    if whole and array.size > 1 and dtype.name not in _WRITTEN_ONE_BY_ONE:
         made.tensor_content = array.tobytes()
+    elif array.size:
+        getattr(made, _LISTS[dtype.name]).extend(_listed(array, dtype))
     return made
+
+
+def _listed(array, dtype):
+    """The numbers of an array as the list for their dtype has them."""
+    if _LISTS[dtype.name] == "half_val":
+        return array.view(np.uint16).tolist()
+    if dtype.is_complex:
+        return array.view(np.float32 if dtype.name == "complex64" else np.float64).tolist()
+    return array.tolist()
 
 
 def _numbers(message, dtype):

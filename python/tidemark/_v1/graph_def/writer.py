@@ -112,8 +112,8 @@ class Writer:
 
     def label_of(self, node):
         """What the node is called."""
-        label, use = self._prefix + node.label, node.variable_use
-        if use is None or use[2] != "read" or use[1] != node.label:
+        label = self._prefix + node.label
+        if not special_ops.reads_by_name(node):
             self._used.add(label)
         return label
 

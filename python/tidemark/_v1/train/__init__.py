@@ -27,9 +27,11 @@ _HOMES = {
     ],
     "queues": ["QueueRunner", "add_queue_runner", "start_queue_runners"],
     "checkpoint_state": [
-        "NewCheckpointReader", "checkpoint_exists", "get_checkpoint_state", "latest_checkpoint",
-        "list_variables", "load_checkpoint", "load_variable", "update_checkpoint_state",
+        "NewCheckpointReader", "checkpoint_exists", "generate_checkpoint_state_proto",
+        "get_checkpoint_mtimes", "get_checkpoint_state", "latest_checkpoint", "list_variables",
+        "load_checkpoint", "load_variable", "remove_checkpoint", "update_checkpoint_state",
     ],
+    "meta_graph": ["export_meta_graph", "import_meta_graph"],
     "saver": ["Saver"],
     "steps": [
         "ExponentialMovingAverage", "assert_global_step", "cosine_decay", "create_global_step",

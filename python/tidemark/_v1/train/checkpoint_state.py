@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from tidemark import _tidemark, errors
 from tidemark._proto import text
 from tidemark._proto.checkpoint_state import CheckpointState
+from tidemark._proto.framework import DataType
 from tidemark._trackable.checkpoint_files import checkpoint_exists, open_checkpoint
+from tidemark._trackable.checkpoint_files import remove_checkpoint as remove_files
 
 
 class CheckpointReader:
@@ -25,6 +28,14 @@ class CheckpointReader:
     def has_tensor(self, name):
         return name in self._file.entries
 
+    def debug_string(self):
+        """A line for each tensor: its name, type and shape."""
+        rows = (
+            f"{name} ({DataType.Name(dtype.as_datatype_enum)}) [{','.join(map(str, shape))}]\n"
+            for name, (dtype, shape) in sorted(self._file.entries.items())
+        )
+        return "".join(rows).encode()
+
     def get_tensor(self, name):
         """The array of this name."""
         if name not in self._file.entries:
@@ -32,29 +43,70 @@ class CheckpointReader:
         return self._file.read(name).numpy()
 
 
-def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
-                            latest_filename=None, all_model_checkpoint_timestamps=None,
-                            last_preserved_timestamp=None):  # fmt: skip
-    """Writes which checkpoint of the folder is the latest."""
-    paths = list(all_model_checkpoint_paths or [])
-    if model_checkpoint_path not in paths:
-        paths.append(model_checkpoint_path)
-    times = list(all_model_checkpoint_timestamps or [])
+def _state(latest, paths, times, last_preserved_timestamp, placed):
+    """What a folder's file says; ``placed``: how a path is written."""
+    paths, times = list(paths or []), list(times or [])
+    if latest not in paths:
+        paths.append(latest)
     if times and len(times) != len(paths):
         raise ValueError(
             f"Checkpoint timestamps, if provided, must match checkpoint paths (got {len(paths)} "
             f"paths and {len(times)} timestamps)"
         )
-    relative = lambda p: os.path.relpath(p, save_dir or ".")  # noqa: E731
     state = CheckpointState(
-        model_checkpoint_path=relative(model_checkpoint_path),
-        all_model_checkpoint_paths=list(map(relative, paths)),
+        model_checkpoint_path=placed(latest),
+        all_model_checkpoint_paths=list(map(placed, paths)),
         all_model_checkpoint_timestamps=times,
     )
     if last_preserved_timestamp is not None:
         state.last_preserved_timestamp = last_preserved_timestamp
+    return state
+
+
+def generate_checkpoint_state_proto(save_dir, model_checkpoint_path,
+                                    all_model_checkpoint_paths=None,
+                                    all_model_checkpoint_timestamps=None,
+                                    last_preserved_timestamp=None):  # fmt: skip
+    """The message that names a folder's checkpoints; in a relative folder by relative paths."""
+
+    def placed(path):
+        return path if os.path.isabs(save_dir) else os.path.relpath(path, save_dir)
+
+    return _state(
+        model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps,
+        last_preserved_timestamp, placed,
+    )  # fmt: skip
+
+
+def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
+                            latest_filename=None, all_model_checkpoint_timestamps=None,
+                            last_preserved_timestamp=None):  # fmt: skip
+    """Writes which checkpoint of the folder is the latest."""
+    state = _state(
+        model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps,
+        last_preserved_timestamp, lambda path: os.path.relpath(path, save_dir or "."),
+    )  # fmt: skip
     where = os.path.join(save_dir or ".", latest_filename or "checkpoint")
     _tidemark.write_file(where, text.to_text(state).encode())
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes):
+    """When the checkpoints were written, in seconds; those that are not there are left out."""
+    found = []
+    for prefix in checkpoint_prefixes:
+        for suffix in (".index", ""):
+            if os.path.exists(prefix + suffix):
+                found.append(os.path.getmtime(prefix + suffix))
+                break
+    return found
+
+
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
+    """Removes the files of a checkpoint and the graph beside it."""
+    remove_files(checkpoint_prefix)
+    if meta_graph_suffix != "meta":
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{checkpoint_prefix}.{meta_graph_suffix}")
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):

@@ -53,7 +53,7 @@ from tidemark.compat.v1._functions import (
 from tidemark.tensor_shape import Dimension
 
 _MODULES = ("app", "data", "flags", "gfile", "image", "initializers", "io", "logging", "python_io",
-            "ragged", "random", "strings", "test")  # fmt: skip
+            "ragged", "random", "sparse", "strings", "test")  # fmt: skip
 
 
 def __getattr__(name):

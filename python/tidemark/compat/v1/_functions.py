@@ -7,6 +7,7 @@ import dataclasses
 import tidemark as tf
 from tidemark import dtypes
 from tidemark._graph import func_graph
+from tidemark.tensor_shape import as_shape
 
 
 class SummaryMetadata:
@@ -179,8 +180,19 @@ def placeholder_with_default(input, shape, name=None):
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor of a graph that is given when it runs."""
     made = func_graph.sparse_placeholder(dtype, shape)
-    if made is None:
+    if made is not None:
+        return made
+    if tf.executing_eagerly():
         raise _only_in_graphs("sparse_placeholder")
+    from tidemark._v1.names import placeholder  # only sessions need it
+
+    sizes = as_shape(shape)
+    made = tf.SparseTensor(
+        placeholder(dtypes.int64, [None, sizes.rank], name and f"{name}/indices"),
+        placeholder(dtype, [None], name and f"{name}/values"),
+        placeholder(dtypes.int64, [sizes.rank], name and f"{name}/shape"),
+    )  # fmt: skip
+    made.set_shape(sizes)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
+from tidemark._graph.scopes import creators
 from tidemark._tensor.variable import VariableAggregation, VariableSynchronization
 
 
@@ -26,7 +27,9 @@ class _VariableType(type(tf.Variable)):
             "constraint": constraint, "synchronization": synchronization,
             "aggregation": aggregation, "shape": shape,
         }  # fmt: skip
-        if collections is not None and _builds_graph():
+        if creators():
+            given.update(collections=collections, use_resource=use_resource)
+        elif collections is not None and _builds_graph():
             given["collections"] = collections
         return tf.Variable(**given)
 

@@ -113,6 +113,8 @@ class Checkpoint(AutoTrackable):
         if self._save_counter is None:
             made = Variable(convert_to_tensor(0, "int64"), trainable=False, name="save_counter")
             self._save_counter = made
+            if objects.is_graph_variable(made):
+                objects.initialize(made)
             attribute_was_set(self, "save_counter", made)
         return self._save_counter
 
@@ -125,12 +127,12 @@ class Checkpoint(AutoTrackable):
     def save(self, file_prefix, options=None):
         """Writes a numbered checkpoint and notes it as the latest of its folder."""
         prefix = os.fspath(file_prefix)
-        number = int(self.save_counter) + 1
-        self.save_counter.assign(number)
+        number = objects.number_of(self.save_counter) + 1
+        objects.assign(self.save_counter, number)
         try:
             path = write(self, f"{prefix}-{number}")
         except BaseException:
-            self.save_counter.assign(number - 1)
+            objects.assign(self.save_counter, number - 1)
             raise
         update_checkpoint_state(os.path.dirname(path), path)
         _call_back(options, path)

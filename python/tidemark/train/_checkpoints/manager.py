@@ -18,6 +18,7 @@ from tidemark._v1.train.checkpoint_state import (
     update_checkpoint_state,
 )
 from tidemark.errors import DataLossError
+from tidemark.train._checkpoints import objects
 
 
 class CheckpointManager:
@@ -58,20 +59,20 @@ class CheckpointManager:
     def save(self, checkpoint_number=None, check_interval=True, options=None):
         """Writes a checkpoint; the path. None: the last one is too recent."""
         if self._interval is not None and check_interval:
-            step = int(self._counter)
+            step = objects.number_of(self._counter)
             if self._last_step is not None and step < self._last_step + self._interval:
                 return None
         counter = self._checkpoint.save_counter
-        before = int(counter)
-        number = before + 1 if checkpoint_number is None else int(checkpoint_number)
-        counter.assign(before + 1)
+        before = objects.number_of(counter)
+        number = before + 1 if checkpoint_number is None else objects.number_of(checkpoint_number)
+        objects.assign(counter, before + 1)
         try:
             path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         except BaseException:
-            counter.assign(before)
+            objects.assign(counter, before)
             raise
         if self._interval is not None:
-            self._last_step = int(self._counter)
+            self._last_step = objects.number_of(self._counter)
         self._kept = [(p, at) for p, at in self._kept if p != path] + [(path, time.time())]
         # The file that names the latest is replaced before an older checkpoint goes.
         gone = self._too_old()
@@ -106,7 +107,7 @@ class CheckpointManager:
         if path is not None:
             self._checkpoint.restore(path)
             if self._counter is not None:
-                self._last_step = int(self._counter)
+                self._last_step = objects.number_of(self._counter)
             return path
         if self._init_fn is not None:
             self._init_fn()

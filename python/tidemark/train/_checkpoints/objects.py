@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tidemark import _tidemark, dtypes
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._trackable.module import Module
 from tidemark._trackable.tracking import AutoTrackable, Trackable, is_container
@@ -22,9 +23,49 @@ def _is_keras_variable(value):
 
 def is_variable(value):
     """A tf.Variable, or one of Keras's that has its value already."""
-    if isinstance(value, _tidemark.VariableBase):
+    if isinstance(value, _tidemark.VariableBase) or is_graph_variable(value):
         return True
     return _is_keras_variable(value) and isinstance(value._value, _tidemark.VariableBase)
+
+
+def is_graph_variable(value):
+    """A variable of a graph: its values are those of sessions."""
+    return getattr(value, "is_graph_variable", False)
+
+
+def _session(given=None):
+    from tidemark._v1.session import default_session  # loaded where there is such a variable
+
+    return given or default_session()
+
+
+def value_of(variable):
+    """The value of a variable; that of a graph's in the default session."""
+    if is_graph_variable(variable):
+        with lifted():
+            return convert_to_tensor(_session().run(variable))
+    return variable.value()
+
+
+def number_of(counter):
+    """The number that a variable, or anything that is one, stands for."""
+    return int(value_of(counter)) if is_graph_variable(counter) else int(counter)
+
+
+def initialize(variable):
+    """Gives a graph's variable its first value where there is a session to have it."""
+    from tidemark._v1.session import get_default_session  # loaded where there is such a variable
+
+    if get_default_session() is not None:
+        get_default_session().run(variable.initializer)
+
+
+def assign(variable, value, session=None):
+    """Gives a variable a value; one of a graph in the session, or in the default one."""
+    if is_graph_variable(variable):
+        variable.load(value.numpy() if hasattr(value, "numpy") else value, _session(session))
+    else:
+        variable.assign(value)
 
 
 def identity(value):
@@ -57,7 +98,7 @@ class State(NamedTuple):
 def saveable_state(value):
     """The state of things that have one; None."""
     if is_variable(value):
-        return State(VALUE, {"": identity(value).value})
+        return State(VALUE, {"": lambda: value_of(identity(value))})
     if isinstance(value, GeneratorState):
         return State(VALUE, {"": value.tensor})
     if _is_iterator(value):
@@ -70,10 +111,10 @@ def saveable_state(value):
     return None
 
 
-def restore_state(value, read):
+def restore_state(value, read, session=None):
     """Gives a thing its state again; ``read(what follows the key)`` gives a tensor."""
     if is_variable(value):
-        identity(value).assign(read(""))
+        assign(identity(value), read(""), session)
     elif isinstance(value, GeneratorState):
         value.put(read("").numpy().tolist())
     elif _is_iterator(value):

@@ -73,6 +73,16 @@ class Restore:
                 # A later checkpoint takes the place of an earlier one.
                 place.__dict__[_WAITING] = (self, number)
 
+    def run_in(self, session):
+        """Gives variables of a graph their values in a session."""
+        found = []
+        for number, record in enumerate(self.records):
+            value = self.object(number)
+            if objects.is_graph_variable(value):
+                name = objects.saveable_state(value).find(record.state)
+                found.append((value, record.state[name]))
+        give(self._file, found, session)
+
     def attribute_was_set(self, number, name, value):
         """An object that waits has a new attribute."""
         child = self.records[number].children.get(name)
@@ -80,10 +90,11 @@ class Restore:
             self.bind(child, value)
 
 
-def give(file, found):
+def give(file, found, session=None):
     """Gives things their state, (thing, key): all of it is sound and fits before any is given.
 
-    They are read one after the other, so that no more than one of them is held twice.
+    Variables of a graph wait for a session where there is none. They are read one after the other,
+    so that no more than one of them is held twice.
     """
     keys = []
     for value, key in found:
@@ -93,8 +104,17 @@ def give(file, found):
         for key in keys:
             file.verify(key)
     for value, key in found:
+        if objects.is_graph_variable(value) and not (session or _default_session()):
+            continue
         with lifted():
-            objects.restore_state(value, lambda suffix, key=key: file.read(key + suffix))
+            read = lambda suffix, key=key: file.read(key + suffix)  # noqa: E731
+            objects.restore_state(value, read, session)
+
+
+def _default_session():
+    from tidemark._v1.session import get_default_session  # loaded where a graph has variables
+
+    return get_default_session()
 
 
 def _check_fits(value, key, file):
@@ -184,10 +204,17 @@ class LoadStatus:
         self._restore.is_partial = True
         return self
 
-    def initialize_or_restore(self, session=None):
-        """Values are given at once; nothing is left to do."""
+    def run_restore_ops(self, session=None):
+        """Gives variables of a graph their values in a session; all others have theirs already."""
+        self._update()
+        self._restore.run_in(session)
 
-    run_restore_ops = initialize_or_restore
+    def initialize_or_restore(self, session=None):
+        """The same; variables of a graph of which the checkpoint knows nothing are initialised."""
+        self.run_restore_ops(session)
+        for _, value in self._unmatched():
+            if objects.is_graph_variable(value):
+                (session or _default_session()).run(value.initializer)
 
     def __del__(self):
         restore = getattr(self, "_restore", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tidemark import _tidemark
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._trackable.checkpoint_files import OBJECTS_KEY, write_tensors
 from tidemark.train._checkpoints import objects
@@ -20,7 +21,8 @@ def write(root, prefix):
     folder = os.path.dirname(prefix)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    write_tensors(prefix, _tensors(list(objects.walk(root))))
+    with lifted():  # values are written, whatever graph is being built
+        write_tensors(prefix, _tensors(list(objects.walk(root))))
     return prefix
 
 
