@@ -60,17 +60,21 @@ function(tidemark_add_objects name)
   set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
 endfunction()
 
-# The text that stands in front of every kernel written for a GPU.
-set(cuda_elements "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cuda/device/elements.h")
-set(cuda_elements_source "${PROJECT_BINARY_DIR}/generated/cuda_elements.cpp")
-add_custom_command(
-  OUTPUT "${cuda_elements_source}"
-  COMMAND ${CMAKE_COMMAND} -D "FROM=${cuda_elements}" -D "TO=${cuda_elements_source}"
-    -D NAMESPACE=tidemark::cuda -D NAME=kElementsSource
-    -P "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
-  DEPENDS "${cuda_elements}" "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
-  VERBATIM)
-list(APPEND tidemark_sources "${cuda_elements_source}")
+# The texts of kernels for GPUs: elements.h stands in front of all, the others are included by name
+# (kernels/cuda/texts.cpp).
+file(GLOB cuda_texts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cuda/device/*.h")
+foreach(text IN LISTS cuda_texts)
+  get_filename_component(name "${text}" NAME_WE)
+  set(source "${PROJECT_BINARY_DIR}/generated/cuda_${name}.cpp")
+  add_custom_command(
+    OUTPUT "${source}"
+    COMMAND ${CMAKE_COMMAND} -D "FROM=${text}" -D "TO=${source}"
+      -D NAMESPACE=tidemark::cuda::texts -D "NAME=${name}"
+      -P "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+    DEPENDS "${text}" "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+    VERBATIM)
+  list(APPEND tidemark_sources "${source}")
+endforeach()
 
 tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
 tidemark_add_objects(tidemark_objects ${tidemark_sources})
@@ -141,16 +145,20 @@ function(tidemark_link_objects target)
   target_compile_definitions(${target} PRIVATE TIDEMARK_BUILDING=1)
 endfunction()
 
+# What comes out of archives is not ours to export. Some compilers link the C++ library that way:
+# its symbols would meet those of the library that the process has already.
+set(TIDEMARK_HIDE_LIBRARIES -Wl,--exclude-libs,ALL)
+
 if(TIDEMARK_OBJECT_LIBRARIES)
   add_library(tidemark SHARED)
   add_library(Tidemark::tidemark ALIAS tidemark)
   set_target_properties(tidemark PROPERTIES LINKER_LANGUAGE CXX)
   tidemark_link_objects(tidemark)
   target_compile_features(tidemark PUBLIC cxx_std_20)
-  target_link_options(tidemark PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined)
+  target_link_options(tidemark PRIVATE -Wl,-Bsymbolic ${TIDEMARK_HIDE_LIBRARIES} -Wl,--no-undefined)
   if(TIDEMARK_SANITIZE)
     # The sanitizer's run-time lives in the program, so its symbols stay undefined here.
-    set_property(TARGET tidemark PROPERTY LINK_OPTIONS -Wl,-Bsymbolic)
+    set_property(TARGET tidemark PROPERTY LINK_OPTIONS -Wl,-Bsymbolic ${TIDEMARK_HIDE_LIBRARIES})
   endif()
   target_include_directories(tidemark INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

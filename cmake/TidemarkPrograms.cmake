@@ -14,7 +14,9 @@ function(tidemark_add_programs prefix folder)
       if(name STREQUAL "requests")
         tidemark_link_server(${prefix}${name})
       endif()
-      add_test(NAME ${prefix}${name} COMMAND ${prefix}${name} 20000)
+      # They begin with the inputs in tests/fuzz/corpora, as ./dev fuzz does.
+      add_test(NAME ${prefix}${name} COMMAND ${prefix}${name} 20000
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     else()
       target_link_libraries(${prefix}${name} PRIVATE tidemark)
       target_compile_options(${prefix}${name} PRIVATE -Wall -Wextra)

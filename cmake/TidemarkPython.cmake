@@ -41,6 +41,7 @@ if(TIDEMARK_PYTHON AND python_sources AND TARGET tidemark AND Python_Development
 
     nanobind_add_module(_tidemark NB_STATIC NOMINSIZE ${python_sources})
     target_link_libraries(_tidemark PRIVATE tidemark tidemark_flags)
+    target_link_options(_tidemark PRIVATE ${TIDEMARK_HIDE_LIBRARIES})
     target_include_directories(_tidemark PRIVATE "${PROJECT_SOURCE_DIR}/python/src")
     target_precompile_headers(_tidemark PRIVATE ${TIDEMARK_PRECOMPILED_HEADERS} <nanobind/nanobind.h>)
     set_target_properties(_tidemark PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${package}")

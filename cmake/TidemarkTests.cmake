@@ -44,11 +44,26 @@ endif()
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cpp/*_test.cpp")
 tidemark_add_test(test_cpp ${sources})
 
-# Loaded before a program that must not call the system's allocator. Sanitizers are there first.
+# Loaded before a program: one that must not call the system's allocator, one that gets no thread.
+# Sanitizers are there first.
 if(NOT TIDEMARK_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
-  add_library(count_allocations MODULE "${PROJECT_SOURCE_DIR}/tests/support/count_allocations.cpp")
-  target_link_libraries(count_allocations PRIVATE tidemark_flags)
+  foreach(loaded count_allocations fail_thread)
+    add_library(${loaded} MODULE "${PROJECT_SOURCE_DIR}/tests/support/${loaded}.cpp")
+    target_link_libraries(${loaded} PRIVATE tidemark_flags ${CMAKE_DL_LIBS})
+  endforeach()
 endif()
+
+# Stands in for libtidemark_cuda.so where there is no GPU: tests/python/fake_gpu.py.
+add_library(fake_gpu MODULE "${PROJECT_SOURCE_DIR}/tests/support/fake_gpu.cpp")
+target_link_libraries(fake_gpu PRIVATE tidemark_flags ${CMAKE_DL_LIBS})
+target_compile_definitions(fake_gpu PRIVATE TIDEMARK_BUILDING=1)
+set_target_properties(fake_gpu PROPERTIES
+  OUTPUT_NAME tidemark_cuda LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fake_gpu")
+
+# Trains what Keras trains: tests/python/test_cpp_keras.py.
+add_executable(keras_twin "${PROJECT_SOURCE_DIR}/tests/support/keras_twin.cpp")
+target_link_libraries(keras_twin PRIVATE tidemark)
+target_compile_options(keras_twin PRIVATE -Wall -Wextra)
 
 # A weak symbol compiled for AVX could be the copy the linker keeps for every CPU.
 if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")

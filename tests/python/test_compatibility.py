@@ -28,7 +28,9 @@ def test_only_what_is_there_differs():
 @pytest.mark.parametrize("name", sorted(unsupported.UNSUPPORTED))
 def test_refused_names_say_why(name):
     found = gen_compatibility.resolve(name)
-    with pytest.raises(tf.errors.UnimplementedError, match="is not supported: "):
+    # Keras catches the second, and goes on without cuDNN's loop.
+    kind = tf.errors.NotFoundError if "CudnnRNN" in name else tf.errors.UnimplementedError
+    with pytest.raises(kind, match="is not supported: "):
         found()
 
 

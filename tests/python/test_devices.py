@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -111,6 +113,16 @@ def test_late_errors_say_which_line_they_are_about():
     line = test_late_errors_say_which_line_they_are_about.__code__.co_firstlineno + 3
     assert f"enqueued at test_devices.py:{line}" in str(info.value)
     assert after.numpy().tolist() == [2.0, 3.0]
+
+
+def test_dlpack_hands_out_copies_on_the_host():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    there = _tidemark.copied_to(tf.constant(x), "emulated:0")
+    for options in ({}, {"copy": True}, {"max_version": (1, 0)}):
+        capsule = there.__dlpack__(**options)
+        assert tf.experimental.dlpack.from_dlpack(capsule).numpy().tolist() == x.tolist()
+    with pytest.raises(BufferError, match="emulated:0 is handed out as a copy"):
+        there.__dlpack__(copy=False)
 
 
 def test_a_device_that_is_not_there():
@@ -249,6 +261,29 @@ def test_a_plan_over_the_limit_is_refused_before_it_runs():
         tf.memory.set_limit(old, device="emulated:0")
     assert tf.memory.stats("emulated:0").live == before
     assert float(f(given)) == wanted
+
+
+def test_other_threads_run_while_one_waits_for_the_device():
+    turns, done = [], threading.Event()
+
+    def count():
+        while not done.wait(0.001):
+            turns.append(time.monotonic())
+
+    x = _tidemark.copied_to(tf.ones((700, 700)) / 700.0, "emulated:0")
+    counting = threading.Thread(target=count)
+    counting.start()
+    try:
+        for _ in range(20):
+            x = x @ x
+        began = time.monotonic()
+        x.numpy()
+        ended = time.monotonic()
+    finally:
+        done.set()
+        counting.join()
+    meanwhile = sum(began < turn < ended for turn in turns)
+    assert meanwhile > 0 or ended - began < 0.01, (meanwhile, ended - began)
 
 
 def test_a_limit_holds_and_nothing_is_lost():

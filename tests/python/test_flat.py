@@ -1,11 +1,14 @@
 """Thousands of rounds of each family leave resident memory where it was."""
 
 import itertools
+import json
 import mmap
+import sys
+import threading
 
 import programs
 import pytest
-from flat import assert_flat, growth, slope
+from flat import assert_flat, growth, slope, stack_pages
 
 import tidemark as tf
 
@@ -88,7 +91,7 @@ def test_one_small_step_is_measured_again():
 
     def steps_once():
         if next(calls) == 100:
-            kept.append(resident_block(MIB // 2 - 8192))
+            kept.append(resident_block(MIB // 4 - 8192))
 
     assert_flat(steps_once, 200, warm_up=20)
 
@@ -99,10 +102,55 @@ def test_small_steps_that_go_on_are_noticed(every):
 
     def steps():
         if next(calls) % every == every // 2:
-            kept.append(resident_block(MIB // 2 - 8192))
+            kept.append(resident_block(MIB // 4 - 8192))
 
     with pytest.raises(AssertionError, match="resident memory grows"):
         assert_flat(steps, 200, warm_up=0)
+
+
+def test_a_larger_step_is_not_measured_again():
+    kept, calls = [], itertools.count()
+
+    def steps_once():
+        if next(calls) == 100:
+            kept.append(resident_block(MIB // 2))
+
+    with pytest.raises(AssertionError, match="resident memory grows"):
+        assert_flat(steps_once, 200, warm_up=20)
+
+
+def test_what_a_thread_uses_of_its_stack_does_not_count():
+    go_on, done, calls = threading.Semaphore(0), threading.Semaphore(0), itertools.count()
+    nested = []
+    for _ in range(4000):
+        nested = [nested]
+
+    def work():
+        while True:
+            go_on.acquire()
+            if next(calls) == 100:
+                json.dumps(nested, check_circular=False)  # C code that calls itself
+            done.release()
+
+    def step():
+        go_on.release()
+        done.acquire()
+
+    threading.Thread(target=work, daemon=True).start()
+    before, limit = stack_pages()[1], sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        assert_flat(step, 200, warm_up=20)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert stack_pages()[1] > before + MIB // 4
+
+
+def test_threads_that_stay_are_noticed():
+    stop = threading.Event()
+    with pytest.raises(AssertionError, match="resident memory grows"):
+        assert_flat(lambda: threading.Thread(target=stop.wait, daemon=True).start(), 16)
+    stop.set()
 
 
 def test_pages_of_files_do_not_count(tmp_path):

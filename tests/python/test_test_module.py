@@ -167,3 +167,25 @@ def test_of_this_machine():
     assert not tf.test.is_gpu_available() and not tf.test.is_built_with_cuda()
     assert tf.test.gpu_device_name() == ""
     assert not tf.test.is_cpu_target_available("none")
+
+
+def test_errors_of_checked_threads_are_the_tests():
+    class Threads(tf.test.TestCase):
+        def ends_well(self):
+            seen = []
+            thread = self.checkedThread(seen.append, args=(3,))
+            thread.start()
+            thread.join()
+            self.assertEqual(seen, [3])
+            self.assertFalse(thread.is_alive())
+
+        def raises(self):
+            thread = self.checkedThread(lambda: self.assertEqual(1, 2))
+            thread.start()
+            thread.join()
+
+    result = unittest.TestResult()
+    Threads("ends_well").run(result)
+    assert result.wasSuccessful()
+    Threads("raises").run(result)
+    assert "Error in checkedThread: 1 != 2" in result.failures[0][1]

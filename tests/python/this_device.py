@@ -7,6 +7,7 @@ from tidemark import _tidemark
 
 NAME = _tidemark.placement()
 IS_CPU = NAME == "cpu:0"
+IS_GPU = NAME.startswith("gpu:")
 
 
 def stats():
@@ -25,9 +26,13 @@ def live():
     return {name: tf.memory.stats(name).live for name in _tidemark.open_devices()}
 
 
+def limit():
+    return tf.memory.stats(NAME).limit
+
+
 def peak_of(plan):
-    """What a run of the planned function takes of it."""
-    return plan.peak if IS_CPU else next(d.peak for d in plan.devices if d.name == NAME)
+    """What a run of the planned function takes of it: nothing where all ops run on the host."""
+    return plan.peak if IS_CPU else sum(d.peak for d in plan.devices if d.name == NAME)
 
 
 @contextlib.contextmanager
@@ -41,7 +46,9 @@ def little_memory(n):
             _tidemark.fail_allocation(0)
         return
     now = stats()
-    old = tf.memory.set_limit(now.live + now.planned + (n << 19), device=NAME)
+    _tidemark.release_device(NAME)
+    used = max(now.live + now.planned, _tidemark.device_stats(NAME)["committed"])  # whole pages
+    old = tf.memory.set_limit(used + (n << 19), device=NAME)
     try:
         yield
     finally:

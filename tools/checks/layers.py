@@ -12,7 +12,7 @@ from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
     "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
-    "< autodiff < trace < session < data < profile < io < serve"
+    "< autodiff < trace < nn < session < data < profile < io < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
@@ -27,6 +27,9 @@ PUBLIC_HEADERS = {
     "explain": "plan.h",
     "autodiff": "gradient.h",
     "trace": "control_flow.h function.h",
+    "nn": "activations.h module.h layers.h convolution_layers.h sequence_layers.h sequential.h "
+    "nn_functions.h losses.h metrics.h optimizers.h nn.h",
+    "data": "data.h",
     "io": "saved_model.h tidemark.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}

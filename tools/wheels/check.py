@@ -4,8 +4,8 @@
     python tools/wheels/check.py --debian bookworm …  # in a bare Debian, without a compiler
 
 Prints, for each, the seconds from the start of the installation to the first result, and of those
-the seconds for the packages that Tidemark needs (NumPy, Keras). A bare Debian needs root and
-debootstrap.
+the seconds for the packages that Tidemark needs (NumPy, Keras). In fresh environments programs end
+in all ways there are, too (tests/python/process_ends.py). A bare Debian needs root and debootstrap.
 """
 
 from __future__ import annotations
@@ -75,6 +75,17 @@ def install_and_compute(python, wheel, enter=()) -> tuple[float, float]:
     return time.monotonic() - started, needed
 
 
+def check_ends(python) -> None:
+    """How programs end (tests/python/process_ends.py), with this Python."""
+    sys.path.insert(0, str(ROOT / "tests" / "python"))
+    import process_ends
+
+    with tempfile.TemporaryDirectory() as folder:
+        faults = [process_ends.fault_of(python, name, folder) for name in process_ends.PROGRAMS]
+    if any(faults):
+        sys.exit("\n".join(fault for fault in faults if fault))
+
+
 def in_fresh_environment(wheel: Path) -> tuple[float, float]:
     version = version_of(wheel)
     python = pythons.find(None).get(version)
@@ -82,7 +93,10 @@ def in_fresh_environment(wheel: Path) -> tuple[float, float]:
         sys.exit(f"{wheel.name} is for Python {version}, which this machine lacks")
     with tempfile.TemporaryDirectory() as folder:
         run(python, "-m", "venv", folder)
-        return install_and_compute(Path(folder) / "bin" / "python", wheel)
+        inside = Path(folder) / "bin" / "python"
+        seconds = install_and_compute(inside, wheel)
+        check_ends(inside)
+        return seconds
 
 
 def in_bare_debian(wheel: Path, release: str) -> tuple[float, float]:

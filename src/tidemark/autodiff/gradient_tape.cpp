@@ -1,6 +1,7 @@
 #include <tidemark/gradient.h>
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/memory/context.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark {
@@ -28,6 +29,7 @@ void GradientTape::stop() {
 
 std::vector<Tensor> GradientTape::gradient(const Tensor& target,
                                            std::span<const GradientSource> sources) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (!state_->tape.is_persistent()) stop();
   std::vector<uint64_t> ids;
   std::vector<Tensor> tensors;
@@ -43,7 +45,15 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target,
   return out;
 }
 
+std::vector<Tensor> GradientTape::gradient_by(const Tensor& target,
+                                              std::span<const Variable> sources,
+                                              const void* caller) {
+  const memory::ScopedSite here(memory::site_of_address(caller));
+  return gradient(target, std::vector<GradientSource>(sources.begin(), sources.end()));
+}
+
 Tensor GradientTape::gradient(const Tensor& target, const GradientSource& source) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   return std::move(gradient(target, std::span<const GradientSource>(&source, 1))[0]);
 }
 

@@ -8,7 +8,7 @@
 namespace tidemark::compile {
 
 struct GroupProgram {
-  fusion::Program program;
+  fusion::FusedProgram program;
   std::vector<Tensor> inputs;  // of the old graph
   std::vector<int> outputs;    // members whose values leave the group
   bool is_swept = false;       // only to variables, where they can be computed in place

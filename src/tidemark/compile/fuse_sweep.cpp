@@ -215,7 +215,7 @@ std::shared_ptr<const graph::VariableUpdates> sweep_of(const FuseGraph& g, const
   std::vector<Variable> variables;
   std::vector<fusion::SweepItem> items;
   std::multimap<size_t, std::shared_ptr<const fusion::CompiledProgram>> known;
-  const auto compiled = [&](const fusion::Program& program) {
+  const auto compiled = [&](const fusion::FusedProgram& program) {
     const size_t hash = fusion::hash_of(program);
     const auto [first, last] = known.equal_range(hash);
     for (auto at = first; at != last; ++at) {

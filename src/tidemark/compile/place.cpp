@@ -98,6 +98,12 @@ class Placer {
     copy(node, std::move(inputs), device);
   }
 
+  static std::shared_ptr<const graph::CopyToDevice> reader_copy(Device to,
+                                                                const graph::Node& user) {
+    return std::make_shared<const graph::CopyToDevice>(
+        to, user.op ? user.op->name() : std::string(user.special->name()));
+  }
+
   /// The tensor on the device: itself, or a copy that all who need it there share. Constants are
   /// copied now, once.
   Tensor moved(const Tensor& t, Device to, const graph::Node& user) {
@@ -111,8 +117,8 @@ class Placer {
     }
     Tensor& copy = copies_[{&graph::node_of(t), graph::symbolic(t).index, to.number()}];
     if (!copy) {
-      const graph::NodeRef node = now_.add(std::make_shared<const graph::CopyToDevice>(to), {t},
-                                           {{t.dtype(), t.shape(), 0, to}}, user);
+      const graph::NodeRef node =
+          now_.add(reader_copy(to, user), {t}, {{t.dtype(), t.shape(), 0, to}}, user);
       copy = graph::output_of(*node, 0);
     }
     return copy;

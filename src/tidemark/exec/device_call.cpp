@@ -5,9 +5,11 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/base/random_state.h"
 #include "tidemark/kernels/queued_kernel.h"
 #include "tidemark/memory/workspace.h"
 #include "tidemark/ops/op_device.h"
+#include "tidemark/tensor/bounces.h"
 
 namespace tidemark::exec {
 
@@ -16,7 +18,10 @@ namespace {
 /// On the CPU, with everything copied there.
 void run_on_copies(const OpCall& call, std::span<Tensor> outputs) {
   std::vector<Tensor> inputs;
-  for (const Tensor& t : call.inputs) inputs.push_back(t.to(Device()));
+  for (const Tensor& t : call.inputs) {
+    if (!t.device().is_cpu()) note_bounce(call.op.name(), t.nbytes());
+    inputs.push_back(t.to(Device()));
+  }
   run_here({call.op, inputs, call.attrs}, outputs);
 }
 
@@ -33,6 +38,7 @@ class DeviceCall {
 
   /// False: the CPU does it.
   bool run(std::span<Tensor> outputs) {
+    inputs_.reserve(call_.inputs.size());
     for (size_t i = 0; i < call_.inputs.size(); ++i) {
       const Tensor& t = call_.inputs[i];
       inputs_.push_back(t.to(place_.wants(i, t.device())));
@@ -54,8 +60,11 @@ class DeviceCall {
     queued.op = &call_.op;
     queued.kernel = kernel;
     queued.attrs.assign(call_.attrs.begin(), call_.attrs.end());
+    queued.inputs.reserve(inputs_.size());
+    queued.outputs.reserve(outputs.size());
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      inputs_[i] = inputs_[i].to(place_.wants(i, device_));
+      const Device wanted = place_.wants(i, device_);
+      if (inputs_[i].device() != wanted) inputs_[i] = inputs_[i].to(wanted);
       queued.inputs.push_back(QueuedKernel::Operand::of(inputs_[i]));
     }
     std::vector<Tensor> made;
@@ -82,9 +91,9 @@ class DeviceCall {
     }
     if (waits) {
       stream.wait(stream.now());
-      KernelContext told(read, made, nullptr);  // how many rows are real
+      KernelContext shaped(read, made, nullptr);  // how many rows are real
       for (size_t i = 0; i < made.size() && i < found.size(); ++i) {
-        told.set_shape(static_cast<int>(i), found[i]);
+        shaped.set_shape(static_cast<int>(i), found[i]);
       }
     }
     std::move(made.begin(), made.end(), outputs.begin());
@@ -114,11 +123,41 @@ class DeviceCall {
   std::vector<Tensor> inputs_;
 };
 
+/// A draw from the process's generator: its place there is taken now, in the order of the host, and
+/// the numbers are made where they are wanted. False: they are the CPU's to make.
+bool draw_elsewhere(const OpCall& call, std::span<Tensor> outputs) {
+  if (!call.op.is_stateful() || call.op.distribution() == Distribution::none) return false;
+  if (placement().is_cpu()) return false;
+  const OpDef& drawing = OpRegistry::instance().get("stream_" + call.op.name());
+  const auto seed_attr = static_cast<size_t>(call.op.attr_index("seed"));
+  std::vector<Attr> attrs(call.attrs.begin(), call.attrs.end());
+  const Attr seed = attrs[seed_attr];
+  attrs.erase(attrs.begin() + static_cast<std::ptrdiff_t>(seed_attr));
+  Tensor inputs[] = {call.inputs[0], new_tensor(DType::uint64, {3})};
+  const OpCall drawn{drawing, inputs, attrs};
+  InferContext infer(drawn, 1);
+  infer_outputs(drawn, infer);
+  if (!backend_of(placement()).find_kernel(drawing, inputs[0].dtype())) return false;
+  const int64_t group = random_group(infer.output(0).dtype);
+  const int64_t groups = (infer.output(0).shape.num_elements() + group - 1) / group;
+  const RandomStream stream =
+      random_state::reserve(seed.is_none() ? std::nullopt : std::optional(seed.as_int()),
+                            static_cast<uint64_t>(groups * kBlocksPerGroup));
+  auto* state = inputs[1].mutable_data<uint64_t>();
+  state[0] = stream.key;
+  state[1] = stream.counter_low;
+  state[2] = stream.counter_high;
+  const OpDevice place(drawing, inputs, placement());
+  if (!DeviceCall(drawn, place).run(outputs)) run_here(drawn, outputs);
+  return true;
+}
+
 }  // namespace
 
 bool run_elsewhere(const OpCall& call, std::span<Tensor> outputs) {
   // A kernel that looks at shapes alone reads no element, wherever those are.
   if (call.op.is_about_shape()) return false;
+  if (draw_elsewhere(call, outputs)) return true;
   const OpDevice place(call.op, call.inputs, placement());
   if (!place.device().is_cpu() && DeviceCall(call, place).run(outputs)) return true;
   if (!reads_elsewhere(call)) return false;

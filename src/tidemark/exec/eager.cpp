@@ -85,22 +85,29 @@ Tensor make_output(const OpCall& call, DType dtype, const Shape& shape, int64_t 
   return new_tensor(dtype, shape, memory::Holder::value, string_bytes);
 }
 
+/// With the characters of strings, of which there may be many in few elements.
+int64_t bytes_of(const Tensor& t) {
+  const bool has_more = t.dtype() == DType::string && t.impl()->buffer;
+  return static_cast<int64_t>(has_more ? t.impl()->buffer->bytes : t.nbytes());
+}
+
 int64_t bytes_touched(const OpCall& call, std::span<const Tensor> outputs) {
   if (!outputs.empty() && !call.inputs.empty() && outputs[0].raw_data() &&
       outputs[0].raw_data() == call.inputs[0].raw_data() && arrays::is_resizing(call.op)) {
     return 0;  // one row of many
   }
   int64_t bytes = 0;
-  for (const Tensor& t : call.inputs) bytes += static_cast<int64_t>(t.nbytes());
-  for (const Tensor& t : outputs) bytes += static_cast<int64_t>(t.nbytes());
+  for (const Tensor& t : call.inputs) bytes += bytes_of(t);
+  for (const Tensor& t : outputs) bytes += bytes_of(t);
   return bytes;
 }
 
+/// `bytes`: what it reads and writes, about.
 void run_kernel(const OpCall& call, const Kernel& kernel, std::span<Tensor> outputs,
-                size_t workspace_bytes) {
+                size_t workspace_bytes, int64_t bytes) {
   const int64_t threshold = call.op.is_heavy() ? kLongHeavyBytes : kLongWorkBytes;
   const memory::Workspace workspace(workspace_bytes);
-  LongWork scope(bytes_touched(call, outputs) > threshold);
+  LongWork scope(bytes > threshold);
   KernelContext context(call, outputs, workspace.data());
   kernel.run(context);
 }
@@ -118,7 +125,13 @@ void run_elementwise(const OpCall& call, Tensor& output) {
   }
   Tensor result = make_output(call, dtype, *shape);
   const size_t workspace = kernel.workspace ? kernel.workspace(call, {shape, 1}) : 0;
-  if (result.num_elements() > 0) run_kernel(call, kernel, {&result, 1}, workspace);
+  if (const int64_t count = result.num_elements(); count > 0) {
+    const DType read = call.inputs[0].dtype();
+    const size_t each = size_of(read) * call.inputs.size() + size_of(dtype);
+    const int64_t bytes = read == DType::string ? bytes_touched(call, {&result, 1})
+                                                : count * static_cast<int64_t>(each);
+    run_kernel(call, kernel, {&result, 1}, workspace, bytes);
+  }
   output = std::move(result);
 }
 
@@ -188,7 +201,10 @@ class Results {
 
 void run_general(const OpCall& call, std::span<Tensor> outputs) {
   InferContext infer(call, static_cast<int>(outputs.size()));
-  infer_outputs(call, infer);
+  {
+    const LongWorkInterrupt stoppable;  // rules of ops on strings go over all characters
+    infer_outputs(call, infer);
+  }
   if (make_views(call, infer, outputs)) return;
   const DType key = call.inputs.empty() ? infer.output(0).dtype : call.inputs[0].dtype();
   const Kernel& kernel = kernel_for(call, key);
@@ -204,7 +220,7 @@ void run_general(const OpCall& call, std::span<Tensor> outputs) {
     if (kernel.workspace) shapes.push_back(spec.shape);
   }
   const size_t workspace = kernel.workspace ? kernel.workspace(call, shapes) : 0;
-  run_kernel(call, kernel, results.all(), workspace);
+  run_kernel(call, kernel, results.all(), workspace, bytes_touched(call, results.all()));
   for (int i = 0; i < infer.num_outputs(); ++i) {
     Tensor& result = results.all()[static_cast<size_t>(i)];
     give_back_unused(infer.output(i), result);

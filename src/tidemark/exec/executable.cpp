@@ -199,7 +199,10 @@ class Executable::Run {
     std::optional<PlacementScope> scope;
     if (step.wish) scope.emplace(step.wish.value_or({}));
     work();
-    const std::span<Tensor> outputs = outputs_of(step);
+    const std::optional<size_t> records =
+        step.special ? step.special->round_records_at() : std::nullopt;
+    // Records of rounds stay in pieces, where those were made.
+    const std::span<Tensor> outputs = outputs_of(step).first(records.value_or(step.num_outputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i] || outputs[i].dtype() == DType::string) continue;
       outputs[i] = outputs[i].to(step.infos[i].device);

@@ -15,6 +15,7 @@
 #include "tidemark/compile/fit_budget.h"
 #include "tidemark/compile/pass.h"
 #include "tidemark/exec/idle_code.h"
+#include "tidemark/graph/recording.h"
 #include "tidemark/kernels/making_for_runs.h"
 #include "tidemark/tensor/variable_wait.h"
 
@@ -146,21 +147,33 @@ std::string alive_at_peak(const plan::GraphPlan& plan, Device device) {
   return what;
 }
 
-[[noreturn]] void fail_overrun(const plan::GraphPlan& least, const Overrun& over) {
+std::string describe_overrun(const plan::GraphPlan& least, const Overrun& over) {
   const std::string what = alive_at_peak(least, over.device);
   const std::string where = over.device.is_cpu() ? "" : " on " + over.device.name();
   if (over.is_limit) {
-    fail<ResourceExhaustedError>(
-        "the memory limit of ", over.device.name(), " leaves ",
-        format_bytes(std::max<int64_t>(0, over.allowed)),
-        " beside arguments, variables and constants; the lowest peak found is ",
-        format_bytes(over.peak), ", where ", what,
-        " are alive. Raise the limit with tf.memory.set_limit, or give smaller inputs");
+    return message("the memory limit of ", over.device.name(), " leaves ",
+                   format_bytes(std::max<int64_t>(0, over.allowed)),
+                   " beside arguments, variables and constants; the lowest peak found is ",
+                   format_bytes(over.peak), ", where ", what,
+                   " are alive. Raise the limit with tf.memory.set_limit, or give smaller inputs");
   }
-  fail<ResourceExhaustedError>("a memory budget of ", format_bytes(over.allowed),
-                               " was given; the lowest peak found is ", format_bytes(over.peak),
-                               where, ", where ", what,
-                               " are alive. Give at least that, or smaller inputs");
+  return message("a memory budget of ", format_bytes(over.allowed),
+                 " was given; the lowest peak found is ", format_bytes(over.peak), where,
+                 ", where ", what, " are alive. Give at least that, or smaller inputs");
+}
+
+/// A budget is a promise: it is not given where nobody knows what the rounds of a loop will take.
+void check_bounded(const graph::Graph& graph, int64_t budget) {
+  for (const graph::Node* node : graph.nodes()) {
+    const std::optional<int64_t> bytes = graph::growing_bytes(*node);
+    if (!bytes) continue;
+    fail<RoundsUnknownError>(
+        "a memory budget of ", format_bytes(budget), " was given, but what the loop",
+        node->site ? " at " + memory::describe(*node->site) : "",
+        " keeps for its gradient grows with its rounds, ", format_bytes(*bytes),
+        " each, and only a run can tell how many there are. Give maximum_iterations, or count to a "
+        "number that is known when the function is traced");
+  }
 }
 
 }  // namespace
@@ -168,6 +181,7 @@ std::string alive_at_peak(const plan::GraphPlan& plan, Device device) {
 PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
                          const std::shared_ptr<graph::Graph>& unfused,
                          std::span<const uint32_t> donated) {
+  if (budget > 0) check_bounded(*graph, budget);
   const plan::GraphPlanOptions options{.donated = donated};
   PlannedGraph out;
   out.graph = graph;
@@ -196,7 +210,9 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
     if (!fits) break;  // the lowest there is: aiming lower does not help
   }
   if (const auto over = overrun_of(*graph, least.plan, is_wish ? 0 : budget)) {
-    fail_overrun(least.plan, *over);
+    std::string why = describe_overrun(least.plan, *over);
+    if (!over->is_limit) fail<ResourceExhaustedError>(why);
+    least.over_limit = std::move(why);
   }
   return least;
 }
@@ -262,6 +278,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
     if (const auto graph = specialise(program, inputs, &unfused)) {
       const PlannedGraph planned = plan_within(graph, budget_, unfused, program.donated());
       unfused.reset();
+      if (!planned.over_limit.empty()) fail<ResourceExhaustedError>(planned.over_limit);
       made->executable = std::make_unique<Executable>(*planned.graph, planned.plan, budget_ > 0);
       if (is_observed()) [[unlikely]]
         for_each_observer([&](Observer& observer) { observer.planned(planned); });
@@ -271,6 +288,8 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
     }
   } catch (const InternalError&) {
     throw;  // a fault of ours must not hide
+  } catch (const RoundsUnknownError&) {
+    throw;
   } catch (const ResourceExhaustedError&) {
     if (budget_ > 0 || setting) throw;
   } catch (const Error&) {
@@ -280,7 +299,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
     fail<FailedPreconditionError>(
         "a memory budget of ", format_bytes(budget_),
         " was given, but sizes in this function depend on what only a run can tell, or its "
-        "gradients go through loops: it cannot be planned");
+        "gradients go through branches or such loops: it cannot be planned");
   }
   Known& all = known(setting);
   made->older = all.newest.load(std::memory_order_relaxed);

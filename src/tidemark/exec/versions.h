@@ -18,6 +18,12 @@ struct DeviceSetting {
   bool operator==(const DeviceSetting&) const = default;
 };
 
+/// A budget was given, and only a run can tell how many rounds a loop will keep values of.
+class TIDEMARK_API RoundsUnknownError : public FailedPreconditionError {
+ public:
+  using FailedPreconditionError::FailedPreconditionError;
+};
+
 /// A program that cannot be compiled, or whose sizes keep changing, is run step by step.
 class Versions {
  public:
@@ -85,10 +91,12 @@ struct PlannedGraph {
   double added_time = 0;  // estimated, as a part of the whole
   int repeated = 0;
   std::vector<compile::SplitNote> splits{};
+  std::string over_limit{};  // why no run can have it: the limit of a device; empty: it fits
 };
 /// `unfused`: the same graph before fusion; null: nothing is split. Throws ResourceExhaustedError
 /// where no plan within the budget was found: it says the lowest peak that was, and what is alive
-/// at it.
+/// at it. The limit of a device is no reason to throw: what a function would need is a question
+/// that has an answer.
 TIDEMARK_API PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
                                       const std::shared_ptr<graph::Graph>& unfused = nullptr,
                                       std::span<const uint32_t> donated = {});

@@ -1,5 +1,7 @@
 #include "tidemark/explain/plan_report.h"
 
+#include <tidemark/bytes.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -8,6 +10,7 @@
 #include "tidemark/exec/versions.h"
 #include "tidemark/explain/plan_reasons.h"
 #include "tidemark/explain/python_steps.h"
+#include "tidemark/graph/recording.h"
 #include "tidemark/memory/buffer.h"
 #include "tidemark/plan/graph_plan.h"
 
@@ -73,6 +76,11 @@ class Reporter {
       out_.refusals.push_back(
           message(describe_step(*step.node), ": only the run can tell its size"));
     }
+    if (const auto bytes = graph::growing_bytes(*step.node)) {
+      out_.refusals.push_back(message(describe_step(*step.node),
+                                      ": what it keeps for its gradient grows with the rounds, ",
+                                      format_bytes(*bytes), " each"));
+    }
   }
 
   /// A step whose result lies elsewhere than what it reads copies that, and does nothing else.
@@ -128,7 +136,8 @@ class Reporter {
     if (v.place == plan::Place::elsewhere || v.bytes == 0) return;
     const int owner = owner_of(index);
     const Device device = plan_.device_of(index);
-    const std::string op(graph::kind_of(*v.node));
+    const bool is_record = graph::is_round_record(*v.node, v.output);
+    const std::string op = (is_record ? "record of " : "") + std::string(graph::kind_of(*v.node));
     if (owner != index) {
       const auto buffer = buffers_.find(owner);
       if (buffer == buffers_.end()) return;
@@ -146,10 +155,10 @@ class Reporter {
                                                         : "own";
     buffers_on(device).push_back(
         {op, line_of(*v.node), place, v.bytes, v.offset, v.first, v.last, {}});
-    if (place == std::string_view("own")) {
-      out_.refusals.push_back(message(
-          describe_step(*v.node), ": a buffer of its own, because a step it goes to may keep it"));
-    }
+    if (place != std::string_view("own")) return;
+    const char* why = is_record ? ": a value of every round, each in a buffer of its own"
+                                : ": a buffer of its own, because a step it goes to may keep it";
+    out_.refusals.push_back(message(describe_step(*v.node), why));
   }
 
   void count_what_is_elsewhere() {
@@ -206,14 +215,16 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   if (!graph) {
     fail<FailedPreconditionError>(
         "[plan] ", name,
-        " asks for gradients across loops or branches, which are worked out while it runs: such a "
-        "function is not planned");
+        " asks for gradients across branches, or across loops whose values change their shape or "
+        "which change variables: they are worked out while it runs, and such a function is not "
+        "planned");
   }
   PlanReport out;
   out.name = std::move(name);
   const exec::PlannedGraph planned = exec::plan_within(graph, budget, unfused, program.donated());
   out.budget = budget;
   out.unbounded_peak = planned.unbounded_peak;
+  out.over_limit = planned.over_limit;
   out.repeated = planned.repeated;
   out.added_time = planned.added_time;
   for (const compile::SplitNote& note : planned.splits) out.splits.push_back(note.to_string());

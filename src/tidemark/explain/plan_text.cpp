@@ -40,14 +40,14 @@ std::string percent(double part) {
 }
 
 /// The load over time in one line of bars, the highest of each piece.
-std::string timeline(const std::vector<PlannedStepInfo>& steps, int64_t most) {
+std::string timeline(const std::vector<int64_t>& loads, int64_t most) {
   static constexpr const char* kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const size_t width = std::min<size_t>(steps.size(), kColumns - 4);
+  const size_t width = std::min<size_t>(loads.size(), kColumns - 4);
   std::string out;
   for (size_t i = 0; i < width; ++i) {
-    const size_t begin = i * steps.size() / width, end = (i + 1) * steps.size() / width;
+    const size_t begin = i * loads.size() / width, end = (i + 1) * loads.size() / width;
     int64_t load = 0;
-    for (size_t k = begin; k < std::max(end, begin + 1); ++k) load = std::max(load, steps[k].load);
+    for (size_t k = begin; k < std::max(end, begin + 1); ++k) load = std::max(load, loads[k]);
     out += kBars[most > 0 ? static_cast<size_t>((load * 8 + most - 1) / most) : 0];
   }
   return out;
@@ -131,6 +131,10 @@ void add_peak(std::string& out, const PlanReport& plan, int at,
   }
 }
 
+void add_timeline(std::string& out, const std::vector<int64_t>& loads, int64_t most) {
+  out += message("over time, ", loads.size(), " steps:\n  ", timeline(loads, most), "\n");
+}
+
 void add_devices(std::string& out, const PlanReport& plan) {
   for (const PlannedDevice& device : plan.devices) {
     out += message("on ", device.name, ": peak ", format_bytes(device.peak), ", lower bound ",
@@ -141,6 +145,7 @@ void add_devices(std::string& out, const PlanReport& plan) {
     const bool is_empty = highest == device.loads.end();
     add_peak(out, plan, is_empty ? -1 : static_cast<int>(highest - device.loads.begin()),
              device.buffers);
+    add_timeline(out, device.loads, device.lower_bound);
   }
   if (plan.copies.empty()) return;
   out += message(plan.copies.size(), " copies between devices:\n");
@@ -249,8 +254,16 @@ int PlanReport::peak_step() const {
 }
 
 std::string PlanReport::to_string() const {
-  std::string out = message("plan of ", name, ": peak ", format_bytes(peak), ", lower bound ",
-                            format_bytes(lower_bound), " (+", percent(gap()), ")\n");
+  std::string out = message("plan of ", name, ": peak ", format_bytes(peak));
+  if (devices.empty()) {
+    out += message(", lower bound ", format_bytes(lower_bound), " (+", percent(gap()), ")\n");
+  } else {
+    out += " on cpu:0";
+    for (const PlannedDevice& d : devices)
+      out += message(", ", format_bytes(d.peak), " on ", d.name);
+    out += "\n";
+  }
+  if (!over_limit.empty()) out += wrapped("no run can have it: " + over_limit);
   row(out, "arena", arena, "one block for all that does not outlive the call");
   row(out, "results", results, "buffers of their own");
   row(out, "constants", constants, "kept with the function");
@@ -267,10 +280,13 @@ std::string PlanReport::to_string() const {
     for (const std::string& split : splits) out += wrapped(split);
     out += message("  about ", percent(added_time), " more time\n");
   }
-  add_peak(out, *this, peak_step(), buffers);
+  if (peak > 0 || devices.empty()) {
+    add_peak(out, *this, peak_step(), buffers);
+    std::vector<int64_t> loads;
+    for (const PlannedStepInfo& step : steps) loads.push_back(step.load);
+    add_timeline(out, loads, lower_bound);
+  }
   add_devices(out, *this);
-  out += "over time, " + message(steps.size(), " steps:\n");
-  out += "  " + timeline(steps, lower_bound) + "\n";
   add_donations(out, *this);
   add_repeats(out, *this);
   add_reuses(out, *this);

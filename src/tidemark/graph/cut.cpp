@@ -58,6 +58,7 @@ class Cutter {
     now->special = node.special;
     now->attrs = node.attrs;
     now->label = node.label;
+    now->wish = node.wish;
     now->outputs = node.outputs;
     now->inputs = at(node.inputs);
     for (const NodeRef& before : node.before) {

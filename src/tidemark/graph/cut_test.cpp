@@ -7,7 +7,7 @@
 namespace tidemark::graph {
 namespace {
 
-class Step final : public Special {
+class SpecialForTest final : public Special {
  public:
   std::string_view name() const override { return "step"; }
   void run(std::span<Tensor>, std::span<Tensor>) const override {}
@@ -18,7 +18,7 @@ struct Whole {
 
   NodeRef add(std::vector<Tensor> inputs, size_t outputs) {
     NodeRef node = graph->new_node();
-    node->special = std::make_shared<Step>();
+    node->special = std::make_shared<SpecialForTest>();
     node->inputs = std::move(inputs);
     node->outputs.resize(outputs, {DType::float32, Shape{2}});
     return node;

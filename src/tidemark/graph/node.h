@@ -35,6 +35,7 @@ class TIDEMARK_API OutOfScopeError : public InvalidArgumentError {
 
 namespace tidemark::graph {
 
+class DifferentiableSpecial;
 class Graph;
 class RecordingSpecial;
 class VariableUpdates;
@@ -113,6 +114,11 @@ class TIDEMARK_API Special {
   virtual const std::string* donated_to() const { return nullptr; }
   /// Itself, where its outputs depend on how its inputs came about; null: they do not.
   virtual const RecordingSpecial* recording() const { return nullptr; }
+  /// Itself, where gradients across it are steps of the same graph; null: only a run can tell them.
+  virtual const DifferentiableSpecial* differentiable() const { return nullptr; }
+  /// Where among its outputs those begin that the way back needs: the number of rounds, then what
+  /// some values were in each of them. Nothing: it keeps no record.
+  virtual std::optional<size_t> round_records_at() const { return {}; }
 
   virtual std::vector<InnerGraph> inner_graphs() const { return {}; }
   virtual std::vector<InnerProgram> inner_programs() const { return {}; }

@@ -46,4 +46,28 @@ class TIDEMARK_API RecordingSpecial : public Special {
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
 };
 
+/// A special across which gradients are steps of the graph that it is in. What it does is in graphs
+/// of its own, of which both answers are made; the builder of its graph is in charge of this
+/// thread.
+class TIDEMARK_API DifferentiableSpecial : public Special {
+ public:
+  const DifferentiableSpecial* differentiable() const final { return this; }
+  /// The same step for inputs of these sizes, with what it reads of variables as further inputs,
+  /// which are added, and its outputs as far as they are known now. Null: it has to stay as it is,
+  /// and only a run can tell gradients across it.
+  virtual std::shared_ptr<const Special> opened(std::vector<Tensor>& inputs,
+                                                std::vector<OutputInfo>& outputs) const = 0;
+  /// Of a step that was opened: one gradient each input, empty where none is wanted or flows, for
+  /// one each output. The node, which is one of this special, is made to give what the way back
+  /// needs. Throws ValueUnknownError where only a run can tell.
+  virtual std::vector<Tensor> add_gradient(Node& node, std::span<const Tensor> dy,
+                                           const std::vector<bool>& wanted) const = 0;
+};
+
+/// Whether the output holds a value of every round.
+TIDEMARK_API bool is_round_record(const Node& node, size_t output);
+/// What the node's records take more with every round, where only a run can tell how many there
+/// are; nothing: all of it is known.
+TIDEMARK_API std::optional<int64_t> growing_bytes(const Node& node);
+
 }  // namespace tidemark::graph

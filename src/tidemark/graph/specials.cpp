@@ -1,5 +1,6 @@
 #include "tidemark/graph/specials.h"
 
+#include "tidemark/tensor/bounces.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::graph {
@@ -39,14 +40,18 @@ bool ReadVariable::equals(const Special& other) const {
   return static_cast<const ReadVariable&>(other).variable_ == variable_;
 }
 
-std::string CopyToDevice::describe() const { return message("copy to ", device_.name()); }
+std::string CopyToDevice::describe() const {
+  return message("copy to ", device_.name(), reader_.empty() ? "" : " for ", reader_);
+}
 
 void CopyToDevice::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  if (device_.is_cpu() && !reader_.empty()) note_bounce(reader_, inputs[0].nbytes());
   outputs[0] = inputs[0].to(device_);
 }
 
 void CopyToDevice::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                            void*) const {
+  if (device_.is_cpu() && !reader_.empty()) note_bounce(reader_, inputs[0].nbytes());
   copy_elements(inputs[0], outputs[0]);
 }
 

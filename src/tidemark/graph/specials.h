@@ -62,7 +62,9 @@ class TIDEMARK_API PureSpecial : public ComputingSpecial {
 /// there.
 class TIDEMARK_API CopyToDevice final : public PureSpecial {
  public:
-  explicit CopyToDevice(Device device) : device_(device) {}
+  /// `reader`: the op that the first copy is made for.
+  explicit CopyToDevice(Device device, std::string reader = {})
+      : device_(device), reader_(std::move(reader)) {}
   std::string_view name() const override { return "copy_to_device"; }
   std::string describe() const override;
   void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
@@ -72,7 +74,8 @@ class TIDEMARK_API CopyToDevice final : public PureSpecial {
  private:
   bool equals(const Special& other) const override;
 
-  Device device_;
+  const Device device_;
+  const std::string reader_;
 };
 
 }  // namespace tidemark::graph

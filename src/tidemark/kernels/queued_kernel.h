@@ -59,8 +59,6 @@ struct QueuedKernel {
   /// Where the shapes of outputs that depend on values go; null: they are known. Valid until the
   /// caller has waited.
   std::vector<Shape>* shapes = nullptr;
-  /// Whose line enqueued it; null: nobody knows.
-  std::shared_ptr<const memory::Site> place = place_of_work();
 };
 
 /// An error of work on a stream, until somebody waits.

@@ -2,6 +2,7 @@
 
 #include <tidemark/rows.h>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/ops/movement.h"
 #include "tidemark/ops/strided_spec.h"
 
@@ -151,7 +152,10 @@ void one_hot_rule(InferContext& c) {
 int64_t count_true(const Tensor& t) {
   if (!holds_values(t)) return kUnknownDim;
   int64_t count = 0;
-  for (bool value : t.values<bool>()) count += value;
+  const auto values = t.values<bool>();
+  serial_for(t.num_elements(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) count += values[static_cast<size_t>(i)];
+  });
   return count;
 }
 
@@ -267,6 +271,7 @@ TIDEMARK_OP(gather_grad)
     .attr("batch_dims", AttrKind::integer, 0)
     .output("output", like("dy"))
     .may_fail()
+    .on_host(2)
     .shape(gather_grad_rule)
     .rows(gather_grad_rows)
     .gradient(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/ops/movement.h"
 
 namespace tidemark {
@@ -227,6 +228,7 @@ void check_repeats(const InferContext& c, const Ints& repeats, int64_t size) {
            c.shape(1).to_brackets());
   }
   for (size_t i = 0; i < repeats.size(); ++i) {
+    if (i % (1 << 16) == 0) check_interrupt();
     if (repeats[i] < 0) c.fail("repeats[", i, "] must not be negative, but is ", repeats[i]);
   }
 }

@@ -82,6 +82,7 @@ TIDEMARK_OP(band_part)
     .output("output", like("input"))
     .may_fail()
     .shape(band_part_rule)
+    .on_host(1, 2)
     .in_place(0)
     .gradient(
         [](Grad& g) {

@@ -48,12 +48,15 @@ OpDef&& of_shape(OpDef&& op, std::string what, From from) {
       " `seed` holds two integers; the same seed gives the same numbers.",
       " From the blocks that `stream`, the result of random_stream, stands for."};
   what += kHow[static_cast<int>(from)];
-  OpDef&& shaped = std::move(op).doc(std::move(what)).input("shape", kIndex, 'I');
+  OpDef&& shaped = std::move(op).doc(std::move(what)).input("shape", kIndex, 'I').on_host(0);
   if (from == From::generator) return std::move(shaped).stateful().shape(random_shape);
   if (from == From::seed) {
-    return std::move(shaped).input("seed", kInts, 'S').shape(stateless_shape);
+    return std::move(shaped).input("seed", kInts, 'S').on_host(1).shape(stateless_shape);
   }
-  return std::move(shaped).input("stream", dtype_set(DType::uint64), 'S').shape(stream_shape);
+  return std::move(shaped)
+      .input("stream", dtype_set(DType::uint64), 'S')
+      .on_host(1)
+      .shape(stream_shape);
 }
 
 OpDef&& with_op_seed(OpDef&& op, From from) {
@@ -96,6 +99,7 @@ OpDef&& uniform_int(OpDef&& op, From from) {
                           .input("minval", kInts)
                           .input("maxval", kInts),
                       from)
+      .on_host(from == From::generator ? 1 : 2, from == From::generator ? 2 : 3)
       .output("output", like("minval"))
       .may_fail()
       .no_gradient();

@@ -267,6 +267,7 @@ TIDEMARK_OP(roll)
     .attr("axis", AttrKind::ints)
     .output("output", like("input"))
     .shape(roll_rule)
+    .on_host(1)
     .rows(rows::along_axis)
     .gradient(
         [](Grad& g) {

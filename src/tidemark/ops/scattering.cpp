@@ -97,6 +97,7 @@ TIDEMARK_OP(scatter_nd)
     .attr("bad_indices_policy", AttrKind::string, "")
     .output("output", like("updates"))
     .may_fail()
+    .on_host(2)
     .shape(scatter_nd_rule)
     .gradient(
         [](Grad& g) {
@@ -112,6 +113,7 @@ TIDEMARK_OP(gather_nd_grad)
     .attr("batch_dims", AttrKind::integer, 0)
     .output("output", like("dy"))
     .may_fail()
+    .on_host(2)
     .shape(gather_nd_grad_rule)
     .gradient(
         [](Grad& g) {

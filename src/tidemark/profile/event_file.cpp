@@ -10,9 +10,9 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
+#include "tidemark/base/threads.h"
 #include "tidemark/profile/event_store.h"
 
 #include <tidemark/error.h>
@@ -62,7 +62,12 @@ class EventFile final : public EventStore {
                     reinterpret_cast<const char*>(&header) + sizeof header);
     free_.resize(kChunks);
     full_.reserve(kChunks);
-    writer_ = std::thread([this] { write_until_the_end(); });
+    try {
+      writer_ = start_thread("a recording", [this] { write_until_the_end(); });
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
   }
   ~EventFile() override { finish(); }
 

@@ -1,5 +1,7 @@
 #include "tidemark/profile/reader.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -15,6 +17,14 @@ constexpr uint32_t kLongestName = 65536;  // what is longer is cut
 constexpr size_t kMostNames = 1 << 20;    // of a table; a file of rubbish has no more either
 constexpr uint64_t kMostPlanBytes = 16 << 20;
 
+/// Read at once: no more than the file has room for, at least one.
+size_t most_events(FILE* file) {
+  struct stat about = {};
+  if (::fstat(::fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) return kMostEvents;
+  const auto fitting = static_cast<size_t>(about.st_size) / sizeof(Event) + 1;
+  return std::min(fitting, kMostEvents);
+}
+
 }  // namespace
 
 Reader::Reader(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {
@@ -28,7 +38,7 @@ Reader::Reader(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) 
                                "; this Tidemark reads up to version ", kVersion);
   }
   skip(header_.header_bytes - sizeof header_);
-  chunk_.resize(kMostEvents);
+  chunk_.resize(most_events(file_.get()));
 }
 
 size_t Reader::read(void* out, size_t bytes) { return std::fread(out, 1, bytes, file_.get()); }
@@ -51,7 +61,7 @@ bool Reader::next() {
       if (!next_block()) return false;
       continue;
     }
-    const size_t wanted = std::min<uint64_t>(left_in_block_ / sizeof(Event), kMostEvents);
+    const size_t wanted = std::min<uint64_t>(left_in_block_ / sizeof(Event), chunk_.size());
     const size_t have = read(chunk_.data(), wanted * sizeof(Event));
     count_ = have / sizeof(Event);
     left_in_block_ -= wanted * sizeof(Event);

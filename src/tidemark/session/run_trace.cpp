@@ -30,7 +30,7 @@ std::string Tracer::name_of(const OpCall& call) {
 }
 
 void Tracer::handle(const OpCall& call, std::span<Tensor> outputs) {
-  RunTrace::Step step;
+  RunTrace::OpRun step;
   step.node = name_of(call);
   step.op = call.op.name();
   if (memory::thread_context.site) step.place = memory::describe(*memory::thread_context.site);
@@ -51,7 +51,7 @@ void Tracer::handle(const OpCall& call, std::span<Tensor> outputs) {
     step.output_bytes += t.num_elements() * static_cast<int64_t>(size_of(t.dtype()));
     step.outputs.push_back(message(tidemark::name_of(t.dtype()), " ", t.shape()));
   }
-  trace_.steps.push_back(std::move(step));
+  trace_.ops.push_back(std::move(step));
 }
 
 }  // namespace tidemark::session

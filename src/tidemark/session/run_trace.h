@@ -11,7 +11,7 @@
 namespace tidemark::session {
 
 struct RunTrace {
-  struct Step {
+  struct OpRun {
     std::string node;   // the name of the node; of the op where several nodes share op and line
     std::string op;     // the op's name
     std::string place;  // "train.py:12 in step"
@@ -24,7 +24,7 @@ struct RunTrace {
   int64_t started_us = 0;  // since 1970
   int64_t duration_us = 0;
   int64_t peak_bytes = 0;  // allocated during the run, at the most
-  std::vector<Step> steps;
+  std::vector<OpRun> ops;
 };
 
 /// Sees the ops of a run on this thread and writes them down.

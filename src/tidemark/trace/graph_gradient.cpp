@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/graph/recording.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
@@ -18,9 +19,12 @@ class Opaque final : public autodiff::CustomBackward {
   }
 };
 
+/// Those that are the program's own.
 std::vector<Tensor> outputs_of(graph::Node& node) {
   std::vector<Tensor> out;
-  for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+  const std::optional<size_t> records =
+      node.special ? node.special->round_records_at() : std::nullopt;
+  for (uint32_t i = 0; i < records.value_or(node.outputs.size()); ++i) {
     out.push_back(graph::output_of(node, i, imagine(node.outputs[i].shape)));
   }
   return out;
@@ -38,6 +42,34 @@ void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
     }
   }
 }
+
+/// All that it computes from comes in by its inputs, and it knows the way back.
+bool is_open(const graph::Node& node) {
+  if (!node.special->differentiable()) return false;
+  std::vector<Tensor> readings;
+  for (const graph::InnerGraph& inner : node.special->inner_graphs()) {
+    if (inner.role != graph::InnerGraph::Role::condition) add_readings(*inner.graph, readings);
+  }
+  return readings.empty();
+}
+
+/// The gradient across a step as further steps of its graph.
+class AcrossStep final : public autodiff::CustomBackward {
+ public:
+  AcrossStep(graph::Node& node, std::vector<bool> wanted)
+      : node_(graph::NodeRef::share(&node)), wanted_(std::move(wanted)) {}
+  std::vector<autodiff::Adjoint> run(std::span<const Tensor> dy) override {
+    const std::shared_ptr<const graph::Special> special = node_->special;  // may become another
+    std::vector<Tensor> dx = special->differentiable()->add_gradient(*node_, dy, wanted_);
+    std::vector<autodiff::Adjoint> out(dx.size());
+    for (size_t i = 0; i < out.size(); ++i) out[i].values = std::move(dx[i]);
+    return out;
+  }
+
+ private:
+  const graph::NodeRef node_;
+  const std::vector<bool> wanted_;
+};
 
 /// Its inputs, and what is read inside of variables.
 std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape) {
@@ -75,6 +107,10 @@ void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors,
     const std::vector<Tensor> outputs = outputs_of(*node);
     if (node->op) {
       tape.note({*node->op, node->inputs, node->attrs}, outputs);
+    } else if (is_open(*node)) {
+      std::vector<bool> wanted;
+      for (const Tensor& t : node->inputs) wanted.push_back(tape.is_watched(t));
+      tape.record(node->inputs, outputs, std::make_shared<AcrossStep>(*node, std::move(wanted)));
     } else {
       tape.record(seen_by(*node, tape), outputs, opaque_backward());
     }

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "tidemark/exec/versions.h"
+#include "tidemark/explain/plan_report.h"
+#include "tidemark/tensor/storage.h"
 #include "tidemark/trace/specials.h"
 
 namespace tidemark::trace {
@@ -33,6 +35,15 @@ void set_outputs(graph::InnerNeed& need, const Part& part) {
   for (const Tensor& t : part.outputs) need.outputs.push_back(t.device());
 }
 
+int64_t bytes_of(std::span<const Tensor> tensors, Device device) {
+  int64_t bytes = 0;
+  for (const Tensor& t : tensors) {
+    const bool is_known = t.device() == device && t.shape().is_fully_known();
+    if (is_known) bytes += static_cast<int64_t>(bytes_for(t.dtype(), t.shape().num_elements()));
+  }
+  return bytes;
+}
+
 bool are_known(std::span<const Tensor> inputs) {
   return std::all_of(inputs.begin(), inputs.end(),
                      [](const Tensor& t) { return t.shape().is_fully_known(); });
@@ -44,7 +55,7 @@ Part plan_part(const exec::Program& program, std::span<const Tensor> inputs) {
   try {
     const auto graph = exec::specialise(program, inputs);
     if (!graph) return part;
-    const plan::GraphPlan plan = plan::plan_graph(*graph);
+    const plan::GraphPlan plan = plan::plan_graph(*graph, {.donated = program.donated()});
     part.arena = plan.arena_bytes;
     part.outside = plan.outside;
     part.results = plan.result_bytes;
@@ -89,12 +100,20 @@ void WhileLoop::visit_parts(std::span<const Tensor> given, Visit visit) const {
 }
 
 /// A round runs while the values of the one before are there; those that it makes are the node's
-/// outputs. What it is written in place, it is spared.
+/// outputs, and so are the records: what a round adds to them does not count again. What it is
+/// written in place, it is spared.
 graph::InnerNeed WhileLoop::inner_need(std::span<const Tensor> inputs) const {
   graph::InnerNeed need;
   int64_t kept = 0;
   visit_parts(inputs, [&](const exec::Program* program, std::span<const Tensor> given) {
-    const Part part = plan_part(*program, given);
+    Part part = plan_part(*program, given);
+    if (program == &round() && part.outputs.size() > num_variables_) {
+      const std::span<const Tensor> recorded = std::span(part.outputs).subspan(num_variables_);
+      part.outside -= std::min(part.outside, bytes_of(recorded, Device()));
+      for (auto& device : part.on_devices) {
+        device.bytes -= std::min(device.bytes, bytes_of(recorded, device.device));
+      }
+    }
     need.arena = std::max(need.arena, part.arena);
     need.outside = std::max(need.outside, kept + part.outside);
     for (const auto& device : part.on_devices) take(need, device);
@@ -102,6 +121,10 @@ graph::InnerNeed WhileLoop::inner_need(std::span<const Tensor> inputs) const {
     if (program == &round()) set_outputs(need, part);
     return part.outputs;
   });
+  if (num_recorded() > 0 && !need.outputs.empty()) {  // the host counts the rounds
+    need.outputs.insert(need.outputs.begin() + static_cast<std::ptrdiff_t>(num_variables_),
+                        Device());
+  }
   return need;
 }
 
@@ -110,6 +133,36 @@ void WhileLoop::prepare(std::span<const Tensor> inputs) const {
     compile_part(*program, given);
     return program == before() ? plan_part(*program, given).outputs : std::vector<Tensor>();
   });
+}
+
+std::vector<Tensor> LoopGradient::inputs_of_round(std::span<const Tensor> inputs) const {
+  const Given<const Tensor> given = split(inputs);
+  std::vector<Tensor> out(given.carried.begin(), given.carried.end());
+  for (const uint32_t i : layout_.summed) out.push_back(given.captures[i]);  // a sum is like it
+  out.insert(out.end(), given.captures.begin(), given.captures.end());
+  const auto add_value_of = [&](const Tensor& record) {
+    const Tensor& shown = round_->graph().inputs()[out.size()];
+    out.push_back(explain::spec_of(shown.dtype(), shown.shape(), record.device()));
+  };
+  for (const Tensor& record : given.records) add_value_of(record);
+  for (const uint32_t i : layout_.earlier) add_value_of(given.records[i]);
+  return out;
+}
+
+/// A round runs while the gradients of the one after it are there; those that it makes are the
+/// node's outputs.
+graph::InnerNeed LoopGradient::inner_need(std::span<const Tensor> inputs) const {
+  graph::InnerNeed need;
+  const Part part = plan_part(*round_, inputs_of_round(inputs));
+  need.arena = part.arena;
+  need.outside = part.outside;
+  need.on_devices = part.on_devices;
+  set_outputs(need, part);
+  return need;
+}
+
+void LoopGradient::prepare(std::span<const Tensor> inputs) const {
+  compile_part(*round_, inputs_of_round(inputs));
 }
 
 /// Only one of the bodies runs.

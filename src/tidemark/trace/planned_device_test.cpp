@@ -332,6 +332,10 @@ TEST_F(PlannedOnDevice, APlanThatDoesNotFitIsRefusedBeforeItRuns) {
         << error.what();
   }
   EXPECT_NO_THROW(run(*program, here)) << "the CPU has room";
+  const PlanReport asked = explain::plan_report(*program, there, "f");  // what it would need
+  EXPECT_GT(asked.devices[0].peak, MiB(2));
+  EXPECT_NE(asked.over_limit.find("limit of emulated:0 leaves"), std::string::npos);
+  EXPECT_NE(asked.to_string().find("no run can have it"), std::string::npos);
   memory::set_limit(old, emulated());
   // 8 MiB are there, 2 of them taken: steps are done twice, and the bits are the same.
   EXPECT_GT(plan_of(*program, there).devices[0].peak, MiB(6));

@@ -1,5 +1,6 @@
 #include "tidemark/trace/specialise.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -16,14 +17,34 @@ namespace {
 
 class Specialiser {
  public:
-  Specialiser(const graph::Graph& from, std::span<const Tensor> inputs) {
+  Specialiser(GraphBuilder& to, const graph::Graph& from, std::span<const Tensor> inputs,
+              Opens opens)
+      : to_(to) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Tensor& t = inputs[i];
-      values_[&graph::node_of(from.inputs()[i])] = {
-          t ? to_.add_input(t.dtype(), t.shape(), t.device()) : to_.add_input(DType::bool_, {})};
+      values_[&graph::node_of(from.inputs()[i])] = {inputs[i]};
+    }
+    const std::vector<graph::Node*> nodes = from.nodes();
+    // Where gradients are asked for, the way may lead across any step.
+    opens_ =
+        opens == Opens::all || std::any_of(nodes.begin(), nodes.end(), [](const graph::Node* node) {
+          return node->special && node->special->recording();
+        });
+    for (const graph::Node* node : nodes) {
+      check_interrupt();
+      add(*node);
     }
   }
 
+  std::vector<Tensor> at(std::span<const Tensor> old) const {
+    std::vector<Tensor> out;
+    out.reserve(old.size());
+    for (const Tensor& t : old) {
+      out.push_back(t.is_symbolic() ? values_.at(&graph::node_of(t))[graph::symbolic(t).index] : t);
+    }
+    return out;
+  }
+
+ private:
   void add(const graph::Node& node) {
     const auto [place, is_new] = values_.try_emplace(&node, node.outputs.size());
     if (!is_new) return;  // an input
@@ -42,44 +63,50 @@ class Specialiser {
       const TraceScope building(to_);  // definitions of gradients are calls
       asking->expand(inputs, outputs);
     } else {
-      to_.handle_step(node.special, node.outputs, inputs, outputs);
+      add_special(node, inputs, outputs);
     }
   }
 
-  std::shared_ptr<graph::Graph> finish(std::span<const Tensor> outputs) {
-    return to_.finish(at(outputs));
-  }
-
- private:
-  std::vector<Tensor> at(std::span<const Tensor> old) const {
-    std::vector<Tensor> out;
-    out.reserve(old.size());
-    for (const Tensor& t : old) {
-      out.push_back(t.is_symbolic() ? values_.at(&graph::node_of(t))[graph::symbolic(t).index] : t);
+  void add_special(const graph::Node& node, std::vector<Tensor>& inputs,
+                   std::span<Tensor> outputs) {
+    std::shared_ptr<const graph::Special> special = node.special;
+    std::vector<graph::OutputInfo> infos = node.outputs;
+    if (const auto* step = opens_ ? special->differentiable() : nullptr) {
+      const TraceScope building(to_);
+      if (auto opened = step->opened(inputs, infos)) special = std::move(opened);
     }
-    return out;
+    to_.handle_step(special, infos, inputs, outputs);
   }
 
-  GraphBuilder to_{"planned"};
+  GraphBuilder& to_;
+  bool opens_ = false;
   std::unordered_map<const graph::Node*, std::vector<Tensor>> values_;
 };
 
 }  // namespace
 
+std::vector<Tensor> copy_into(GraphBuilder& to, const graph::Graph& from,
+                              std::span<const Tensor> inputs, Opens opens) {
+  return Specialiser(to, from, inputs, opens).at(from.outputs());
+}
+
+bool needs_record(std::span<graph::Node* const> nodes) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const graph::Node* node) { return graph::effects_of(*node).needs_record; });
+}
+
 std::shared_ptr<graph::Graph> specialise(const graph::Graph& graph,
                                          std::span<const Tensor> inputs) {
   const NoHandlers outside;  // whatever is being built or recorded on this thread
-  Specialiser specialiser(graph, inputs);
-  for (const graph::Node* node : graph.nodes()) {
-    check_interrupt();
-    specialiser.add(*node);
+  GraphBuilder builder("planned");
+  std::vector<Tensor> known;
+  for (const Tensor& t : inputs) {
+    known.push_back(t ? builder.add_input(t.dtype(), t.shape(), t.device())
+                      : builder.add_input(DType::bool_, {}));
   }
-  std::shared_ptr<graph::Graph> known = specialiser.finish(graph.outputs());
-  for (const graph::Node* node : known->nodes()) {
-    // What has to be recorded while it runs cannot be put in another order.
-    if (graph::effects_of(*node).needs_record) return nullptr;
-  }
-  return known;
+  const std::shared_ptr<graph::Graph> out = builder.finish(copy_into(builder, graph, known));
+  // What has to be recorded while it runs cannot be put in another order.
+  return needs_record(out->nodes()) ? nullptr : out;
 }
 
 }  // namespace tidemark::trace

@@ -5,6 +5,7 @@
 #include "tidemark/base/interrupt.h"
 #include "tidemark/graph/compare.h"
 #include "tidemark/trace/builder.h"
+#include "tidemark/trace/round_record.h"
 #include "tidemark/trace/shared_graphs.h"
 
 namespace tidemark::trace {
@@ -150,18 +151,36 @@ void WhileLoop::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   const exec::Program& body = round();
   // All that a round needs beside its tensors: made once.
   const Arguments asked_row(condition_.num_inputs()), row(body.num_inputs()),
-      fixed_row(body.num_inputs() - num_variables_);
+      fixed_row(body.num_inputs() - num_variables_), made_row(body.num_outputs());
   const std::span<Tensor> asked = asked_row.all, arguments = row.all, fixed = fixed_row.all;
-  const std::span<Tensor> values = outputs;
+  const std::span<Tensor> made = made_row.all, values = made.first(num_variables_);
+  std::vector<std::vector<Tensor>> records(num_recorded());
   for (size_t i = 0; i < num_variables_; ++i) values[i] = std::move(inputs[i]);
-  for (int64_t turn = 0; most < 0 || turn < most; ++turn) {
+  int64_t turn = 0;
+  for (; most < 0 || turn < most; ++turn) {
     if (!goes_on(asked, values, inputs)) break;
     if (turn == 0) find_fixed(inputs, fixed);
     // Moved in: what the body updates it may write in place.
     for (size_t i = 0; i < num_variables_; ++i) arguments[i] = std::move(values[i]);
     std::copy(fixed.begin(), fixed.end(), arguments.begin() + static_cast<long>(num_variables_));
-    body.run(arguments, values);
+    body.run(arguments, made);
+    for (size_t i = 0; i < records.size(); ++i) {
+      records[i].push_back(std::move(made[num_variables_ + i]));
+    }
   }
+  for (size_t i = 0; i < num_variables_; ++i) outputs[i] = std::move(values[i]);
+  if (records.empty()) return;
+  outputs[num_variables_] = Tensor(turn);
+  for (size_t i = 0; i < records.size(); ++i) {
+    const Tensor& shown = body_.graph->outputs()[num_variables_ + i];
+    const Device device = turn > 0 ? records[i][0].device() : Device();
+    outputs[num_variables_ + 1 + i] =
+        record_of(std::move(records[i]), shown.dtype(), shown.shape(), device);
+  }
+}
+
+std::optional<size_t> WhileLoop::round_records_at() const {
+  return num_recorded() > 0 ? std::optional(num_variables_) : std::nullopt;
 }
 
 bool WhileLoop::equals(const Special& other) const {

@@ -57,7 +57,9 @@ class TIDEMARK_API Branch final : public graph::Special {
 };
 
 /// Inputs: the loop variables, the largest number of rounds (int64; negative: any), the captures.
-class TIDEMARK_API WhileLoop final : public graph::Special {
+/// What the body gives beside the variables is kept of every round: then the outputs are the
+/// variables, the number of rounds, and a record (round_record.h) of each such value.
+class TIDEMARK_API WhileLoop final : public graph::DifferentiableSpecial {
  public:
   WhileLoop(Body condition, Body body, size_t num_variables);
   std::string_view name() const override { return "while"; }
@@ -69,9 +71,17 @@ class TIDEMARK_API WhileLoop final : public graph::Special {
   std::vector<graph::InnerGraph> inner_graphs() const override;
   graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
   void prepare(std::span<const Tensor> inputs) const override;
+  std::optional<size_t> round_records_at() const override;
+  std::shared_ptr<const graph::Special> opened(
+      std::vector<Tensor>& inputs, std::vector<graph::OutputInfo>& outputs) const override;
+  std::vector<Tensor> add_gradient(graph::Node& node, std::span<const Tensor> dy,
+                                   const std::vector<bool>& wanted) const override;
 
  private:
   bool equals(const Special& other) const override;
+  size_t num_recorded() const { return body_.program->num_outputs() - num_variables_; }
+  /// The number of rounds for these inputs, at the most; -1: only a run can tell.
+  int64_t most_rounds(std::span<const Tensor> inputs) const;
   /// What runs once before the rounds, with what the body captured; null: nothing does. Its results
   /// follow the inputs of a round.
   const exec::Program* before() const { return hoisted_.before.get(); }
@@ -92,6 +102,64 @@ class TIDEMARK_API WhileLoop final : public graph::Special {
   std::vector<uint32_t> asked_;  // the variables that the condition looks at
   bool has_effect_ = false;
 };
+
+/// Whether a run gives what its inputs say and does nothing else.
+bool is_pure(const exec::Program& program);
+
+/// The way back over a loop. Inputs: the gradients of the loop variables that have one, what the
+/// body captured, some loop variables as they were before the first round, the number of rounds,
+/// the records. Outputs: those gradients before the first round, then the sums over all rounds of
+/// the gradients by some of the captures.
+class TIDEMARK_API LoopGradient final : public graph::Special {
+ public:
+  struct Layout {
+    size_t num_carried = 0, num_captured = 0;
+    std::vector<uint32_t> summed;  ///< captures
+    /// A record for each loop variable that is given as it was before the first round: what it was
+    /// before any other is what the record has of the round before that.
+    std::vector<uint32_t> earlier;
+  };
+  /// `round` is a pure function of the gradients, the sums so far, the captures, what the records
+  /// have of a round, and those loop variables; it gives the gradients and sums of the round
+  /// before.
+  LoopGradient(std::shared_ptr<const exec::Program> round, Layout layout);
+  std::string_view name() const override { return "while_gradient"; }
+  size_t bytes() const override;
+  void run(std::span<Tensor> inputs, std::span<Tensor> outputs) const override;
+  graph::Effects effects() const override { return {}; }
+  graph::InnerNeed inner_need(std::span<const Tensor> inputs) const override;
+  void prepare(std::span<const Tensor> inputs) const override;
+
+ private:
+  /// Its inputs, by what they are.
+  template <class T>
+  struct Given {
+    std::span<T> carried, captures, before_first, rounds, records;
+  };
+  template <class T>
+  Given<T> split(std::span<T> inputs) const;
+  bool equals(const Special& other) const override;
+  /// Stand-ins for what a round gets.
+  std::vector<Tensor> inputs_of_round(std::span<const Tensor> inputs) const;
+
+  std::shared_ptr<const exec::Program> round_;
+  Layout layout_;
+};
+
+template <class T>
+LoopGradient::Given<T> LoopGradient::split(std::span<T> inputs) const {
+  Given<T> out;
+  size_t at = 0;
+  const auto next = [&](size_t count) {
+    return inputs.subspan(std::exchange(at, at + count), count);
+  };
+  out.carried = next(layout_.num_carried);
+  out.captures = next(layout_.num_captured);
+  out.before_first = next(layout_.earlier.size());
+  out.rounds = next(1);
+  out.records = inputs.subspan(at);
+  return out;
+}
 
 /// Inputs: x…, y…, what the backward program captured. Outputs: the y again, whose gradient by the
 /// x is what the program gives for (dy…, captured…).

@@ -21,15 +21,16 @@ class CpuCompiler final : public fusion::Compiler {
   }
   int64_t large_update() const override { return fusion::kLargeUpdate; }
 
-  std::shared_ptr<const fusion::CompiledProgram> compile(fusion::Program program) const override {
+  std::shared_ptr<const fusion::CompiledProgram> compile(
+      fusion::FusedProgram program) const override {
     return fusion::CompiledFusion::make(std::move(program));
   }
   std::shared_ptr<const fusion::FusedStep> make_group(
-      fusion::Program program, std::vector<Shape> input_shapes) const override {
+      fusion::FusedProgram program, std::vector<Shape> input_shapes) const override {
     return std::make_shared<const fusion::FusedGroup>(std::move(program), std::move(input_shapes));
   }
   std::shared_ptr<const fusion::FusedStep> make_product(const fusion::Product& product,
-                                                        fusion::Program program,
+                                                        fusion::FusedProgram program,
                                                         std::vector<Shape> input_shapes,
                                                         size_t input) const override {
     return fusion::FusedProduct::make(product, std::move(program), std::move(input_shapes), input);
@@ -38,7 +39,7 @@ class CpuCompiler final : public fusion::Compiler {
       std::vector<fusion::SweepItem> items) const override {
     return std::make_shared<const fusion::Sweep>(std::move(items));
   }
-  bool can_update(const fusion::Product& product, const fusion::Program& program,
+  bool can_update(const fusion::Product& product, const fusion::FusedProgram& program,
                   std::span<const Shape> input_shapes, size_t input) const override {
     return fusion::ProductUpdate::can_take(product, program, input_shapes, input);
   }

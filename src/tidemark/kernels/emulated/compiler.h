@@ -23,15 +23,16 @@ class EmulatedCompiler final : public fusion::Compiler {
   }
   int64_t large_update() const override { return host_.large_update(); }
 
-  std::shared_ptr<const fusion::CompiledProgram> compile(fusion::Program program) const override {
+  std::shared_ptr<const fusion::CompiledProgram> compile(
+      fusion::FusedProgram program) const override {
     return host_.compile(std::move(program));
   }
   std::shared_ptr<const fusion::FusedStep> make_group(
-      fusion::Program program, std::vector<Shape> input_shapes) const override {
+      fusion::FusedProgram program, std::vector<Shape> input_shapes) const override {
     return host_.make_group(std::move(program), std::move(input_shapes));
   }
   std::shared_ptr<const fusion::FusedStep> make_product(const fusion::Product& product,
-                                                        fusion::Program program,
+                                                        fusion::FusedProgram program,
                                                         std::vector<Shape> input_shapes,
                                                         size_t input) const override {
     return host_.make_product(product, std::move(program), std::move(input_shapes), input);
@@ -40,7 +41,7 @@ class EmulatedCompiler final : public fusion::Compiler {
       std::vector<fusion::SweepItem> items) const override {
     return host_.make_sweep(std::move(items));
   }
-  bool can_update(const fusion::Product& product, const fusion::Program& program,
+  bool can_update(const fusion::Product& product, const fusion::FusedProgram& program,
                   std::span<const Shape> input_shapes, size_t input) const override {
     return host_.can_update(product, program, input_shapes, input);
   }

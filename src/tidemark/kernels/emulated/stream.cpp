@@ -83,7 +83,7 @@ void EmulatedStream::copy(void* to, const void* from, size_t bytes) {
 
 void EmulatedStream::run(QueuedKernel&& kernel) {
   auto queued = std::make_shared<QueuedKernel>(std::move(kernel));
-  enqueue({[queued, this] { compute(*queued); }, true, queued->place});
+  enqueue({[queued, this] { compute(*queued); }, true, place_of_work()});
 }
 
 void EmulatedStream::compute(const QueuedKernel& queued) {

@@ -16,9 +16,9 @@ namespace {
 /// Over the host's own memory. It stays: its worker never ends.
 EmulatedStream& new_stream() { return *new EmulatedStream(0, 0); }
 
-class Step final : public graph::PureSpecial {
+class QueuedWork final : public graph::PureSpecial {
  public:
-  explicit Step(std::function<void()> work) : work_(std::move(work)) {}
+  explicit QueuedWork(std::function<void()> work) : work_(std::move(work)) {}
   std::string_view name() const override { return "step"; }
   void run(std::span<Tensor>, std::span<Tensor>) const override {}
   void compute(std::span<const Tensor>, std::span<const Tensor>, void*) const override { work_(); }
@@ -29,7 +29,7 @@ class Step final : public graph::PureSpecial {
 
 void run(EmulatedStream& stream, std::function<void()> work) {
   QueuedKernel queued;
-  queued.step = std::make_shared<const Step>(std::move(work));
+  queued.step = std::make_shared<const QueuedWork>(std::move(work));
   stream.run(std::move(queued));
 }
 

@@ -20,7 +20,7 @@ namespace tidemark::fusion {
 class TIDEMARK_API CompiledProgram {
  public:
   virtual ~CompiledProgram() = default;
-  virtual const Program& program() const = 0;
+  virtual const FusedProgram& program() const = 0;
   /// Whether output `output` may lie where input `input` does, if both have the same shape.
   virtual bool may_write_into(size_t output, size_t input) const = 0;
 };
@@ -77,20 +77,21 @@ class TIDEMARK_API Compiler {
   virtual int64_t large_update() const = 0;
 
   /// Throws InternalError when the program is broken.
-  virtual std::shared_ptr<const CompiledProgram> compile(Program program) const = 0;
+  virtual std::shared_ptr<const CompiledProgram> compile(FusedProgram program) const = 0;
   /// Throws InternalError when the program is broken or the shapes do not fit it.
-  virtual std::shared_ptr<const FusedStep> make_group(Program program,
+  virtual std::shared_ptr<const FusedStep> make_group(FusedProgram program,
                                                       std::vector<Shape> input_shapes) const = 0;
   /// Input `input` of the program stands for the product's result. The step's inputs are the
   /// product's and, behind them, the program's others. Null: the program cannot go on with it.
-  virtual std::shared_ptr<const FusedStep> make_product(const Product& product, Program program,
+  virtual std::shared_ptr<const FusedStep> make_product(const Product& product,
+                                                        FusedProgram program,
                                                         std::vector<Shape> input_shapes,
                                                         size_t input) const = 0;
   /// All programs in one go. No variable is written by two items, nor read by one and written by
   /// another. Programs without reductions.
   virtual std::shared_ptr<const FusedStep> make_sweep(std::vector<SweepItem> items) const = 0;
   /// Whether make_product_update can be asked for this program.
-  virtual bool can_update(const Product& product, const Program& program,
+  virtual bool can_update(const Product& product, const FusedProgram& program,
                           std::span<const Shape> input_shapes, size_t input) const = 0;
   /// A product whose result changes variables and goes nowhere else. `item.inputs` counts inputs of
   /// the step: the product's and, behind them, the program's others. What it says of input `input`

@@ -16,7 +16,7 @@ constexpr DTypeSet kFusable = kFloats | kInts | kBool;
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program) : p_(program) {}
+  explicit Verifier(const FusedProgram& program) : p_(program) {}
 
   void run() {
     if (p_.inputs.size() > kMaxInputs) broken(p_.inputs.size(), " inputs");
@@ -73,7 +73,7 @@ class Verifier {
         return;
       case Code::collect:
         if (i.arity != 1 || dtype(i, 0) != i.dtype || i.dtype == DType::bool_ ||
-            p_.row_dims == Program::kAllDims ||
+            p_.row_dims == FusedProgram::kAllDims ||
             (i.reduction == Reduction::mean && !is_floating(i.dtype))) {
           broken("%", v, " collects what it cannot");
         }
@@ -113,7 +113,7 @@ class Verifier {
     return p_.code[i.args[static_cast<size_t>(arg)]].dtype;
   }
 
-  const Program& p_;
+  const FusedProgram& p_;
 };
 
 void mix(size_t& seed, size_t value) {
@@ -158,25 +158,25 @@ std::string describe(const Instruction& i) {
 
 }  // namespace
 
-bool Program::has_random() const {
+bool FusedProgram::has_random() const {
   return std::any_of(code.begin(), code.end(),
                      [](const Instruction& i) { return i.code == Code::random; });
 }
 
-bool Program::runs_by_row() const {
+bool FusedProgram::runs_by_row() const {
   return row_dims == kAllDims || std::any_of(code.begin(), code.end(), [](const Instruction& i) {
            return i.level == Level::row;
          });
 }
 
-bool Program::has_columns() const {
+bool FusedProgram::has_columns() const {
   return std::any_of(code.begin(), code.end(),
                      [](const Instruction& i) { return i.code == Code::collect; });
 }
 
-void verify(const Program& program) { Verifier(program).run(); }
+void verify(const FusedProgram& program) { Verifier(program).run(); }
 
-size_t hash_of(const Program& program) {
+size_t hash_of(const FusedProgram& program) {
   size_t seed = static_cast<size_t>(program.row_dims + 1);
   for (const DType d : program.inputs) mix(seed, static_cast<size_t>(d));
   for (const Instruction& i : program.code) {
@@ -190,12 +190,12 @@ size_t hash_of(const Program& program) {
   return seed;
 }
 
-size_t bytes_of(const Program& program) {
-  return sizeof(Program) + program.inputs.size() * sizeof(DType) +
+size_t bytes_of(const FusedProgram& program) {
+  return sizeof(FusedProgram) + program.inputs.size() * sizeof(DType) +
          program.code.size() * sizeof(Instruction) + program.outputs.size() * sizeof(Output);
 }
 
-std::string to_string(const Program& program) {
+std::string to_string(const FusedProgram& program) {
   std::string text;
   for (size_t v = 0; v < program.code.size(); ++v) {
     const Instruction& i = program.code[v];
@@ -206,7 +206,7 @@ std::string to_string(const Program& program) {
   return text;
 }
 
-std::string describe_ops(const Program& program) {
+std::string describe_ops(const FusedProgram& program) {
   std::string ops;
   for (const Instruction& i : program.code) {
     std::string what;
@@ -247,7 +247,7 @@ bool is_fusable(const OpDef& op, DType dtype) {
   return !op.may_fail(dtype);
 }
 
-Shape space_of(const Program& program, std::span<const Shape* const> inputs) {
+Shape space_of(const FusedProgram& program, std::span<const Shape* const> inputs) {
   Shape space;
   for (const Instruction& i : program.code) {
     if (i.code != Code::load) continue;
@@ -258,11 +258,11 @@ Shape space_of(const Program& program, std::span<const Shape* const> inputs) {
   return space;
 }
 
-Shape output_shape(const Program& program, size_t output, const Shape& space) {
+Shape output_shape(const FusedProgram& program, size_t output, const Shape& space) {
   const Level level = program.code[program.outputs[output].value].level;
   if (level == Level::element) return space;
   Shape shape = space;
-  const int row = program.row_dims == Program::kAllDims ? space.rank() : program.row_dims;
+  const int row = program.row_dims == FusedProgram::kAllDims ? space.rank() : program.row_dims;
   const int first = level == Level::row ? space.rank() - row : 0;
   const int last = level == Level::row ? space.rank() : space.rank() - row;
   for (int d = last - 1; d >= first; --d) {
@@ -305,7 +305,7 @@ Value Builder::constant(DType dtype, double value) {
 namespace {
 
 /// A row's where all arguments are a row's or constants.
-Level level_of(const Program& p, std::span<const Value> args) {
+Level level_of(const FusedProgram& p, std::span<const Value> args) {
   Level level = Level::row;
   bool all_constant = true;
   for (const Value v : args) {
@@ -395,7 +395,7 @@ void Builder::output(Value value, bool drops_dims) {
   program_.outputs.push_back({value, drops_dims});
 }
 
-Program Builder::finish() {
+FusedProgram Builder::finish() {
   verify(program_);
   return std::move(program_);
 }

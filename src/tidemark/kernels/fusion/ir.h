@@ -4,10 +4,10 @@
 //   const Value x = b.load(DType::float32);
 //   const Value w = b.map(op("square"), {x});
 //   b.output(b.map(op("multiply"), {w, b.constant(DType::float32, 2)}));
-//   fusion::Program p = b.finish();
+//   fusion::FusedProgram p = b.finish();
 //
-// A program is a straight line of instructions in single assignment form. It names no sizes: the
-// inputs' shapes, broadcast together, are the space it runs over. With reductions, the last
+// A fused program is a straight line of instructions in single assignment form. It names no sizes:
+// the inputs' shapes, broadcast together, are the space it runs over. With reductions, the last
 // `row_dims` dimensions of that space are a row; an instruction works on every element, or once
 // a row. Reductions over a row may be used again; those over columns, which take in every row, are
 // results alone. What an elementwise op computes is said by its definition; back ends (an
@@ -71,7 +71,7 @@ struct Output {
 };
 
 /// Plain data: copied, compared, hashed, printed.
-struct Program {
+struct FusedProgram {
   std::vector<DType> inputs;
   std::vector<Instruction> code;
   std::vector<Output> outputs;
@@ -79,7 +79,7 @@ struct Program {
   int row_dims = 0;
   static constexpr int kAllDims = -1;
 
-  bool operator==(const Program&) const = default;
+  bool operator==(const FusedProgram&) const = default;
   bool has_rows() const { return row_dims != 0; }
   /// Whether some instruction works once a row: the program has to run row by row.
   bool runs_by_row() const;
@@ -89,13 +89,13 @@ struct Program {
 };
 
 /// Throws InternalError that says what does not fit.
-void verify(const Program& program);
-size_t hash_of(const Program& program);
-size_t bytes_of(const Program& program);
+void verify(const FusedProgram& program);
+size_t hash_of(const FusedProgram& program);
+size_t bytes_of(const FusedProgram& program);
 /// "%2 = multiply(%0, %1) : float32", one line an instruction.
-std::string to_string(const Program& program);
+std::string to_string(const FusedProgram& program);
 /// "fused(multiply, add, tanh)".
-std::string describe_ops(const Program& program);
+std::string describe_ops(const FusedProgram& program);
 
 /// Whether an op over elements of this dtype can be an instruction, by its definition: it is
 /// elementwise, a program has its dtypes, and it cannot fail on some values. Whether a device has
@@ -110,9 +110,9 @@ constexpr DType computed_in(DType d) {
 constexpr bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
 
 /// The space a program runs over on inputs of these shapes. Throws InvalidArgumentError.
-Shape space_of(const Program& program, std::span<const Shape* const> inputs);
+Shape space_of(const FusedProgram& program, std::span<const Shape* const> inputs);
 /// Of one output over that space.
-Shape output_shape(const Program& program, size_t output, const Shape& space);
+Shape output_shape(const FusedProgram& program, size_t output, const Shape& space);
 
 class TIDEMARK_API Builder {
  public:
@@ -141,13 +141,13 @@ class TIDEMARK_API Builder {
   size_t size() const { return program_.code.size(); }
 
   /// Verified.
-  Program finish();
+  FusedProgram finish();
 
  private:
   Value add(Instruction instruction);
   Value add_reduction(Code code, Level level, Reduction reduction, Value x);
 
-  Program program_;
+  FusedProgram program_;
 };
 
 }  // namespace tidemark::fusion

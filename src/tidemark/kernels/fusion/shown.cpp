@@ -29,7 +29,7 @@ std::string name_of_instruction(const Instruction& i) {
 
 }  // namespace
 
-graph::InnerProgram shown(const Program& program, const OpDef* product, size_t product_input) {
+graph::InnerProgram shown(const FusedProgram& program, const OpDef* product, size_t product_input) {
   graph::InnerProgram out;
   std::vector<int> member(program.code.size(), -1);
   for (size_t v = 0; v < program.code.size(); ++v) {

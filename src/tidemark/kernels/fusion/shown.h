@@ -7,7 +7,7 @@
 namespace tidemark::fusion {
 
 /// `product`, if any, is what the program goes on with: its input of that number.
-graph::InnerProgram shown(const Program& program, const OpDef* product = nullptr,
+graph::InnerProgram shown(const FusedProgram& program, const OpDef* product = nullptr,
                           size_t product_input = 0);
 
 }  // namespace tidemark::fusion

@@ -1,5 +1,7 @@
 #include "tidemark/ops/text/example.h"
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::text {
 
 namespace {
@@ -65,6 +67,7 @@ FeatureKind kind_of(DType dtype) {
 
 FeatureView find_feature(std::string_view op, std::string_view serialized, std::string_view key,
                          int64_t index) {
+  check_interrupt();
   FeatureView found;
   bool good = true;
   WireReader example(serialized);

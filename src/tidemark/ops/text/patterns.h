@@ -64,6 +64,7 @@ void put_replaced(const Regex& regex, std::string_view text, std::string_view re
   const char* last_end = nullptr;
   size_t at = 0;
   while (at <= text.size() && regex.match(text, at, spans, spans_needed)) {
+    check_interrupt();
     const auto begin = static_cast<size_t>(spans[0].begin - text.data());
     sink.append(text.substr(at, begin - at));
     if (spans[0].size == 0 && spans[0].begin == last_end) {

@@ -8,19 +8,34 @@
 
 #include <string_view>
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::text {
+
+/// How often what goes over many characters looks whether it is to stop.
+inline constexpr int64_t kCharactersALook = 16 << 10, kElementsALook = 1 << 10;
 
 class CharacterCount {
  public:
-  void append(std::string_view piece) { characters_ += static_cast<int64_t>(piece.size()); }
-  void append(char) { ++characters_; }
-  void add(int64_t characters) { characters_ += characters; }
-  void close() { ++elements_; }
+  void append(std::string_view piece) { add(static_cast<int64_t>(piece.size())); }
+  void append(char) { add(1); }
+  void add(int64_t characters) {
+    characters_ += characters;
+    if (characters_ >= next_look_) [[unlikely]]
+      look();
+  }
+  void close() {
+    if (++elements_ % kElementsALook == 0) check_interrupt();
+  }
   int64_t characters() const { return characters_; }
   int64_t elements() const { return elements_; }
 
  private:
-  int64_t characters_ = 0, elements_ = 0;
+  void look() {
+    next_look_ = characters_ + kCharactersALook;
+    check_interrupt();
+  }
+  int64_t characters_ = 0, elements_ = 0, next_look_ = kCharactersALook;
 };
 
 /// False while a graph is traced: then nothing can be counted.

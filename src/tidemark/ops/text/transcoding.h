@@ -36,8 +36,9 @@ struct ErrorPolicy {
 template <class Put>
 void decode(std::string_view s, Encoding encoding, const ErrorPolicy& policy, const OpCall& call,
             Put put) {
-  size_t offset = 0;
+  size_t offset = 0, count = 0;
   while (offset < s.size()) {
+    if (++count % kCharactersALook == 0) check_interrupt();
     const CodePoint point = first_code_point(encoding, s.substr(offset));
     const size_t at = offset;
     offset += point.bytes;

@@ -1,7 +1,6 @@
 #include "tidemark/plan/order/order.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "tidemark/plan/order/order_search.h"
@@ -13,11 +12,7 @@ namespace {
 constexpr size_t kBeamMemory = size_t{64} << 20;
 
 OrderEffort effort_of(const OrderOptions& options) {
-  const double seconds = std::isnan(options.seconds) ? 0 : std::clamp(options.seconds, 0.0, 1e8);
-  return {std::chrono::steady_clock::now() +
-              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                  std::chrono::duration<double>(seconds)),
-          options.step_cap};
+  return {deadline_in(options.seconds), options.step_cap};
 }
 
 class OrderSearch {

@@ -1,10 +1,10 @@
 // The parts of find_order: each makes orders, none promises the best.
 #pragma once
 
-#include <chrono>
 #include <optional>
 
 #include "tidemark/plan/order/load.h"
+#include "tidemark/plan/search_clock.h"
 
 namespace tidemark::plan {
 
@@ -16,9 +16,9 @@ struct OrderProblem {
 
 /// What may still be spent on looking.
 struct OrderEffort {
-  std::chrono::steady_clock::time_point deadline;
+  Deadline deadline;
   int64_t steps;
-  bool spent() const { return steps <= 0 || std::chrono::steady_clock::now() >= deadline; }
+  bool spent() const { return steps <= 0 || SearchClock::now() >= deadline; }
 };
 
 struct OrderCandidate {

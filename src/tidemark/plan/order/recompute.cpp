@@ -1,12 +1,12 @@
 #include "tidemark/plan/order/recompute.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "tidemark/plan/order/load.h"
+#include "tidemark/plan/search_clock.h"
 
 namespace tidemark::plan {
 
@@ -216,11 +216,8 @@ class Search {
     out.given_peak = now_.peak;
     for (const OpCost& cost : costs_) out.given_seconds += cost.seconds;
     const size_t given = now_.problem.ops.size();
-    const auto start = std::chrono::steady_clock::now();
-    const auto spent = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    while (now_.peak > budget_ && spent() < options_.seconds && improve()) {
+    const Deadline deadline = deadline_in(options_.seconds);
+    while (now_.peak > budget_ && SearchClock::now() < deadline && improve()) {
     }
     out.peak = now_.peak;
     out.fits = now_.peak <= budget_;

@@ -10,7 +10,7 @@ namespace tidemark::plan {
 struct Effort {
   Deadline deadline;
   int64_t nodes;
-  bool spent() const { return nodes <= 0 || std::chrono::steady_clock::now() >= deadline; }
+  bool spent() const { return nodes <= 0 || SearchClock::now() >= deadline; }
 };
 
 struct Incumbent {

@@ -1,7 +1,6 @@
 #include "tidemark/plan/pack/offsets.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tidemark/plan/pack/improve.h"
 
@@ -51,7 +50,7 @@ void pack_greedily(Component& component, int64_t enough, int64_t& work) {
 
 /// The given part of what is left.
 Effort share(const Effort& effort, int64_t parts) {
-  const Deadline now = std::chrono::steady_clock::now();
+  const Deadline now = SearchClock::now();
   return {now + (std::max(effort.deadline, now) - now) / parts, effort.nodes / parts};
 }
 
@@ -104,13 +103,6 @@ std::vector<Component> make_components(std::span<const LiveRange> ranges) {
     component.best.proven_bound = load_lower_bound(component.ranges);
   }
   return components;
-}
-
-Deadline deadline_in(double seconds) {
-  const double bounded = std::isnan(seconds) ? 0 : std::clamp(seconds, 0.0, 1e8);
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-             std::chrono::duration<double>(bounded));
 }
 
 }  // namespace

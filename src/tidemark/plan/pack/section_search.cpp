@@ -85,7 +85,7 @@ void SectionSearch::undo(size_t mark) {
 bool SectionSearch::out_of_time() {
   ++nodes_;
   if (nodes_ - nodes_at_start_ > node_limit_) gave_up_ = true;
-  if (nodes_ % 16 == 0 && std::chrono::steady_clock::now() > deadline_) gave_up_ = true;
+  if (nodes_ % 64 == 0 && SearchClock::now() > deadline_) gave_up_ = true;
   return gave_up_;
 }
 

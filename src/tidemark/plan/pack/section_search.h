@@ -10,14 +10,12 @@
 // solutions, section inference, dominance: MiniMalloc, 2023; failure weights: Boussemart, 2004).
 #pragma once
 
-#include <chrono>
 #include <vector>
 
 #include "tidemark/plan/pack/sections.h"
+#include "tidemark/plan/search_clock.h"
 
 namespace tidemark::plan {
-
-using Deadline = std::chrono::steady_clock::time_point;
 
 class SectionSearch {
  public:

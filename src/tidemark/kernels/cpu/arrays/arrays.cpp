@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/arrays.h"
 
@@ -15,15 +16,15 @@ int64_t keep_rows(const Tensor& from, const Tensor& to, size_t row_bytes) {
   if (arrays::is_blank(from.shape()) || row_bytes == 0) return 0;
   const int64_t kept = std::min(from.shape()[0], to.shape()[0]);
   if (to.raw_data() != from.raw_data() && kept > 0) {
-    std::memcpy(to.mutable_raw_data(), from.raw_data(), static_cast<size_t>(kept) * row_bytes);
+    copy_bytes(to.mutable_raw_data(), from.raw_data(), kept * static_cast<int64_t>(row_bytes));
   }
   return kept;
 }
 
 void clear_rows(const Tensor& t, int64_t begin, int64_t end, size_t row_bytes) {
   if (begin >= end || row_bytes == 0) return;
-  std::memset(static_cast<char*>(t.mutable_raw_data()) + static_cast<size_t>(begin) * row_bytes, 0,
-              static_cast<size_t>(end - begin) * row_bytes);
+  zero_bytes(static_cast<char*>(t.mutable_raw_data()) + static_cast<size_t>(begin) * row_bytes,
+             (end - begin) * static_cast<int64_t>(row_bytes));
 }
 
 size_t row_bytes_of(const Tensor& array) {

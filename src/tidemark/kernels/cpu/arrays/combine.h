@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/base/thread_pool.h"
 
 namespace tidemark::cpu {
@@ -39,12 +40,15 @@ void combine_rows(Combine how, DType dtype, void* to, int64_t rows, const void* 
   const int64_t rows_each = (rows + pieces - 1) / pieces;
   parallel_for(pieces, 1, [&](int64_t piece, int64_t) {
     const int64_t first = piece * rows_each, end = std::min(rows, first + rows_each);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t target = row_of(i);
-      if (target < first || target >= end) continue;
-      combine(static_cast<char*>(to) + target * bytes, static_cast<const char*>(from) + i * bytes,
-              row);
-    }
+    const auto some = [&](int64_t begin, int64_t last) {
+      for (int64_t i = begin; i < last; ++i) {
+        const int64_t target = row_of(i);
+        if (target < first || target >= end) continue;
+        combine(static_cast<char*>(to) + target * bytes, static_cast<const char*>(from) + i * bytes,
+                row);
+      }
+    };
+    serial_for(count, some, std::max<int64_t>(1, kLarge / std::max<int64_t>(row, 1)));
   });
 }
 

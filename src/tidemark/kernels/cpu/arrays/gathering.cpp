@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/indices.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
@@ -13,6 +14,12 @@
 namespace tidemark::cpu {
 
 namespace {
+
+/// In pieces where it is long.
+void copy_run(void* to, const void* from, int64_t bytes) {
+  if (bytes > kCopyGrainBytes) return copy_bytes(to, from, bytes);
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
 
 /// Copies `count` rows of `row` elements; source row i starts at from + row_of(i) * row.
 template <class T, class RowOf>
@@ -29,7 +36,7 @@ void copy_rows(T* to, const T* from, int64_t count, int64_t row, const RowOf& ro
       }
     } else {
       for (int64_t i = begin; i < end; ++i) {
-        std::memcpy(to + i * row, from + row_of(i) * row, static_cast<size_t>(bytes));
+        copy_run(to + i * row, from + row_of(i) * row, bytes);
       }
     }
   });
@@ -135,6 +142,7 @@ void nonzero_kernel(KernelContext& k) {
   const int rank = in.rank();
   int64_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
+    if (i % (1 << 16) == 0) check_interrupt();
     if (!condition[i]) continue;
     ++found;
     int64_t rest = i;
@@ -161,11 +169,16 @@ void boolean_mask_kernel(KernelContext& k) {
   const char* from = k.in<char>(0);
   char* to = k.out<char>(0);
   for (int64_t o = 0; o < outer; ++o) {
+    int64_t next_look = 0;
     for (int64_t i = 0; i < size;) {
       int64_t end = i;  // a run of true elements is copied at once
       while (end < size && mask[end]) ++end;
-      if (end > i) std::memcpy(to, from + i * row, static_cast<size_t>((end - i) * row));
+      if (end > i) copy_run(to, from + i * row, (end - i) * row);
       to += (end - i) * row;
+      if (i >= next_look) {
+        next_look = i + (1 << 16);
+        check_interrupt();
+      }
       i = end + 1;
     }
     from += size * row;

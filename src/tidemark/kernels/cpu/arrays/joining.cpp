@@ -1,6 +1,7 @@
 // Kernels of concat, stack, unstack, split, tile and repeat.
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
@@ -143,6 +144,7 @@ void repeat_kernel(KernelContext& k) {
   char* to = k.out<char>(0);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < size; ++i, from += row) {
+      if (i % 4096 == 0) check_interrupt();
       const int64_t times = int_at(k.input(1), i);
       StridedCopy copy(size_of(in.dtype()));
       copy.dim(times, inner, 0);

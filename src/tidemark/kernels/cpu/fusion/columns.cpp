@@ -56,7 +56,7 @@ void take_rows(cpu::ReduceColumns loop, const char* x, int64_t count, int64_t st
 
 }  // namespace
 
-Columns::Columns(const Program& program, const Schedule& schedule, int64_t cols)
+Columns::Columns(const FusedProgram& program, const Schedule& schedule, int64_t cols)
     : cols_(cols), of_output_(program.outputs.size(), kNoValue) {
   for (const Value v : schedule.columns) {
     const Instruction& i = program.code[v];

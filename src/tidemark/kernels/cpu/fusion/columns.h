@@ -17,7 +17,7 @@ class Columns {
   static constexpr int64_t kRowsALane = 64;
 
   /// Rows of `cols` elements.
-  Columns(const Program& program, const Schedule& schedule, int64_t cols);
+  Columns(const FusedProgram& program, const Schedule& schedule, int64_t cols);
 
   bool empty() const { return of_.empty(); }
   /// Of lanes for runs of n elements, all reductions together.

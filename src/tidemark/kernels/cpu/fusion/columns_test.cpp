@@ -9,7 +9,7 @@ namespace tidemark::fusion {
 namespace {
 
 /// Stores the elements and collects them, their squares and their extremes.
-Program everything(DType dtype, int row_dims = 1) {
+FusedProgram everything(DType dtype, int row_dims = 1) {
   Builder b;
   b.set_row_dims(row_dims);
   const Value x = b.load(dtype), y = b.load(dtype);
@@ -26,7 +26,8 @@ Program everything(DType dtype, int row_dims = 1) {
 }
 
 /// Elements to the bit; sums within what so many roundings of their terms may make.
-void expect_agrees(const Program& p, const std::vector<Tensor>& inputs, const std::string& what) {
+void expect_agrees(const FusedProgram& p, const std::vector<Tensor>& inputs,
+                   const std::string& what) {
   const std::vector<Tensor> want = run_ops(p, inputs);
   std::vector<Tensor> reference;
   for (const BackEnd b : kBackEnds) {
@@ -112,7 +113,7 @@ TEST(Columns, LongColumnsStayExact) {
     const Value v = b.load(DType::float32);
     b.output(b.collect(Reduction::sum, v), true);
     b.output(b.collect(Reduction::mean, b.map(op("square"), {v})), true);
-    const Program p = b.finish();
+    const FusedProgram p = b.finish();
     for (const BackEnd back_end : kBackEnds) {
       UsingBackEnd use(back_end);
       const std::vector<Tensor> got = run(*CompiledFusion::make(p), {x});
@@ -140,7 +141,7 @@ TEST(Columns, NextToReductionsOfRows) {
   b.output(b.collect(Reduction::sum, b.map(op("multiply"), {dy, x})), true);
   b.output(b.collect(Reduction::sum, dy), true);
   b.output(mean, true);
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   for (const Shape& shape : {Shape{1, 7}, Shape{300, 65}, Shape{40, 3000}, Shape{3, 20000}}) {
     const std::vector<Tensor> inputs = {random_tensor(rng, DType::float32, shape),
                                         random_tensor(rng, DType::float32, shape),
@@ -163,7 +164,7 @@ TEST(Columns, NextToReductionsOfRows) {
 TEST(Columns, ResultsDoNotDependOnThreads) {
   std::mt19937 rng(14);
   for (int round = 0; round < 60; ++round) {
-    const Program p = Generator(rng, DType::float32, round % 2, true).make(10);
+    const FusedProgram p = Generator(rng, DType::float32, round % 2, true).make(10);
     const Shape space = round % 3 == 0   ? Shape{1000, 47}
                         : round % 3 == 1 ? Shape{67, 3031}
                                          : Shape{9, 100, 130};
@@ -199,7 +200,7 @@ TEST(Columns, RandomProgramsAgree) {
   for (int round = 0; round < 800; ++round) {
     const DType dtype = dtypes[rng() % dtypes.size()];
     const Shape space = spaces[rng() % spaces.size()];
-    const Program p =
+    const FusedProgram p =
         Generator(rng, dtype, rng() % 3 == 0, true).make(static_cast<int>(rng() % 20));
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < p.inputs.size(); ++i) {
@@ -241,7 +242,7 @@ TEST(Columns, AreTheEndOfAProgram) {
   flat.output(flat.collect(Reduction::sum, flat.load(DType::float32)));
   EXPECT_THROW(flat.finish(), InternalError);
   Builder whole;
-  whole.set_row_dims(Program::kAllDims);
+  whole.set_row_dims(FusedProgram::kAllDims);
   whole.output(whole.collect(Reduction::sum, whole.load(DType::float32)));
   EXPECT_THROW(whole.finish(), InternalError);
   Builder ints;

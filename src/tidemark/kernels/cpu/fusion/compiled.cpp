@@ -29,7 +29,7 @@ CodeLevel level_in_use() {
 }
 
 /// Throws InternalError where an instruction is none of the CPU's.
-void check_code(const Program& p) {
+void check_code(const FusedProgram& p) {
   verify(p);
   for (const Instruction& i : p.code) {
     if (i.code != Code::map || cpu::loop_for(i.op->name(), p.code[i.args[0]].dtype)) continue;
@@ -38,8 +38,8 @@ void check_code(const Program& p) {
 }
 
 /// The part of a program before and with its reductions; reductions are the outputs, means sums.
-Program reductions_of(const Program& p) {
-  Program part = p;
+FusedProgram reductions_of(const FusedProgram& p) {
+  FusedProgram part = p;
   part.outputs.clear();
   for (size_t v = 0; v < part.code.size(); ++v) {
     Instruction& i = part.code[v];
@@ -51,8 +51,8 @@ Program reductions_of(const Program& p) {
 }
 
 /// The part after them, over their results as inputs behind the program's own.
-Program rest_of(const Program& p) {
-  Program rest;
+FusedProgram rest_of(const FusedProgram& p) {
+  FusedProgram rest;
   rest.inputs = p.inputs;
   std::vector<Value> place(p.code.size(), kNoValue);
   for (size_t v = 0; v < p.code.size(); ++v) {
@@ -79,7 +79,7 @@ Program rest_of(const Program& p) {
 
 BackEnd set_back_end(BackEnd back_end) { return back_end_in_use().exchange(back_end); }
 
-CompiledFusion::CompiledFusion(Program program, bool may_split)
+CompiledFusion::CompiledFusion(FusedProgram program, bool may_split)
     : program_((check_code(program), std::move(program))),
       schedule_(schedule(program_)),
       sources_(program_),
@@ -102,7 +102,7 @@ CompiledFusion::CompiledFusion(Program program, bool may_split)
 
 CompiledFusion::~CompiledFusion() = default;
 
-std::shared_ptr<const CompiledFusion> CompiledFusion::make(Program program) {
+std::shared_ptr<const CompiledFusion> CompiledFusion::make(FusedProgram program) {
   return std::shared_ptr<const CompiledFusion>(new CompiledFusion(std::move(program), true));
 }
 
@@ -151,14 +151,14 @@ bool CompiledFusion::may_write_into(size_t output, size_t input) const {
   // Nothing may be read once it is written over.
   bool written = false;
   for (const Pass& pass : schedule_.passes) {
-    for (const Step& s : pass.elements) {
+    for (const PassStep& s : pass.elements) {
       const Instruction& i = program_.code[s.value];
       bool is_read = reads(s.value);
       if (s.reads_args()) {
         for (int a = 0; a < i.arity; ++a) is_read |= reads(i.args[static_cast<size_t>(a)]);
       }
       if (written && is_read) return false;
-      written |= s.kind == Step::Kind::store && s.slot == output;
+      written |= s.kind == PassStep::Kind::store && s.slot == output;
     }
   }
   return true;

@@ -25,12 +25,12 @@ TIDEMARK_API BackEnd set_back_end(BackEnd back_end);
 class TIDEMARK_API CompiledFusion final : public CompiledProgram {
  public:
   /// Throws InternalError when the program is broken.
-  static std::shared_ptr<const CompiledFusion> make(Program program);
+  static std::shared_ptr<const CompiledFusion> make(FusedProgram program);
   ~CompiledFusion() override;
   CompiledFusion(const CompiledFusion&) = delete;
   CompiledFusion& operator=(const CompiledFusion&) = delete;
 
-  const Program& program() const override { return program_; }
+  const FusedProgram& program() const override { return program_; }
   /// Bytes `run` needs beside inputs and outputs.
   size_t workspace(std::span<const Shape* const> shapes) const;
   /// `out` may be the same memory as an input with as many elements of the same size that the
@@ -46,7 +46,7 @@ class TIDEMARK_API CompiledFusion final : public CompiledProgram {
 
  private:
   friend class ShapedFusion;
-  CompiledFusion(Program program, bool may_split);
+  CompiledFusion(FusedProgram program, bool may_split);
   /// For one row too long to reduce on one thread.
   struct Split {
     std::shared_ptr<const CompiledFusion> parts, rest;
@@ -54,7 +54,7 @@ class TIDEMARK_API CompiledFusion final : public CompiledProgram {
 
   const MachineCode* code_for(ScalarMask scalars, bool stream) const;
 
-  const Program program_;
+  const FusedProgram program_;
   const Schedule schedule_;
   const Sources sources_;
   const Interpreter interpreter_;

@@ -24,7 +24,7 @@ CodeLevel best_code_level() {
   }
 }
 
-std::unique_ptr<MachineCode> emit(const Program& program, const Schedule& schedule,
+std::unique_ptr<MachineCode> emit(const FusedProgram& program, const Schedule& schedule,
                                   const Sources& sources, const CodeOptions& options) {
   if (options.level == CodeLevel::none) return nullptr;
   constexpr size_t kLongest = 128 << 10;
@@ -45,7 +45,7 @@ std::unique_ptr<MachineCode> emit(const Program& program, const Schedule& schedu
 
 CodeLevel best_code_level() { return CodeLevel::none; }
 
-std::unique_ptr<MachineCode> emit(const Program&, const Schedule&, const Sources&,
+std::unique_ptr<MachineCode> emit(const FusedProgram&, const Schedule&, const Sources&,
                                   const CodeOptions&) {
   return nullptr;
 }

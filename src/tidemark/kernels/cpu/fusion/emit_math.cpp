@@ -219,8 +219,8 @@ bool Emitter::is_gelu_ahead(const Instruction& grad) const {
   if (!wide_ || has_calls_ || !list_ || gelu_part_ >= 0) return false;
   for (size_t s = now_ + 1; s < list_->size(); ++s) {
     const Instruction& i = p_.code[(*list_)[s].value];
-    if ((*list_)[s].kind == Step::Kind::compute && i.code == Code::map && i.op->name() == "gelu" &&
-        i.args[0] == grad.args[1]) {
+    if ((*list_)[s].kind == PassStep::Kind::compute && i.code == Code::map &&
+        i.op->name() == "gelu" && i.args[0] == grad.args[1]) {
       return true;
     }
   }

@@ -24,7 +24,7 @@ Xbyak::Reg64 Emitter::pointer(int array, int index) {
   return rax;
 }
 
-void Emitter::cache_pointers(const std::vector<Step>& steps) {
+void Emitter::cache_pointers(const std::vector<PassStep>& steps) {
   cached_.clear();
   if (has_calls_) return;  // which use the registers
   const Xbyak::Reg64 free[] = {r8, r9, r10, r11, rdx};
@@ -36,13 +36,13 @@ void Emitter::cache_pointers(const std::vector<Step>& steps) {
     mov(reg, from);
     cached_.push_back({array, index, reg});
   };
-  for (const Step& s : steps) {
+  for (const PassStep& s : steps) {
     const Instruction& i = p_.code[s.value];
     const bool loads = i.code == Code::load || i.code == Code::random;
-    if (s.kind == Step::Kind::compute && loads) cache(kIn, sources_.of[s.value]);
-    if (s.kind == Step::Kind::store) cache(kOut, s.slot);
-    if (s.kind == Step::Kind::keep || s.kind == Step::Kind::restore) cache(kKept, s.slot);
-    if (s.kind == Step::Kind::collect) cache(kKept, first_lanes() + s.slot);
+    if (s.kind == PassStep::Kind::compute && loads) cache(kIn, sources_.of[s.value]);
+    if (s.kind == PassStep::Kind::store) cache(kOut, s.slot);
+    if (s.kind == PassStep::Kind::keep || s.kind == PassStep::Kind::restore) cache(kKept, s.slot);
+    if (s.kind == PassStep::Kind::collect) cache(kKept, first_lanes() + s.slot);
   }
 }
 

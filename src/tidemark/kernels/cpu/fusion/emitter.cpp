@@ -13,14 +13,14 @@ constexpr int kFirstHome = 20;  // before it: the mask, copies of tails, operand
 constexpr int kMaxAccumulators = 6;
 constexpr int kOpsACall = 5;
 
-bool has_long_elements(const Program& p) {
+bool has_long_elements(const FusedProgram& p) {
   return std::any_of(p.code.begin(), p.code.end(),
                      [](const Instruction& i) { return size_of(computed_in(i.dtype)) == 8; });
 }
 
 }  // namespace
 
-Emitter::Emitter(const Program& program, const Schedule& schedule, const Sources& sources,
+Emitter::Emitter(const FusedProgram& program, const Schedule& schedule, const Sources& sources,
                  const CodeOptions& options, void* buffer, size_t bytes)
     : CodeGenerator(bytes, buffer),
       p_(program),
@@ -96,8 +96,8 @@ void Emitter::pass(const Pass& pass) {
   once(pass.once);
   if (pass.elements.empty()) return;
   Xbyak::Label loop, tail, done;
-  for (const Step& s : pass.elements) {
-    if (s.kind == Step::Kind::reduce) start_reduction(s.value);
+  for (const PassStep& s : pass.elements) {
+    if (s.kind == PassStep::Kind::reduce) start_reduction(s.value);
   }
   cache_pointers(pass.elements);
   xor_(ebx, ebx);
@@ -115,8 +115,8 @@ void Emitter::pass(const Pass& pass) {
   body(pass.elements, true);
   L(done);
   cached_.clear();
-  for (const Step& s : pass.elements) {
-    if (s.kind == Step::Kind::reduce) finish_reduction(s.value);
+  for (const PassStep& s : pass.elements) {
+    if (s.kind == PassStep::Kind::reduce) finish_reduction(s.value);
   }
 }
 
@@ -143,7 +143,7 @@ void Emitter::set_tail_mask() {
   free_temps();
 }
 
-void Emitter::start_list(const std::vector<Step>& steps) {
+void Emitter::start_list(const std::vector<PassStep>& steps) {
   list_ = &steps;
   last_use_.assign(p_.code.size(), 0);
   for (size_t s = 0; s < steps.size(); ++s) {
@@ -154,14 +154,14 @@ void Emitter::start_list(const std::vector<Step>& steps) {
   }
 }
 
-void Emitter::once(const std::vector<Step>& steps) {
+void Emitter::once(const std::vector<PassStep>& steps) {
   in_elements_ = tail_ = false;
   start_list(steps);
   for (now_ = 0; now_ < steps.size(); ++now_) step(steps[now_]);
   for (Value v = 0; v < p_.code.size(); ++v) unbind(v);
 }
 
-void Emitter::body(const std::vector<Step>& steps, bool tail) {
+void Emitter::body(const std::vector<PassStep>& steps, bool tail) {
   in_elements_ = true;
   tail_ = tail;
   start_list(steps);
@@ -176,29 +176,29 @@ void Emitter::body(const std::vector<Step>& steps, bool tail) {
   in_elements_ = tail_ = false;
 }
 
-void Emitter::step(const Step& s) {
+void Emitter::step(const PassStep& s) {
   const Instruction& i = p_.code[s.value];
   switch (s.kind) {
-    case Step::Kind::compute:
+    case PassStep::Kind::compute:
       compute(s.value);
       break;
-    case Step::Kind::restore: {
+    case PassStep::Kind::restore: {
       const int r = take_register();
       restore(s.value, s.slot, vec(r, is_long(i.dtype)));
       holder_[r] = s.value;
       reg_of_[s.value] = r;
       break;
     }
-    case Step::Kind::keep:
+    case PassStep::Kind::keep:
       keep(s.value, s.slot);
       break;
-    case Step::Kind::store:
+    case PassStep::Kind::store:
       in_elements_ ? store(s.value, s.slot) : store_one(s.value, s.slot);
       break;
-    case Step::Kind::reduce:
+    case PassStep::Kind::reduce:
       accumulate(s.value);
       break;
-    case Step::Kind::collect:
+    case PassStep::Kind::collect:
       collect(s.value, s.slot);
       break;
   }
@@ -292,7 +292,7 @@ void Emitter::free_temps() {
 
 size_t Emitter::next_use(Value v) const {
   for (size_t s = now_ + 1; s < list_->size(); ++s) {
-    const Step& step = (*list_)[s];
+    const PassStep& step = (*list_)[s];
     const Instruction& i = p_.code[step.value];
     if (step.value == v) return s;
     for (int a = 0; a < i.arity; ++a) {

@@ -26,7 +26,7 @@ class Emitter : public Xbyak::CodeGenerator {
  public:
   using Vec = Xbyak::Xmm;  // of the level's width
 
-  Emitter(const Program& program, const Schedule& schedule, const Sources& sources,
+  Emitter(const FusedProgram& program, const Schedule& schedule, const Sources& sources,
           const CodeOptions& options, void* buffer, size_t bytes);
   /// Throws Refused, or Xbyak::Error when the buffer is too small.
   void emit();
@@ -38,10 +38,10 @@ class Emitter : public Xbyak::CodeGenerator {
   void enter();
   void leave();
   void pass(const Pass& pass);
-  void once(const std::vector<Step>& steps);
-  void body(const std::vector<Step>& steps, bool tail);
-  void start_list(const std::vector<Step>& steps);
-  void step(const Step& s);
+  void once(const std::vector<PassStep>& steps);
+  void body(const std::vector<PassStep>& steps, bool tail);
+  void start_list(const std::vector<PassStep>& steps);
+  void step(const PassStep& s);
   void compute(Value v);
   void set_tail_mask();
   void start_reduction(Value v);
@@ -92,7 +92,7 @@ class Emitter : public Xbyak::CodeGenerator {
 
   // --- memory (emit_memory.cpp) ---
   Xbyak::Reg64 pointer(int array, int index);
-  void cache_pointers(const std::vector<Step>& steps);
+  void cache_pointers(const std::vector<PassStep>& steps);
   void load_source(Value v, const Vec& into);
   void load_scalar(Value v, const Vec& into);
   void load_dense(DType dtype, const Vec& into, const Xbyak::RegExp& at, bool masked);
@@ -167,7 +167,7 @@ class Emitter : public Xbyak::CodeGenerator {
   void round(const Vec& out, const Vec& x, int mode);
   void blend(const Vec& out, const Vec& mask, const Vec& yes, const Xbyak::Operand& no);
 
-  const Program& p_;
+  const FusedProgram& p_;
   const Schedule& schedule_;
   const Sources& sources_;
   const CodeOptions options_;
@@ -187,7 +187,7 @@ class Emitter : public Xbyak::CodeGenerator {
   std::vector<int> twin_;
   std::vector<int> free_homes_;
   int next_home_ = 0;
-  const std::vector<Step>* list_ = nullptr;
+  const std::vector<PassStep>* list_ = nullptr;
   size_t now_ = 0;
   std::vector<size_t> last_use_;
   bool tail_ = false, in_elements_ = false;

@@ -7,7 +7,7 @@
 namespace tidemark::fusion {
 namespace {
 
-Program bench_program() {
+FusedProgram bench_program() {
   Builder b;
   const Value x = b.load(DType::float32);
   const Value w = b.map(
@@ -20,7 +20,7 @@ Program bench_program() {
 
 TEST(Fusion, TheBenchProgramAgreesEverywhere) {
   std::mt19937 rng(1);
-  const Program p = bench_program();
+  const FusedProgram p = bench_program();
   for (const int64_t n : {1, 7, 16, 1000, 4096, 100001}) {
     const Tensor x = random_tensor(rng, DType::float32, {n});
     const Tensor want = run_ops(p, {x})[0];
@@ -50,7 +50,7 @@ TEST(Fusion, EveryOpAgreesWithItsKernel) {
         inputs.push_back(random_tensor(rng, dtype, {333}, true));
       }
       b.output(b.map(*def, args, {0.25, 0}));
-      const Program p = b.finish();
+      const FusedProgram p = b.finish();
       const Tensor want = run_ops(p, inputs)[0];
       for (const BackEnd back_end : kBackEnds) {
         UsingBackEnd use(back_end);
@@ -85,7 +85,7 @@ TEST(Fusion, FunctionsAreCloseToExact) {
     Builder b;
     const Value v = b.load(DType::float32);
     b.output(b.map(op(function), {v}));
-    const Program p = b.finish();
+    const FusedProgram p = b.finish();
     for (const BackEnd back_end : kBackEnds) {
       UsingBackEnd use(back_end);
       const std::vector<double> got = doubles(run(*CompiledFusion::make(p), {x})[0]);
@@ -103,7 +103,7 @@ TEST(Fusion, FunctionsAreCloseToExact) {
   }
 }
 
-Program softmax_program(bool logarithm) {
+FusedProgram softmax_program(bool logarithm) {
   Builder b;
   b.set_row_dims(1);
   const Value x = b.load(DType::float32);
@@ -115,7 +115,7 @@ Program softmax_program(bool logarithm) {
   return b.finish();
 }
 
-Program layer_norm_program() {
+FusedProgram layer_norm_program() {
   Builder b;
   b.set_row_dims(1);
   const Value x = b.load(DType::float32), gamma = b.load(DType::float32),
@@ -138,7 +138,7 @@ TEST(Fusion, RowsAreReducedInTheMiddle) {
     const Shape last{shape.dim(-1)};
     const Tensor gamma = random_tensor(rng, DType::float32, last);
     const Tensor beta = random_tensor(rng, DType::float32, last);
-    const std::vector<std::pair<Program, std::vector<Tensor>>> cases = {
+    const std::vector<std::pair<FusedProgram, std::vector<Tensor>>> cases = {
         {softmax_program(false), {x}},
         {softmax_program(true), {x}},
         {layer_norm_program(), {x, gamma, beta}}};
@@ -166,12 +166,12 @@ TEST(Fusion, RowsAreReducedInTheMiddle) {
 TEST(Fusion, WholeTensorsAreReducedAlikeByAnyNumberOfThreads) {
   std::mt19937 rng(4);
   Builder b;
-  b.set_row_dims(Program::kAllDims);
+  b.set_row_dims(FusedProgram::kAllDims);
   const Value x = b.load(DType::float32), y = b.load(DType::float32);
   const Value d = b.map(op("squared_difference"), {x, y});
   b.output(b.map(op("sqrt"), {b.reduce(Reduction::mean, d)}), true);
   b.output(b.reduce(Reduction::max, d), true);
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   for (const int64_t n : {0, 1, 100, 30000, 1000003}) {
     const std::vector<Tensor> inputs = {random_tensor(rng, DType::float32, {n}),
                                         random_tensor(rng, DType::float32, {n})};
@@ -227,7 +227,7 @@ TEST(Fusion, RandomProgramsAgree) {
     const DType dtype = dtypes[rng() % dtypes.size()];
     const Shape space = spaces[rng() % spaces.size()];
     const bool rows = space.rank() > 0 && rng() % 3 == 0;
-    const Program p = Generator(rng, dtype, rows).make(1 + static_cast<int>(rng() % 25));
+    const FusedProgram p = Generator(rng, dtype, rows).make(1 + static_cast<int>(rng() % 25));
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < p.inputs.size(); ++i) {
       inputs.push_back(
@@ -258,7 +258,7 @@ TEST(Fusion, ResultsDoNotDependOnThreads) {
   std::mt19937 rng(6);
   for (int round = 0; round < 40; ++round) {
     const bool rows = round % 2;
-    const Program p = Generator(rng, DType::float32, rows).make(12);
+    const FusedProgram p = Generator(rng, DType::float32, rows).make(12);
     const Shape space = rows ? Shape{123, 457} : Shape{67, 1031};
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < p.inputs.size(); ++i) {
@@ -286,7 +286,7 @@ TEST(Fusion, RandomNumbersAreThoseOfTheOps) {
   const uint16_t seed = b.seed_input(DType::int32);
   const Value u = b.random(Drawn::uniform, DType::float32, 0, 1, seed);
   b.output(b.map(op("multiply"), {x, u}));
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   std::mt19937 rng(7);
   for (const Shape& shape : {Shape{10}, Shape{33, 100}, Shape{100000}}) {
     const Tensor t = random_tensor(rng, DType::float32, shape);
@@ -361,7 +361,7 @@ TEST(Fusion, SumsHaveTheSameBitsAtEveryLevel) {
       b.output(b.reduce(Reduction::sum, power), true);
       b.output(b.reduce(Reduction::mean, product), true);
       b.output(b.reduce(Reduction::max, product), true);
-      const Program p = b.finish();
+      const FusedProgram p = b.finish();
       const std::vector<Tensor> inputs = {random_tensor(rng, dtype, {5, n}),
                                           random_tensor(rng, dtype, {5, n})};
       const std::vector<Tensor> exact = run_ops(p, inputs);
@@ -391,7 +391,7 @@ TEST(Fusion, BrokenProgramsAreRefused) {
         mixed.finish();
       },
       InternalError);
-  Program p = bench_program();
+  FusedProgram p = bench_program();
   p.code.back().args[0] = 99;
   EXPECT_THROW(verify(p), InternalError);
   EXPECT_THROW(CompiledFusion::make(p), InternalError);

@@ -10,7 +10,7 @@ namespace tidemark::fusion {
 
 namespace {
 
-bool is_loaded(const Program& p, int input) {
+bool is_loaded(const FusedProgram& p, int input) {
   return std::any_of(p.code.begin(), p.code.end(), [&](const Instruction& i) {
     return i.code == Code::load && i.input == input;
   });
@@ -18,9 +18,9 @@ bool is_loaded(const Program& p, int input) {
 
 }  // namespace
 
-Geometry::Geometry(const Program& program, std::span<const Shape* const> inputs) {
+Geometry::Geometry(const FusedProgram& program, std::span<const Shape* const> inputs) {
   const Shape space = space_of(program, inputs);
-  const int reduced = program.row_dims == Program::kAllDims ? space.rank() : program.row_dims;
+  const int reduced = program.row_dims == FusedProgram::kAllDims ? space.rank() : program.row_dims;
   if (reduced > space.rank()) {
     fail<InternalError>("a fused program reduces ", reduced, " dimensions of ", space);
   }

@@ -14,7 +14,7 @@ struct Geometry {
   int64_t size[kMaxDims];
   int64_t rows = 1, cols = 1;  // without reductions: one row
 
-  Geometry(const Program& program, std::span<const Shape* const> inputs);
+  Geometry(const FusedProgram& program, std::span<const Shape* const> inputs);
 
   int64_t total() const { return rows * cols; }
   size_t bytes() const { return strides_.size() * sizeof(int64_t); }

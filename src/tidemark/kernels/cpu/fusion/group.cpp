@@ -6,9 +6,9 @@ namespace tidemark::fusion {
 
 std::string FusedGroup::describe() const { return describe_ops(fusion_->program()); }
 
-FusedGroup::FusedGroup(Program program, std::vector<Shape> input_shapes)
+FusedGroup::FusedGroup(FusedProgram program, std::vector<Shape> input_shapes)
     : fusion_(CompiledFusion::make(std::move(program))), input_shapes_(std::move(input_shapes)) {
-  const Program& p = fusion_->program();
+  const FusedProgram& p = fusion_->program();
   if (p.inputs.size() != input_shapes_.size()) {
     fail<InternalError>("a fused group of ", p.inputs.size(), " inputs was given ",
                         input_shapes_.size(), " shapes");

@@ -8,7 +8,7 @@ namespace tidemark::fusion {
 class TIDEMARK_API FusedGroup final : public FusedStep {
  public:
   /// Throws InternalError when the program is broken or the shapes do not fit it.
-  FusedGroup(Program program, std::vector<Shape> input_shapes);
+  FusedGroup(FusedProgram program, std::vector<Shape> input_shapes);
 
   std::string_view name() const override { return "fused"; }
   /// "fused(multiply, add, tanh)".

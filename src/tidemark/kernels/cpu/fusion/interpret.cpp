@@ -117,7 +117,7 @@ void constant_bytes(const Instruction& i, void* out) {
 
 }  // namespace
 
-Sources::Sources(const Program& program) : of(program.code.size(), 0) {
+Sources::Sources(const FusedProgram& program) : of(program.code.size(), 0) {
   dtypes = program.inputs;
   for (size_t v = 0; v < program.code.size(); ++v) {
     const Instruction& i = program.code[v];
@@ -141,7 +141,7 @@ class Interpreter::Frame {
 
   void once(const Op& op) {
     const Instruction& i = p_.code[op.step.value];
-    if (op.step.kind == Step::Kind::store) {
+    if (op.step.kind == PassStep::Kind::store) {
       write(op, splat(op.step.value), 1, 0);
     } else {
       compute_into(op, i, splat(op.step.value), kOnce);
@@ -153,22 +153,22 @@ class Interpreter::Frame {
     const Value v = op.step.value;
     const Instruction& i = p_.code[v];
     switch (op.step.kind) {
-      case Step::Kind::compute:
+      case PassStep::Kind::compute:
         return compute(op, i, v, at, n);
-      case Step::Kind::restore:
+      case PassStep::Kind::restore:
         at_[v] = static_cast<char*>(args_.kept[op.step.slot]) +
                  at * static_cast<int64_t>(size_of(op.out));
         return;
-      case Step::Kind::keep:
+      case PassStep::Kind::keep:
         std::memcpy(static_cast<char*>(args_.kept[op.step.slot]) +
                         at * static_cast<int64_t>(size_of(op.out)),
                     value(v), static_cast<size_t>(padded(n)) * size_of(op.out));
         return;
-      case Step::Kind::store:
+      case PassStep::Kind::store:
         return write(op, value(v), n, at);
-      case Step::Kind::reduce:
+      case PassStep::Kind::reduce:
         return take_in(i, acc_[v], value(i.args[0]), n);
-      case Step::Kind::collect:
+      case PassStep::Kind::collect:
         return collect(op, i, at, n);
     }
   }
@@ -276,7 +276,7 @@ class Interpreter::Frame {
   }
 
   const Interpreter& it_;
-  const Program& p_;
+  const FusedProgram& p_;
   const RunArgs& args_;
   const ScalarMask scalars_;
   const char* at_[kMaxInstructions];
@@ -284,7 +284,8 @@ class Interpreter::Frame {
   alignas(64) char memory_[kFrameBytes];
 };
 
-Interpreter::Interpreter(const Program& program, const Schedule& schedule, const Sources& sources)
+Interpreter::Interpreter(const FusedProgram& program, const Schedule& schedule,
+                         const Sources& sources)
     : program_(program),
       sources_(sources),
       first_lanes_(schedule.kept.size()),
@@ -296,8 +297,8 @@ Interpreter::Interpreter(const Program& program, const Schedule& schedule, const
   }
   for (const Pass& pass : schedule.passes) {
     CompiledPass& compiled = passes_.emplace_back();
-    for (const Step& s : pass.once) compiled.once.push_back(look_up(s));
-    for (const Step& s : pass.elements) compiled.elements.push_back(look_up(s));
+    for (const PassStep& s : pass.once) compiled.once.push_back(look_up(s));
+    for (const PassStep& s : pass.elements) compiled.elements.push_back(look_up(s));
     place(compiled);
   }
   const int64_t most = kFrameBytes / kElementBytes / std::max(1, splats_ + slots_);
@@ -307,7 +308,7 @@ Interpreter::Interpreter(const Program& program, const Schedule& schedule, const
                         " instructions is too long to run");
 }
 
-Interpreter::Op Interpreter::look_up(const Step& step) const {
+Interpreter::Op Interpreter::look_up(const PassStep& step) const {
   Op op;
   op.step = step;
   const Instruction& i = program_.code[step.value];
@@ -315,13 +316,13 @@ Interpreter::Op Interpreter::look_up(const Step& step) const {
   op.params.values[0] = i.params[0];
   op.params.values[1] = i.params[1];
   op.in = i.arity > 0 ? computed_in(program_.code[i.args[0]].dtype) : op.out;
-  if (step.kind == Step::Kind::collect) {
+  if (step.kind == PassStep::Kind::collect) {
     const char* joins = is_sum(i.reduction)             ? "add"
                         : i.reduction == Reduction::max ? "maximum"
                                                         : "minimum";
     op.loop = cpu::loop_for(joins, op.out)->run;
   }
-  if (step.kind != Step::Kind::compute) return op;
+  if (step.kind != PassStep::Kind::compute) return op;
   if (i.code == Code::map) {
     op.loop = cpu::loop_for(i.op->name(), program_.code[i.args[0]].dtype)->run;
   } else if (i.code == Code::select) {
@@ -336,7 +337,7 @@ Interpreter::Op Interpreter::look_up(const Step& step) const {
 void Interpreter::place(CompiledPass& pass) {
   std::vector<int> last(program_.code.size(), -1);
   for (size_t s = 0; s < pass.elements.size(); ++s) {
-    const Step& step = pass.elements[s].step;
+    const PassStep& step = pass.elements[s].step;
     const Instruction& i = program_.code[step.value];
     last[step.value] = static_cast<int>(s);
     if (!step.reads_args()) continue;
@@ -346,8 +347,8 @@ void Interpreter::place(CompiledPass& pass) {
   for (size_t s = 0; s < pass.elements.size(); ++s) {
     Op& op = pass.elements[s];
     const Instruction& i = program_.code[op.step.value];
-    const bool computes = op.step.kind == Step::Kind::compute && i.code != Code::constant;
-    if (computes || op.step.kind == Step::Kind::collect) {
+    const bool computes = op.step.kind == PassStep::Kind::compute && i.code != Code::constant;
+    if (computes || op.step.kind == PassStep::Kind::collect) {
       if (free.empty()) free.push_back(static_cast<int16_t>(slots_++));
       op.slot = slot_of[op.step.value] = free.back();
       free.pop_back();
@@ -366,7 +367,7 @@ void Interpreter::run(const RunArgs& args, ScalarMask scalars) const {
   for (const CompiledPass& pass : passes_) {
     for (const Op& op : pass.once) frame.once(op);
     for (const Op& op : pass.elements) {
-      if (op.step.kind == Step::Kind::reduce) frame.start_reduction(op.step.value);
+      if (op.step.kind == PassStep::Kind::reduce) frame.start_reduction(op.step.value);
     }
     if (pass.elements.empty()) continue;
     for (int64_t at = 0; at < args.n; at += block_) {
@@ -374,7 +375,7 @@ void Interpreter::run(const RunArgs& args, ScalarMask scalars) const {
       for (const Op& op : pass.elements) frame.element(op, at, n);
     }
     for (const Op& op : pass.elements) {
-      if (op.step.kind == Step::Kind::reduce) frame.end_reduction(op.step.value);
+      if (op.step.kind == PassStep::Kind::reduce) frame.end_reduction(op.step.value);
     }
   }
 }

@@ -9,7 +9,7 @@ namespace tidemark::fusion {
 
 class Interpreter {
  public:
-  Interpreter(const Program& program, const Schedule& schedule, const Sources& sources);
+  Interpreter(const FusedProgram& program, const Schedule& schedule, const Sources& sources);
 
   void run(const RunArgs& args, ScalarMask scalars) const;
   size_t bytes() const;
@@ -18,7 +18,7 @@ class Interpreter {
   class Frame;
   /// A step with everything looked up.
   struct Op {
-    Step step;
+    PassStep step;
     cpu::LoopFn loop = nullptr;
     cpu::LoopParams params;
     DType in = DType::invalid, out = DType::invalid;  // computed in
@@ -28,10 +28,10 @@ class Interpreter {
     std::vector<Op> once, elements;
   };
 
-  Op look_up(const Step& step) const;
+  Op look_up(const PassStep& step) const;
   void place(CompiledPass& pass);
 
-  const Program& program_;
+  const FusedProgram& program_;
   const Sources& sources_;
   const size_t first_lanes_;  // of the column reductions, among what is kept
   std::vector<CompiledPass> passes_;

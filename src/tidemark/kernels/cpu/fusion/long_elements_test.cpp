@@ -6,7 +6,8 @@ namespace tidemark::fusion {
 namespace {
 
 /// All back ends give the interpreter's bits, the others by machine code.
-void expect_same(const Program& p, const std::vector<Tensor>& inputs, const std::string& what) {
+void expect_same(const FusedProgram& p, const std::vector<Tensor>& inputs,
+                 const std::string& what) {
   std::vector<Tensor> want;
   for (const BackEnd b : kBackEnds) {
     UsingBackEnd use(b);
@@ -95,7 +96,7 @@ TEST(LongElements, LargeIntegersKeepAllTheirBits) {
   b.output(b.cast(u, DType::int32));
   b.output(b.cast(u, DType::float64));
   b.output(b.cast(u, DType::float32));
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   std::vector<Tensor> want;
   for (const BackEnd back_end : kBackEnds) {
     UsingBackEnd use(back_end);
@@ -150,7 +151,7 @@ TEST(LongElements, StandBesideNarrowOnes) {
   b.output(b.map(op("add"), {b.cast(half, DType::float64), b.cast(count, DType::float64)}));
   b.output(b.cast(b.map(op("square"), {logits}), DType::bfloat16));
   b.output(b.map(op("sin"), {b.cast(logits, DType::float64)}));
-  const Program p = b.finish();
+  const FusedProgram p = b.finish();
   for (const Shape& shape :
        {Shape{1}, Shape{5}, Shape{8}, Shape{77}, Shape{3000}, Shape{40, 130}}) {
     std::vector<Tensor> inputs;
@@ -177,7 +178,7 @@ TEST(LongElements, AreReducedOverRowsAndColumns) {
     b.output(b.collect(Reduction::min, narrow), true);
     const Value total = b.reduce(dtype == DType::float64 ? Reduction::mean : Reduction::sum, x);
     b.output(total, true);
-    const Program p = b.finish();
+    const FusedProgram p = b.finish();
     for (const Shape& shape : {Shape{1, 1}, Shape{3, 5}, Shape{70, 33}, Shape{9, 1000}}) {
       const std::vector<Tensor> inputs = {random_tensor(rng, dtype, shape),
                                           random_tensor(rng, DType::float32, shape),

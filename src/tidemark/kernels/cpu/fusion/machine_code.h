@@ -43,7 +43,7 @@ class MachineCode {
 };
 
 /// Null when the program has to be interpreted.
-std::unique_ptr<MachineCode> emit(const Program& program, const Schedule& schedule,
+std::unique_ptr<MachineCode> emit(const FusedProgram& program, const Schedule& schedule,
                                   const Sources& sources, const CodeOptions& options);
 
 }  // namespace tidemark::fusion

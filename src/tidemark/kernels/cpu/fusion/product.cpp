@@ -101,8 +101,8 @@ size_t FusedProduct::block_bytes() const {
   return blocks * (shaped_->columns().partial_bytes() + sizeof(std::atomic<int64_t>));
 }
 
-FusedProduct::FusedProduct(const Product& product, Program program, std::vector<Shape> input_shapes,
-                           size_t input)
+FusedProduct::FusedProduct(const Product& product, FusedProgram program,
+                           std::vector<Shape> input_shapes, size_t input)
     : op_(product.op),
       name_(product.op->name() + "+fused"),
       attrs_(product.attrs),
@@ -116,7 +116,7 @@ FusedProduct::FusedProduct(const Product& product, Program program, std::vector<
       input_shapes_(std::move(input_shapes)) {
   std::vector<const Shape*> shapes;
   for (const Shape& shape : input_shapes_) shapes.push_back(&shape);
-  const Program& p = fusion_->program();
+  const FusedProgram& p = fusion_->program();
   const Shape space = space_of(p, shapes);
   for (size_t o = 0; o < p.outputs.size(); ++o) output_shapes_.push_back(output_shape(p, o, space));
   shaped_ = std::make_unique<const ShapedFusion>(*fusion_, shapes);
@@ -125,7 +125,7 @@ FusedProduct::FusedProduct(const Product& product, Program program, std::vector<
   if (!shaped_->columns().empty()) workspace_ = aligned(workspace_) + block_bytes();
 }
 
-std::shared_ptr<const FusedProduct> FusedProduct::make(const Product& product, Program program,
+std::shared_ptr<const FusedProduct> FusedProduct::make(const Product& product, FusedProgram program,
                                                        std::vector<Shape> input_shapes,
                                                        size_t input) {
   if (!cpu::product_kernel(product.op->name(), product.dtype)) return nullptr;
@@ -140,7 +140,7 @@ std::shared_ptr<const FusedProduct> FusedProduct::make(const Product& product, P
 
 /// The output that is the product itself, or one that may be written where it lies.
 int FusedProduct::find_target() const {
-  const Program& p = fusion_->program();
+  const FusedProgram& p = fusion_->program();
   int found = -1;
   for (size_t o = 0; o < p.outputs.size(); ++o) {
     const Instruction& value = p.code[p.outputs[o].value];

@@ -11,7 +11,7 @@ class TIDEMARK_API FusedProduct final : public FusedStep {
  public:
   /// As Compiler::make_product. Null: the product cannot lie where one of the outputs will, or the
   /// program needs more than parts of it.
-  static std::shared_ptr<const FusedProduct> make(const Product& product, Program program,
+  static std::shared_ptr<const FusedProduct> make(const Product& product, FusedProgram program,
                                                   std::vector<Shape> input_shapes, size_t input);
 
   std::string_view name() const override { return name_; }
@@ -32,7 +32,7 @@ class TIDEMARK_API FusedProduct final : public FusedStep {
   }
 
  private:
-  FusedProduct(const Product& product, Program program, std::vector<Shape> input_shapes,
+  FusedProduct(const Product& product, FusedProgram program, std::vector<Shape> input_shapes,
                size_t input);
   bool equals(const graph::Special& other) const override;
   int find_target() const;

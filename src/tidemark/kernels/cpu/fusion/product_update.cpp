@@ -63,14 +63,14 @@ class ProductUpdate::InParts final : public cpu::Epilogue {
     }
   }
 
-  const Program& program_;
+  const FusedProgram& program_;
   const ShapedFusion& shaped_;
   const ShapedFusion::Call& call_;
   const size_t product_;
   const int64_t columns_;
 };
 
-bool ProductUpdate::can_take(const Product& product, const Program& program,
+bool ProductUpdate::can_take(const Product& product, const FusedProgram& program,
                              std::span<const Shape> input_shapes, size_t input) {
   const cpu::ProductKernel* kernel = cpu::product_kernel(product.op->name(), product.dtype);
   if (!kernel || !kernel->workspace_for_parts || program.has_rows() || program.has_random()) {
@@ -96,7 +96,7 @@ ProductUpdate::ProductUpdate(const Product& product, SweepItem item, size_t inpu
       shaped_(fusion(), pointers_to(item_.input_shapes)),
       output_shapes_(item_.outputs.size()),
       output_dtypes_(item_.outputs.size()) {
-  const Program& program = fusion().program();
+  const FusedProgram& program = fusion().program();
   if (!shaped_.runs_in_pieces()) {
     fail<InternalError>("an update cannot run on parts of a product\n", to_string(program));
   }

@@ -11,7 +11,7 @@ namespace tidemark::fusion {
 class TIDEMARK_API ProductUpdate final : public FusedStep {
  public:
   /// As Compiler::can_update: whether the program can go on with parts of the product.
-  static bool can_take(const Product& product, const Program& program,
+  static bool can_take(const Product& product, const FusedProgram& program,
                        std::span<const Shape> input_shapes, size_t input);
 
   /// As Compiler::make_product_update.

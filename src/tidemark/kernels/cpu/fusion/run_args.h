@@ -18,7 +18,7 @@ struct RunArgs {
 
 /// Where the run of an instruction `load` or `random` finds its elements.
 struct Sources {
-  explicit Sources(const Program& program);
+  explicit Sources(const FusedProgram& program);
   std::vector<uint16_t> of;  // by instruction
   int count = 0;
   std::vector<DType> dtypes;

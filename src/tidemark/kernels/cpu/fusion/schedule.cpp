@@ -13,7 +13,7 @@ constexpr int kCheap = 3;
 
 class Scheduler {
  public:
-  explicit Scheduler(const Program& program) : p_(program) {
+  explicit Scheduler(const FusedProgram& program) : p_(program) {
     find_passes();
     find_needs();
   }
@@ -58,10 +58,10 @@ class Scheduler {
     for (Value v = 0; v < p_.code.size(); ++v) {
       if (!needed_[v] || !is_row(v) || pass_[v] != pass) continue;
       // A reduction's result is there when its pass ends.
-      if (at(v).code != Code::reduce) out.once.push_back({Step::Kind::compute, v});
+      if (at(v).code != Code::reduce) out.once.push_back({PassStep::Kind::compute, v});
       for (size_t o = 0; o < p_.outputs.size(); ++o) {
         if (p_.outputs[o].value == v) {
-          out.once.push_back({Step::Kind::store, v, static_cast<uint16_t>(o)});
+          out.once.push_back({PassStep::Kind::store, v, static_cast<uint16_t>(o)});
         }
       }
     }
@@ -69,12 +69,12 @@ class Scheduler {
       if (!needed_[v]) continue;
       if (at(v).code == Code::reduce && pass_[v] == pass + 1) {
         bring(at(v).args[0], pass, out);
-        out.elements.push_back({Step::Kind::reduce, v});
+        out.elements.push_back({PassStep::Kind::reduce, v});
       } else if (at(v).code == Code::collect) {
         if (pass_[v] != pass) continue;
         bring(at(v).args[0], pass, out);
         out.elements.push_back(
-            {Step::Kind::collect, v, static_cast<uint16_t>(result_.columns.size())});
+            {PassStep::Kind::collect, v, static_cast<uint16_t>(result_.columns.size())});
         result_.columns.push_back(v);
       } else if (!is_row(v) && pass_[v] == pass) {
         store_outputs(v, pass, out);
@@ -86,7 +86,7 @@ class Scheduler {
     for (size_t o = 0; o < p_.outputs.size(); ++o) {
       if (p_.outputs[o].value != v) continue;
       bring(v, pass, out);
-      out.elements.push_back({Step::Kind::store, v, static_cast<uint16_t>(o)});
+      out.elements.push_back({PassStep::Kind::store, v, static_cast<uint16_t>(o)});
     }
   }
 
@@ -95,18 +95,18 @@ class Scheduler {
     if (here_[v] || is_row(v)) return;
     here_[v] = true;
     if (slot_[v] >= 0) {
-      out.elements.push_back({Step::Kind::restore, v, static_cast<uint16_t>(slot_[v])});
+      out.elements.push_back({PassStep::Kind::restore, v, static_cast<uint16_t>(slot_[v])});
       return;
     }
     for (int a = 0; a < at(v).arity; ++a) bring(at(v).args[a], pass, out);
-    out.elements.push_back({Step::Kind::compute, v});
+    out.elements.push_back({PassStep::Kind::compute, v});
     if (pass_[v] == pass && is_used_later(v, pass) && cost(v) > kCheap) keep(v, out);
   }
 
   void keep(Value v, Pass& out) {
     slot_[v] = static_cast<int>(result_.kept.size());
     result_.kept.push_back(computed_in(at(v).dtype));
-    out.elements.push_back({Step::Kind::keep, v, static_cast<uint16_t>(slot_[v])});
+    out.elements.push_back({PassStep::Kind::keep, v, static_cast<uint16_t>(slot_[v])});
   }
 
   bool is_used_later(Value v, int pass) const {
@@ -137,7 +137,7 @@ class Scheduler {
     return sum;
   }
 
-  const Program& p_;
+  const FusedProgram& p_;
   std::vector<int> pass_, slot_;
   std::vector<bool> needed_, here_;
   int last_pass_ = 0;
@@ -146,12 +146,12 @@ class Scheduler {
 
 }  // namespace
 
-bool Schedule::is_one_reduction(const Program& program) const {
+bool Schedule::is_one_reduction(const FusedProgram& program) const {
   if (passes.size() != 2 || !passes[1].elements.empty()) return false;
   return std::all_of(program.outputs.begin(), program.outputs.end(),
                      [&](const Output& o) { return program.code[o.value].level == Level::row; });
 }
 
-Schedule schedule(const Program& program) { return Scheduler(program).run(); }
+Schedule schedule(const FusedProgram& program) { return Scheduler(program).run(); }
 
 }  // namespace tidemark::fusion

@@ -9,7 +9,7 @@
 
 namespace tidemark::fusion {
 
-struct Step {
+struct PassStep {
   enum class Kind : uint8_t {
     compute,  // the instruction `value`
     restore,  // `value`, kept by an earlier pass in `slot`
@@ -30,8 +30,8 @@ struct Step {
 
 /// First once, then for every element of the row. The last pass may have no elements.
 struct Pass {
-  std::vector<Step> once;
-  std::vector<Step> elements;
+  std::vector<PassStep> once;
+  std::vector<PassStep> elements;
 };
 
 struct Schedule {
@@ -43,9 +43,9 @@ struct Schedule {
 
   /// One pass over the elements, whose results are wanted a row only: pieces of a long row may be
   /// reduced apart.
-  bool is_one_reduction(const Program& program) const;
+  bool is_one_reduction(const FusedProgram& program) const;
 };
 
-Schedule schedule(const Program& program);
+Schedule schedule(const FusedProgram& program);
 
 }  // namespace tidemark::fusion

@@ -102,7 +102,7 @@ class TIDEMARK_API ShapedFusion {
   void join(const Instruction& i, const char* from, char* to) const;
 
   const CompiledFusion& f_;
-  const Program& p_;
+  const FusedProgram& p_;
   const Geometry g_;
   const Columns columns_;
   const bool by_row_;

@@ -10,7 +10,7 @@ namespace {
 const OpDef& op(const char* name) { return OpRegistry::instance().get(name); }
 
 /// relu(x + bias) * scale + residual: what follows a product.
-Program epilogue() {
+FusedProgram epilogue() {
   Builder b;
   const Value x = b.load(DType::float32), bias = b.load(DType::float32);
   const Value scale = b.load(DType::float32), residual = b.load(DType::float32);

@@ -24,7 +24,7 @@ size_t count_variables(const std::vector<SweepItem>& items) {
 void check_items(const std::vector<SweepItem>& items) {
   std::vector<int> writer(count_variables(items), -1);
   for (size_t i = 0; i < items.size(); ++i) {
-    const Program& p = items[i].compiled->program();
+    const FusedProgram& p = items[i].compiled->program();
     if (p.has_rows() || p.has_random() || p.inputs.size() != items[i].inputs.size() ||
         p.outputs.size() != items[i].outputs.size()) {
       fail<InternalError>("a sweep cannot run\n", to_string(p));
@@ -62,7 +62,7 @@ void Sweep::find_outputs() {
     std::vector<const Shape*> shapes;
     for (const Shape& shape : item.input_shapes) shapes.push_back(&shape);
     shaped_.emplace_back(compiled_here(*item.compiled), shapes);
-    const Program& p = item.compiled->program();
+    const FusedProgram& p = item.compiled->program();
     const Shape space = space_of(p, shapes);
     for (size_t o = 0; o < item.outputs.size(); ++o) {
       const auto variable = static_cast<size_t>(item.outputs[o]);
@@ -100,9 +100,9 @@ size_t Sweep::bytes() const {
 }
 
 std::vector<graph::InnerProgram> Sweep::inner_programs() const {
-  std::vector<std::pair<const Program*, int>> counted;
+  std::vector<std::pair<const FusedProgram*, int>> counted;
   for (const SweepItem& item : items_) {
-    const Program& program = item.compiled->program();
+    const FusedProgram& program = item.compiled->program();
     const auto known = std::find_if(counted.begin(), counted.end(),
                                     [&](const auto& c) { return *c.first == program; });
     if (known != counted.end()) {

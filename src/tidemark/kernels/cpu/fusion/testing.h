@@ -69,11 +69,11 @@ inline std::vector<Attr> attrs_of(const Instruction& i) {
 }
 
 /// The same instructions as calls of ops.
-inline std::vector<Tensor> run_ops(const Program& p, const std::vector<Tensor>& inputs) {
+inline std::vector<Tensor> run_ops(const FusedProgram& p, const std::vector<Tensor>& inputs) {
   std::vector<const Shape*> shapes;
   for (const Tensor& t : inputs) shapes.push_back(&t.shape());
   const Shape space = space_of(p, shapes);
-  const int reduced = p.row_dims == Program::kAllDims ? space.rank() : p.row_dims;
+  const int reduced = p.row_dims == FusedProgram::kAllDims ? space.rank() : p.row_dims;
   Ints row_axes, column_axes;
   for (int d = 0; d < space.rank(); ++d) {
     (d < space.rank() - reduced ? column_axes : row_axes).push_back(d);
@@ -181,7 +181,7 @@ class Generator {
   Generator(std::mt19937& rng, DType dtype, bool rows, bool columns = false)
       : rng_(rng), dtype_(dtype), rows_(rows), columns_(columns) {}
 
-  Program make(int length) {
+  FusedProgram make(int length) {
     const int inputs = 1 + static_cast<int>(rng_() % 4);
     for (int i = 0; i < inputs; ++i) numbers_.push_back(b_.load(dtype_));
     numbers_.push_back(b_.constant(dtype_, static_cast<double>(rng_() % 5) - 1.5));

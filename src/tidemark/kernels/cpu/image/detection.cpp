@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/kernels/cpu/arrays/strided_copy.h"
 
 namespace tidemark::cpu {
 
@@ -130,11 +131,12 @@ void draw(KernelContext& k) {
   const int64_t boxes = k.input(1).dim(1), depth = shape[3];
   const Tensor& colors = k.input(2);
   const int64_t given = colors.num_elements() > 0 ? colors.dim(0) : 0;
-  std::copy_n(k.in<T>(0), k.input(0).num_elements(), k.out<T>(0));
+  copy_bytes(k.out<void>(0), k.in<void>(0), static_cast<int64_t>(k.input(0).nbytes()));
   for (int64_t image = 0; image < shape[0]; ++image) {
     Canvas<T> canvas{
         k.out<T>(0) + image * shape[1] * shape[2] * depth, shape[1], shape[2], depth, {}};
     for (int64_t b = 0; b < boxes; ++b) {
+      if (b % 16 == 0) check_interrupt();
       const float* color =
           given > 0 ? colors.data<float>() + b % given * colors.dim(1) : kColors[b % 10];
       for (int64_t c = 0; c < depth; ++c) canvas.color[c] = T(color[c]);

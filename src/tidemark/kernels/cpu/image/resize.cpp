@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/ops/resize.h"
 
 namespace tidemark::cpu {
 
 namespace {
+
+constexpr int64_t kRowsALook = 16;
 
 /// Spans of one axis, in memory of the caller: for each new pixel the first old one, how many, and
 /// their weights.
@@ -108,6 +111,7 @@ template <class T>
 void combine_rows(T* row, const T* image, const Spans<T>& spans, int64_t y, int64_t elements) {
   std::fill_n(row, elements, T(0));
   for (int64_t k = 0; k < spans.count[y]; ++k) {
+    if (k % kRowsALook == 0) check_interrupt();
     const T weight = spans.weights[y * spans.width + k];
     const T* from = image + (spans.first[y] + k) * elements;
     for (int64_t i = 0; i < elements; ++i) row[i] += weight * from[i];
@@ -191,6 +195,7 @@ struct ResizeGrad {
         }
       }
       for (int64_t k = 0; k < rows.count[y]; ++k) {
+        if (k % kRowsALook == 0) check_interrupt();
         const T weight = rows.weights[y * rows.width + k];
         T* to = dx + (rows.first[y] + k) * l.row_elements();
         for (int64_t i = 0; i < l.row_elements(); ++i) to[i] += weight * row[i];

@@ -21,7 +21,7 @@ void decode_image_file(KernelContext& k) {
   auto* out = k.out<uint8_t>(0);
   const Shape& shape = k.output(0).shape();
   const bool all = shape.rank() == 4;
-  char error[TIDEMARK_CODEC_ERROR_SIZE] = "";
+  codecs::Caller caller;
   const auto channels = static_cast<int>(shape[shape.rank() - 1]);
   const auto width = static_cast<int>(shape[shape.rank() - 2]);
   const auto height = static_cast<int>(shape[shape.rank() - 3]);
@@ -34,7 +34,7 @@ void decode_image_file(KernelContext& k) {
     case Format::png:
       status = codecs::table().decode_png(bytes_of(file), channels,
                                           k.output(0).dtype() == DType::uint16 ? 16 : 8, width,
-                                          height, out, error);
+                                          height, out, &caller);
       break;
     default: {
       const TidemarkJpegOptions options{
@@ -44,11 +44,12 @@ void decode_image_file(KernelContext& k) {
           .fast_dct = k.attr("dct_method").as_string() != "INTEGER_ACCURATE",
           .recover_truncated = k.attr("try_recover_truncated").as_bool(),
           .acceptable_fraction = k.attr("acceptable_fraction").as_real()};
-      status = codecs::table().decode_jpeg(bytes_of(file), &options, width, height, out, error);
+      status = codecs::table().decode_jpeg(bytes_of(file), &options, width, height, out, &caller);
     }
   }
-  if (status != 0)
-    k.fail("Invalid ", header.format == Format::png ? "PNG" : "JPEG", " data: ", error);
+  if (caller.has_failed(status)) {
+    k.fail("Invalid ", header.format == Format::png ? "PNG" : "JPEG", " data: ", caller.error);
+  }
 }
 
 /// What the bound of the characters was too large by goes back.
@@ -62,17 +63,17 @@ void encode_png(KernelContext& k) {
   const auto bytes = size_of(k.input(0).dtype());
   const auto image =
       static_cast<size_t>(shape[rank - 3] * shape[rank - 2] * shape[rank - 1]) * bytes;
-  char error[TIDEMARK_CODEC_ERROR_SIZE] = "";
+  codecs::Caller caller;
   size_t left = static_cast<size_t>(k.string_capacity(0)), total = 0;
   StringSink sink(k, 0);
   for (int64_t i = 0; i < k.output(0).num_elements(); ++i) {
     size_t written = 0;
-    if (codecs::table().encode_png(
+    if (caller.has_failed(codecs::table().encode_png(
             k.in<char>(0) + static_cast<size_t>(i) * image, static_cast<int>(shape[rank - 2]),
             static_cast<int>(shape[rank - 3]), static_cast<int>(shape[rank - 1]),
             bytes == 2 ? 16 : 8, static_cast<int>(k.attr("compression").as_int()), sink.extend(0),
-            left, &written, error)) {
-      k.fail("PNG encoding failed: ", error);
+            left, &written, &caller))) {
+      k.fail("PNG encoding failed: ", caller.error);
     }
     sink.extend(written);
     sink.close();
@@ -98,12 +99,13 @@ void encode_jpeg(KernelContext& k) {
       .x_density = number("x_density"),
       .y_density = number("y_density"),
       .xmp = bytes_of(xmp)};
-  char error[TIDEMARK_CODEC_ERROR_SIZE] = "";
+  codecs::Caller caller;
   size_t written = 0;
   StringSink sink(k, 0);
-  if (codecs::table().encode_jpeg(k.in<char>(0), &encoding, sink.extend(0),
-                                  static_cast<size_t>(k.string_capacity(0)), &written, error)) {
-    k.fail("JPEG encoding failed: ", error);
+  if (caller.has_failed(codecs::table().encode_jpeg(k.in<char>(0), &encoding, sink.extend(0),
+                                                    static_cast<size_t>(k.string_capacity(0)),
+                                                    &written, &caller))) {
+    k.fail("JPEG encoding failed: ", caller.error);
   }
   sink.extend(written);
   sink.close();
@@ -127,13 +129,14 @@ void extract_jpeg_shape(KernelContext& k) {
 void decode_compressed(KernelContext& k) {
   const bool is_gzip = k.attr("compression_type").as_string() == "GZIP";
   size_t left = static_cast<size_t>(k.string_capacity(0));
-  char error[TIDEMARK_CODEC_ERROR_SIZE] = "";
+  codecs::Caller caller;
   StringSink sink(k, 0);
   for (int64_t i = 0; i < k.input(0).num_elements(); ++i) {
     const std::string_view s = k.input(0).string_at(i);
     size_t written = 0;
-    if (codecs::table().inflate(bytes_of(s), is_gzip, sink.extend(0), left, &written, error)) {
-      k.fail("cannot decompress element ", i, ": ", error);
+    if (caller.has_failed(codecs::table().inflate(bytes_of(s), is_gzip, sink.extend(0), left,
+                                                  &written, &caller))) {
+      k.fail("cannot decompress element ", i, ": ", caller.error);
     }
     sink.extend(written);
     sink.close();

@@ -240,11 +240,13 @@ struct Attention {
     A* values = keys + t.depth * kKeys;
     A* scores = values + t.value_depth * kKeys;
     A* slope = scores + kAttentionQueries * kKeys;
-    for (int64_t i = 0; i < t.queries * t.depth; ++i) dq[i] = A{};
-    for (int64_t i = 0; i < t.keys * t.depth; ++i) dk[i] = A{};
-    for (int64_t i = 0; i < t.keys * t.value_depth; ++i) dv[i] = A{};
-    for (int64_t first = 0; first < t.keys; first += kKeys) {
-      const int64_t count = t.keys - first < kKeys ? t.keys - first : kKeys;
+    if (t.begin == 0) {
+      for (int64_t i = 0; i < t.queries * t.depth; ++i) dq[i] = A{};
+      for (int64_t i = 0; i < t.keys * t.depth; ++i) dk[i] = A{};
+      for (int64_t i = 0; i < t.keys * t.value_depth; ++i) dv[i] = A{};
+    }
+    for (int64_t first = t.begin; first < t.end; first += kKeys) {
+      const int64_t count = t.end - first < kKeys ? t.end - first : kKeys;
       transpose(k + first * t.depth, count, t.depth, keys);
       transpose(v + first * t.value_depth, count, t.value_depth, values);
       for (int64_t begin = 0; begin < t.queries; begin += kAttentionQueries) {

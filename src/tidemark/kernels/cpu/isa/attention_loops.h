@@ -19,7 +19,8 @@ struct AttentionItem {
   void *y, *lse;                 // read by backward
   const void *dy, *dlse;         // backward; dlse null: none
   void *dquery, *dkey, *dvalue;  // backward
-  int64_t begin, end;            // rows of the query done by forward, at most a block
+  int64_t begin,
+      end;  // rows of the query done by forward, of the keys by backward; at most a block
   void* workspace;
 };
 

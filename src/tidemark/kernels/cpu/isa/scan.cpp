@@ -66,21 +66,29 @@ template <class T, class A>
 }
 
 template <class T, class A, class Op>
-void scan(const void* raw, int64_t n, int64_t stride, int64_t width, bool exclusive,
-          void* raw_out) {
+void scan(const void* raw, int64_t n, int64_t stride, int64_t width, bool exclusive, void* raw_out,
+          ScanState* state) {
+  static_assert(sizeof(A) <= ScanState::kMostBytes);
   const T* x = static_cast<const T*>(raw);
   T* out = static_cast<T*>(raw_out);
+  const bool goes_on = state && state->is_begun;
+  if (state) state->is_begun = true;
   if (width == 1) {
-    A acc = Op::start();
+    A first = Op::start();
+    if (goes_on) __builtin_memcpy(&first, state->values, sizeof first);
+    A acc = first;
     for (int64_t i = 0; i < n; ++i) {
       const A next = Op::join(acc, lane_of<T, A>(x[i * stride]));
       element_of(exclusive ? acc : next, out[i * stride]);
       acc = next;
     }
+    const A last = acc;
+    if (state) __builtin_memcpy(state->values, &last, sizeof last);
     return;
   }
   A acc[kScanColumns];
   for (int64_t j = 0; j < width; ++j) acc[j] = Op::start();
+  if (goes_on) __builtin_memcpy(acc, state->values, sizeof acc);
   for (int64_t i = 0; i < n; ++i, x += stride, out += stride) {
     if (exclusive) {
       for (int64_t j = 0; j < width; ++j) {
@@ -95,6 +103,7 @@ void scan(const void* raw, int64_t n, int64_t stride, int64_t width, bool exclus
       }
     }
   }
+  if (state) __builtin_memcpy(state->values, acc, sizeof acc);
 }
 
 template <class T, class A, bool kMax>

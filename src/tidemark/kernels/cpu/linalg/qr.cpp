@@ -33,6 +33,7 @@ struct Qr {
     const int64_t width = k.output(0).dim(-1);
     const T* from = k.in<T>(0) + i * m * n;
     for (int64_t r = 0; r < m; ++r) {
+      check_interrupt();
       for (int64_t c = 0; c < n; ++c) a[c * m + r] = from[r * n + c];
     }
     T *taus = a + m * n, *q = taus + p;
@@ -50,6 +51,7 @@ struct Qr {
     make_q(a, taus, q, m, p, width);
     T* out = k.out<T>(0) + i * m * width;
     for (int64_t r = 0; r < m; ++r) {
+      check_interrupt();
       for (int64_t c = 0; c < width; ++c) out[r * width + c] = q[c * m + r];
     }
   }

@@ -1,12 +1,11 @@
 // Cholesky and LU decompositions, and what is solved with them.
 #include <tidemark/kernel.h>
 
-#include "tidemark/kernels/cpu/linalg/batch.h"
-
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
+#include <cmath>
+#include <type_traits>
 
 #include "tidemark/kernels/cpu/elementwise/broadcast_index.h"
+#include "tidemark/kernels/cpu/linalg/in_pieces.h"
 
 namespace tidemark::cpu::linalg {
 
@@ -38,25 +37,16 @@ struct Cholesky {
   static void run(KernelContext& k) {
     for_each_square<T>(k, [&](int64_t i, const ConstRowMap<T>& a, int64_t n) {
       RowMap<T> l(k.out<T>(0) + i * n * n, n, n);
-      l = a.template triangularView<Eigen::Lower>();
+      assign(l, a);
+      for (int64_t r = 0; r < n; ++r) l.row(r).tail(n - r - 1).setZero();
       if (n == 0) return;
-      Eigen::LLT<Eigen::Ref<RowMatrix<T>>> factor(l);
-      if (factor.info() != Eigen::Success) {
+      if (!factor_cholesky(l)) {
         k.fail("Cholesky decomposition was not successful. The input might not be valid: matrix ",
                i, " is not positive definite");
       }
     });
   }
 };
-
-/// Solves a triangular system in place.
-template <class T>
-void solve_triangular(const ConstRowMap<T>& a, RowMap<T>& x, bool lower, bool adjoint) {
-  if (lower && !adjoint) a.template triangularView<Eigen::Lower>().solveInPlace(x);
-  if (!lower && !adjoint) a.template triangularView<Eigen::Upper>().solveInPlace(x);
-  if (lower && adjoint) a.adjoint().template triangularView<Eigen::Upper>().solveInPlace(x);
-  if (!lower && adjoint) a.adjoint().template triangularView<Eigen::Lower>().solveInPlace(x);
-}
 
 template <class T>
 struct TriangularSolve {
@@ -81,20 +71,27 @@ struct TriangularSolve {
         if (factor(d, d) == T(0)) k.fail("Input matrix is not invertible.");
       }
       RowMap<T> x(k.out<T>(0) + i * n * columns, n, columns);
-      x = ConstRowMap<T>(right, n, columns);
-      solve_triangular<T>(factor, x, lower, adjoint);
+      assign(x, ConstRowMap<T>(right, n, columns));
+      const Coefficients<ConstRowMap<T>, false> plain{factor};
+      const Coefficients<ConstRowMap<T>, true> turned{factor};
+      if (lower && !adjoint) solve_triangular<Eigen::Lower>(plain, x);
+      if (!lower && !adjoint) solve_triangular<Eigen::Upper>(plain, x);
+      if (lower && adjoint) solve_triangular<Eigen::Upper>(turned, x);
+      if (!lower && adjoint) solve_triangular<Eigen::Lower>(turned, x);
     });
   }
 };
 
 template <class T>
-using Factor = Eigen::PartialPivLU<Matrix<T>>;
+void check_invertible(KernelContext& k, const LuFactors<T>& lu, int64_t i) {
+  if (lu.both().diagonal().cwiseAbs().minCoeff() > Real<T>(0)) return;
+  if (lu.both().diagonal().hasNaN()) return;
+  k.fail("Input is not invertible. Matrix ", i, " is singular");
+}
 
 template <class T>
-void check_invertible(KernelContext& k, const Factor<T>& lu, int64_t i) {
-  if (lu.matrixLU().diagonal().cwiseAbs().minCoeff() > Real<T>(0)) return;
-  if (lu.matrixLU().diagonal().hasNaN()) return;
-  k.fail("Input is not invertible. Matrix ", i, " is singular");
+LuFactors<T> factors_of(const ConstRowMap<T>& a, bool adjoint) {
+  return adjoint ? LuFactors<T>(a.adjoint()) : LuFactors<T>(a);
 }
 
 template <class T>
@@ -115,14 +112,9 @@ struct Solve {
       const ConstRowMap<T> a(k.in<T>(0) + i * n * n, n, n);
       const ConstRowMap<T> b(k.in<T>(1) + i * n * columns, n, columns);
       RowMap<T> x(k.out<T>(0) + i * n * columns, n, columns);
-      Factor<T> lu(n);
-      if (adjoint) {
-        lu.compute(a.adjoint());
-      } else {
-        lu.compute(a);
-      }
+      const LuFactors<T> lu = factors_of<T>(a, adjoint);
       check_invertible<T>(k, lu, i);
-      x = lu.solve(b);
+      lu.solve(x, b);
     });
   }
 };
@@ -137,14 +129,9 @@ struct Inverse {
     for_each_square<T>(k, [&](int64_t i, const ConstRowMap<T>& a, int64_t n) {
       if (n == 0) return;
       RowMap<T> inverse(k.out<T>(0) + i * n * n, n, n);
-      Factor<T> lu(n);
-      if (adjoint) {
-        lu.compute(a.adjoint());
-      } else {
-        lu.compute(a);
-      }
+      const LuFactors<T> lu = factors_of<T>(a, adjoint);
       check_invertible<T>(k, lu, i);
-      inverse = lu.inverse();
+      lu.invert(inverse);
     });
   }
 };
@@ -156,7 +143,7 @@ struct Determinant {
   }
   static void run(KernelContext& k) {
     for_each_square<T>(k, [&](int64_t i, const ConstRowMap<T>& a, int64_t n) {
-      k.out<T>(0)[i] = n == 0 ? T(1) : Factor<T>(a).determinant();
+      k.out<T>(0)[i] = n == 0 ? T(1) : LuFactors<T>(a).determinant();
     });
   }
 };
@@ -165,6 +152,13 @@ struct Determinant {
 /// the determinant, of which neither overflows.
 template <class T>
 struct LogDeterminant {
+  /// What a pivot that is not 0 does to the sign; infinite real ones have one, too.
+  static T direction(T pivot, Real<T> size) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isinf(pivot)) return std::copysign(T(1), pivot);
+    }
+    return pivot / size;
+  }
   static size_t workspace(const OpCall& call, std::span<const Shape> outputs) {
     return square_workspace<T>(call, outputs);
   }
@@ -172,12 +166,12 @@ struct LogDeterminant {
     for_each_square<T>(k, [&](int64_t i, const ConstRowMap<T>& a, int64_t n) {
       T sign(1), log_abs(0);
       if (n > 0) {
-        const Factor<T> lu(a);
-        sign = T(static_cast<Real<T>>(lu.permutationP().determinant()));
+        const LuFactors<T> lu(a);
+        sign = T(static_cast<Real<T>>(lu.sign()));
         for (int64_t d = 0; d < n; ++d) {
-          const T pivot = lu.matrixLU()(d, d);
+          const T pivot = lu.both()(d, d);
           const Real<T> size = std::abs(pivot);
-          sign = size == Real<T>(0) ? T(0) : sign * (pivot / size);
+          sign = size == Real<T>(0) ? T(0) : sign * direction(pivot, size);
           log_abs += T(std::log(size));
         }
       }
@@ -191,12 +185,12 @@ template <class T, class Index>
 void lu_of(KernelContext& k) {
   for_each_square<T>(k, [&](int64_t i, const ConstRowMap<T>& a, int64_t n) {
     if (n == 0) return;
-    const Factor<T> lu(a);
-    RowMap<T>(k.out<T>(0) + i * n * n, n, n) = lu.matrixLU();
+    const LuFactors<T> lu(a);
+    assign(RowMap<T>(k.out<T>(0) + i * n * n, n, n), lu.both());
     Index* rows = k.out<Index>(1) + i * n;
-    const auto& p = lu.permutationP().indices();
+    const auto& p = lu.order().indices();
     for (int64_t r = 0; r < n; ++r) rows[p(r)] = static_cast<Index>(r);
-    const auto diagonal = lu.matrixLU().diagonal().cwiseAbs();
+    const auto diagonal = lu.both().diagonal().cwiseAbs();
     if (!(diagonal.minCoeff() > Real<T>(0)) && !diagonal.hasNaN()) {
       k.fail("Input is not invertible. Matrix ", i, " is singular");
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/dnnl_library.h"
 #include "tidemark/kernels/cpu/matmul/matmul_float.h"
@@ -158,6 +159,7 @@ void run_library(const MatmulProblem& p, const LibraryProducts& l, void* c, char
       const int64_t begin = next.fetch_add(together, std::memory_order_relaxed);
       if (begin >= tiles) return;
       for (int64_t t = begin; t < std::min(tiles, begin + together); ++t) {
+        check_interrupt();
         run_tile(p, l, t, c, scratch, memory, in_parts ? epilogue : nullptr);
       }
     }

@@ -104,6 +104,17 @@ MatmulTiles::MatmulTiles(const MatmulProblem& p) : rows(p.m), columns(p.n), down
   down = divide_up(p.m, rows);
   across = std::clamp<int64_t>(p.n / 128, 1, wanted / down);
   columns = round_up(divide_up(p.n, across), 64);
+  // A run is stopped between tiles: none takes longer than some milliseconds, unless it is so deep
+  // that tiles as small as pay are slow.
+  constexpr int64_t kMostMacs = int64_t{1} << 30, kManyRows = 256, kManyColumns = 512;
+  while (rows * columns * p.k > kMostMacs && (rows > kManyRows || columns > kManyColumns)) {
+    if (rows > kManyRows) {
+      rows = round_up(divide_up(rows, 2), 16);
+    } else {
+      columns = round_up(divide_up(columns, 2), 64);
+    }
+  }
+  down = divide_up(p.m, rows);
   across = divide_up(p.n, columns);
 }
 

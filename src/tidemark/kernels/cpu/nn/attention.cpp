@@ -170,9 +170,20 @@ size_t attention_workspace_bytes(const OpCall& call, std::span<const Shape>) {
   return p.room(1) * static_cast<size_t>(p.workers(p.items * p.blocks, p.room(1)));
 }
 
+/// Key block by key block, between which the work can be stopped.
+void backward_blocks(const AttentionLoops& loops, AttentionItem& t) {
+  t.begin = 0;
+  do {
+    t.end = std::min(t.keys, t.begin + kAttentionKeys);
+    loops.backward(t);
+    check_interrupt();
+    t.begin = t.end;
+  } while (t.begin < t.keys);
+}
+
 void backward_item(const Problem& p, AttentionItem& t) {
   const AttentionLoops& loops = loops_for(p.dtype);
-  if (!is_half(p.dtype)) return loops.backward(t);
+  if (!is_half(p.dtype)) return backward_blocks(loops, t);
   FloatCopies copies(p.dtype, static_cast<float*>(t.workspace) + p.block_elements());
   void *dquery = t.dquery, *dkey = t.dkey, *dvalue = t.dvalue;
   t.query = copies.widened(t.query, t.queries, t.depth, 0, t.queries);
@@ -183,7 +194,7 @@ void backward_item(const Problem& p, AttentionItem& t) {
   t.dquery = copies.widened(dquery, t.queries, t.depth, 0, 0);
   t.dkey = copies.widened(dkey, t.keys, t.depth, 0, 0);
   t.dvalue = copies.widened(dvalue, t.keys, t.value_depth, 0, 0);
-  loops.backward(t);
+  backward_blocks(loops, t);
   copies.narrow(t.dquery, t.depth, 0, t.queries, dquery);
   copies.narrow(t.dkey, t.depth, 0, t.keys, dkey);
   copies.narrow(t.dvalue, t.value_depth, 0, t.keys, dvalue);

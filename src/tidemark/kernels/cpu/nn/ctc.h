@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tidemark/base/interrupt.h"
+
 namespace tidemark::cpu::ctc {
 
 inline constexpr double kNever = -std::numeric_limits<double>::infinity();  // log of 0

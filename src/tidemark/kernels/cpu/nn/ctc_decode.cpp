@@ -28,6 +28,7 @@ struct Greedy {
         double sum = 0;
         const int64_t frames = length_at(k, 1, b, time);
         for (int64_t t = 0; t < frames; ++t) {
+          if (t % 64 == 0) check_interrupt();
           const T* row = k.in<T>(0) + (t * batch + b) * classes;
           const int64_t best = std::max_element(row, row + classes) - row;
           sum += row[best];
@@ -121,6 +122,7 @@ struct Beam {
   void grow_entries() {
     for (int64_t i = 0; i < size; ++i) {
       const Entry& e = entries[i];
+      check_interrupt();
       mark_children(e.prefix, true);
       for (int64_t label = 0; label + 1 < classes; ++label) {
         if (has_child[label]) continue;  // counted in keep_entries

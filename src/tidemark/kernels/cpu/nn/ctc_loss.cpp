@@ -140,6 +140,7 @@ struct Loss {
       const Sequence<T> sequence = read_sequence<T>(k, 0, b, memory);
       double *row = memory + sizes.states, *before = row + sizes.states;
       for (int64_t t = 0; t < sequence.frames; ++t) {
+        check_interrupt();
         std::swap(row, before);
         sequence.forwards(t, sequence.normaliser(t), t == 0 ? nullptr : before, row);
       }
@@ -169,6 +170,7 @@ struct LossGradient {
     double *row = normalisers + sizes.time, *after = row + sizes.states;
     double* table = after + sizes.states;
     for (int64_t t = 0; t < sequence.frames; ++t) {
+      check_interrupt();
       normalisers[t] = sequence.normaliser(t);
       double* current = table + t * sizes.states;
       sequence.forwards(t, normalisers[t], t == 0 ? nullptr : current - sizes.states, current);
@@ -178,6 +180,7 @@ struct LossGradient {
     const double dloss = k.in<T>(0)[b];
     T* out = k.out<T>(0) + b * sizes.classes;
     for (int64_t t = sizes.time; t-- > 0;) {
+      check_interrupt();
       T* gradient = out + t * sequence.stride;
       if (t >= sequence.frames || total == kNever) {
         std::fill_n(gradient, sizes.classes, T(0));

@@ -1,11 +1,10 @@
 // Kernels of the random ops.
 
-#include <cmath>
-
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/isa/random_loops.h"
 #include "tidemark/kernels/cpu/isa_level.h"
 #include "tidemark/kernels/cpu/random/random_stream.h"
+#include "tidemark/kernels/random_bounds.h"
 
 namespace tidemark::cpu {
 
@@ -45,56 +44,22 @@ void run_normal(KernelContext& k) {
   fill(k, L, draw);
 }
 
-/// The greatest number of the dtype below `high`.
-double below(double high, DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return std::nextafter(high, -INFINITY);
-    case DType::float32:
-      return std::nextafterf(static_cast<float>(high), -INFINITY);
-    default: {
-      // One step of the mantissa (7 bits, or 10 of float16) below the bound.
-      const double step = dtype == DType::bfloat16 ? 0x1p-7 : 0x1p-10;
-      return high - std::ldexp(step, std::ilogb(high == 0 ? 1e-7 : high));
-    }
-  }
-}
-
 void run_uniform(KernelContext& k) {
   const double low = k.attr("minval").as_real(), high = k.attr("maxval").as_real();
   RandomDraw draw{};
   draw.first = low;
   draw.second = high - low;
-  // With equal or swapped bounds there is nothing to stay below.
-  draw.highest = high > low ? below(high, k.output(0).dtype()) : INFINITY;
+  draw.highest = highest_of(low, high, k.output(0).dtype());
   fill(k, RandomLoop::uniform, draw);
 }
 
 void run_full_int(KernelContext& k) { fill(k, RandomLoop::integers, {}); }
 
-/// One integer of any dtype, with its sign kept in two's complement.
-uint64_t scalar(KernelContext& k, int input) {
-  const Tensor& t = k.input(input);
-  if (t.num_elements() != 1) {
-    k.fail("'", k.call().op.input_param(input).name, "' must be a scalar; given shape ", t.shape());
-  }
-  if (t.dtype() == DType::uint64) return *t.data<uint64_t>();
-  return static_cast<uint64_t>(t.to_ints()[0]);
-}
-
 void run_uniform_int(KernelContext& k) {
-  const int bounds = seed_input(k) >= 0 ? 2 : 1;
-  const uint64_t low = scalar(k, bounds), high = scalar(k, bounds + 1);
-  const bool is_unsigned = kUnsignedInts.contains(k.output(0).dtype());
-  const bool ordered =
-      is_unsigned ? low < high : static_cast<int64_t>(low) < static_cast<int64_t>(high);
-  if (!ordered && k.output(0).num_elements() > 0) {
-    k.fail("Need minval < maxval, got ", static_cast<int64_t>(low),
-           " >= ", static_cast<int64_t>(high));
-  }
+  const IntegerBounds bounds(k, seed_input(k) >= 0 ? 2 : 1);
   RandomDraw draw{};
-  draw.low = low;
-  draw.width = high - low;
+  draw.low = bounds.low;
+  draw.width = bounds.width;
   fill(k, RandomLoop::integers, draw);
 }
 

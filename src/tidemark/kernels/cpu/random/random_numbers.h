@@ -16,7 +16,7 @@ class Uniforms {
 
   double next() {
     if (used_ == 4) refill();
-    return (words_[used_++] + 0.5) * 0x1p-32;
+    return (words_.word[used_++] + 0.5) * 0x1p-32;
   }
   double normal() {
     const double radius = std::sqrt(-2 * std::log(next()));
@@ -26,24 +26,12 @@ class Uniforms {
  private:
   void refill() {
     high_ += 0x9e3779b97f4a7c15u;  // odd: runs through all values, far from other elements' blocks
-    uint32_t c[4] = {static_cast<uint32_t>(low_), static_cast<uint32_t>(low_ >> 32),
-                     static_cast<uint32_t>(high_), static_cast<uint32_t>(high_ >> 32)};
-    uint32_t k0 = static_cast<uint32_t>(key_), k1 = static_cast<uint32_t>(key_ >> 32);
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t p0 = uint64_t{c[0]} * 0xd2511f53u, p1 = uint64_t{c[2]} * 0xcd9e8d57u;
-      c[0] = static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0;
-      c[1] = static_cast<uint32_t>(p1);
-      c[2] = static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1;
-      c[3] = static_cast<uint32_t>(p0);
-      k0 += 0x9e3779b9u;
-      k1 += 0xbb67ae85u;
-    }
-    for (int i = 0; i < 4; ++i) words_[i] = c[i];
+    words_ = random_block(key_, low_, high_);
     used_ = 0;
   }
 
   uint64_t key_, low_, high_;
-  uint32_t words_[4];
+  RandomBlock words_;
   int used_ = 4;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/isa/random_loops.h"
 #include "tidemark/kernels/cpu/random/random_stream.h"
@@ -30,6 +31,7 @@ void permute(const RandomStream& stream, int64_t n, int64_t* order) {
     if (i % kChunk == 0) {
       draw.stream.counter_low = stream.counter_low + static_cast<uint64_t>(i / 2);
       fill(draw, 0, kChunk, bits);
+      check_interrupt();
     }
     // An index among those not placed yet: bits * left / 2^64.
     __extension__ using Product = unsigned __int128;

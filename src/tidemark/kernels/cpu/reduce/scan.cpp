@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/isa_level.h"
 
@@ -21,6 +22,7 @@ const ScanTable& scan_loops() {
 namespace {
 
 constexpr int64_t kGrainElements = 32 << 10;
+constexpr int64_t kPieceElements = 128 << 10;  // of a line, between looks whether to stop
 
 /// A tensor as outer x n x inner around one axis, cut into lines of neighbouring columns.
 struct Lines {
@@ -68,8 +70,17 @@ void run_scan(KernelContext& k) {
   const char* from = k.in<char>(0);
   char* to = k.out<char>(0);
   lines.for_each([&](int64_t offset, int64_t width, int64_t) {
-    const int64_t start = (offset + last) * bytes;
-    scan(from + start, lines.n, reverse ? -lines.inner : lines.inner, width, exclusive, to + start);
+    const int64_t step = reverse ? -lines.inner : lines.inner;
+    int64_t start = (offset + last) * bytes;
+    const int64_t rows = std::max<int64_t>(kPieceElements / width, 1);
+    if (lines.n <= rows) {
+      return scan(from + start, lines.n, step, width, exclusive, to + start, nullptr);
+    }
+    ScanState state;
+    for (int64_t r = 0; r < lines.n; r += rows, start += rows * step * bytes) {
+      check_interrupt();
+      scan(from + start, std::min(rows, lines.n - r), step, width, exclusive, to + start, &state);
+    }
   });
 }
 

@@ -82,15 +82,13 @@ struct ComplexTransform<std::complex<T>> {
         memory, n, shape.num_elements() / n,
         [&](int64_t i, Complex<T>* line) {
           const Complex<T>* x = from + first(i);
-          for (int64_t j = 0; j < n; ++j) {
-            line[j] = {x[j * stride].re, sign * x[j * stride].im};
-          }
+          each(n, [&](int64_t j) { line[j] = {x[j * stride].re, sign * x[j * stride].im}; });
         },
         [&](int64_t i, const Complex<T>* line) {
           Complex<T>* y = to + first(i);
-          for (int64_t j = 0; j < n; ++j) {
+          each(n, [&](int64_t j) {
             y[j * stride] = {scale * line[j].re, sign * scale * line[j].im};
-          }
+          });
         });
   }
 };
@@ -108,9 +106,11 @@ struct FromReal {
     transform_lines<T>(
         k.workspace<Complex<T>>(), n, k.input(0).num_elements() / n,
         [&](int64_t i, Complex<T>* line) {
-          for (int64_t j = 0; j < n; ++j) line[j] = {from[i * n + j], 0};
+          each(n, [&](int64_t j) { line[j] = {from[i * n + j], 0}; });
         },
-        [&](int64_t i, const Complex<T>* line) { std::copy_n(line, half, to + i * half); });
+        [&](int64_t i, const Complex<T>* line) {
+          each(half, [&](int64_t j) { to[i * half + j] = line[j]; });
+        });
   }
 };
 
@@ -133,14 +133,15 @@ struct ToReal<std::complex<T>> {
           const Complex<T>* x = from + i * half;
           // A conjugate line transformed forward is the inverse; what is real is so on both ways.
           line[0] = {x[0].re, 0};
-          for (int64_t j = 1; j < half; ++j) {
+          each(half - 1, [&](int64_t before) {
+            const int64_t j = before + 1;
             const bool middle = 2 * j == n;
             line[j] = {x[j].re, middle ? T(0) : -x[j].im};
             line[n - j] = {x[j].re, middle ? T(0) : x[j].im};
-          }
+          });
         },
         [&](int64_t i, const Complex<T>* line) {
-          for (int64_t j = 0; j < n; ++j) to[i * n + j] = scale * line[j].re;
+          each(n, [&](int64_t j) { to[i * n + j] = scale * line[j].re; });
         });
   }
 };

@@ -2,6 +2,7 @@
 // as a convolution (Bluestein's algorithm) of a length that is a power of two.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -30,6 +31,17 @@ Complex<T> operator*(Complex<T> a, Complex<T> b) {
 template <class T>
 Complex<T> conjugate(Complex<T> a) {
   return {a.re, -a.im};
+}
+
+/// fn(i) for i below n, in pieces between which it can be stopped.
+template <class Fn>
+void each(int64_t n, const Fn& fn) {
+  constexpr int64_t kPiece = 1 << 16;
+  for (int64_t begin = 0; begin < n; begin += kPiece) {
+    const int64_t end = std::min(n, begin + kPiece);
+    for (int64_t i = begin; i < end; ++i) fn(i);
+    if (end < n) check_interrupt();
+  }
 }
 
 /// The largest prime that butterflies take; their work grows with it.
@@ -64,36 +76,33 @@ class FftPlan {
   /// `memory` holds table_elements(n); `line` is used while tables are made.
   FftPlan(int64_t n, Complex<T>* memory, Complex<T>* line)
       : n_(n), m_(fft_work_length(n)), roots_(memory), spectrum_(memory + m_), chirp_(nullptr) {
-    for (int64_t i = 0; i < m_; ++i) {
-      if (i % 4096 == 0) check_interrupt();
-      roots_[i] = root(i, m_);
-    }
+    each(m_, [&](int64_t i) { roots_[i] = root(i, m_); });
     if (m_ == n_) return;
     chirp_ = spectrum_ + m_;
-    for (int64_t i = 0; i < n_; ++i) chirp_[i] = root(i * i % (2 * n_), 2 * n_);
-    for (int64_t i = 0; i < m_; ++i) line[i] = {0, 0};
-    for (int64_t i = 0; i < n_; ++i) {
+    each(n_, [&](int64_t i) { chirp_[i] = root(i * i % (2 * n_), 2 * n_); });
+    each(m_, [&](int64_t i) { line[i] = {0, 0}; });
+    each(n_, [&](int64_t i) {
       line[i] = conjugate(chirp_[i]);
       if (i > 0) line[m_ - i] = conjugate(chirp_[i]);
-    }
+    });
     const Complex<T>* transformed = butterflies(line, line + m_);
-    for (int64_t i = 0; i < m_; ++i) spectrum_[i] = transformed[i];
+    each(m_, [&](int64_t i) { spectrum_[i] = transformed[i]; });
   }
 
   /// Transforms the n numbers at the front of `line` (line_elements(n) long), with exponents of
   /// negative sign; returns where in `line` the result lies.
   Complex<T>* run(Complex<T>* line) const {
     if (m_ == n_) return butterflies(line, line + m_);
-    for (int64_t i = 0; i < n_; ++i) line[i] = line[i] * chirp_[i];
-    for (int64_t i = n_; i < m_; ++i) line[i] = {0, 0};
+    each(n_, [&](int64_t i) { line[i] = line[i] * chirp_[i]; });
+    each(m_ - n_, [&](int64_t i) { line[n_ + i] = {0, 0}; });
     Complex<T>* a = butterflies(line, line + m_);
-    for (int64_t i = 0; i < m_; ++i) a[i] = conjugate(a[i] * spectrum_[i]);
+    each(m_, [&](int64_t i) { a[i] = conjugate(a[i] * spectrum_[i]); });
     Complex<T>* b = butterflies(a, a == line ? line + m_ : line);
     const T scale = T(1) / static_cast<T>(m_);
-    for (int64_t i = 0; i < n_; ++i) {
+    each(n_, [&](int64_t i) {
       const Complex<T> c = conjugate(b[i]) * chirp_[i];
       b[i] = {c.re * scale, c.im * scale};
-    }
+    });
     return b;
   }
 
@@ -115,18 +124,26 @@ class FftPlan {
   /// Stockham's order: every pass reads one half of the line and writes the other, and the result
   /// comes out sorted.
   Complex<T>* butterflies(Complex<T>* x, Complex<T>* y) const {
+    constexpr int64_t kPiece = 1 << 18;
     int64_t stride = 1;
     for (int64_t length = m_; length > 1;) {
       const int64_t radix = next_radix(length), parts = length / radix;
+      const int64_t most = std::max<int64_t>(kPiece / (radix * radix), 1);
       for (int64_t p = 0; p < parts; ++p) {
-        if (p % 64 == 0) check_interrupt();
         const Complex<T>* from = x + stride * p;
         Complex<T>* to = y + stride * radix * p;
-        if (radix == 4) {
-          pass4(from, to, stride, parts, p);
-        } else {
-          pass(from, to, radix, stride, parts, p);
-        }
+        int64_t q = 0;
+        do {
+          const int64_t end = std::min(stride, q + most);
+          if (radix == 4) {
+            pass4(from, to, stride, parts, p, q, end);
+          } else {
+            pass(from, to, radix, stride, parts, p, q, end);
+          }
+          q = end;
+          if (q < stride) check_interrupt();
+        } while (q < stride);
+        if (p % 64 == 0) check_interrupt();
       }
       Complex<T>* const swap = x;
       x = y;
@@ -137,12 +154,13 @@ class FftPlan {
     return x;
   }
 
-  void pass4(const Complex<T>* from, Complex<T>* to, int64_t stride, int64_t parts,
-             int64_t p) const {
+  /// Columns [begin, end) of part p.
+  void pass4(const Complex<T>* from, Complex<T>* to, int64_t stride, int64_t parts, int64_t p,
+             int64_t begin, int64_t end) const {
     const Complex<T> w1 = roots_[stride * p], w2 = roots_[2 * stride * p],
                      w3 = roots_[3 * stride * p];
     const int64_t step = stride * parts;
-    for (int64_t q = 0; q < stride; ++q) {
+    for (int64_t q = begin; q < end; ++q) {
       const Complex<T> a = from[q], b = from[q + step], c = from[q + 2 * step],
                        d = from[q + 3 * step];
       const Complex<T> ac = a + c, bd = b + d, a_c = a - c, b_d = b - d;
@@ -155,11 +173,11 @@ class FftPlan {
   }
 
   void pass(const Complex<T>* from, Complex<T>* to, int64_t radix, int64_t stride, int64_t parts,
-            int64_t p) const {
+            int64_t p, int64_t begin, int64_t end) const {
     const int64_t step = stride * parts, turn = m_ / radix;
     for (int64_t k = 0; k < radix; ++k) {
       const Complex<T> w = roots_[stride * p * k % m_];
-      for (int64_t q = 0; q < stride; ++q) {
+      for (int64_t q = begin; q < end; ++q) {
         Complex<T> sum = from[q];
         for (int64_t j = 1; j < radix; ++j)
           sum = sum + from[q + j * step] * roots_[j * k % radix * turn];

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/plain_type.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/text/formatting.h"
@@ -185,6 +186,7 @@ void segment_join(KernelContext& k) {
   for (int64_t i = 0; i < count; ++i) out[i] = {0, 0};
   const auto for_each = [&](auto fn) {
     for (int64_t i = 0; i < in.num_elements(); ++i) {
+      if (i % text::kElementsALook == 0) check_interrupt();
       fn(out[ids[i / columns] * columns + i % columns], in.string_at(i));
     }
   };

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "tidemark/base/interrupt.h"
+#include "tidemark/ops/text/sink.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::cpu {
@@ -12,6 +14,7 @@ StringWriter::StringWriter(KernelContext& k, int output)
       next_(k.string_bytes(output)) {}
 
 void StringWriter::put(int64_t index, std::string_view value) {
+  if (++count_ % text::kElementsALook == 0) check_interrupt();
   refs_[index] = {static_cast<uint64_t>(next_ - base_), value.size()};
   if (!value.empty()) std::memcpy(next_, value.data(), value.size());
   next_ += value.size();
@@ -21,14 +24,13 @@ StringSink::StringSink(KernelContext& k, int output)
     : refs_(k.out<StringRef>(output)),
       base_(static_cast<char*>(k.output(output).impl()->buffer->data)),
       begin_(k.string_bytes(output)),
-      next_(begin_) {}
+      next_(begin_),
+      next_look_(begin_ + text::kCharactersALook) {}
 
-void StringSink::append(std::string_view piece) {
-  if (!piece.empty()) std::memcpy(next_, piece.data(), piece.size());
-  next_ += piece.size();
+void StringSink::look() {
+  next_look_ = next_ + text::kCharactersALook;
+  check_interrupt();
 }
-
-void StringSink::append(char c) { *next_++ = c; }
 
 char* StringSink::extend(size_t size) {
   char* at = next_;
@@ -39,6 +41,7 @@ char* StringSink::extend(size_t size) {
 void StringSink::close() {
   refs_[index_++] = {static_cast<uint64_t>(begin_ - base_), static_cast<uint64_t>(next_ - begin_)};
   begin_ = next_;
+  if (index_ % text::kElementsALook == 0) check_interrupt();
 }
 
 void own_characters(KernelContext& k, int output, const Tensor& source) {

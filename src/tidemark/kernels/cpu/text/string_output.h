@@ -4,6 +4,7 @@
 
 #include <tidemark/kernel.h>
 
+#include <cstring>
 #include <string_view>
 
 namespace tidemark::cpu {
@@ -18,15 +19,25 @@ class StringWriter {
   StringRef* refs_;
   char* base_;  // what offsets count from
   char* next_;
+  int64_t count_ = 0;
 };
 
 /// Writes the elements of a string output in order, each from pieces: what text::CharacterCount
-/// counted in the shape rule, a kernel writes with this.
+/// counted in the shape rule, a kernel writes with this. Looks now and then whether it is to stop.
 class StringSink {
  public:
   StringSink(KernelContext& k, int output);
-  void append(std::string_view piece);
-  void append(char c);
+  void append(std::string_view piece) {
+    if (!piece.empty()) std::memcpy(next_, piece.data(), piece.size());
+    next_ += piece.size();
+    if (next_ >= next_look_) [[unlikely]]
+      look();
+  }
+  void append(char c) {
+    *next_++ = c;
+    if (next_ >= next_look_) [[unlikely]]
+      look();
+  }
   /// The next `size` characters, for the caller to write.
   char* extend(size_t size);
   /// Ends an element and begins the next.
@@ -34,10 +45,12 @@ class StringSink {
   int64_t elements() const { return index_; }
 
  private:
+  void look();
   StringRef* refs_;
   char* base_;  // what offsets count from
   char* begin_;
   char* next_;
+  char* next_look_;
   int64_t index_ = 0;
 };
 

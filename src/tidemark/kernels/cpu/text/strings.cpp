@@ -3,6 +3,7 @@
 
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/text/numbers.h"
 #include "tidemark/base/text/unicode.h"
@@ -16,15 +17,25 @@ namespace {
 
 using text::Encoding;
 
+/// fn(i, element i), with a look now and then whether to stop.
+template <class Fn>
+void for_each_element(const Tensor& t, const Fn& fn) {
+  text::CharacterCount done;
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    const std::string_view s = t.string_at(i);
+    fn(i, s);
+    done.add(static_cast<int64_t>(s.size()) + 16);
+  }
+}
+
 void string_length(KernelContext& k) {
   const Tensor& in = k.input(0);
   const bool characters = k.attr("unit").as_string() == "UTF8_CHAR";
   int32_t* out = k.out<int32_t>(0);
-  for (int64_t i = 0; i < in.num_elements(); ++i) {
-    const std::string_view s = in.string_at(i);
+  for_each_element(in, [&](int64_t i, std::string_view s) {
     out[i] =
         static_cast<int32_t>(characters ? text::count_utf8(s) : static_cast<int64_t>(s.size()));
-  }
+  });
 }
 
 /// The part of `s`; false when it begins outside.
@@ -117,12 +128,11 @@ void string_strip(KernelContext& k) {
 template <class T>
 void numbers(KernelContext& k) {
   T* out = k.out<T>(0);
-  for (int64_t i = 0; i < k.input(0).num_elements(); ++i) {
-    const std::string_view s = k.input(0).string_at(i);
+  for_each_element(k.input(0), [&](int64_t i, std::string_view s) {
     if (!text::parse_number(s, out[i])) {
       k.fail("StringToNumberOp could not correctly convert string: ", s.substr(0, 100));
     }
-  }
+  });
 }
 
 void string_to_number(KernelContext& k) {
@@ -146,9 +156,9 @@ template <class Hash>
 void put_buckets(KernelContext& k, Hash hash) {
   const auto buckets = static_cast<uint64_t>(k.attr("num_buckets").as_int());
   int64_t* out = k.out<int64_t>(0);
-  for (int64_t i = 0; i < k.input(0).num_elements(); ++i) {
-    out[i] = static_cast<int64_t>(hash(k.input(0).string_at(i)) % buckets);
-  }
+  for_each_element(k.input(0), [&](int64_t i, std::string_view s) {
+    out[i] = static_cast<int64_t>(hash(s) % buckets);
+  });
 }
 
 void hash_bucket(KernelContext& k) { put_buckets(k, text::murmur_hash); }
@@ -163,9 +173,8 @@ void hash_bucket_strong(KernelContext& k) {
 void regex_full_match(KernelContext& k) {
   const auto regex = text::cached_regex(k.input(1).string_at(0));
   bool* out = k.out<bool>(0);
-  for (int64_t i = 0; i < k.input(0).num_elements(); ++i) {
-    out[i] = regex->full_match(k.input(0).string_at(i));
-  }
+  for_each_element(k.input(0),
+                   [&](int64_t i, std::string_view s) { out[i] = regex->full_match(s); });
 }
 
 void regex_replace(KernelContext& k) {
