@@ -60,12 +60,17 @@ def resident_bytes():
 def held_bytes():
     """Resident memory that is no part of a file, less what C's heap has free: how much of that it
     keeps for later depends on the order of requests, and planning under a budget moves it by
-    megabytes from call to call. Pages of files are libraries' code, which the kernel takes and
+    megabytes from call to call. Tensor memory kept for the next request goes back, too: how many
+    buffers a device's queue holds at once depends on who is given the processor, and 128 to 328 KiB
+    of slabs were seen to come with one more than before (what may be kept is bounded, and
+    test_memory holds the bound). Pages of files are libraries' code, which the kernel takes and
     brings back as it likes, as we do (TIDEMARK_IDLE_CODE). Cycles of Python's that wait for its
     collector are not held either. A thread counts alike whatever it has used of its stack: one of
     the pool gets its first piece of some work whenever the machine lets it, and 460 to 476 KiB
     were seen to become resident then."""
+    _tidemark.wait_for_devices()  # a queue that waits is memory, too
     gc.collect()
+    _tidemark.release_retained()
     _C_LIBRARY.malloc_trim(0)
     lines = _memory_lines()
     threads, of_stacks = stack_pages()
@@ -91,7 +96,6 @@ def take_samples(function, rounds, windows):
     for _ in range(windows):
         for _ in range(rounds // windows):
             function()
-        _tidemark.wait_for_devices()  # a queue that waits is memory, too
         samples.append(held_bytes())
     return samples
 
