@@ -3,6 +3,7 @@
 //   auto step = td::function([](td::Tensor x) { return td::tanh(td::square(x) * 2.f + 1.f); });
 //   td::PlanReport plan = step.plan(x);
 //   plan.peak;                  // bytes that a call takes at once, beside its arguments
+//   plan.device;                // of which device: the one of which it takes the most
 //   std::cout << plan;          // the same in words: what is alive at the peak, and who made it
 #pragma once
 
@@ -29,11 +30,11 @@ struct PlannedBuffer {
 
 struct PlannedStepInfo {
   std::string op, line;
-  int64_t load = 0;    // bytes alive on the host while it runs
+  int64_t load = 0;    // bytes alive on the plan's device while it runs
   std::string device;  // where its results lie
 };
 
-/// What a call takes of a device other than the CPU.
+/// What a call takes of a device beside the plan's.
 struct PlannedDevice {
   std::string name;
   int64_t peak = 0, lower_bound = 0, arena = 0, results = 0;
@@ -81,6 +82,7 @@ struct PlannedPythonStep {
 
 struct TIDEMARK_API PlanReport {
   std::string name;
+  std::string device;       // whose numbers these are: a call takes the most of it
   int64_t peak = 0;         // arena and results
   int64_t lower_bound = 0;  // no placement of these steps needs less
   int64_t arena = 0;
@@ -98,7 +100,7 @@ struct TIDEMARK_API PlanReport {
   int64_t repeated = 0;                // steps done again to keep within it
   double added_time = 0;               // that the budget costs, estimated, as a part of the whole
   std::vector<std::string> splits;     // what runs in pieces to keep within it, and why
-  std::vector<PlannedDevice> devices;  // beside the CPU, whose numbers these are
+  std::vector<PlannedDevice> devices;  // the others
   std::vector<PlannedCopy> copies;     // between devices, in the order in which they run
   std::vector<PlannedStepInfo> steps;  // in the order in which they run
   std::vector<PlannedBuffer> buffers;

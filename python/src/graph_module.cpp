@@ -161,14 +161,13 @@ nb::list devices_of(const std::vector<PlannedDevice>& devices) {
   return out;
 }
 
-/// [(dtype, shape, device or None), …]: tensors of which no more is known.
+/// [(dtype, shape, device), …]: tensors of which no more is known.
 std::vector<Tensor> specs_of(nb::handle specs) {
   std::vector<Tensor> out;
   for (nb::handle spec : nb::list(nb::object(nb::borrow(specs)))) {
-    const nb::object device(spec[2]);
-    out.push_back(explain::spec_of(
-        dtype_from_object(nb::object(spec[0]).ptr()), shape_of(nb::object(spec[1])),
-        device.is_none() ? Device() : Device::named(nb::cast<std::string>(device))));
+    out.push_back(explain::spec_of(dtype_from_object(nb::object(spec[0]).ptr()),
+                                   shape_of(nb::object(spec[1])),
+                                   Device::named(nb::cast<std::string>(spec[2]))));
   }
   return out;
 }
@@ -189,6 +188,7 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
       {"repeated", report.repeated}};
   for (const auto& [key, value] : numbers) out[key] = value;
   out["seconds"] = report.seconds;
+  out["device"] = report.device;
   out["over_limit"] = report.over_limit;
   out["added_time"] = report.added_time;
   out["repeat_time"] = report.repeat_time;

@@ -152,7 +152,7 @@ TEST_F(FuseUpdates, WaitForThoseWhoReadTheOldValue) {
     EXPECT_EQ(graph::effects_of(*plan.steps[i].node).writes.size(), 2u);
     EXPECT_GT(plan.steps[i].workspace, 0);
     // A program that goes on with whole gradients would need more.
-    EXPECT_LE(plan.steps[i].workspace, plan.arena_bytes);
+    EXPECT_LE(plan.steps[i].workspace, plan.host().arena_bytes);
   }
   EXPECT_LT(reads, writes);
   for (int round = 0; round < 2; ++round) {

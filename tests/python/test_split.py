@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import this_device
 from environments import needs_plans
 from random_programs import BATCHES, Program
 
@@ -24,13 +25,7 @@ def bounded(python_function, budget):
 def measured(function, *args):
     """What a warm call takes, by the ledger of what tensors asked for."""
     function(*args)
-    tf.memory.release()
-    tf.memory.reset_peak()
-    before = tf.memory.stats().tensor_bytes
-    result = function(*args)
-    taken = tf.memory.stats().tensor_peak - before
-    del result
-    return taken
+    return this_device.taken_by(function, *args)
 
 
 def whole_of(python_function, *args):

@@ -20,6 +20,11 @@ def reset_peak():
     return tf.memory.reset_peak(NAME)
 
 
+def release():
+    """Free memory kept for the next request goes back."""
+    return _tidemark.release_device(NAME)
+
+
 def live():
     """Live bytes of every device, once the work enqueued so far is done."""
     _tidemark.wait_for_devices()
@@ -30,9 +35,22 @@ def limit():
     return tf.memory.stats(NAME).limit
 
 
+def taken_by(function, *args):
+    """The bytes that tensors of a call ask for at once."""
+    release()
+    before = stats().tensor_bytes
+    reset_peak()
+    result = function(*args)
+    taken = stats().tensor_peak - before
+    del result
+    return taken
+
+
 def peak_of(plan):
     """What a run of the planned function takes of it: nothing where all ops run on the host."""
-    return plan.peak if IS_CPU else sum(d.peak for d in plan.devices if d.name == NAME)
+    if plan.device == NAME:
+        return plan.peak
+    return sum(d.peak for d in plan.devices if d.name == NAME)
 
 
 @contextlib.contextmanager

@@ -442,12 +442,13 @@ def _same(one, other):
 
 
 def _specs(trace, call):
-    """(dtype, shape, device) of what a run of the trace for this call is given; a device of None
-    leaves that open."""
+    """(dtype, shape, device) of what a run of the trace for this call is given: numbers lie on the
+    host, and a spec stands for a tensor made where ops run now."""
+    here = _tidemark.placement()
     given = [
-        (wanted.dtype, (), None)
+        (wanted.dtype, (), "cpu:0")
         if wanted.is_number
-        else (given.dtype, given.shape, getattr(leaf, "device", None))
+        else (given.dtype, given.shape, getattr(leaf, "device", here))
         for wanted, given, leaf in zip(trace.args, call.args, call.leaves, strict=True)
         if wanted.is_input
     ]

@@ -21,8 +21,8 @@ class PlannedBuffer(NamedTuple):
 
 
 class PlannedStep(NamedTuple):
-    """A step, in the order in which they run; ``load`` is what is alive on the host meanwhile,
-    ``device`` where its results lie."""
+    """A step, in the order in which they run; ``load`` is what is alive meanwhile on the plan's
+    device, ``device`` where its results lie."""
 
     op: str
     line: str
@@ -31,7 +31,7 @@ class PlannedStep(NamedTuple):
 
 
 class PlannedDevice(NamedTuple):
-    """What a call takes of a device other than the CPU; ``loads``: what is alive there, by step."""
+    """What a call takes of a device beside the plan's; ``loads``: what is alive there, by step."""
 
     name: str
     peak: int
@@ -96,7 +96,10 @@ def _device(name, peak, lower_bound, arena, results, buffers, loads):
 
 @export("tf.memory.Plan")
 class Plan:
-    """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it."""
+    """Made by ``f.plan(*args)``: peak, lower bound, what is alive at the peak and who made it.
+
+    The numbers are those of ``device``, of which a call takes the most; ``devices`` has the others.
+    """
 
     def __init__(self, name, said):
         self.name = name
@@ -184,9 +187,10 @@ class Plan:
         return self._said["text"]
 
     def __repr__(self):
+        where = f" on {self.device}" if self.devices else ""
         others = "".join(f", {d.peak:,} on {d.name}" for d in self.devices)
         return (
-            f"<tf.memory.Plan of {self.name}: peak {self.peak:,} bytes, lower bound "
+            f"<tf.memory.Plan of {self.name}: peak {self.peak:,} bytes{where}, lower bound "
             f"{self.lower_bound:,}{others}>"
         )
 

@@ -121,13 +121,6 @@ size_t num_updates(const graph::Graph& graph) {
   }));
 }
 
-/// What is split becomes steps of the CPU's.
-bool is_all_on_cpu(const graph::Graph& graph) {
-  const auto nodes = graph.nodes();
-  return std::all_of(nodes.begin(), nodes.end(),
-                     [](const auto* node) { return graph::device_of(*node).is_cpu(); });
-}
-
 }  // namespace
 
 double estimated_seconds(const plan::Lowering& lowered) {
@@ -149,7 +142,6 @@ Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
     if (is_better(fitted, best)) best = std::move(fitted);
     if (best.fits && best.added_time < kCheapEnough) return best;
   }
-  if (!is_all_on_cpu(*unfused)) return best;
   size_t combined = 0;
   for (SplitAttempt& split : find_splits(unfused, budget)) {
     const double slower = whole > 0 ? split.seconds / whole - 1 : 0;

@@ -18,7 +18,7 @@ struct Fitted {
 };
 
 /// For a graph whose sizes are known, after all passes. `unfused`: the same before fusion; null:
-/// nothing is fused otherwise or split. What lies on other devices than the CPU is not split.
+/// nothing is fused otherwise or split.
 TIDEMARK_API Fitted fit_budget(const std::shared_ptr<graph::Graph>& graph, int64_t budget,
                                const std::shared_ptr<graph::Graph>& unfused = nullptr);
 

@@ -5,6 +5,7 @@
 
 #include "tidemark/compile/rewrite.h"
 #include "tidemark/kernels/row_parts.h"
+#include "tidemark/tensor/kept_for_runs.h"
 
 namespace tidemark::compile {
 
@@ -311,15 +312,16 @@ class Splitting {
 
   Tensor held(const Tensor& t, const graph::Node& like) {
     static const auto hold = std::make_shared<const Hold>();
-    const graph::OutputInfo info{t.dtype(), t.shape()};
+    const graph::OutputInfo info{t.dtype(), t.shape(), 0, graph::device_of(like)};
     return graph::output_of(*now_.add(hold, {t}, {info}, like), 0);
   }
 
   static const OpDef& op(const char* name) { return OpRegistry::instance().get(name); }
   Tensor weight(const Tensor& like) const {
     const double share = static_cast<double>(end_ - begin_) / static_cast<double>(region_.units);
-    if (like.dtype() == DType::float64) return Tensor(share);
-    return Tensor(static_cast<float>(share));
+    const Tensor here =
+        like.dtype() == DType::float64 ? Tensor(share) : Tensor(static_cast<float>(share));
+    return kept_for_runs(here.to(like.device()));
   }
 
   const plan::Lowering& lowered_;

@@ -281,8 +281,8 @@ class Executable::Builder {
 };
 
 Executable::Executable(const graph::Graph& graph, const plan::GraphPlan& plan, bool is_bounded)
-    : need_(plan.arena_bytes), is_bounded_(is_bounded) {
-  for (const plan::DevicePlan& device : plan.devices) {
+    : need_(plan.host().arena_bytes), is_bounded_(is_bounded) {
+  for (const plan::DevicePlan& device : std::span(plan.devices).subspan(1)) {
     device_needs_.push_back(std::make_unique<ArenaNeed>(device.arena_bytes, device.device));
   }
   Builder(*this, plan).build(graph);

@@ -87,47 +87,28 @@ int64_t held_on(const graph::Graph& graph, Device device) {
 /// own counts what lives there when a run asks for its arena.
 std::optional<Overrun> overrun_of(const graph::Graph& graph, const plan::GraphPlan& plan,
                                   int64_t budget) {
-  if (budget > 0 && plan.peak > budget) return Overrun{Device(), plan.peak, budget};
   for (const plan::DevicePlan& device : plan.devices) {
-    const int64_t left = memory::stats(device.device).limit - held_on(graph, device.device);
-    if (device.peak > left && (budget <= 0 || left < budget)) {
-      return Overrun{device.device, device.peak, left, true};
+    if (!device.device.is_cpu()) {
+      const int64_t left = memory::stats(device.device).limit - held_on(graph, device.device);
+      if (device.peak > left && (budget <= 0 || left < budget)) {
+        return Overrun{device.device, device.peak, left, true};
+      }
     }
     if (budget > 0 && device.peak > budget) return Overrun{device.device, device.peak, budget};
   }
   return std::nullopt;
 }
 
-int64_t peak_on(const plan::GraphPlan& plan, Device device) {
-  if (device.is_cpu()) return plan.peak;
-  for (const plan::DevicePlan& part : plan.devices) {
-    if (part.device == device) return part.peak;
-  }
-  return 0;
-}
-
 /// All that a run takes, on whatever device.
 int64_t whole_peak(const plan::GraphPlan& plan) {
-  int64_t bytes = plan.peak;
+  int64_t bytes = 0;
   for (const plan::DevicePlan& device : plan.devices) bytes += device.peak;
   return bytes;
 }
 
-int fullest_step(const plan::GraphPlan& plan, Device device) {
-  for (const plan::DevicePlan& part : plan.devices) {
-    if (part.device != device) continue;
-    return static_cast<int>(std::max_element(part.loads.begin(), part.loads.end()) -
-                            part.loads.begin());
-  }
-  const auto at = std::max_element(
-      plan.steps.begin(), plan.steps.end(),
-      [](const plan::PlannedStep& a, const plan::PlannedStep& b) { return a.load < b.load; });
-  return static_cast<int>(at - plan.steps.begin());
-}
-
 /// The largest values alive at the peak, for a message.
 std::string alive_at_peak(const plan::GraphPlan& plan, Device device) {
-  const int step = fullest_step(plan, device);
+  const int step = plan.on(device).fullest_step();
   std::vector<const plan::PlannedValue*> alive;
   for (const plan::PlannedValue& v : plan.values) {
     const bool own = v.place != plan::Place::elsewhere && v.view_of == plan::kNone;
@@ -186,7 +167,9 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
   PlannedGraph out;
   out.graph = graph;
   out.plan = plan::plan_graph(*graph, options);
-  out.unbounded_peak = out.plan.peak;
+  for (const plan::DevicePlan& device : out.plan.devices) {
+    out.unbounded.push_back({device.device, device.peak});
+  }
   const bool is_wish = budget <= 0;  // no error where it cannot be had
   static const int64_t wished = settings::bytes(settings::kPlanBudget).value_or(0);
   if (is_wish) budget = wished;
@@ -203,8 +186,8 @@ PlannedGraph plan_within(std::shared_ptr<graph::Graph> graph, int64_t budget,
     compile::verify(*fitted.graph);
     plan::GraphPlan plan = plan::plan_graph(*fitted.graph, options);
     const bool fits = fitted.fits;
-    if (peak_on(plan, over->device) < over->peak) {
-      least = {std::move(fitted.graph), std::move(plan), out.unbounded_peak,
+    if (plan.on(over->device).peak < over->peak) {
+      least = {std::move(fitted.graph), std::move(plan), out.unbounded,
                fitted.added_time,       fitted.repeated, std::move(fitted.splits)};
     }
     if (!fits) break;  // the lowest there is: aiming lower does not help

@@ -87,8 +87,8 @@ TIDEMARK_API std::shared_ptr<graph::Graph> specialise(
 struct PlannedGraph {
   std::shared_ptr<graph::Graph> graph;
   plan::GraphPlan plan;
-  int64_t unbounded_peak = 0;
-  double added_time = 0;  // estimated, as a part of the whole
+  std::vector<std::pair<Device, int64_t>> unbounded{};  // peaks without the budget
+  double added_time = 0;                                // estimated, as a part of the whole
   int repeated = 0;
   std::vector<compile::SplitNote> splits{};
   std::string over_limit{};  // why no run can have it: the limit of a device; empty: it fits

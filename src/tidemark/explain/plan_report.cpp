@@ -3,7 +3,6 @@
 #include <tidemark/bytes.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <unordered_set>
 
@@ -25,18 +24,19 @@ std::string line_of(const graph::Node& node) {
 class Reporter {
  public:
   Reporter(const graph::Graph& graph, const plan::GraphPlan& plan, PlanReport& out)
-      : graph_(graph), plan_(plan), out_(out) {}
+      : graph_(graph), plan_(plan), main_(plan.fullest()), out_(out) {}
 
   void fill() {
-    out_.peak = plan_.peak;
-    out_.lower_bound = plan_.lower_bound;
-    out_.arena = plan_.arena_bytes;
-    out_.results = plan_.result_bytes;
-    out_.as_traced = plan_.traced_peak;
+    out_.device = main_.device.name();
+    out_.peak = main_.peak;
+    out_.lower_bound = main_.lower_bound;
+    out_.arena = main_.arena_bytes;
+    out_.results = main_.result_bytes;
+    out_.as_traced = main_.traced_peak;
     out_.seconds = plan_.seconds;
+    add_devices();
     for (size_t i = 0; i < plan_.steps.size(); ++i) add_step(static_cast<int>(i));
     for (size_t i = 0; i < plan_.values.size(); ++i) add_value(static_cast<int>(i));
-    add_devices();
     count_what_is_elsewhere();
     out_.reuses = explain_reuses(plan_);
     out_.donations = explain_donations(plan_);
@@ -46,20 +46,20 @@ class Reporter {
   void add_step(int index) {
     const plan::PlannedStep& step = plan_.steps[static_cast<size_t>(index)];
     const std::string op(graph::kind_of(*step.node)), line = line_of(*step.node);
-    out_.steps.push_back({op, line, step.load, step.device.name()});
+    const int64_t load = main_.loads[static_cast<size_t>(index)];
+    out_.steps.push_back({op, line, load, step.device.name()});
     add_copies(step, index);
     const bool has_parts = step.kind == plan::PlannedStep::Kind::special;
+    const int64_t workspace = step.workspace_device() == main_.device ? step.workspace : 0;
     if (has_parts) {
-      out_.inner = std::max(out_.inner, step.workspace + step.inner);
-    } else if (step.workspace_device().is_cpu()) {
-      out_.workspaces = std::max(out_.workspaces, step.workspace);
+      out_.inner = std::max(out_.inner, workspace + step.inner_on(main_.device));
+    } else {
+      out_.workspaces = std::max(out_.workspaces, workspace);
     }
-    if (step.inner > 0) {
-      out_.buffers.push_back({"inside " + op, line, "own", step.inner, 0, index, index, {}});
-    }
-    for (const auto& need : step.inner_on_devices) {
-      buffers_on(need.device)
-          .push_back({"inside " + op, line, "own", need.bytes, 0, index, index, {}});
+    for (const plan::DevicePlan& part : plan_.devices) {
+      const int64_t bytes = step.inner_on(part.device);
+      if (bytes == 0) continue;
+      buffers_on(part.device).push_back({"inside " + op, line, "own", bytes, 0, index, index, {}});
     }
     if (step.workspace > 0) {
       buffers_on(step.workspace_device())
@@ -95,30 +95,25 @@ class Reporter {
                            static_cast<int64_t>(from.nbytes())});
   }
 
-  PlannedDevice& on(Device device) {
-    const std::string name = device.name();
-    for (PlannedDevice& known : devices_) {
-      if (known.name == name) return known;
-    }
-    devices_.push_back({.name = name});
-    return devices_.back();
-  }
-
+  /// The plan has every device where a value lies or a workspace.
   std::vector<PlannedBuffer>& buffers_on(Device device) {
-    return device.is_cpu() ? out_.buffers : on(device).buffers;
+    if (device == main_.device) return out_.buffers;
+    const std::string name = device.name();
+    return std::find_if(out_.devices.begin(), out_.devices.end(),
+                        [&](const PlannedDevice& known) { return known.name == name; })
+        ->buffers;
   }
 
   void add_devices() {
-    for (const plan::DevicePlan& plan : plan_.devices) {
-      PlannedDevice& device = on(plan.device);
-      device.peak = plan.peak;
-      device.lower_bound = plan.lower_bound;
-      device.arena = plan.arena_bytes;
-      device.results = plan.result_bytes;
-      device.loads = plan.loads;
+    for (const plan::DevicePlan& part : plan_.devices) {
+      if (part.device == main_.device) continue;
+      out_.devices.push_back({.name = part.device.name(),
+                              .peak = part.peak,
+                              .lower_bound = part.lower_bound,
+                              .arena = part.arena_bytes,
+                              .results = part.result_bytes,
+                              .loads = part.loads});
     }
-    out_.devices.assign(std::make_move_iterator(devices_.begin()),
-                        std::make_move_iterator(devices_.end()));
   }
 
   /// The value whose buffer this one lies in.
@@ -186,8 +181,8 @@ class Reporter {
 
   const graph::Graph& graph_;
   const plan::GraphPlan& plan_;
+  const plan::DevicePlan& main_;  // of which a run takes the most
   PlanReport& out_;
-  std::deque<PlannedDevice> devices_;
   std::map<int, size_t> buffers_;  // by the value that owns it: its place among its device's
 };
 
@@ -223,7 +218,6 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
   out.name = std::move(name);
   const exec::PlannedGraph planned = exec::plan_within(graph, budget, unfused, program.donated());
   out.budget = budget;
-  out.unbounded_peak = planned.unbounded_peak;
   out.over_limit = planned.over_limit;
   out.repeated = planned.repeated;
   out.added_time = planned.added_time;
@@ -234,6 +228,9 @@ PlanReport plan_report(const exec::Program& program, std::span<const Tensor> inp
                            message("needed again by ", step.kept_for)});
   }
   Reporter(*planned.graph, planned.plan, out).fill();
+  for (const auto& [device, peak] : planned.unbounded) {
+    if (device == planned.plan.fullest().device) out.unbounded_peak = peak;
+  }
   out.python_steps = python_steps(*planned.graph);
   return out;
 }

@@ -137,6 +137,7 @@ void add_timeline(std::string& out, const std::vector<int64_t>& loads, int64_t m
 
 void add_devices(std::string& out, const PlanReport& plan) {
   for (const PlannedDevice& device : plan.devices) {
+    if (device.peak == 0) continue;
     out += message("on ", device.name, ": peak ", format_bytes(device.peak), ", lower bound ",
                    format_bytes(device.lower_bound), "\n");
     row(out, "arena", device.arena, "one block for all that does not outlive the call");
@@ -258,7 +259,7 @@ std::string PlanReport::to_string() const {
   if (devices.empty()) {
     out += message(", lower bound ", format_bytes(lower_bound), " (+", percent(gap()), ")\n");
   } else {
-    out += " on cpu:0";
+    out += " on " + device;
     for (const PlannedDevice& d : devices)
       out += message(", ", format_bytes(d.peak), " on ", d.name);
     out += "\n";
@@ -280,12 +281,10 @@ std::string PlanReport::to_string() const {
     for (const std::string& split : splits) out += wrapped(split);
     out += message("  about ", percent(added_time), " more time\n");
   }
-  if (peak > 0 || devices.empty()) {
-    add_peak(out, *this, peak_step(), buffers);
-    std::vector<int64_t> loads;
-    for (const PlannedStepInfo& step : steps) loads.push_back(step.load);
-    add_timeline(out, loads, lower_bound);
-  }
+  add_peak(out, *this, peak_step(), buffers);
+  std::vector<int64_t> loads;
+  for (const PlannedStepInfo& step : steps) loads.push_back(step.load);
+  add_timeline(out, loads, lower_bound);
   add_devices(out, *this);
   add_donations(out, *this);
   add_repeats(out, *this);

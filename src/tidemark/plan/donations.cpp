@@ -54,7 +54,6 @@ class Donations {
   }
 
   void take_off_loads() {
-    take_off_host_loads(saved_on(Device()));
     for (DevicePlan& device : plan_.devices) {
       const std::vector<int64_t> saved = saved_on(device.device);
       device.lower_bound = device.outside = 0;
@@ -80,19 +79,6 @@ class Donations {
       saved[static_cast<size_t>(from)] += bytes;
     }
     return saved;
-  }
-
-  void take_off_host_loads(const std::vector<int64_t>& saved) {
-    int64_t now = 0;
-    plan_.lower_bound = plan_.outside = 0;
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      now += saved[i];
-      PlannedStep& step = plan_.steps[i];
-      step.load -= now;
-      step.outside -= now;
-      plan_.lower_bound = std::max(plan_.lower_bound, step.load);
-      plan_.outside = std::max(plan_.outside, step.outside);
-    }
   }
 
   const PlannedValue& value(int index) const { return plan_.values[static_cast<size_t>(index)]; }

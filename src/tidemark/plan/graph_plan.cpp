@@ -50,8 +50,12 @@ class Placing {
     check_reads();
   }
 
-  /// The most that is alive on the host at one time.
-  int64_t host_load() const { return highest(loads_on(0).all); }
+  /// The most that is alive at one time, by device.
+  std::vector<int64_t> peaks() const {
+    std::vector<int64_t> peaks;
+    for (size_t d = 0; d < devices_.size(); ++d) peaks.push_back(highest(loads_on(d).all));
+    return peaks;
+  }
 
   void fill(GraphPlan& plan) const {
     plan.values = lowered_.values;
@@ -64,7 +68,8 @@ class Placing {
       if (step.workspace > 0) step.workspace_offset = offsets_[lifetimes_.workspace_of_op[op]];
       plan.steps.push_back(step);
     }
-    for (size_t d = 0; d < devices_.size(); ++d) fill_device(plan, d);
+    plan.devices.resize(devices_.size());
+    for (size_t d = 0; d < devices_.size(); ++d) fill(plan.devices[d], d);
   }
 
  private:
@@ -211,20 +216,8 @@ class Placing {
     return loads.empty() ? 0 : std::max<int64_t>(0, *std::max_element(loads.begin(), loads.end()));
   }
 
-  void fill_device(GraphPlan& plan, size_t device) const {
+  void fill(DevicePlan& out, size_t device) const {
     Loads loads = loads_on(device);
-    if (device == 0) {
-      plan.arena_bytes = arena_bytes_[0];
-      plan.result_bytes = loads.results;
-      plan.lower_bound = highest(loads.all);
-      plan.outside = highest(loads.outside);
-      for (size_t i = 0; i < order_.size(); ++i) {
-        plan.steps[i].load = loads.all[i];
-        plan.steps[i].outside = loads.outside[i];
-      }
-      return;
-    }
-    DevicePlan& out = plan.devices.emplace_back();
     out.device = devices_[device];
     out.arena_bytes = arena_bytes_[device];
     out.result_bytes = loads.results;
@@ -244,11 +237,16 @@ class Placing {
   std::vector<int64_t> arena_bytes_;  // by device
 };
 
-/// On the host, in the order of the program.
-int64_t traced_peak_here(const Lowering& lowered) {
+/// What the order of the program takes of each device.
+void fill_traced_peaks(const Lowering& lowered, int64_t all, std::vector<DevicePlan>& devices) {
+  if (devices.size() == 1) {
+    devices[0].traced_peak = all;
+    return;
+  }
   std::vector<int> as_traced(lowered.steps.size());
   std::iota(as_traced.begin(), as_traced.end(), 0);
-  return Placing(lowered, as_traced, 0).host_load();
+  const std::vector<int64_t> peaks = Placing(lowered, as_traced, 0).peaks();
+  for (size_t d = 0; d < devices.size(); ++d) devices[d].traced_peak = peaks[d];
 }
 
 }  // namespace
@@ -258,6 +256,26 @@ int64_t PlannedStep::inner_on(Device where) const {
   int64_t bytes = 0;
   for (const auto& need : inner_on_devices) bytes += need.device == where ? need.bytes : 0;
   return bytes;
+}
+
+int DevicePlan::fullest_step() const {
+  const auto highest = std::max_element(loads.begin(), loads.end());
+  return loads.empty() ? kNone : static_cast<int>(highest - loads.begin());
+}
+
+DevicePlan GraphPlan::on(Device device) const {
+  const auto known = std::find_if(devices.begin(), devices.end(),
+                                  [&](const DevicePlan& part) { return part.device == device; });
+  if (known != devices.end()) return *known;
+  DevicePlan nothing;
+  nothing.device = device;
+  return nothing;
+}
+
+const DevicePlan& GraphPlan::fullest() const {
+  return *std::max_element(
+      devices.begin(), devices.end(),
+      [](const DevicePlan& a, const DevicePlan& b) { return a.peak < b.peak; });
 }
 
 int GraphPlan::root_of(int value) const {
@@ -299,13 +317,12 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   const OrderResult order = find_order(lowered.problem, {.seconds = most / 2});
   const double left = std::max(0.0, most - (now() - start));
   Placing(lowered, order.order, left).fill(plan);
-  plan.traced_peak = plan.devices.empty() ? order.given_peak : traced_peak_here(lowered);
+  fill_traced_peaks(lowered, order.given_peak, plan.devices);
   plan.first_values.assign(lowered.first_value.begin(), lowered.first_value.end());
   std::sort(plan.first_values.begin(), plan.first_values.end());
   for (const Tensor& t : graph.inputs()) plan.input_values.push_back(lowered.value_of(t));
   for (const Tensor& t : graph.outputs()) plan.output_values.push_back(lowered.value_of(t));
   find_donations(plan, options.donated);
-  plan.peak = plan.arena_bytes + plan.outside;
   for (DevicePlan& device : plan.devices) device.peak = device.arena_bytes + device.outside;
   plan.seconds = now() - start;
   return plan;

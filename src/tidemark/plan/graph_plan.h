@@ -1,9 +1,10 @@
 // A graph whose sizes are known, planned: the order of its steps and where every byte lies.
 //
 //   plan::GraphPlan plan = plan::plan_graph(*graph);
-//   plan.arena_bytes;      // one block for everything that does not outlive the run
-//   plan.peak;             // the most that a run needs at once, results included
-//   plan.lower_bound;      // no placement of this order needs less
+//   plan.host().arena_bytes;  // one block for everything that does not outlive the run
+//   plan.host().peak;         // the most that a run needs at once, results included
+//   plan.host().lower_bound;  // no placement of this order needs less
+//   plan.devices;             // the same for each device that the graph meets
 //
 // Nothing runs and nothing is allocated: a plan for a machine of any size can be made on any other.
 #pragma once
@@ -55,8 +56,6 @@ struct PlannedStep {
   int64_t workspace_offset = 0;
   int64_t inner = 0;  ///< bytes outside the arena that a branch or a loop takes while it runs
   std::vector<graph::InnerNeed::OnDevice> inner_on_devices;  ///< the same elsewhere
-  int64_t load = 0;     ///< bytes alive while it runs, workspace and inner bytes included
-  int64_t outside = 0;  ///< of those, what does not lie in the arena
 
   /// The arena that a branch or a loop is lent is the host's: on devices it takes its own.
   Device workspace_device() const { return kind == Kind::queued ? device : Device(); }
@@ -84,32 +83,31 @@ struct Donation {
   int last_read = kNone;  ///< the last step that needs it; kNone: no step does
 };
 
-/// What a run takes of a device other than the CPU.
+/// What a run takes of one device.
 struct DevicePlan {
   Device device;
-  int64_t arena_bytes = 0;
-  int64_t result_bytes = 0;
-  int64_t outside = 0;
-  int64_t peak = 0;
-  int64_t lower_bound = 0;
-  std::vector<int64_t> loads;     ///< by step: bytes alive while it runs
-  std::vector<int64_t> outsides;  ///< of those, what does not lie in the arena
-};
-
-/// The numbers of the plan itself are the CPU's.
-struct GraphPlan {
-  std::vector<PlannedStep> steps;    ///< in the order in which they run
-  std::vector<PlannedValue> values;  ///< those of the inputs first
-  std::vector<int> input_values;     ///< the value of each input of the graph
-  std::vector<int> output_values;    ///< the value of each output; kNone: a constant
   int64_t arena_bytes = 0;
   int64_t result_bytes = 0;
   int64_t outside = 0;      ///< the most that lies outside the arena at one time
   int64_t peak = 0;         ///< arena and what lies outside: a run takes this much, to the byte
   int64_t lower_bound = 0;  ///< the largest load of any step
   int64_t traced_peak = 0;  ///< the largest load in the order of the program
-  std::vector<DevicePlan> devices;  ///< one for each where a value lies that the plan places
-  double seconds = 0;               ///< spent on planning
+  /// By step: bytes alive there while it runs, its workspace and inner bytes included.
+  std::vector<int64_t> loads;
+  std::vector<int64_t> outsides;  ///< of those, what does not lie in the arena
+
+  /// The first step with the highest load; kNone: there are no steps.
+  int fullest_step() const;
+};
+
+struct GraphPlan {
+  std::vector<PlannedStep> steps;    ///< in the order in which they run
+  std::vector<PlannedValue> values;  ///< those of the inputs first
+  std::vector<int> input_values;     ///< the value of each input of the graph
+  std::vector<int> output_values;    ///< the value of each output; kNone: a constant
+  /// The CPU first, then each device where a value lies that the plan places.
+  std::vector<DevicePlan> devices = std::vector<DevicePlan>(1);
+  double seconds = 0;  ///< spent on planning
   std::vector<Donation> donations;
 
   /// The value that stands for the tensor; kNone: it holds elements itself.
@@ -118,6 +116,11 @@ struct GraphPlan {
   int root_of(int value) const;
   /// Where the value lies.
   Device device_of(int value) const;
+  const DevicePlan& host() const { return devices.front(); }
+  /// Of a device that the graph does not meet: the nothing that it takes there.
+  DevicePlan on(Device device) const;
+  /// The one of which a run takes the most; the CPU where no other takes more.
+  const DevicePlan& fullest() const;
   std::vector<std::pair<const graph::Node*, int>> first_values;  // sorted by node
 };
 

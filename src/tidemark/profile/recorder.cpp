@@ -217,7 +217,7 @@ std::string Recorder::describe(const exec::PlannedGraph& planned) {
                    [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   if (order.size() > kMostPlannedBuffers) order.resize(kMostPlannedBuffers);
   const char* name = memory::thread_context.run_name;
-  const plan::GraphPlan& plan = planned.plan;
+  const plan::DevicePlan& plan = planned.plan.host();
   const memory::Site* site = memory::thread_context.site;
   std::lock_guard hold(lock_);
   if (!is_on_) return "";

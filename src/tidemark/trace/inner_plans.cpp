@@ -56,10 +56,10 @@ Part plan_part(const exec::Program& program, std::span<const Tensor> inputs) {
     const auto graph = exec::specialise(program, inputs);
     if (!graph) return part;
     const plan::GraphPlan plan = plan::plan_graph(*graph, {.donated = program.donated()});
-    part.arena = plan.arena_bytes;
-    part.outside = plan.outside;
-    part.results = plan.result_bytes;
-    for (const plan::DevicePlan& device : plan.devices) {
+    part.arena = plan.host().arena_bytes;
+    part.outside = plan.host().outside;
+    part.results = plan.host().result_bytes;
+    for (const plan::DevicePlan& device : std::span(plan.devices).subspan(1)) {
       part.on_devices.push_back({device.device, device.peak});
     }
     part.outputs.assign(graph->outputs().begin(), graph->outputs().end());

@@ -108,10 +108,10 @@ TEST_F(PlannedOnDevice, GivesTheBitsOfTheCpu) {
 TEST_F(PlannedOnDevice, PeakIsWhatThePlanSays) {
   const auto program = program_of(here_, layers);
   const plan::GraphPlan plan = plan_of(*program, there_);
-  ASSERT_EQ(plan.devices.size(), 1u);
-  const plan::DevicePlan& device = plan.devices[0];
+  ASSERT_EQ(plan.devices.size(), 2u);
+  const plan::DevicePlan& device = plan.fullest();
   EXPECT_EQ(device.device, emulated());
-  EXPECT_EQ(plan.arena_bytes, 0) << "all of it is on the device";
+  EXPECT_EQ(plan.host().arena_bytes, 0) << "all of it is on the device";
   EXPECT_GE(device.peak, device.lower_bound);
   EXPECT_EQ(device.peak, device.arena_bytes + device.outside);
   for (int i = 0; i < 2; ++i) run(*program, there_);
@@ -333,12 +333,13 @@ TEST_F(PlannedOnDevice, APlanThatDoesNotFitIsRefusedBeforeItRuns) {
   }
   EXPECT_NO_THROW(run(*program, here)) << "the CPU has room";
   const PlanReport asked = explain::plan_report(*program, there, "f");  // what it would need
-  EXPECT_GT(asked.devices[0].peak, MiB(2));
+  EXPECT_EQ(asked.device, "emulated:0");
+  EXPECT_GT(asked.peak, MiB(2));
   EXPECT_NE(asked.over_limit.find("limit of emulated:0 leaves"), std::string::npos);
   EXPECT_NE(asked.to_string().find("no run can have it"), std::string::npos);
   memory::set_limit(old, emulated());
   // 8 MiB are there, 2 of them taken: steps are done twice, and the bits are the same.
-  EXPECT_GT(plan_of(*program, there).devices[0].peak, MiB(6));
+  EXPECT_GT(plan_of(*program, there).on(emulated()).peak, MiB(6));
   EXPECT_GT(explain::plan_report(*program, there, "f").repeated, 0);
   expect_same_bits(run(*program, there)[0], code(here)[0]);
 }
