@@ -4,17 +4,12 @@
 //   fuzz_checkpoints [files] [seed]
 #include <tidemark/create.h>
 #include <tidemark/memory.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <random>
 
+#include "damaged_files.h"
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/bundle_reader.h"
@@ -26,16 +21,7 @@
 namespace {
 
 using namespace tidemark;
-using Random = std::mt19937_64;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put_file(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<long>(bytes.size()));
-}
+using fuzz::Random;
 
 std::string part(int64_t start, int64_t length) {
   io::BytesSink extent, slice;
@@ -43,26 +29,6 @@ std::string part(int64_t start, int64_t length) {
   put_varint_field(extent, io::bundle::kLength, static_cast<uint64_t>(length));
   put_bytes_field(slice, io::bundle::kExtent, extent.bytes);
   return slice.bytes;
-}
-
-void change(std::string& bytes, Random& random) {
-  const size_t at = bytes.empty() ? 0 : random() % bytes.size();
-  switch (random() % 5) {
-    case 0:
-      if (!bytes.empty()) bytes[at] ^= static_cast<char>(1 << random() % 8);
-      break;
-    case 1:
-      if (!bytes.empty()) bytes[at] = static_cast<char>(random());
-      break;
-    case 2:
-      if (!bytes.empty()) bytes[at] = static_cast<char>(random() % 2 ? 0x7f : 0xff);
-      break;
-    case 3:
-      bytes.erase(at, 1 + random() % 4);
-      break;
-    default:
-      bytes.insert(at, std::string(1 + random() % 9, static_cast<char>(random())));
-  }
 }
 
 std::string some_objects() {
@@ -74,12 +40,11 @@ std::string some_objects() {
 }
 
 void read_changed_objects(std::string objects, Random& random) {
-  for (auto n = 1 + random() % 4; n > 0; --n) change(objects, random);
-  try {
+  fuzz::damage_often(objects, random);
+  fuzz::ends_well([&] {
     (void)io::read_object_graph(objects);
-  } catch (const Error& error) {
-    if (*error.what() == '\0') std::abort();
-  }
+    return true;
+  });
 }
 
 /// The entries of a checkpoint with numbers, texts, objects and a tensor in two parts.
@@ -127,47 +92,40 @@ void change_block(std::string& index, size_t block_bytes, Random& random) {
   std::memcpy(index.data() + block_bytes, &sum, sizeof(sum));
 }
 
+bool read_entry(const io::BundleReader& reader, const std::string& key) {
+  reader.verify(key);
+  const Tensor value = reader.read(key);
+  if (value.to_string().empty() && value.num_elements() > 0) std::abort();
+  if (key == io::kObjectGraphKey && value.dtype() == DType::string && value.num_elements() == 1) {
+    (void)io::read_object_graph(value.string_at(0));
+  }
+  return true;
+}
+
 bool read_everything(const std::string& prefix) {
-  try {
+  return fuzz::ends_well([&] {
     const io::BundleReader reader(prefix);
     bool all = true;
     for (const auto& [key, entry] : reader.entries()) {
-      try {
-        reader.verify(key);
-        const Tensor value = reader.read(key);
-        if (value.to_string().empty() && value.num_elements() > 0) std::abort();
-        if (key == io::kObjectGraphKey && value.dtype() == DType::string &&
-            value.num_elements() == 1) {
-          (void)io::read_object_graph(value.string_at(0));
-        }
-      } catch (const Error& error) {
-        if (*error.what() == '\0') std::abort();
-        all = false;
-      }
+      if (!fuzz::ends_well([&] { return read_entry(reader, key); })) all = false;
     }
     return all;
-  } catch (const Error& error) {
-    if (*error.what() == '\0') std::abort();
-    return false;
-  }
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t files = argc > 1 ? std::atoll(argv[1]) : 20000;
-  Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  const std::filesystem::path in_memory = "/dev/shm";  // many small files, none worth a disk
-  const std::filesystem::path place =
-      ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : std::filesystem::temp_directory_path();
-  const std::filesystem::path folder = place / ("fuzz_checkpoints_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  const std::string prefix = (folder / "model").string();
+  const fuzz::Extent extent(argc, argv, 20000);
+  Random random(extent.seed);
+  const fuzz::ScratchFolder folder("fuzz_checkpoints");
+  const std::string prefix = folder.file("model");
   const std::string objects = some_objects();
   const auto entries = save(prefix, objects);
   write_index(prefix, entries);
-  const std::string index = read_file(prefix + ".index");
-  const std::string data_path = io::bundle::shard_path(prefix, 0, 1), data = read_file(data_path);
+  const std::string index = fuzz::read_bytes(prefix + ".index");
+  const std::string data_path = io::bundle::shard_path(prefix, 0, 1),
+                    data = fuzz::read_bytes(data_path);
   // Behind it lie a compression byte that is zero and the checksum of both.
   size_t block_bytes = 0;
   for (size_t i = 1; i + 4 < index.size() && block_bytes == 0; ++i) {
@@ -177,38 +135,36 @@ int main(int argc, char** argv) {
   }
   memory::set_limit(int64_t{256} << 20);
   if (block_bytes == 0 || !read_everything(prefix)) std::abort();
-  int64_t read = 1;
-  for (int64_t i = 0; i < files; ++i) {
+  long long read = 1;
+  for (int64_t i = 0; i < extent.files; ++i) {
     std::string bytes = index;
     switch (random() % 4) {
       case 0: {
         auto changed = entries;
         for (auto n = 1 + random() % 3; n > 0; --n) {
           auto at = std::next(changed.begin(), static_cast<long>(random() % changed.size()));
-          change(at->second, random);
+          fuzz::damage(at->second, random);
         }
         write_index(prefix, changed);
         break;
       }
       case 1:
         for (auto n = 1 + random() % 3; n > 0; --n) change_block(bytes, block_bytes, random);
-        put_file(prefix + ".index", bytes);
+        fuzz::put_bytes(prefix + ".index", bytes);
         break;
       case 2:
-        change(bytes, random);
-        put_file(prefix + ".index", bytes);
+        fuzz::damage(bytes, random);
+        fuzz::put_bytes(prefix + ".index", bytes);
         break;
       default:
-        put_file(prefix + ".index", index);
+        fuzz::put_bytes(prefix + ".index", index);
     }
     std::string damaged = data;
-    if (random() % 3 == 0) change(damaged, random);
-    put_file(data_path, damaged);
+    if (random() % 3 == 0) fuzz::damage(damaged, random);
+    fuzz::put_bytes(data_path, damaged);
     read += read_everything(prefix) ? 1 : 0;
     read_changed_objects(objects, random);
   }
-  std::filesystem::remove_all(folder);
-  std::printf("%lld files: %lld read\n", static_cast<long long>(files),
-              static_cast<long long>(read));
+  std::printf("%lld files: %lld read\n", static_cast<long long>(extent.files), read);
   return 0;
 }

@@ -6,17 +6,16 @@
 #include <tidemark/memory.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <random>
 
+#include "damaged_files.h"
 #include "tidemark/io/safetensors/file.h"
 
 namespace {
 
 using namespace tidemark;
 using namespace tidemark::io::safetensors;
-using Random = std::mt19937_64;
+using fuzz::Random;
 
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 
@@ -52,21 +51,10 @@ void change_number(std::string& header, Random& random) {
   header.replace(at, end - at, some_number(random));
 }
 
+/// Any damage, or a character that means something in JSON.
 void change_byte(std::string& bytes, Random& random) {
-  const size_t at = random() % bytes.size();
-  switch (random() % 4) {
-    case 0:
-      bytes[at] ^= static_cast<char>(1 << random() % 8);
-      break;
-    case 1:
-      bytes[at] = "{}[]\",:\\u0"[random() % 10];
-      break;
-    case 2:
-      bytes.erase(at, 1 + random() % 8);
-      break;
-    default:
-      bytes.insert(at, bytes.substr(random() % bytes.size(), 1 + random() % 40));
-  }
+  if (random() % 4) return fuzz::damage(bytes, random);
+  bytes[random() % bytes.size()] = "{}[]\",:\\u0"[random() % 10];
 }
 
 std::string changed(const std::string& whole, Random& random) {
@@ -86,7 +74,7 @@ std::string changed(const std::string& whole, Random& random) {
 }
 
 bool read_everything(std::string_view bytes) {
-  try {
+  return fuzz::ends_well([&] {
     const File file(bytes);
     for (const auto& [name, entry] : file.entries()) {
       if (entry.type->dtype == DType::invalid) continue;
@@ -94,26 +82,23 @@ bool read_everything(std::string_view bytes) {
       if (value.nbytes() > bytes.size() || value.to_string().empty()) std::abort();
     }
     return true;
-  } catch (const Error& error) {
-    if (*error.what() == '\0') std::abort();
-    return false;
-  }
+  });
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  const long files = count > 1 ? std::atol(words[1]) : 100000;
-  Random random(count > 2 ? std::strtoul(words[2], nullptr, 10) : 1);
+  const fuzz::Extent extent(count, words, 100000);
+  Random random(extent.seed);
   const std::string whole = small_file();
   memory::set_limit(int64_t{64} << 20);
   if (!read_everything(whole)) std::abort();
-  long read = 0;
-  for (long i = 0; i < files; ++i) {
+  long long read = 0;
+  for (int64_t i = 0; i < extent.files; ++i) {
     std::string bytes = random() % 4 ? changed(whole, random) : whole;
     if (bytes.size() == whole.size()) change_byte(bytes, random);
     read += read_everything(bytes) ? 1 : 0;
   }
-  std::printf("%ld files: %ld read\n", files, read);
+  std::printf("%lld files: %lld read\n", static_cast<long long>(extent.files), read);
   return 0;
 }

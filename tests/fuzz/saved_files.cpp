@@ -5,17 +5,12 @@
 #include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/memory.h>
-#include <tidemark/saved_model.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
 
+#include "damaged_files.h"
+#include "run_model.h"
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/model_format.h"
 #include "tidemark/io/model_writer.h"
@@ -55,32 +50,6 @@ void save(const std::string& folder) {
   writer.write(folder);
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void change(std::string& bytes, std::mt19937_64& random, size_t from, size_t to) {
-  if (from >= to) return;
-  const size_t at = from + random() % (to - from);
-  switch (random() % 5) {
-    case 0:
-      bytes[at] ^= static_cast<char>(1 << random() % 8);
-      break;
-    case 1:
-      bytes[at] = static_cast<char>(random());
-      break;
-    case 2:
-      bytes[at] = static_cast<char>(random() % 2 ? 0x7f : 0xff);
-      break;
-    case 3:
-      bytes.erase(at, 1 + random() % 4);
-      break;
-    default:
-      bytes.insert(at, std::string(1 + random() % 4, static_cast<char>(random())));
-  }
-}
-
 /// Makes the checksums right again, as an attacker would.
 void sign(std::string& bytes, size_t index_bytes) {
   if (bytes.size() < kHead + index_bytes) return;
@@ -91,7 +60,7 @@ void sign(std::string& bytes, size_t index_bytes) {
   std::memcpy(bytes.data() + kFileBytesAt, &size, sizeof(size));
 }
 
-std::string damaged(const std::string& whole, std::mt19937_64& random) {
+std::string damaged(const std::string& whole, fuzz::Random& random) {
   std::string bytes = whole;
   if (random() % 8 == 0) return bytes.substr(0, random() % bytes.size());
   uint64_t index_bytes = 0;
@@ -99,57 +68,35 @@ std::string damaged(const std::string& whole, std::mt19937_64& random) {
   const bool knows_checksums = random() % 4 != 0;
   const size_t before = bytes.size();
   for (auto n = 1 + random() % 3; n > 0; --n) {
-    change(bytes, random, knows_checksums ? kHead : 0,
-           knows_checksums ? kHead + index_bytes : bytes.size());
+    fuzz::damage(bytes, random, knows_checksums ? kHead : 0,
+                 knows_checksums ? kHead + index_bytes : bytes.size());
   }
   if (knows_checksums) sign(bytes, index_bytes + bytes.size() - before);
   return bytes;
 }
 
-bool load_and_run(const std::string& folder) {
-  try {
-    const SavedModel model = load_model(folder);
-    for (const SignatureSpec& signature : model.signatures()) {
-      std::vector<Tensor> inputs;
-      for (const TensorSpec& spec : signature.inputs) {
-        Shape shape = spec.shape.has_rank() ? spec.shape : Shape{2};
-        for (int i = 0; i < shape.rank(); ++i) {
-          if (shape[i] < 0) shape[i] = 2;
-          if (shape[i] > 64) return true;
-        }
-        inputs.push_back(zeros(shape, spec.dtype));
-      }
-      (void)model.run(signature, inputs);
-    }
-    return true;
-  } catch (const Error& error) {
-    if (*error.what() == '\0') std::abort();
-    return false;
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t files = argc > 1 ? std::atoll(argv[1]) : 20000;
-  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  const std::filesystem::path in_memory = "/dev/shm";  // many small files, none worth a disk
-  const std::filesystem::path place =
-      ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : std::filesystem::temp_directory_path();
-  const std::string folder = (place / ("fuzz_saved_" + std::to_string(::getpid()))).string();
-  save(folder);
-  const std::string path = folder + "/" + std::string(io::kModelFileName);
-  const std::string whole = read_file(path);
+  const fuzz::Extent extent(argc, argv, 20000);
+  fuzz::Random random(extent.seed);
+  const fuzz::ScratchFolder folder("fuzz_saved");
+  save(folder.path());
+  const std::string path = folder.file(std::string(io::kModelFileName));
+  const std::string whole = fuzz::read_bytes(path);
   memory::set_limit(int64_t{256} << 20);
-  int64_t loaded = load_and_run(folder) ? 1 : 0;
-  if (!loaded) std::abort();
-  for (int64_t i = 0; i < files; ++i) {
-    const std::string bytes = damaged(whole, random);
-    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<long>(bytes.size()));
-    loaded += load_and_run(folder) ? 1 : 0;
+  const auto loads = [&] {
+    return fuzz::ends_well([&] {
+      fuzz::load_and_run(folder.path(), std::chrono::seconds(5));
+      return true;
+    });
+  };
+  if (!loads()) std::abort();
+  long long loaded = 1;
+  for (int64_t i = 0; i < extent.files; ++i) {
+    fuzz::put_bytes(path, damaged(whole, random));
+    loaded += loads() ? 1 : 0;
   }
-  std::filesystem::remove_all(folder);
-  std::printf("%lld files: %lld loaded\n", static_cast<long long>(files),
-              static_cast<long long>(loaded));
+  std::printf("%lld files: %lld loaded\n", static_cast<long long>(extent.files), loaded);
   return 0;
 }

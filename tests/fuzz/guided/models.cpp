@@ -1,13 +1,10 @@
 // Saved models. Checksums are made right, as somebody who made the file would.
-#include <tidemark/create.h>
-#include <tidemark/saved_model.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include "../run_model.h"
 #include "targets.h"
-#include "tidemark/base/interrupt.h"
 #include "tidemark/base/text/crc32c.h"
 #include "tidemark/io/model_format.h"
 
@@ -36,29 +33,10 @@ std::string with_checksum(std::string bytes) {
   return bytes;
 }
 
-/// False: it is more than a model of this size should be asked.
-bool make_inputs(const SignatureSpec& signature, std::vector<Tensor>& inputs) {
-  for (const TensorSpec& spec : signature.inputs) {
-    Shape shape = spec.shape.has_rank() ? spec.shape : Shape{2};
-    for (int i = 0; i < shape.rank(); ++i) {
-      if (shape[i] < 0) shape[i] = 2;
-      if (shape[i] > 64) return false;
-    }
-    inputs.push_back(zeros(shape, spec.dtype));
-  }
-  return true;
-}
-
 void take(std::string_view bytes) {
   write_file(path(), with_checksum(std::string(bytes)));
-  const Interrupt soon{.deadline = Interrupt::Clock::now() + std::chrono::seconds(2)};
-  const InterruptScope bounded(soon);
   try {
-    const SavedModel model = load_model(folder());
-    for (const SignatureSpec& signature : model.signatures()) {
-      std::vector<Tensor> inputs;
-      if (make_inputs(signature, inputs)) (void)model.run(signature, inputs);
-    }
+    load_and_run(folder(), std::chrono::seconds(2));
   } catch (const Error& error) {
     if (*error.what() == '\0') found("an error without words");
   }
