@@ -64,47 +64,27 @@ void pool_run(KernelContext& k) {
            [&](int64_t r) { row(s, r, k.in<void>(0), k.out<void>(0)); });
 }
 
-/// Calls each(image, output element, input element in its image) for every window and channel. One
-/// image and block of channels after the other on one thread, so that sums do not meet.
-template <class Each>
-void for_each_greatest(const ConvolutionSizes& whole, const PoolingLoops& loops, const void* x,
-                       const void* y, Each each) {
-  const int64_t blocks = (whole.out_channels + kChannels - 1) / kChannels;
-  parallel_for(whole.batch * blocks, 1, [&](int64_t begin, int64_t end) {
-    int64_t pixels[kPositions * kChannels];
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t image = i / blocks, first = i % blocks * kChannels;
-      const int64_t last = std::min(whole.out_channels, first + kChannels), width = last - first;
-      const int64_t rows = whole.out[0] * whole.out[1];
-      for (int64_t r = image * rows; r < (image + 1) * rows; ++r) {
-        for (int64_t at = 0; at < whole.out[2]; at += kPositions) {
-          // A part of the row: the windows from `at` on.
-          ConvolutionSizes s = whole;
-          s.out[2] = std::min(kPositions, whole.out[2] - at);
-          s.before[2] = whole.before[2] - at * whole.stride[2];
-          const int64_t skipped = (r * whole.out[2] + at) - r * s.out[2];
-          const char* shifted =
-              static_cast<const char*>(y) + skipped * whole.out_channels * each.element_bytes;
-          loops.arg_max(s, r, x, shifted, first, last, pixels);
-          for (int64_t p = 0; p < s.out[2] * width; ++p) {
-            if (pixels[p] < 0) continue;
-            const int64_t channel = first + p % width;
-            each(image, (r * whole.out[2] + at + p / width) * whole.out_channels + channel,
-                 pixels[p] * whole.out_channels + channel);
-          }
-        }
-      }
+/// Writes where in its image each window's greatest element lies, for one row of windows and a
+/// block of channels from `first` on; 0 for windows that have none. `base` is added to every place.
+void write_places(const ConvolutionSizes& whole, const PoolingLoops& loops, const void* x,
+                  const char* y, int64_t element_bytes, int64_t row, int64_t first, int64_t base,
+                  int64_t* out) {
+  const int64_t channels = whole.out_channels;
+  const int64_t last = std::min(channels, first + kChannels), width = last - first;
+  int64_t pixels[kPositions * kChannels];
+  for (int64_t at = 0; at < whole.out[2]; at += kPositions) {
+    // A part of the row: the windows from `at` on.
+    ConvolutionSizes s = whole;
+    s.out[2] = std::min(kPositions, whole.out[2] - at);
+    s.before[2] = whole.before[2] - at * whole.stride[2];
+    const int64_t start = row * whole.out[2] + at, skipped = start - row * s.out[2];
+    loops.arg_max(s, row, x, y + skipped * channels * element_bytes, first, last, pixels);
+    for (int64_t p = 0; p < s.out[2] * width; ++p) {
+      const int64_t channel = first + p % width;
+      out[(start + p / width) * channels + channel] =
+          pixels[p] < 0 ? 0 : pixels[p] * channels + channel + base;
     }
-  });
-}
-
-template <class Fn>
-struct WithSize : Fn {
-  int64_t element_bytes;
-};
-template <class Fn>
-WithSize<Fn> with_size(const Tensor& t, Fn fn) {
-  return {fn, static_cast<int64_t>(size_of(t.dtype()))};
+  }
 }
 
 void argmax_run(KernelContext& k) {
@@ -112,14 +92,17 @@ void argmax_run(KernelContext& k) {
   const Tensor& x = k.input(0);
   if (k.output(0).num_elements() == 0) return;
   const ConvolutionSizes s = sizes_of(k.call(), x.shape());
-  const int64_t image_elements = x.num_elements() / s.batch;
+  const PoolingLoops& loops = loops_for(x.dtype());
+  const int64_t element_bytes = static_cast<int64_t>(size_of(x.dtype()));
+  const int64_t rows = s.out[0] * s.out[1], image_elements = x.num_elements() / s.batch;
   const bool batch = k.attr("include_batch_in_index").as_bool();
-  int64_t* out = k.out<int64_t>(1);
-  std::memset(out, 0, k.output(1).nbytes());
-  for_each_greatest(s, loops_for(x.dtype()), k.in<void>(0), k.out<void>(0),
-                    with_size(x, [=](int64_t image, int64_t window, int64_t at) {
-                      out[window] = at + (batch ? image * image_elements : 0);
-                    }));
+  for_rows(s.batch * rows, s.out[2] * s.out_channels, [&](int64_t r) {
+    const int64_t base = batch ? r / rows * image_elements : 0;
+    for (int64_t first = 0; first < s.out_channels; first += kChannels) {
+      write_places(s, loops, k.in<void>(0), k.out<char>(0), element_bytes, r, first, base,
+                   k.out<int64_t>(1));
+    }
+  });
 }
 
 void clear(const Tensor& t) {
