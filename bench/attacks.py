@@ -42,6 +42,8 @@ def ask(connection, path, body):
 
 def plain_load(port, seconds, result):
     """Seconds of each request, and statuses."""
+    with contextlib.suppress(OSError):  # it has a machine of its own, too: it waits for the server
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     taken, statuses = [], {}
     end = time.monotonic() + seconds
@@ -58,6 +60,7 @@ def plain_load(port, seconds, result):
 
 
 def repeatedly(attack, port, stop, bad):
+    os.nice(19)  # attackers have machines of their own
     while not stop.is_set():
         with contextlib.suppress(OSError, http.client.HTTPException):
             for status, body in attack(port, stop):
@@ -87,6 +90,39 @@ def huge_answers(port, stop):
 
 def long_runs(port, stop):
     yield from posted(port, "/v1/models/loop:predict", json.dumps({"inputs": 10**9}))
+
+
+def statuses_and_bodies(sockets):
+    for s in sockets:
+        answer = http.client.HTTPResponse(s)
+        answer.begin()
+        yield answer.status, answer.read()
+
+
+def many_runs(port, stop, half_close=False):
+    """Many at once, of another model, each of which is short."""
+    body = json.dumps({"inputs": 10**4})
+    head = f"POST /v1/models/busy:predict HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    opened = []
+    try:
+        for _ in range(100):
+            opened.append(socket.create_connection(("127.0.0.1", port), timeout=60))
+            opened[-1].sendall((head + body).encode())
+            if half_close:
+                opened[-1].shutdown(socket.SHUT_WR)
+        yield from statuses_and_bodies(opened)
+    finally:
+        for s in opened:
+            s.close()
+
+
+def half_closed_runs(port, stop):
+    yield from many_runs(port, stop, half_close=True)
+
+
+def medium_bodies(port, stop):
+    rows = "[1, 2, 3], " * (40 << 10) + "[1, 2, 3]"
+    yield from posted(port, "/v1/models/linear:predict", '{"instances": [' + rows + "]}")
 
 
 def slow_headers(port, stop):
@@ -133,7 +169,10 @@ def malformed(port, stop):
             yield int(out[9:12]), out
 
 
-ATTACKS = [huge_bodies, huge_answers, long_runs, slow_headers, many_connections, malformed]
+ATTACKS = [
+    huge_bodies, huge_answers, medium_bodies, long_runs, many_runs, half_closed_runs, slow_headers,
+    many_connections, malformed,
+]  # fmt: skip
 
 
 # --- the whole -----------------------------------------------------------------------------------
@@ -153,6 +192,7 @@ def save_models(folder):
         return i
 
     save("loop", loop, tf.TensorSpec([], tf.int64, "n"))
+    save("busy", loop, tf.TensorSpec([], tf.int64, "n"))
     save("wide", lambda x: x[:, None] + tf.zeros([10_000]), tf.TensorSpec([None], tf.float32, "x"))
 
 

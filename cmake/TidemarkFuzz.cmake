@@ -29,6 +29,7 @@ set(guiding "src/tidemark/(${guiding})\\.cpp")
 
 file(GLOB_RECURSE guiding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
 list(FILTER guiding_sources INCLUDE REGEX "${guiding}$")
+list(FILTER guiding_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(tidemark_guiding_objects OBJECT EXCLUDE_FROM_ALL ${guiding_sources})
 target_link_libraries(tidemark_guiding_objects PRIVATE tidemark_flags)
 target_compile_definitions(tidemark_guiding_objects PRIVATE TIDEMARK_BUILDING=1)

@@ -60,9 +60,10 @@ function(tidemark_add_objects name)
   set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
 endfunction()
 
-# The texts of kernels for GPUs: elements.h stands in front of all, the others are included by name
+# The texts of kernels for GPUs: the special functions and elements.h stand in front, the others are included by name
 # (kernels/cuda/texts.cpp).
 file(GLOB cuda_texts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cuda/device/*.h")
+list(APPEND cuda_texts "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/special_functions.h")
 foreach(text IN LISTS cuda_texts)
   get_filename_component(name "${text}" NAME_WE)
   set(source "${PROJECT_BINARY_DIR}/generated/cuda_${name}.cpp")
@@ -147,7 +148,34 @@ endfunction()
 
 # What comes out of archives is not ours to export. Some compilers link the C++ library that way:
 # its symbols would meet those of the library that the process has already.
-set(TIDEMARK_HIDE_LIBRARIES -Wl,--exclude-libs,ALL)
+set(TIDEMARK_HIDE_LIBRARIES -Wl,--exclude-libs,ALL
+  "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exported.map")
+
+# Tidemark::static: the library as part of a program, made when one asks for it. Definitions and
+# kernels register themselves and are taken as a whole; of the rest only what the program uses.
+# Plugins (oneDNN, image codecs, regular expressions) are not part of it.
+if(TIDEMARK_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE)
+  set(registering "/src/tidemark/kernels/|/profile/at_start\\.cpp")
+  add_library(tidemark_registering STATIC EXCLUDE_FROM_ALL
+    $<TARGET_OBJECTS:tidemark_definition_objects>
+    $<FILTER:$<TARGET_OBJECTS:tidemark_objects>,INCLUDE,${registering}>)
+  foreach(objects IN LISTS TIDEMARK_ISA_OBJECT_LIBRARIES)
+    target_sources(tidemark_registering PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+  add_library(tidemark_rest STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tidemark_ops_functions>
+    $<FILTER:$<TARGET_OBJECTS:tidemark_objects>,EXCLUDE,${registering}>)
+  add_library(tidemark_static INTERFACE)
+  add_library(Tidemark::static ALIAS tidemark_static)
+  foreach(part tidemark_registering tidemark_rest)
+    set_target_properties(${part} PROPERTIES LINKER_LANGUAGE CXX)
+  endforeach()
+  target_link_libraries(tidemark_static INTERFACE
+    "$<LINK_LIBRARY:WHOLE_ARCHIVE,tidemark_registering>" tidemark_rest ${TIDEMARK_SYSTEM_LIBRARIES})
+  target_link_options(tidemark_static INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+  target_compile_features(tidemark_static INTERFACE cxx_std_20)
+  target_include_directories(tidemark_static INTERFACE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+endif()
 
 if(TIDEMARK_OBJECT_LIBRARIES)
   add_library(tidemark SHARED)

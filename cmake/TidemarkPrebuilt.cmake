@@ -10,6 +10,8 @@ if(NOT prebuilt_extension)
 endif()
 file(GLOB prebuilt_libraries "${TIDEMARK_PREBUILT}/libtidemark*.so"
   "${TIDEMARK_PREBUILT}/tidemark-serve")
+# For C++ programs alone; Python starts tidemark-serve.
+list(FILTER prebuilt_libraries EXCLUDE REGEX "/libtidemark_serve\\.so$")
 install(PROGRAMS ${prebuilt_extension} ${prebuilt_libraries} DESTINATION tidemark COMPONENT python)
 foreach(folder "${PROJECT_SOURCE_DIR}/include/tidemark" "${TIDEMARK_PREBUILT}/include/tidemark")
   install(DIRECTORY "${folder}" DESTINATION tidemark/include COMPONENT python OPTIONAL

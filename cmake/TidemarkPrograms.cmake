@@ -1,11 +1,11 @@
-# One program per examples/*.cpp (against the public API, as a user's) and per tests/fuzz/*.cpp
+# One program per examples/*.cpp and examples/articles/*.cpp (against the public API, as a user's) and per tests/fuzz/*.cpp
 # (against the objects, as a test).
 
 function(tidemark_add_programs prefix folder)
   file(GLOB programs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
   foreach(source IN LISTS programs)
     cmake_path(GET source STEM name)
-    if(name STREQUAL "requests" AND NOT TARGET tidemark_serve_objects)
+    if(name MATCHES "^(requests|server)$" AND NOT TARGET tidemark_serve)
       continue()
     endif()
     add_executable(${prefix}${name} "${source}")
@@ -19,6 +19,9 @@ function(tidemark_add_programs prefix folder)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     else()
       target_link_libraries(${prefix}${name} PRIVATE tidemark)
+      if(name STREQUAL "server")
+        target_link_libraries(${prefix}${name} PRIVATE tidemark_serve)
+      endif()
       target_compile_options(${prefix}${name} PRIVATE -Wall -Wextra)
       if(TIDEMARK_TESTS)
         add_test(NAME ${prefix}${name} COMMAND ${prefix}${name})
@@ -29,6 +32,7 @@ endfunction()
 
 if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL)
   tidemark_add_programs(example_ examples)
+  tidemark_add_programs(article_ examples/articles)
   if(TIDEMARK_TESTS)
     tidemark_add_programs(fuzz_ tests/fuzz)
   endif()
@@ -56,11 +60,17 @@ if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# The main job without Python; its data is compressed, so it needs zlib.
-find_package(ZLIB QUIET)
-if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL AND ZLIB_FOUND)
+# A program that trains and is one file: tests/python/test_cpp_programs.py builds and looks at it.
+if(TARGET tidemark_static AND PROJECT_IS_TOP_LEVEL)
+  add_executable(classifier_static EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/examples/classifier.cpp")
+  target_link_libraries(classifier_static PRIVATE tidemark_static)
+  target_link_options(classifier_static PRIVATE -s)
+endif()
+
+# The main job without Python.
+if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL)
   add_executable(fashion_mnist "${PROJECT_SOURCE_DIR}/examples/fashion_mnist/train.cpp")
-  target_link_libraries(fashion_mnist PRIVATE tidemark ZLIB::ZLIB)
+  target_link_libraries(fashion_mnist PRIVATE tidemark)
   target_compile_options(fashion_mnist PRIVATE -Wall -Wextra)
   if(TIDEMARK_TESTS AND EXISTS /usr/share/datasets/fashion-mnist)
     add_test(NAME fashion_mnist COMMAND fashion_mnist 3000 1)

@@ -1,4 +1,5 @@
-# tidemark-serve: the model server, a program of its own over libtidemark.so. It needs Boost's
+# libtidemark_serve.so and tidemark-serve: the model server, for programs of one's own
+# (<tidemark/serve.h>) and as a program, both over libtidemark.so. It needs Boost's
 # headers and simdjson; without them the rest is built all the same. TLS needs OpenSSL;
 # gRPC, which is off unless asked for, Debian's libgrpc++-dev and protobuf-compiler-grpc.
 
@@ -34,6 +35,11 @@ if(TARGET tidemark AND serve_sources AND BOOST_BEAST_INCLUDE AND SIMDJSON_LIBRAR
     target_sources(tidemark_serve_objects PRIVATE
       "${PROJECT_SOURCE_DIR}/src/tidemark/serve/grpc/absent.cpp")
   endif()
+  add_library(tidemark_serve SHARED $<TARGET_OBJECTS:tidemark_serve_objects>)
+  add_library(Tidemark::serve ALIAS tidemark_serve)
+  set_target_properties(tidemark_serve PROPERTIES EXPORT_NAME serve INSTALL_RPATH "$ORIGIN")
+  target_link_libraries(tidemark_serve PUBLIC tidemark PRIVATE tidemark_flags ${serve_libraries})
+  target_link_options(tidemark_serve PRIVATE ${TIDEMARK_HIDE_LIBRARIES})
   add_executable(tidemark-serve "${PROJECT_SOURCE_DIR}/src/tidemark/serve/main.cpp"
     $<TARGET_OBJECTS:tidemark_serve_objects>)
   target_link_libraries(tidemark-serve PRIVATE tidemark tidemark_flags ${serve_libraries})

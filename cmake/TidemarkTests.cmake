@@ -60,10 +60,12 @@ target_compile_definitions(fake_gpu PRIVATE TIDEMARK_BUILDING=1)
 set_target_properties(fake_gpu PROPERTIES
   OUTPUT_NAME tidemark_cuda LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fake_gpu")
 
-# Trains what Keras trains: tests/python/test_cpp_keras.py.
-add_executable(keras_twin "${PROJECT_SOURCE_DIR}/tests/support/keras_twin.cpp")
-target_link_libraries(keras_twin PRIVATE tidemark)
-target_compile_options(keras_twin PRIVATE -Wall -Wextra)
+# They do what Keras does, and read what it saved: tests/python/test_cpp_keras*.py.
+foreach(program keras_twin keras_files)
+  add_executable(${program} "${PROJECT_SOURCE_DIR}/tests/support/${program}.cpp")
+  target_link_libraries(${program} PRIVATE tidemark)
+  target_compile_options(${program} PRIVATE -Wall -Wextra)
+endforeach()
 
 # A weak symbol compiled for AVX could be the copy the linker keeps for every CPU.
 if(TIDEMARK_ISA_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")

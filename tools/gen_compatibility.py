@@ -60,7 +60,7 @@ def status(name):
     """ "here", "refused" or "missing"."""
     from tidemark._tensorflow import unsupported
 
-    if name in unsupported.UNSUPPORTED:
+    if unsupported.reason_of(name) is not None:
         return "refused"
     if name.startswith("tf.keras."):
         return "here"  # Keras itself, loaded on first use
@@ -125,7 +125,7 @@ def keras_part():
     ]
     if found["refused"]:
         lines += ["| refused | reason |", "| --- | --- |"]
-        lines += [f"| `{n}` | {unsupported.UNSUPPORTED[n]} |" for n in found["refused"]]
+        lines += [f"| `{n}` | {unsupported.reason_of(n)} |" for n in found["refused"]]
         lines.append("")
     if found["missing"]:
         lines += ["Missing: " + ", ".join(f"`{n}`" for n in found["missing"]), ""]
@@ -149,8 +149,10 @@ def module_part(module, found):
         lines += ["Here: " + ", ".join(f"`{n}`" for n in found["here"]), ""]
     if found["refused"]:
         lines += ["| refused | reason |", "| --- | --- |"]
+        reasons = {}
         for name in found["refused"]:
-            lines.append(f"| `{name}` | {unsupported.UNSUPPORTED[f'{module}.{name}']} |")
+            reasons.setdefault(unsupported.reason_of(f"{module}.{name}"), []).append(f"`{name}`")
+        lines += [f"| {', '.join(names)} | {why} |" for why, names in reasons.items()]
         lines.append("")
     if found["missing"]:
         why = reason(differences.MISSING, module)

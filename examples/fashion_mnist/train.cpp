@@ -5,23 +5,37 @@
 #include <tidemark/nn.h>
 #include <tidemark/optimizers.h>
 #include <tidemark/tidemark.h>
+#include <tidemark/train.h>
 
 #include <chrono>
 #include <iostream>
 
-#include "idx.h"
-
 namespace td = tidemark;
 namespace nn = tidemark::nn;
 
-int main(int argc, char** argv) try {
-  const int64_t pictures = argc > 1 ? std::atoll(argv[1]) : 0;
-  const int epochs = argc > 2 ? std::atoi(argv[2]) : 3;
-  const auto train = td::data::from_tensors(fashion_mnist::read("train", pictures))
-                         .shuffle(60'000)
-                         .batch(100, {.drop_remainder = true});
-  const auto test = td::data::from_tensors(fashion_mnist::read("t10k", pictures)).batch(100);
+/// The bytes of an IDX file, without the header: of Debian's package dataset-fashion-mnist, or of
+/// the folder in FASHION_MNIST.
+td::Tensor read(const std::string& name, int64_t header) {
+  const char* folder = std::getenv("FASHION_MNIST");
+  const std::string path =
+      std::string(folder ? folder : "/usr/share/datasets/fashion-mnist") + "/" + name + "-ubyte.gz";
+  const std::string_view paths[] = {path};
+  td::Tensor all = td::read_file(td::Tensor::of_strings(paths, {}));
+  all = td::decode_compressed(all, "GZIP");
+  all = td::decode_raw(all, td::DType::uint8);
+  return all.rows(header, all.dim(0) - header);
+}
 
+td::data::Pipeline pictures(const std::string& part, int64_t most) {
+  const td::Tensor labels = read(part + "-labels-idx1", 8);
+  const td::Tensor all = read(part + "-images-idx3", 16).reshaped({labels.dim(0), 28, 28, 1});
+  const int64_t count = most > 0 ? std::min(most, labels.dim(0)) : labels.dim(0);
+  return td::data::from_tensors({all.rows(0, count), labels.rows(0, count)});
+}
+
+int main(int argc, char** argv) try {
+  const int64_t count = argc > 1 ? std::atoll(argv[1]) : 0;
+  const int64_t epochs = argc > 2 ? std::atoll(argv[2]) : 3;
   const nn::Sequential model{
       [](const td::Tensor& x) { return td::cast(x, td::DType::float32) * (1.f / 255.f); },
       nn::Conv2D(32, 3, {.padding = "same", .activation = "relu"}),
@@ -31,33 +45,20 @@ int main(int argc, char** argv) try {
       nn::Flatten(),
       nn::Dense(128, {.activation = "relu"}),
       nn::Dense(10)};
-  const td::optimizers::Adam adam({.learning_rate = 1e-3});
-  const td::metrics::SparseCategoricalAccuracy accuracy;
-  model(td::zeros({1, 28, 28, 1}));
-  std::cout << model;
-
-  auto step = td::function([&](td::Tensor x, td::Tensor y) {
-    td::GradientTape tape;
-    const td::Tensor loss = td::reduce_mean(nn::sparse_softmax_cross_entropy(y, model(x)));
-    adam.apply(tape.gradient(loss, model.parameters()), model.parameters());
-    return loss;
-  });
-  auto look = td::function([&](td::Tensor x, td::Tensor y) { accuracy.update(y, model(x)); });
-
+  const auto train = pictures("train", count).shuffle(60'000).batch(100, {.drop_remainder = true});
   const auto start = std::chrono::steady_clock::now();
-  for (int epoch = 1; epoch <= epochs; ++epoch) {
-    td::Tensor loss;
-    for (auto batch : train) loss = step(batch[0], batch[1]);
-    accuracy.reset();
-    for (auto batch : test) look(batch[0], batch[1]);
-    std::cout << "epoch " << epoch << ": loss " << loss.item<float>() << ", test accuracy "
-              << accuracy.result().item<float>() << std::endl;
-  }
+  const td::train::History history =
+      td::train::fit(model, train,
+                     {.loss = td::losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                      .optimizer = td::optimizers::Adam({.learning_rate = 1e-3}),
+                      .metrics = {{"accuracy", td::metrics::SparseCategoricalAccuracy()}},
+                      .epochs = epochs,
+                      .validation = pictures("t10k", count).batch(100)});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << int64_t(double(100 * train.cardinality() * epochs) / took.count())
-            << " pictures a second, " << td::memory::stats().peak / (1 << 20)
-            << " MiB at the peak\n";
-  return accuracy.result().item<float>() > 0.5f ? 0 : 1;
+  std::cout << model << int64_t(double(100 * train.cardinality() * epochs) / took.count())
+            << " pictures a second, " << td::format_bytes(td::memory::stats().peak)
+            << " at the peak\n";
+  return history.back().at("val_accuracy") > 0.5 ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";
   return 2;

@@ -1,8 +1,8 @@
 // Calling an op. Who answers (computing now, building a node, recording for a tape) is this
 // thread's stack of handlers (<tidemark/handler.h>).
 //
-//   Tensor y = td::call("square", {x});
-//   Tensor z = td::call("sum", {x}, {{"axis", Ints{0}}, {"keepdims", true}});
+//   td::Tensor y = td::call("square", {x});
+//   td::Tensor z = td::call("sum", {x}, {{"axis", td::Ints{0}}, {"keepdims", true}});
 #pragma once
 
 #include <tidemark/handler.h>

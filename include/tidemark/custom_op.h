@@ -9,12 +9,12 @@
 //       .output("y", like("x"))
 //       .elementwise()
 //       .gradient([](Grad& g) { g.dx(0) = g.dy() * g.x(0) * 2.f; }, keep_x(0));
-//   TIDEMARK_KERNEL(my_square, dtype_set(DType::float32), [](KernelContext& k) { … });
+//   TIDEMARK_KERNEL(my_square, dtype_set(DType::float32), my_square_kernel);  // see kernel.h
 //
 //   // a program
 //   td::load_op_library("./libmyop.so");
-//   auto y = td::call("my_square", {x});            // from Python:
-//   tf.load_op_library(…).my_square(x)
+//   td::Tensor y = td::call("my_square", {x});
+//   // from Python: tf.load_op_library("./libmyop.so").my_square(x)
 //
 // Outputs and workspace come from the runtime, so a custom op cannot leak and is counted, bounded
 // and explained like any other.

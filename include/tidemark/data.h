@@ -11,13 +11,13 @@
 // line that made the step, and goes with the iteration.
 #pragma once
 
+#include <tidemark/call_with.h>
 #include <tidemark/tensor.h>
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace tidemark::data {
@@ -29,52 +29,6 @@ class Pipeline;
 using Element = std::vector<Tensor>;
 /// Computes elements: may be called by several threads at once.
 using Function = std::function<Element(Element&&)>;
-
-namespace detail {
-
-template <class F, size_t... i>
-constexpr bool takes(std::index_sequence<i...>) {
-  return std::is_invocable_v<F&, decltype((void(i), std::declval<const Tensor&>()))...>;
-}
-
-/// How many tensors it takes, up to 8; 0: it takes an element.
-template <class F, size_t count = 1>
-constexpr size_t tensors_taken() {
-  if constexpr (std::is_invocable_v<F&, const Element&>) {
-    return 0;
-  } else {
-    static_assert(count <= 8, "a step is a function of the element's tensors, or of the element");
-    if constexpr (takes<F>(std::make_index_sequence<count>())) {
-      return count;
-    } else {
-      return tensors_taken<F, count + 1>();
-    }
-  }
-}
-
-TIDEMARK_API void check_count(size_t taken, size_t given);
-
-template <class F>
-auto call_with(F& function, const Element& element) {
-  constexpr size_t kTaken = tensors_taken<F>();
-  if constexpr (kTaken == 0) {
-    return function(element);
-  } else {
-    check_count(kTaken, element.size());
-    return [&]<size_t... i>(std::index_sequence<i...>) { return function(element[i]...); }
-    (std::make_index_sequence<kTaken>());
-  }
-}
-
-inline Element as_element(Element element) { return element; }
-inline Element as_element(Tensor t) { return {std::move(t)}; }
-template <class Several>
-requires requires { std::tuple_size<Several>::value; }
-Element as_element(Several several) {
-  return std::apply([](auto&&... part) { return Element{Tensor(part)...}; }, several);
-}
-
-}  // namespace detail
 
 struct MapOptions {
   int64_t parallel = 1;  // how many elements are computed at the same time, in order
@@ -157,7 +111,7 @@ class TIDEMARK_API Pipeline {
   [[gnu::noinline]] Pipeline interleave(F function, InterleaveOptions options = {}) const {
     return interleaved(
         [function = std::move(function)](Element&& element) mutable {
-          return detail::call_with(function, element);
+          return tidemark::detail::call_with(function, element);
         },
         options, __builtin_return_address(0));
   }
@@ -185,7 +139,7 @@ class TIDEMARK_API Pipeline {
   template <class F>
   static Function step(F function) {
     return [function = std::move(function)](Element&& element) mutable {
-      return detail::as_element(detail::call_with(function, element));
+      return tidemark::detail::as_tensors(tidemark::detail::call_with(function, element));
     };
   }
   Pipeline mapped(Function function, MapOptions options, const void* caller) const;

@@ -1,7 +1,7 @@
 // Sums of products of tensors, in Einstein's notation.
 //
-//   Tensor scores = td::einsum("bqhd,bkhd->bhqk", {q, k});
-//   Tensor trace = td::einsum("ii->", {m});
+//   td::Tensor scores = td::einsum("bqhd,bkhd->bhqk", {q, k});
+//   td::Tensor trace = td::einsum("ii->", {m});
 #pragma once
 
 #include <tidemark/tensor.h>

@@ -19,8 +19,11 @@
 // What is moved in is given up: a result may be written into its memory. `call_into` uses the
 // memory of an earlier result again. A call that has both allocates nothing.
 //
-//   state = step(std::move(state));
-//   step.call_into(y, x);
+//   state = next(std::move(state));
+//   next.call_into(y, x);
+//
+// A function with a budget is planned to take no more than that, by computing some things twice or
+// in parts: td::function(code, {.memory_budget = td::MiB(20)}).
 #pragma once
 
 #include <tidemark/call.h>
@@ -42,6 +45,13 @@ struct TIDEMARK_API TraceInfo {
 };
 TIDEMARK_API std::ostream& operator<<(std::ostream& out, const TraceInfo& info);
 
+struct FunctionOptions {
+  std::string name = "function";  // in plans, traces and errors
+  /// Bytes that a call may take beside its arguments; 0: as many as it takes. A call that does not
+  /// fit throws ResourceExhaustedError with the least that was found.
+  int64_t memory_budget = 0;
+};
+
 /// A graph to look at.
 struct TracedGraph {
   std::string text, dot;
@@ -57,7 +67,7 @@ namespace detail {
 class TIDEMARK_API FunctionTraces {
  public:
   using Code = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
-  explicit FunctionTraces(std::string name);
+  explicit FunctionTraces(FunctionOptions options);
   ~FunctionTraces();
   FunctionTraces(const FunctionTraces&) = delete;
   FunctionTraces& operator=(const FunctionTraces&) = delete;
@@ -117,8 +127,8 @@ struct Flat {
 template <class Fn>
 class Function {
  public:
-  Function(Fn fn, std::string name)
-      : fn_(std::move(fn)), traces_(std::make_shared<detail::FunctionTraces>(std::move(name))) {}
+  Function(Fn fn, FunctionOptions options)
+      : fn_(std::move(fn)), traces_(std::make_shared<detail::FunctionTraces>(std::move(options))) {}
 
   template <class... Args>
   requires std::is_invocable_v<Fn&, decltype(Tensor(std::declval<Args>()))...>
@@ -203,8 +213,12 @@ class Function {
 };
 
 template <class Fn>
-Function<std::decay_t<Fn>> function(Fn&& fn, std::string name = "function") {
-  return {std::forward<Fn>(fn), std::move(name)};
+Function<std::decay_t<Fn>> function(Fn&& fn, FunctionOptions options = {}) {
+  return {std::forward<Fn>(fn), std::move(options)};
+}
+template <class Fn>
+Function<std::decay_t<Fn>> function(Fn&& fn, std::string name) {
+  return function(std::forward<Fn>(fn), FunctionOptions{.name = std::move(name)});
 }
 
 }  // namespace tidemark

@@ -1,6 +1,6 @@
 // float16 and bfloat16 as storage types: arithmetic happens in float.
+//   float twice = 2 * float(td::Half(1.5f));           // 3
 #pragma once
-
 #include <bit>
 #include <cstdint>
 

@@ -6,7 +6,8 @@
 //   td::nn::Embedding words(10'000, 64);
 //   td::Tensor z = norm(words(ids));                // [batch, time] to [batch, time, 64]
 //
-// Names, defaults and the order of weights are those of Keras's layers.
+// Names, defaults and the order of weights are those of Keras's layers. A layer computes in the
+// dtype of its input; its weights are float32.
 #pragma once
 
 #include <tidemark/activations.h>
@@ -117,6 +118,17 @@ class TIDEMARK_API Dropout : public Module {
 
  private:
   double rate_;
+};
+
+/// The input in another dtype. In front of layers it makes them compute in a half type (mixed
+/// precision): weights, moving averages and the sums of normalisations stay float32.
+class TIDEMARK_API Cast : public Module {
+ public:
+  explicit Cast(DType dtype) : Module("Cast"), dtype_(dtype) {}
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  DType dtype_;
 };
 
 /// [batch, …] to [batch, everything else].

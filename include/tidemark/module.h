@@ -76,16 +76,31 @@ class TIDEMARK_API Module {
   const Variable& weight(size_t i) const;
 
  private:
+  friend class EvalScope;
   struct State;
   void add_member(std::string name, const Module& member) const;
   bool is_built() const;
   void build(void (*make)(void*), void* made_by) const;
   static void collect_variables(const Module& from, const std::string& before,
                                 std::vector<NamedVariable>& out);
+  static void collect_training(const Module& from, std::vector<Module>& out);
 
   std::shared_ptr<State> state_;
 };
 
 TIDEMARK_API std::ostream& operator<<(std::ostream& out, const Module& module);
+
+/// A module and its members are in evaluation until the end of the scope; then each trains again
+/// that did before.
+class TIDEMARK_API EvalScope {
+ public:
+  explicit EvalScope(const Module& module);
+  ~EvalScope();
+  EvalScope(const EvalScope&) = delete;
+  EvalScope& operator=(const EvalScope&) = delete;
+
+ private:
+  std::vector<Module> training_;
+};
 
 }  // namespace tidemark::nn

@@ -4,8 +4,8 @@
 //       …
 //       .reduction(ReductionKind::sum)                                    // passes, vectorisation
 //       .rows(rows::reduction)                                            // running it in parts
-//       .tensorflow("Sum", "input_tensor axis", "keep_dims=keepdims");    // reading, writing
-//       graphs
+//       .tensorflow("Sum", "input_tensor axis", "keep_dims=keepdims");    // graphs of TensorFlow
+//
 //
 // Passes, planner, readers of foreign graphs and Python ask the definition; none keeps a list of
 // names.

@@ -78,6 +78,11 @@ struct CommonOptions {
   bool use_ema = false;                                  // averages are kept: average_of()
   double ema_momentum = 0.99;
   std::optional<double> loss_scale_factor = std::nullopt;
+  /// A factor that follows the gradients, for float16: a step whose gradients are not finite is
+  /// left out and halves it; after so many good ones in a row (0: none, the factor stays away) it
+  /// doubles.
+  int64_t dynamic_scale_growth_steps = 0;
+  double initial_scale = 32768;
   /// Variables change once in so many steps, by the mean of the gradients.
   std::optional<int64_t> gradient_accumulation_steps = std::nullopt;
 };
@@ -92,6 +97,10 @@ class TIDEMARK_API Optimizer {
   /// InvalidArgumentError where their numbers differ, no variable has a gradient or one was not
   /// there in the first step; nothing is changed then.
   void apply(std::vector<Tensor> gradients, const std::vector<Variable>& variables) const;
+
+  /// Makes what the first step would make for these variables, and changes none of them: a
+  /// checkpoint can be restored then.
+  void build(const std::vector<Variable>& variables) const;
 
   /// How many times apply was called, an int64 scalar.
   Variable iterations() const;
@@ -128,6 +137,8 @@ class TIDEMARK_API Optimizer {
                             const std::vector<Variable>& variables) const;
   /// How many times the variables were changed.
   Tensor updates_done() const;
+  void step(std::vector<Pair> pairs) const;
+  void step_if_finite(std::vector<Pair> pairs) const;
   void change(std::vector<Pair> pairs) const;
   void accumulate(std::vector<Pair> pairs, int64_t steps) const;
   void average() const;
@@ -151,6 +162,11 @@ class TIDEMARK_API SGD : public Optimizer {
  private:
   double momentum_;
   bool nesterov_;
+};
+
+/// SGD with a momentum, of 0.9 unless said otherwise.
+struct TIDEMARK_API Momentum : SGD {
+  explicit Momentum(const SGDOptions& options = {.momentum = 0.9}) : SGD(options) {}
 };
 
 struct AdamOptions {

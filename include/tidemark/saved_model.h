@@ -5,13 +5,21 @@
 //   auto outputs = model({{"images", images}});                             // by name
 //   std::cout << outputs.at("output_0");
 //
+//   td::save_model("/models/lines/1", line, {{"x", td::DType::float32, {-1, 1}}});
+//
+// A function or a module of C++ is saved as the graph that tracing it gives; the server and Python
+// (tf.saved_model.load) read it, too. A module is saved in evaluation.
+//
 // Copies of a SavedModel share it; its weights go when the last copy goes. Any number of threads
 // may call it at once.
 #pragma once
 
+#include <tidemark/call_with.h>
 #include <tidemark/error.h>
+#include <tidemark/module.h>
 #include <tidemark/tensor.h>
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <memory>
@@ -71,5 +79,51 @@ using CheckModel = std::function<void(const SavedModel&)>;
 /// The model of a folder. Throws NotFoundError where there is none, and an error of Code::data_loss
 /// where it is damaged.
 TIDEMARK_API SavedModel load_model(const std::string& folder, const CheckModel& check = {});
+
+/// A signature before it is part of a model: code, and what it takes.
+struct SignatureCode {
+  SignatureSpec spec;  // of the outputs only names count; none: "output_0", …
+  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> code;
+};
+
+struct SignatureOptions {
+  std::string name = "serving_default";
+  std::vector<std::string> outputs = {};  // names; none: "output_0", "output_1", …
+};
+
+/// Of a function of as many tensors as there are inputs, or of a module, which is called in
+/// evaluation. It returns a tensor, or several.
+template <class F>
+SignatureCode signature(F function, std::vector<TensorSpec> inputs,
+                        const SignatureOptions& options = {}) {
+  SignatureCode out;
+  out.spec.name = options.name;
+  out.spec.inputs = std::move(inputs);
+  for (const std::string& name : options.outputs)
+    out.spec.outputs.push_back({name, DType::invalid, {}});
+  out.code = [function = std::move(function)](const std::vector<Tensor>& given) mutable {
+    if constexpr (std::derived_from<F, nn::Module>) {
+      const nn::EvalScope evaluated(function);
+      return detail::as_tensors(detail::call_with(function, given));
+    } else {
+      return detail::as_tensors(detail::call_with(function, given));
+    }
+  };
+  return out;
+}
+
+/// A model of functions of this program: it shares their variables. Throws InvalidArgumentError for
+/// names that are there twice, and what the code throws when it is traced.
+TIDEMARK_API SavedModel make_model(const std::vector<SignatureCode>& signatures);
+
+/// Saves the signatures with the variables, constants and tables that they use. Makes the folder
+/// where it is not there; a model that was there is replaced in one moment.
+TIDEMARK_API void save_model(const std::string& folder,
+                             const std::vector<SignatureCode>& signatures);
+template <class F>
+void save_model(const std::string& folder, F function, std::vector<TensorSpec> inputs,
+                const SignatureOptions& options = {}) {
+  save_model(folder, {signature(std::move(function), std::move(inputs), options)});
+}
 
 }  // namespace tidemark

@@ -1,5 +1,9 @@
 // tf.data from Python: pipelines in C++, functions of the user as graphs.
+#include <chrono>
+#include <mutex>
+
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -183,13 +187,27 @@ struct PyIterator {
   PyIterator(const PyIterator&) = delete;
 
   std::unique_ptr<data::Iterator> iterator;
+  std::recursive_timed_mutex mutex;  // iterators are asked by one thread at a time
+};
+
+/// Python's lock given away and the iterator taken, which another thread may be asking: in this
+/// order, since that one may be waiting for the first.
+class Asking {
+ public:
+  explicit Asking(PyIterator& of) : hold_(of.mutex, std::defer_lock) {
+    while (!hold_.try_lock_for(std::chrono::milliseconds(50))) check_interrupt();
+  }
+
+ private:
+  const Unlocked released_;
+  std::unique_lock<std::recursive_timed_mutex> hold_;
 };
 
 nb::object next(PyIterator& self) {
   Element element;
   bool found = false;
   {
-    const Unlocked released;
+    const Asking asking(self);
     found = self.iterator->next(element);
   }
   if (!found) return nb::none();
@@ -201,7 +219,7 @@ nb::object next(PyIterator& self) {
 nb::bytes save(PyIterator& self) {
   data::StateWriter state;
   {
-    const Unlocked released;
+    const Asking asking(self);
     self.iterator->save(state);
   }
   return nb::bytes(state.bytes().data(), state.bytes().size());
@@ -210,7 +228,7 @@ nb::bytes save(PyIterator& self) {
 /// Fresh iterators only.
 void restore(PyIterator& self, const nb::bytes& bytes) {
   const std::string kept(bytes.c_str(), bytes.size());
-  const Unlocked released;
+  const Asking asking(self);
   data::StateReader state(kept);
   self.iterator->restore(state);
   if (!state.is_at_end()) data::StateReader::damaged("something follows");
@@ -342,12 +360,22 @@ void add_data_functions(nb::module_& m) {
              return std::make_unique<PyIterator>(self.dataset->iterate());
            })
       .def("cardinality", [](const Handle& self) { return self.dataset->cardinality(); })
-      .def("map",
-           [](const Handle& self, const FinishedGraph& graph, nb::handle captured,
-              int64_t parallel) {
-             return made(
-                 [&] { return data::map(self.dataset, function_of(graph, captured), parallel); });
-           })
+      .def(
+          "map",
+          [](const Handle& self, const FinishedGraph& graph, nb::handle captured, int64_t parallel,
+             std::optional<bool> in_order) {
+            const data::Order order = !in_order   ? data::Order::usual
+                                      : *in_order ? data::Order::kept
+                                                  : data::Order::any;
+            return made([&] {
+              return data::map(self.dataset, function_of(graph, captured), parallel, order);
+            });
+          },
+          nb::arg("graph"), nb::arg("captured"), nb::arg("parallel"),
+          nb::arg("in_order").none() = nb::none())
+      .def(
+          "in_any_order",
+          [](const Handle& self) { return made([&] { return data::in_any_order(self.dataset); }); })
       .def("filter",
            [](const Handle& self, const FinishedGraph& graph, nb::handle captured, bool stops) {
              auto f = function_of(graph, captured);

@@ -1,8 +1,10 @@
 // DLPack: tensors shared with other frameworks, both ways.
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "calls.h"
+#include "tidemark/base/backend.h"
 #include "tidemark/tensor/storage.h"
 
 #include "convert.h"
@@ -53,7 +55,7 @@ struct Managed {
 };
 constexpr uint64_t kReadOnly = 1;
 constexpr uint64_t kIsCopied = 2;
-constexpr int32_t kCpu = 1;
+constexpr int32_t kCpu = 1, kCuda = 2;
 constexpr const char* kOldName = "dltensor";
 constexpr const char* kOldUsedName = "used_dltensor";
 constexpr const char* kName = "dltensor_versioned";
@@ -96,7 +98,24 @@ struct ExportedTensor {
   std::vector<int64_t> sizes;
 };
 
-/// t: in the host's memory.
+/// As others know the device; none: they cannot use its memory.
+std::optional<ForeignDevice> foreign_of(Device device) {
+  if (device.is_cpu()) return ForeignDevice{kCpu, 0, 0};
+  return accelerator_of(device).foreign();
+}
+
+/// Memory that went over to somebody else is not in use any longer: not by them, whose streams we
+/// do not know, and not by us.
+void wait_for_users(Device device) noexcept {
+  if (device.is_cpu()) return;
+  try {
+    accelerator_of(device).wait_for_everyone();
+  } catch (...) {
+    // A device that fails says so to whoever waits for results.
+  }
+}
+
+/// t: where foreign_of() knows it.
 template <class M>
 ExportedTensor<M>* export_tensor(const Tensor& t) {
   auto exported = std::make_unique<ExportedTensor<M>>();
@@ -109,12 +128,15 @@ ExportedTensor<M>* export_tensor(const Tensor& t) {
     exported->sizes[static_cast<size_t>(rank + i)] = stride;
     stride *= t.dim(i);
   }
+  const ForeignDevice place = *foreign_of(t.device());
   exported->managed.array = {
-      const_cast<void*>(t.raw_data()), {kCpu, 0}, rank, dl_type(t.dtype()), exported->sizes.data(),
-      exported->sizes.data() + rank,   0};
+      const_cast<void*>(t.raw_data()), {place.kind, place.number},    rank, dl_type(t.dtype()),
+      exported->sizes.data(),          exported->sizes.data() + rank, 0};
   exported->managed.context = exported.get();
   exported->managed.deleter = [](M* managed) {
-    delete static_cast<ExportedTensor<M>*>(managed->context);
+    auto* own = static_cast<ExportedTensor<M>*>(managed->context);
+    wait_for_users(own->tensor.device());
+    delete own;
   };
   return exported.release();
 }
@@ -145,6 +167,42 @@ bool wants_versioned(PyObject* max_version) {
   return major >= 1;
 }
 
+/// Where a tensor is handed out: where it lies, unless others cannot use that or ask for the host.
+struct ExportPlace {
+  Device device;
+  bool is_elsewhere = false;
+
+  ExportPlace(Device own, PyObject* asked) : device(own) {
+    const std::optional<ForeignDevice> known = foreign_of(own);
+    int kind = known ? known->kind : kCpu, number = known ? known->number : 0;
+    if (asked != Py_None &&
+        (!PyTuple_Check(asked) || !PyArg_ParseTuple(asked, "ii", &kind, &number))) {
+      raise(PyExc_TypeError, "dl_device is a pair of integers; %R was given", asked);
+    }
+    is_elsewhere = !known || kind != known->kind || number != known->number;
+    if (is_elsewhere && kind != kCpu) {
+      raise(PyExc_BufferError,
+            "a tensor on %s can be handed out there or on the CPU (1, 0); %R was given",
+            own.name().c_str(), asked);
+    }
+    if (is_elsewhere) device = Device();
+  }
+};
+
+Tensor copy_of(const Tensor& from) {
+  const Tensor to = new_tensor(from.dtype(), from.shape(), memory::Holder::value, 0, from.device());
+  if (from.nbytes() > 0) copy_elements(from, to);
+  return to;
+}
+
+/// What computes the elements has ended before somebody else reads them; -1: they see to it.
+void finish_for(Device device, PyObject* stream) {
+  if (device.is_cpu() || (PyLong_Check(stream) && PyLong_AsLong(stream) == -1)) return;
+  Accelerator& accelerator = accelerator_of(device);
+  const Unlocked unlocked;
+  for (Stream* one : {&accelerator.upload_stream(), &accelerator.stream()}) one->wait(one->now());
+}
+
 /// __dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)
 PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
@@ -157,19 +215,16 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
     const Tensor own = tensor_of(self);
     check_has_value(own, "__dlpack__()");
     if (own.dtype() == DType::string) raise(PyExc_BufferError, "DLPack knows no strings");
-    const bool is_elsewhere = !own.device().is_cpu(), is_copy = copy == Py_True || is_elsewhere;
-    if (is_elsewhere && copy == Py_False) {
+    const ExportPlace place(own.device(), device);
+    const bool is_copy = copy == Py_True || place.is_elsewhere;
+    if (place.is_elsewhere && copy == Py_False) {
       raise(PyExc_BufferError,
-            "a tensor on %s is handed out as a copy on the host; copy=False "
-            "forbids one",
-            own.device().name().c_str());
+            "a tensor on %s is handed out as a copy on %s; copy=False forbids one",
+            own.device().name().c_str(), place.device.name().c_str());
     }
-    Tensor t = copied_to(own, Device());
-    if (is_copy && !is_elsewhere) {
-      const Tensor from = t;
-      t = new_tensor(from.dtype(), from.shape());
-      if (from.nbytes() > 0) std::memcpy(t.mutable_raw_data(), from.raw_data(), from.nbytes());
-    }
+    Tensor t = copied_to(own, place.device);
+    if (is_copy && !place.is_elsewhere) t = copy_of(t);
+    finish_for(t.device(), stream);
     if (!wants_versioned(max_version)) {
       return capsule_of(export_tensor<ManagedOld>(t), kOldName,
                         [](PyObject* c) { drop_capsule<ManagedOld>(c, kOldName); });
@@ -181,10 +236,32 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   });
 }
 
-PyObject* dlpack_device(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kCpu, 0); }
+PyObject* dlpack_device(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const auto place = foreign_of(tensor_of(self).device()).value_or(ForeignDevice{kCpu, 0, 0});
+    return Py_BuildValue("(ii)", place.kind, place.number);
+  });
+}
+
+bool is_there(Device device, uintptr_t base, const Reach& reach) {
+  if (device.is_cpu()) return is_mapped_memory(base, reach);
+  const uintptr_t first = base + static_cast<uintptr_t>(reach.low);
+  return accelerator_of(device).has_bytes(reinterpret_cast<const void*>(first),
+                                          static_cast<size_t>(reach.high - reach.low));
+}
+
+/// Opens it where that was not done before.
+Device device_of_dl(const DlDevice& device) {
+  if (device.type == kCpu) return Device();
+  if (device.type == kCuda) return Device::named(message("gpu:", device.id));
+  raise(
+      PyExc_BufferError,
+      "a DLPack array on device type %d: memory of the CPU (1) and of CUDA's GPUs (2) can be read",
+      device.type);
+}
 
 /// The sizes an array says it has; throws BufferError when they or its memory cannot be.
-Shape checked_shape(const DlArray& array, DType dtype) {
+Shape checked_shape(const DlArray& array, DType dtype, Device device) {
   if (array.ndim < 0 || array.ndim > 64 || (array.ndim > 0 && !array.shape)) {
     raise(PyExc_BufferError, "a DLPack array of %d dimensions is malformed", array.ndim);
   }
@@ -204,7 +281,7 @@ Shape checked_shape(const DlArray& array, DType dtype) {
   if (reach.high == 0) return shape;  // no elements
   const auto base = reinterpret_cast<uintptr_t>(array.data);
   if (!array.data || base + array.byte_offset < base ||
-      !is_mapped_memory(base + array.byte_offset, reach)) {
+      !is_there(device, base + array.byte_offset, reach)) {
     raise(PyExc_BufferError, "the memory of a DLPack array of shape %s is not there",
           shape.to_string().c_str());
   }
@@ -237,6 +314,16 @@ void copy_strided(const DlArray& array, const char* from, char* to, const Shape&
   }
 }
 
+/// Of a structure whose elements a tensor was made over.
+template <class M>
+void give_back(void* raw) {
+  auto* managed = static_cast<M*>(raw);
+  if (!managed->deleter || !Py_IsInitialized()) return;
+  if (managed->array.device.type != kCpu) wait_for_users(device_of_dl(managed->array.device));
+  const Locked locked;
+  managed->deleter(managed);
+}
+
 /// Takes over the managed structure: given back when the tensor goes, or here.
 template <class M>
 Tensor adopt(M* managed, bool copy) {
@@ -252,26 +339,22 @@ Tensor adopt(M* managed, bool copy) {
     }
   } owner{managed};
   const DlArray& array = managed->array;
-  if (array.device.type != kCpu) {
-    raise(PyExc_BufferError, "a DLPack array on device type %d: only the CPU's memory can be read",
-          array.device.type);
-  }
+  const Device device = device_of_dl(array.device);
   const DType dtype = dtype_of_dl(array.dtype);
-  const Shape shape = checked_shape(array, dtype);
+  const Shape shape = checked_shape(array, dtype, device);
   char* data = array.data ? static_cast<char*>(array.data) + array.byte_offset : nullptr;
   const bool dense = is_dense(array, shape);
   const bool is_aligned = reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0;
-  if (!copy && dense && is_aligned && shape.num_elements() > 0) {
+  const bool is_lent = dense && is_aligned && shape.num_elements() > 0;
+  if (!device.is_cpu() && !is_lent && shape.num_elements() > 0) {
+    raise(PyExc_BufferError,
+          "a DLPack array on %s with gaps between its elements; make it contiguous first",
+          device.name().c_str());
+  }
+  if (is_lent && (!copy || !device.is_cpu())) {
     owner.managed = nullptr;
-    return borrowed_tensor(
-        dtype, shape, data, true,
-        [](void* raw) {
-          auto* managed = static_cast<M*>(raw);
-          if (!managed->deleter || !Py_IsInitialized()) return;
-          const Locked locked;
-          managed->deleter(managed);
-        },
-        managed);
+    const Tensor lent = borrowed_tensor(dtype, shape, data, true, give_back<M>, managed, device);
+    return copy ? copy_of(lent) : lent;
   }
   Tensor out = new_tensor(dtype, shape);
   if (dense && out.nbytes() > 0) {
@@ -305,10 +388,22 @@ Tensor tensor_from_capsule(PyObject* capsule, bool copy) {
   raise(PyExc_ValueError, "%R is no DLPack capsule, or one that was used before", capsule);
 }
 
+/// Our stream on the device where the object's elements lie, which it makes wait for them; None: it
+/// has none.
+Ref stream_for(PyObject* value) {
+  const Ref place = Ref::steal(call_method(value, "__dlpack_device__"));
+  DlDevice device{kCpu, 0};
+  if (!place || !PyArg_ParseTuple(place.get(), "ii", &device.type, &device.id)) PyErr_Clear();
+  if (device.type != kCuda) return Ref::borrow(Py_None);
+  return Ref::checked(PyLong_FromUnsignedLongLong(foreign_of(device_of_dl(device))->stream));
+}
+
 Ref capsule_from(PyObject* value) {
   const Ref method = Ref::checked(PyObject_GetAttrString(value, "__dlpack__"));
   const Ref nothing = Ref::checked(PyTuple_New(0));
-  const Ref version = Ref::checked(Py_BuildValue("{s(ii)}", "max_version", 1, 0));
+  const Ref stream = stream_for(value);
+  const Ref version =
+      Ref::checked(Py_BuildValue("{s(ii)sO}", "max_version", 1, 0, "stream", stream.get()));
   Ref capsule = Ref::steal(call_object_with(method.get(), nothing.get(), version.get()));
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {  // an exporter of the first standard
     PyErr_Clear();
@@ -321,7 +416,11 @@ Ref capsule_from(PyObject* value) {
 PyObject* from_dlpack(PyObject*, PyObject* value) {
   return guarded([&]() -> PyObject* {
     const MakingConstant making;
-    if (PyCapsule_CheckExact(value)) return wrap(tensor_from_capsule(value, false));
+    if (PyCapsule_CheckExact(value)) {
+      Tensor t = tensor_from_capsule(value, false);
+      wait_for_users(t.device());  // whoever made it could not tell our stream to wait
+      return wrap(std::move(t));
+    }
     return wrap(tensor_from_dlpack(value, false));
   });
 }
@@ -344,7 +443,8 @@ Tensor tensor_from_dlpack(PyObject* value, bool copy) {
 PyMethodDef dlpack_methods[] = {
     {"__dlpack__", with_keywords(to_dlpack), METH_VARARGS | METH_KEYWORDS,
      "The elements, shared, as a DLPack capsule."},
-    {"__dlpack_device__", dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS,
+     "Where the elements lie, as DLPack numbers it: (1, 0) is the CPU."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef dlpack_functions[] = {

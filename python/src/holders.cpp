@@ -189,6 +189,7 @@ class Walk {
       at_ = static_cast<int32_t>(next_);
       if (sort == Sort::array) {
         if (PyObject* base = KeptBuffers::base_of(found.object)) add(base, at_, found.root);
+        add_items(found);
         continue;
       }
       if (sort != Sort::other) note(found, sort);
@@ -205,6 +206,17 @@ class Walk {
             return 0;
           },
           this);
+    }
+  }
+
+  /// Of an array of objects, which the collector does not look into.
+  void add_items(const Reached& array) {
+    const Ref items = Ref::steal(KeptBuffers::items_of(array.object));
+    if (!items) return;
+    arrays_of_objects_.insert(at_);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+      PyObject* item = PyList_GET_ITEM(items.get(), i);
+      if (is_interesting(item)) add(item, at_, array.root);
     }
   }
 
@@ -251,6 +263,7 @@ class Walk {
 
   /// An array over a tensor is the value; who refers to the array holds it.
   int32_t holder_of(int32_t found) {
+    if (arrays_of_objects_.contains(found)) return found;
     while (reached_[static_cast<size_t>(found)].parent >= 0 &&
            kept_.sort_of(reached_[static_cast<size_t>(found)].object) == Sort::array) {
       found = reached_[static_cast<size_t>(found)].parent;
@@ -275,6 +288,7 @@ class Walk {
   std::unordered_map<PyTypeObject*, bool> is_owner_;
   std::map<std::pair<int32_t, PyTypeObject*>, std::vector<int32_t>> owners_;
   std::unordered_set<PyObject*> later_;  // roots whose turn has not come
+  std::unordered_set<int32_t> arrays_of_objects_;
   std::map<const memory::Site*, std::string> places_;
 };
 

@@ -160,4 +160,15 @@ PyObject* KeptBuffers::base_of(PyObject* array) {
   return base == Py_None ? nullptr : base;
 }
 
+PyObject* KeptBuffers::items_of(PyObject* array) {
+  const Ref dtype = Ref::steal(PyObject_GetAttrString(array, "dtype"));  // C getters, all of them
+  const Ref kind = Ref::steal(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
+  const Ref flat = Ref::steal(kind && PyUnicode_CompareWithASCIIString(kind.get(), "O") == 0
+                                  ? PyObject_GetAttrString(array, "flat")
+                                  : nullptr);
+  PyObject* items = flat ? PySequence_List(flat.get()) : nullptr;
+  PyErr_Clear();
+  return items;
+}
+
 }  // namespace tidemark::python

@@ -25,6 +25,8 @@ class KeptBuffers {
   void each(PyObject* object, Sort sort, const std::function<void(const memory::Buffer&)>& found);
   /// What an array shares its elements with; null: nothing.
   static PyObject* base_of(PyObject* array);
+  /// The items of an array of objects, a new list; null: it has numbers or text.
+  static PyObject* items_of(PyObject* array);
 
  private:
   Sort look_at(PyTypeObject* type) const;

@@ -60,6 +60,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* object) {
+  // `dealloc` takes an instance without a __dict__ for one that the collector does not know.
+  if (Py_TYPE(object) == tensor_type) PyObject_GC_UnTrack(object);
   Py_CLEAR(self_of(object)->dict);
   return 0;
 }

@@ -123,24 +123,32 @@ PyObject* update(PyObject* self, PyObject* args) {
   });
 }
 
+/// Of an object that stands for another variable, as packages write them, the error has Python ask
+/// its `__getattr__`.
+const Variable& told_of(PyObject* self) {
+  const Variable& variable = self_of(self)->value;
+  if (!variable) {
+    raise(PyExc_AttributeError, "the variable has no value yet: call Variable.__init__");
+  }
+  return variable;
+}
+
 PyObject* get_dtype(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* { return dtype_object(variable_of(self).dtype()); });
+  return guarded([&]() -> PyObject* { return dtype_object(told_of(self).dtype()); });
 }
 PyObject* get_shape(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
-    const Shape& shape = variable_of(self).shape();
+    const Shape& shape = told_of(self).shape();
     if (shape.has_rank()) return shape_object(shape);
     const Ref known = Ref::checked(shape_object(Shape{}));
     return call_object(reinterpret_cast<PyObject*>(Py_TYPE(known.get())), Py_None);
   });
 }
 PyObject* get_trainable(PyObject* self, void*) {
-  return guarded(
-      [&]() -> PyObject* { return PyBool_FromLong(variable_of(self).trainable() ? 1 : 0); });
+  return guarded([&]() -> PyObject* { return PyBool_FromLong(told_of(self).trainable() ? 1 : 0); });
 }
 PyObject* get_id(PyObject* self, void*) {
-  return guarded(
-      [&]() -> PyObject* { return PyLong_FromUnsignedLongLong(variable_of(self).id()); });
+  return guarded([&]() -> PyObject* { return PyLong_FromUnsignedLongLong(told_of(self).id()); });
 }
 PyObject* get_is_made(PyObject* self, void*) {
   return PyBool_FromLong(self_of(self)->value ? 1 : 0);

@@ -1,4 +1,5 @@
-# Installs BUILD into a temporary folder, then configures, builds and runs CONSUMER outside the tree.
+# Installs BUILD into a temporary folder, then configures, builds and runs CONSUMER outside the tree,
+# found by CMake and by pkg-config.
 #   cmake -D BUILD=build -D CONSUMER=tests/consumer -P run.cmake
 
 set(temporary "$ENV{TMPDIR}")
@@ -23,4 +24,15 @@ run(${CMAKE_COMMAND} -S "${folder}/source" -B "${folder}/build" -G Ninja
   -D CMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=${folder}/installed")
 run(${CMAKE_COMMAND} --build "${folder}/build")
 run("${folder}/build/consumer")
+find_program(pkg_config pkg-config)
+find_program(compiler c++)
+if(pkg_config AND compiler)
+  set(ENV{PKG_CONFIG_PATH} "${folder}/installed/lib/pkgconfig")
+  execute_process(COMMAND "${pkg_config}" --cflags --libs tidemark
+    OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags)
+  run("${compiler}" -std=c++20 "${folder}/source/main.cpp" -o "${folder}/by_pkg_config" ${flags}
+    "-Wl,-rpath,${folder}/installed/lib")
+  run("${folder}/by_pkg_config")
+endif()
 file(REMOVE_RECURSE "${folder}")

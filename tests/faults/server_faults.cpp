@@ -187,8 +187,9 @@ void run_seed(uint64_t seed, uint16_t port, Totals& totals) {
   }
   const faults::FaultCounts seen = faults::stop_faults();
   const auto count = [&](Call call) { return seen[static_cast<size_t>(call)]; };
-  const bool may_close =
-      count(Call::receive) + count(Call::send) + count(Call::accept) + count(Call::clock) > 0;
+  const bool may_close = count(Call::receive) + count(Call::send) + count(Call::accept) +
+                             count(Call::clock) + count(Call::object) >
+                         0;
   for (const auto& [answer, is_meant] : got) {
     check(seed, answer, is_meant, may_close);
     ++(answer.status == 0     ? totals.closed
@@ -219,6 +220,8 @@ void start_another(uint64_t seed, serve::ServerOptions options, Totals& totals) 
       other.start();
     } catch (const Error& error) {
       said = error.what();
+    } catch (const std::bad_alloc&) {
+      said = "no memory";
     } catch (const std::exception& error) {
       wrong(seed, std::string("a server failed to start without a type: ") + error.what());
     }

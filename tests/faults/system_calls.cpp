@@ -17,8 +17,10 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <initializer_list>
+#include <new>
 
 namespace tidemark::faults {
 
@@ -197,6 +199,16 @@ TIDEMARK_OURS void* mmap(void* at, size_t size, int protection, int flags, int f
   if (fails(Call::map, 3, {ENOMEM})) return MAP_FAILED;
   return mmap_next(at, size, protection, flags, file, from);
 }
+
+/// Memory of objects: what `new` asks for.
+void* operator new(size_t size) {
+  if (draw(Call::object, 600) != 0) throw std::bad_alloc();
+  void* const made = std::malloc(size > 0 ? size : 1);
+  if (!made) throw std::bad_alloc();
+  return made;
+}
+void operator delete(void* made) noexcept { std::free(made); }
+void operator delete(void* made, size_t) noexcept { std::free(made); }
 
 TIDEMARK_OURS int pthread_create(pthread_t* made, const pthread_attr_t* how, void* (*run)(void*),
                                  void* given) {

@@ -13,10 +13,10 @@
 
 namespace tidemark::faults {
 
-enum class Call { accept, receive, send, open, look, list, map, thread, wait, clock };
-constexpr size_t kCalls = 10;
-constexpr const char* kNames[kCalls] = {"accept", "receive", "send",   "open", "look",
-                                        "list",   "map",     "thread", "wait", "clock"};
+enum class Call { accept, receive, send, open, look, list, map, thread, wait, clock, object };
+constexpr size_t kCalls = 11;
+constexpr const char* kNames[kCalls] = {"accept", "receive", "send", "open",  "look",  "list",
+                                        "map",    "thread",  "wait", "clock", "object"};
 
 /// How many calls of each kind went wrong.
 using FaultCounts = std::array<uint64_t, kCalls>;

@@ -5,6 +5,7 @@ without a GPU all are skipped, and the reason is noted.
 """
 
 import argparse
+import importlib.util
 import json
 import re
 import threading
@@ -475,6 +476,66 @@ def four_threads():
         thread.join()
     assert not wrong, wrong
     return "800 rounds"
+
+
+def lent_to(library, is_there):
+    """A tensor goes to another library and back, and stays where it is; so does one of theirs."""
+    there = importlib.import_module(library)
+    live = _tidemark.device_stats(GPU)["live"]
+    x = _tidemark.copied_to(tf.reshape(tf.range(3_000_000, dtype="float32"), (1000, 3000)), GPU)
+    taken = _tidemark.device_stats(GPU)["live"] - live
+    for _ in range(50):
+        y = there.from_dlpack(x * 2.0)
+        assert is_there(y), y
+        z = tf.experimental.dlpack.from_dlpack((y + 1.0) * 1.0)
+        assert z.device.endswith("GPU:0"), z.device
+        np.testing.assert_array_equal((z + 1.0).numpy()[::97], x.numpy()[::97] * 2 + 2)
+    try:
+        tf.experimental.dlpack.from_dlpack(y.T)
+    except BufferError as error:
+        assert "contiguous" in str(error), error
+    else:
+        raise AssertionError("strided elements were taken as they are")
+    del y, z
+    _tidemark.wait_for_devices()
+    assert _tidemark.device_stats(GPU)["live"] == live + taken
+    return library
+
+
+@check
+def tensors_are_lent_to_others():
+    users = {"torch": lambda t: t.is_cuda, "cupy": lambda a: a.device.id == 0}
+    found = [name for name in users if importlib.util.find_spec(name)]
+    return ", ".join(lent_to(name, users[name]) for name in found) or "nobody is installed"
+
+
+@check
+def attention_takes_little():
+    """Long sequences in parts: scores of all queries would take 16 GiB."""
+    shape = (1, 2, 32768, 64)
+    q, key, value = (_tidemark.copied_to(tf.random.normal(shape, seed=i), GPU) for i in range(3))
+    q, key, value = (tf.cast(t, "bfloat16") for t in (q, key, value))
+    base = _tidemark.device_stats(GPU)["live"]
+    tf.memory.reset_peak(GPU)
+    scores = [q, key, value, tf.constant(True)]
+    y, log_sum = _tidemark.call("attention", scores, {"scale": 0.125, "causal": True})
+    _tidemark.wait_for_devices()
+    taken = tf.memory.stats(GPU).peak - base
+    seen = slice(0, 100)  # by query 99
+    of_query, keys, values = (
+        np.asarray(tf.cast(t[0, 0], "float32"))[seen] for t in (q, key, value)
+    )
+    weights = np.exp(keys @ of_query[99] * 0.125)
+    wanted = weights / weights.sum() @ values
+    given = tf.cast(y[0, 0, 99], "float32").numpy()
+    np.testing.assert_allclose(given, wanted, rtol=3e-2, atol=3e-2)
+    assert taken < 200 << 20, taken
+    began = time.perf_counter()
+    for _ in range(5):
+        _tidemark.call("attention", scores, {"scale": 0.125, "causal": True})
+    _tidemark.wait_for_devices()
+    spent = (time.perf_counter() - began) / 5
+    return f"{taken:,} bytes beside the inputs, {spent * 1e3:.1f} ms"
 
 
 @check

@@ -1,5 +1,6 @@
 """The memory functions of the extension, and errors that cross it."""
 
+import gc
 import threading
 
 import numpy as np
@@ -93,3 +94,16 @@ def test_live_buffers_describe_tensors():
     assert len(found) == 1
     assert found[0]["dtype"] == tf.float64 and found[0]["op"] == "constant"
     assert found[0]["bytes"] == t._nbytes
+
+
+def test_tensors_in_cycles_leave_the_collector():
+    for _ in range(300):  # more than are kept for the next tensors
+        tensor = tf.constant([1.0])
+        tensor.number = 1  # the collector knows the tensor before its attributes
+        tensor.itself = tensor
+    del tensor
+    gc.collect()
+    again = [tf.constant([1.0]) + i for i in range(300)]
+    assert not any(map(gc.is_tracked, again))
+    gc.collect()
+    assert [float(t[0]) for t in again] == [1.0 + i for i in range(300)]

@@ -14,6 +14,7 @@ import cpp_functions  # noqa: E402
 import decisions  # noqa: E402
 import formatting  # noqa: E402
 import isa_symbols  # noqa: E402
+import late_imports  # noqa: E402
 import layers  # noqa: E402
 import lengths  # noqa: E402
 import op_names  # noqa: E402
@@ -358,3 +359,17 @@ def test_decisions_have_at_most_300_words(project):
     project("docs/decisions/0002-long.md", "word " * 301)
     (problem,) = decisions.check(project.root)
     assert problem.startswith("docs/decisions/0002-long.md: 301 words")
+
+
+# --- late imports --------------------------------------------------------------------------------
+
+
+def test_late_imports_say_why():
+    good = (
+        "import os\n\n\ndef f():\n    import json  # loaded on first use\n\n\n"
+        "def g():\n    # Few programs need these.\n    import csv\n    import html\n"
+    )
+    assert late_imports.check_text("a.py", good) == []
+    bad = "class A:\n    def f(self):\n        import json\n\n        return json\n"
+    (problem,) = late_imports.check_text("a.py", bad)
+    assert problem.startswith("a.py:3: an import inside a function")

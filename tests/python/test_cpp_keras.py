@@ -91,6 +91,8 @@ LAYERS = {
         lambda: L.DepthwiseConv2D(3, padding="same", depth_multiplier=2), (2, 5, 5, 3)
     ),
     "max_pooling2d": (lambda: L.MaxPooling2D(), (2, 5, 6, 3)),
+    "max_pooling3d": (lambda: L.MaxPooling3D(), (2, 4, 4, 5, 2)),
+    "average_pooling1d": (lambda: L.AveragePooling1D(2), (2, 5, 3)),
     "max_pooling1d": (lambda: L.MaxPooling1D(3, strides=1, padding="same"), (2, 5, 3)),
     "average_pooling2d": (lambda: L.AveragePooling2D((2, 3)), (2, 5, 6, 3)),
     "average_pooling3d": (lambda: L.AveragePooling3D(2, padding="same"), (2, 3, 4, 3, 2)),
@@ -252,6 +254,10 @@ OPTIMIZERS = {
     "clipvalue": lambda: Optimizers.SGD(clipvalue=0.01),
     "accumulate": lambda: Optimizers.Adam(gradient_accumulation_steps=3),
     "scaled": lambda: Optimizers.SGD(loss_scale_factor=8),
+    "dynamic_scale": lambda: Optimizers.LossScaleOptimizer(
+        Optimizers.SGD(), initial_scale=8, dynamic_growth_steps=6
+    ),
+    "momentum_class": lambda: Optimizers.SGD(momentum=0.9),
     "ema": lambda: Optimizers.SGD(use_ema=True, ema_momentum=0.8),
     "exponential": lambda: Optimizers.SGD(Schedules.ExponentialDecay(0.1, 5, 0.5, staircase=True)),
     "inverse_time": lambda: Optimizers.SGD(Schedules.InverseTimeDecay(0.1, 5, 0.5)),

@@ -1,12 +1,18 @@
 """Programs against the public headers: the tour in docs/cpp.md runs, and memory is listed under the
 program's own places, never under a line of the library."""
 
+import importlib.util
+import json
 import re
 import shutil
 import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
+
+import tidemark as tf
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
@@ -17,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run_program(folder, source, *options):
+def compile_program(folder, source, *options):
     path = folder / "program.cpp"
     path.write_text(source)
     subprocess.run(
@@ -25,7 +31,13 @@ def run_program(folder, source, *options):
          "-o", folder / "program", f"-L{BUILD}", "-ltidemark", f"-Wl,-rpath,{BUILD}"],
         check=True, timeout=300,
     )  # fmt: skip
-    done = subprocess.run([folder / "program"], capture_output=True, text=True, timeout=120)
+
+
+def run_program(folder, source, *options):
+    compile_program(folder, source, *options)
+    done = subprocess.run(
+        [folder / "program"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -39,6 +51,8 @@ def test_the_tour_runs(tmp_path):
     assert "hidden.kernel  float32  (4, 32)  512 B" in said
     assert "plan of function: peak" in said
     assert float(re.search(r"accuracy ([0-9.]+)", said)[1]) > 0.9
+    assert float(re.search(r"fitted to ([0-9.]+)", said)[1]) > 0.9
+    assert "(512, 2)" in said
 
 
 def code_lines(path):
@@ -48,8 +62,8 @@ def code_lines(path):
 
 def test_examples_are_short():
     assert code_lines("fashion_mnist/train.cpp") <= 60
-    assert code_lines("characters.cpp") < 80
-    assert code_lines("classifier.cpp") < 80
+    sources = (ROOT / "examples").rglob("*.cpp")
+    assert [p.name for p in sources if code_lines(p.relative_to(ROOT / "examples")) >= 80] == []
 
 
 PLACES = """
@@ -81,3 +95,105 @@ def test_places_are_the_programs(tmp_path, options):
     assert len(places) >= 6
     pattern = r"program\.cpp:\d+ in main" if "-g" in options else r"program(\+0x[0-9a-f]+| in main)"
     assert [p for p in places if not re.fullmatch(pattern, p)] == []
+
+
+@pytest.mark.skipif(not (BUILD / "build.ninja").exists(), reason="needs the build folder's CMake")
+def test_a_program_that_trains_can_be_one_small_file(tmp_path):
+    subprocess.run(
+        ["cmake", "--build", BUILD, "--target", "classifier_static"],
+        check=True, capture_output=True, timeout=600,
+    )  # fmt: skip
+    program = shutil.copy(BUILD / "classifier_static", tmp_path)  # away from the plugins
+    assert Path(program).stat().st_size <= 15e6
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    assert "tidemark" not in linked
+    assert "stdc++" not in linked
+    done = subprocess.run([program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "conv2d.kernel" in done.stdout
+
+
+LEAKY = """
+#include <tidemark/tidemark.h>
+namespace td = tidemark;
+std::vector<td::Tensor> kept;
+int main() {
+  auto step = td::function([](td::Tensor x) { return td::square(x) + 1.f; });
+  for (int i = 0; i < 200; ++i) {
+    kept.push_back(step(td::ones({64, 256})));
+  }
+}
+"""
+
+
+def tidemark(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "tidemark", *map(str, arguments)],
+        cwd=cwd, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_doctor_finds_the_line_of_a_program(tmp_path):
+    compile_program(tmp_path, LEAKY, "-O2", "-g")
+    done = tidemark("doctor", "--fail-on", "growth", tmp_path / "program", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "growing by 64" in done.stdout
+    assert "program.cpp:8 in main" in done.stdout
+    healthy = LEAKY.replace("kept.push_back", "kept.assign(1, td::Tensor()); kept[0] = ")
+    compile_program(tmp_path, healthy, "-O2", "-g")
+    done = tidemark("doctor", "--fail-on", "growth", tmp_path / "program", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_program_is_profiled(tmp_path):
+    compile_program(tmp_path, LEAKY, "-O2", "-g")
+    done = tidemark("profile", tmp_path / "program", "-o", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "program.cpp:8 in main" in (tmp_path / "page.html").read_text()
+    (tmp_path / "other").write_bytes(Path("/bin/true").read_bytes())
+    (tmp_path / "other").chmod(0o755)
+    done = tidemark("profile", tmp_path / "other", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "does not use libtidemark.so" in done.stderr
+
+
+@pytest.mark.skipif(not (BUILD / "example_server").exists(), reason="needs the example")
+def test_the_embedded_server_answers(tmp_path):
+    server = subprocess.Popen(
+        [BUILD / "example_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        port = int(re.search(r"port (\d+)", server.stdout.readline())[1])
+        address = f"http://localhost:{port}/v1/models/scores:predict"
+
+        def ask(body):
+            with urllib.request.urlopen(address, json.dumps(body).encode(), timeout=30) as answer:
+                return json.load(answer)
+
+        rows = ask({"instances": [[1, 2, 3, 4], [4, 3, 2, 1]]})["predictions"]
+        assert [round(sum(row), 5) for row in rows] == [1.0, 1.0]
+        for count in (1, 2):
+            said = ask({"signature_name": "counted", "inputs": {"x": [[1, 2, 3, 4]]}})["outputs"]
+            assert said["calls"] == count
+            assert said["scores"][0] == pytest.approx(rows[0], abs=1e-6)
+        assert "2 counted calls" in server.communicate("\n", timeout=30)[0]
+        assert server.returncode == 0
+    finally:
+        server.kill()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+def test_a_model_of_keras_is_fine_tuned(tmp_path):
+    keras = tf.keras
+    model = keras.Sequential([
+        keras.Input((8, 8, 1)), keras.layers.Conv2D(4, 3, activation="relu"),
+        keras.layers.Flatten(name="flat"), keras.layers.Dense(10),
+    ])  # fmt: skip
+    model.save(tmp_path / "base.keras")
+    done = subprocess.run(
+        [BUILD / "example_fine_tune", "base.keras", "flat"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = tf.saved_model.load(str(tmp_path / "fine_tuned/1")).signatures["serving_default"]
+    assert run(pictures=tf.zeros((3, 8, 8, 1)))["output_0"].shape == (3, 2)

@@ -86,6 +86,52 @@ def test_what_a_kernel_found_wrong_is_an_error_however_it_is_read(folder):
     fake_gpu.run(FAULTS, folder)
 
 
+LENT = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+from tidemark.experimental.dlpack import from_dlpack, to_dlpack
+
+numbers = np.arange(12, dtype="float32").reshape(3, 4)
+with tf.device("/GPU:0"):
+    x = tf.constant(numbers) * 2.0
+assert x.__dlpack_device__() == (2, 0)
+live = _tidemark.device_stats("gpu:0")["live"]
+for y in (from_dlpack(x), from_dlpack(to_dlpack(x))):   # an object, and a capsule
+    assert y.device.endswith("GPU:0"), y.device
+    assert _tidemark.device_stats("gpu:0")["live"] == live, "elements were copied"
+    np.testing.assert_array_equal((y + 1.0).numpy(), numbers * 2 + 1)
+del y
+copied = from_dlpack(x.__dlpack__(copy=True))
+assert _tidemark.device_stats("gpu:0")["live"] > live
+np.testing.assert_array_equal(copied.numpy(), numbers * 2)
+there = from_dlpack(x.__dlpack__(dl_device=(1, 0)))
+assert there.device.endswith("CPU:0")
+np.testing.assert_array_equal(there.numpy(), numbers * 2)
+for asked, why in (({"dl_device": (1, 0), "copy": False}, "copy=False forbids one"),
+                   ({"dl_device": (10, 0)}, "there or on the CPU"),
+                   ({"dl_device": 2}, "a pair of integers")):
+    try:
+        x.__dlpack__(**asked)
+    except (BufferError, TypeError) as error:
+        assert why in str(error), error
+    else:
+        raise SystemExit(f"{asked} was taken")
+del copied, there
+for _ in range(300):
+    z = from_dlpack(to_dlpack(x * 1.0)) + 1.0
+    to_dlpack(z)                                            # nobody takes it
+del z
+_tidemark.wait_for_devices()
+assert _tidemark.device_stats("gpu:0")["live"] == live
+"""
+
+
+@pytest.mark.parametrize("late", ["", "1"])
+def test_elements_are_lent_where_they_lie(folder, late):
+    fake_gpu.run(LENT, folder, **({"TIDEMARK_FAKE_GPU_LATE": late} if late else {}))
+
+
 PIPELINE = """
 import numpy as np
 import tidemark as tf

@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+import this_device
 from flat import assert_flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +14,9 @@ from tidemark._functions import layout
 import tidemark as tf
 from tidemark import cli
 
-needs_fusion = pytest.mark.skipif(
-    os.environ.get("TIDEMARK_FUSION") == "off", reason="shows what is fused"
+needs_epilogues = pytest.mark.skipif(
+    os.environ.get("TIDEMARK_FUSION") == "off" or this_device.IS_GPU,
+    reason="shows what is fused with a product, which GPUs run by itself",
 )
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -103,7 +105,7 @@ def parse_dot(text):
     return nodes, edges
 
 
-@needs_fusion
+@needs_epilogues
 def test_dot_is_read_by_its_own_rules():
     nodes, edges = parse_dot(dense.graph(*SPECS).to_dot())
     labels = list(nodes.values())
@@ -139,7 +141,7 @@ def test_names_are_escaped_everywhere():
 # --- What is shown --------------------------------------------------------------------------------
 
 
-@needs_fusion
+@needs_epilogues
 def test_the_compiled_graph_shows_what_is_fused_and_the_traced_one_does_not():
     graph = dense.graph(*SPECS)
     fused = next(node for node in graph.nodes if node.programs)
@@ -151,7 +153,7 @@ def test_the_compiled_graph_shows_what_is_fused_and_the_traced_one_does_not():
     assert "test_graph_view.py" in fused.line
 
 
-@needs_fusion
+@needs_epilogues
 def test_svg_says_ops_shapes_and_lines():
     drawing = ElementTree.fromstring(dense.graph(*SPECS).to_svg())
     texts = [t.text for t in drawing.iter(f"{SVG}text")]
@@ -160,7 +162,7 @@ def test_svg_says_ops_shapes_and_lines():
     assert any("matmul+fused(%0, %1, %2)" in tip and "test_graph_view.py" in tip for tip in tips)
 
 
-@needs_fusion
+@needs_epilogues
 def test_sweeps_show_the_program_of_all_their_variables():
     variables = [tf.Variable(tf.zeros([8, 8])) for _ in range(3)]
 
@@ -262,7 +264,7 @@ def step(x):
 """
 
 
-@needs_fusion
+@needs_epilogues
 def test_the_command_draws(tmp_path, capsys):
     script, svg, dot = tmp_path / "p.py", tmp_path / "g.svg", tmp_path / "g.dot"
     script.write_text(PROGRAM)

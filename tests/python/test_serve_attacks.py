@@ -1,5 +1,6 @@
 """What hostile clients, models and neighbours did to the server once, and must not do again."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -197,6 +198,99 @@ def test_an_answer_that_does_not_fit_is_refused_and_memory_stays_bounded(tmp_pat
         assert server.predict("wide", {"instances": [1.0]}).status == 200
 
 
+class Watch:
+    """The most memory that the server takes meanwhile."""
+
+    def __init__(self, server):
+        self.most, self._server, self._is_over = 0, server, threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        while not self._is_over.wait(0.01):
+            self.most = max(self.most, self._server.resident_bytes())
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._is_over.set()
+        self._thread.join()
+
+
+MiB = 1 << 20
+
+
+def test_rows_of_one_number_count_as_what_they_take(tmp_path):
+    save(tmp_path / "twice", lambda x: x * 2, tf.TensorSpec([None], tf.float32, "x"))
+    with serving.Server(tmp_path, "--memory-limit", "64MiB") as server:
+        with Watch(server) as watch:
+            statuses = [
+                server.predict("twice", '{"instances": [' + "1," * count + "1]}").status
+                for count in (500_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000)
+            ]
+        assert set(statuses) == {200, 413}
+        assert watch.most < (64 + 32) * MiB
+
+
+def opened(server, data, count):
+    """Connections that sent these bytes, as far as the server took them, and wait."""
+    out = []
+    for _ in range(count):
+        s = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        out.append(s)
+        with contextlib.suppress(OSError):
+            s.sendall(data)
+    return out
+
+
+# What many clients send a little of, and never the rest.
+BEGUN = {
+    "nothing": b"",
+    "bodies": post("/v1/models/linear:predict", b" " * 250_000, "Content-Length: 300000"),
+    "short bodies": post("/v1/models/linear:predict", b" " * 20_000, "Content-Length: 30000"),
+    "fields": post("/v1/models/linear:predict", b"", "Content-Length: 3", *["a:"] * 3900),
+    "long headers": b"GET / HTTP/1.1\r\nA: " + b"x" * 16000,
+}
+
+
+@pytest.mark.parametrize("what", BEGUN)
+def test_many_that_send_a_little_take_little_and_hold_up_nobody(linear, what):
+    with serving.Server(linear, "--memory-limit", "48MiB") as server:
+        assert server.predict("linear", ROW).status == 200
+        with Watch(server) as watch:
+            held = opened(server, BEGUN[what], 900)
+            time.sleep(0.3)
+            try:
+                for _ in range(5):
+                    assert server.predict("linear", ROW).status == 200
+                    assert server.predict("linear", ROW, connection=server.connect()).status == 200
+            finally:
+                for s in held:
+                    s.close()
+        assert watch.most < (48 + 32) * MiB
+
+
+def test_headers_of_many_fields_are_refused(linear):
+    with serving.Server(linear) as server:
+        answer = raw(server, post("/v1/models/linear:predict", b"", *["a: b"] * 200), 3)
+        assert answer.startswith(b"HTTP/1.1 431") and b"128 fields" in answer
+
+
+def test_those_who_never_asked_make_room_for_those_who_do(linear):
+    with serving.Server(linear, "--max-connections", "40") as server:
+        assert server.predict("linear", ROW).status == 200  # its connection is one of them
+        silent = opened(server, b"", 40) + opened(server, b"GET / HT", 40)
+        time.sleep(0.3)
+        for _ in range(10):
+            connection = server.connect()
+            assert server.predict("linear", ROW, connection=connection).status == 200
+            connection.close()
+        assert server.predict("linear", ROW).status == 200
+        for s in silent:
+            s.close()
+
+
 # --- lanes ---------------------------------------------------------------------------------------
 
 
@@ -259,6 +353,24 @@ def test_a_request_that_turns_out_large_does_not_hold_up_other_models(linear):
             thread.join()
         assert large == [200, 200]
         assert late < 0.7
+
+
+def test_many_requests_to_one_model_do_not_hold_up_another(linear):
+    serving.save_slow(linear / "slow")
+    with serving.Server(linear, "--threads", "1", "--slots", "1") as server:
+        for _ in range(20):
+            assert server.predict("linear", ROW).status == 200
+        body = json.dumps({"instances": [60_000]}).encode()  # some 10 ms
+        request = post("/v1/models/slow:predict", body, f"Content-Length: {len(body)}")
+        many = opened(server, request, 150)
+        for s in many:  # whether somebody still waits is asked, but not waited for
+            s.shutdown(socket.SHUT_WR)
+        late = slowest(server, "linear", ROW, 0.5)
+        waiting = server.metric("tidemark_model_queue_requests")
+        for s in many:
+            s.close()
+        assert waiting > 20  # there was a queue all the time
+        assert late < 0.3
 
 
 # --- HTTP ----------------------------------------------------------------------------------------

@@ -104,6 +104,20 @@ def test_pieces_fit_and_give_the_same(name):
         np.testing.assert_allclose(a, c, rtol=1e-4, atol=1e-6)
 
 
+def test_results_of_a_loop_are_split_where_they_lie():
+    def after_a_loop(x, w):  # the count of rounds stays on the host, whatever the device of x
+        rounds, x = tf.while_loop(
+            lambda i, x: i < 3, lambda i, x: (i + 1, tf.tanh(x)), (tf.constant(0), x)
+        )
+        return scores(x, w), rounds
+
+    args = normal(512, 16), normal(16, 300, seed=1)
+    small = bounded(after_a_loop, int(whole_of(after_a_loop, *args) * 0.3))
+    plan = small.plan(*args)
+    assert plan.splits and measured(small, *args) <= plan.peak
+    np.testing.assert_allclose(small(*args)[0], after_a_loop(*args)[0], rtol=1e-4, atol=1e-6)
+
+
 def test_rows_computed_by_the_same_code_are_equal_to_the_bit():
     def norms(x):
         return tf.reduce_sum(tf.nn.softmax(tf.sort(tf.tanh(x) * 3.0)) * x, axis=-1)

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/kernels/cuda/testing.h"
+#include "tidemark/kernels/cuda/host_products_testing.h"
 
 namespace tidemark::cuda {
 namespace {
@@ -62,7 +62,7 @@ CompiledCode compile(const char* source, const char* name, int) {
   std::ofstream(path + ".cpp") << kShim << source << "\nextern \"C\" const unsigned long " << name
                                << "_bytes = bytes_of(" << name << ");\n";
   const std::string command =
-      "${CXX:-c++} -std=c++17 -w -shared -fPIC -o " + path + ".so " + path + ".cpp";
+      "${CXX:-c++} -std=c++17 -w -shared -fPIC -fno-gnu-unique -o " + path + ".so " + path + ".cpp";
   const bool is_right = std::system(command.c_str()) == 0;
   std::ifstream file(path + ".so", std::ios::binary);
   const std::string code{std::istreambuf_iterator<char>(file), {}};
@@ -117,38 +117,6 @@ int launch(Handle function, uint32_t, uint32_t, Handle stream, void* arguments) 
   return kDone;
 }
 
-template <class T>
-void multiply_as(const Product& p, const ProductRun& run) {
-  for (int64_t item = 0; item < p.batch; ++item) {
-    const T* a = reinterpret_cast<const T*>(run.a) + item * p.a_item;
-    const T* b = reinterpret_cast<const T*>(run.b) + item * p.b_item;
-    T* c = reinterpret_cast<T*>(run.c) + item * p.m * p.n;
-    for (int64_t i = 0; i < p.m; ++i) {
-      for (int64_t j = 0; j < p.n; ++j) {
-        T sum = 0;
-        for (int64_t k = 0; k < p.k; ++k) {
-          sum += a[p.transpose_a ? k * p.m + i : i * p.k + k] *
-                 b[p.transpose_b ? j * p.k + k : k * p.n + j];
-        }
-        c[i * p.n + j] = sum;
-      }
-    }
-  }
-}
-
-int multiply(Handle, const Product* product, const ProductRun* run) {
-  const Product p = *product;
-  const ProductRun r = *run;
-  if (p.element == Product::float32) {
-    FakeDriver::now().enqueue(r.stream, [=] { multiply_as<float>(p, r); });
-  } else if (p.element == Product::float64) {
-    FakeDriver::now().enqueue(r.stream, [=] { multiply_as<double>(p, r); });
-  } else {
-    return 15;  // no half types here
-  }
-  return 0;
-}
-
 const Driver* driver(const char**) {
   static const Driver kTable = [] {
     const char* bytes = std::getenv("TIDEMARK_FAKE_GPU_BYTES");
@@ -175,17 +143,7 @@ const SourceCompiler* compiler(const char**) {
   return &kCompiler;
 }
 
-const ProductLibrary* products(const char**) {
-  static const ProductLibrary kProducts = {
-      .create = [](Handle* library) -> int {
-        *library = 1;
-        return 0;
-      },
-      .multiply = multiply,
-      .explain = [](int) { return "not supported"; },
-  };
-  return &kProducts;
-}
+const ProductLibrary* products(const char**) { return host_products(); }
 
 const ConvolutionLibrary* convolutions(const char** why) {
   *why = "there is none";

@@ -2,7 +2,7 @@
 //
 //   keras_twin KIND NAME < tensors > results
 //
-// A tensor is a line: its dtype, its rank, its sizes, its elements. Of a layer: the input, what is
+// A tensor is a line (tensor_lines.h). Of a layer: the input, what is
 // wanted, the weights; it answers with the loss of each step, the outputs in evaluation, and the
 // weights in the end. Of an optimizer: x, y and the weights of a Dense layer. Of a loss or metric:
 // labels and predictions, and weights of rows where there are more than two.
@@ -11,10 +11,9 @@
 #include <tidemark/tidemark.h>
 
 #include <functional>
-#include <iomanip>
-#include <iostream>
 #include <map>
-#include <sstream>
+
+#include "tensor_lines.h"
 
 namespace td = tidemark;
 namespace nn = tidemark::nn;
@@ -23,37 +22,9 @@ namespace {
 
 constexpr int kSteps = 20;
 
+using tensor_lines::write;
 using Tensors = std::vector<td::Tensor>;
 using Layer = std::pair<nn::Module, std::function<td::Tensor(const td::Tensor&)>>;
-
-template <class T>
-td::Tensor read_values(std::istream& in, const td::Shape& shape) {
-  std::vector<T> values(static_cast<size_t>(shape.num_elements()));
-  for (T& value : values) in >> value;
-  return td::Tensor::of(std::span<const T>(values), shape);
-}
-
-Tensors read_all(std::istream& from) {
-  Tensors out;
-  for (std::string line; std::getline(from, line);) {
-    std::istringstream in(line);
-    std::string dtype;
-    int rank = 0;
-    in >> dtype >> rank;
-    td::Shape shape;
-    for (int64_t size; rank > 0 && in >> size; --rank) shape.push_back(size);
-    out.push_back(dtype == "int32" ? read_values<int32_t>(in, shape)
-                                   : read_values<float>(in, shape));
-  }
-  return out;
-}
-
-void write(const td::Tensor& t) {
-  std::cout << t.rank();
-  for (const int64_t size : t.shape()) std::cout << " " << size;
-  for (const float value : t.values<float>()) std::cout << " " << std::setprecision(9) << value;
-  std::cout << "\n";
-}
 
 template <class L>
 Layer layer(L made) {
@@ -80,6 +51,8 @@ std::map<std::string, std::function<Layer()>> layers() {
       {"depthwise2d",
        [] { return layer(nn::DepthwiseConv2D(3, {.padding = "same", .depth_multiplier = 2})); }},
       {"max_pooling2d", [] { return layer(nn::MaxPooling2D()); }},
+      {"max_pooling3d", [] { return layer(nn::MaxPooling3D()); }},
+      {"average_pooling1d", [] { return layer(nn::AveragePooling1D(2)); }},
       {"max_pooling1d",
        [] { return layer(nn::MaxPooling1D(3, {.strides = nn::Sizes(1), .padding = "same"})); }},
       {"average_pooling2d",
@@ -201,6 +174,8 @@ std::map<std::string, std::shared_ptr<td::optimizers::Optimizer>> all_optimizers
       {"clipvalue", sgd({.common = {.clipvalue = 0.01}})},
       {"accumulate", adam({.common = {.gradient_accumulation_steps = 3}})},
       {"scaled", sgd({.common = {.loss_scale_factor = 8}})},
+      {"dynamic_scale", sgd({.common = {.dynamic_scale_growth_steps = 6, .initial_scale = 8}})},
+      {"momentum_class", std::make_shared<Momentum>()},
       {"ema", sgd({.common = {.use_ema = true, .ema_momentum = 0.8}})},
       {"exponential", sgd({.learning_rate = ExponentialDecay(0.1, 5, 0.5, {.staircase = true})})},
       {"inverse_time", sgd({.learning_rate = InverseTimeDecay(0.1, 5, 0.5)})},
@@ -290,7 +265,7 @@ void run(const std::string& kind, const std::string& name, const Tensors& given)
 
 int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: keras_twin KIND NAME < tensors");
-  run(argv[1], argv[2], read_all(std::cin));
+  run(argv[1], argv[2], tensor_lines::read_all(std::cin));
   return 0;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

@@ -12,14 +12,14 @@ from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
     "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
-    "< autodiff < trace < nn < session < data < profile < io < serve"
+    "< autodiff < trace < nn < session < data < profile < io < train < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
 PUBLIC_HEADERS = {
     "base": "export.h device.h dtype.h shape.h error.h bytes.h half.h settings.h version.h",
     "memory": "memory.h",
-    "tensor": "tensor.h handler.h variable.h",
+    "tensor": "tensor.h call_with.h handler.h variable.h",
     "graph": "attr.h",
     "ops": "op.h op_facts.h rows.h call.h einsum.h random.h",
     "kernels": "elementwise.h kernel.h",
@@ -30,7 +30,9 @@ PUBLIC_HEADERS = {
     "nn": "activations.h module.h layers.h convolution_layers.h sequence_layers.h sequential.h "
     "nn_functions.h losses.h metrics.h optimizers.h nn.h",
     "data": "data.h",
-    "io": "saved_model.h tidemark.h",
+    "io": "saved_model.h checkpoint.h keras.h session.h tidemark.h",
+    "train": "train.h",
+    "serve": "serve.h",
 }
 LAYER_OF_HEADER = {name: layer for layer, names in PUBLIC_HEADERS.items() for name in names.split()}
 

@@ -5,6 +5,7 @@ import sys
 import backends
 import decisions
 import formatting
+import late_imports
 import layers
 import lengths
 import op_names
@@ -21,6 +22,7 @@ CHECKS = {
     "step questions": step_questions.check,
     "process hooks": process_hooks.check,
     "python calls": python_calls.check,
+    "late imports": late_imports.check,
     "decisions": decisions.check,
     "formatting": formatting.check,
 }

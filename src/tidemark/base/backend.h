@@ -88,6 +88,13 @@ struct TakenMemory {
       by_this_process;  ///< pages and what the driver itself needs; not known: none
 };
 
+/// As other libraries in this process know a device.
+struct ForeignDevice {
+  int32_t kind = 0;  ///< as DLPack numbers them
+  int32_t number = 0;
+  uint64_t stream = 0;  ///< its stream(), as the driver that they share names it
+};
+
 class TIDEMARK_API Accelerator : public Backend {
  public:
   /// All the bytes the device has.
@@ -111,6 +118,14 @@ class TIDEMARK_API Accelerator : public Backend {
   /// The stream of copies from the host, which need not wait for computations enqueued before them;
   /// may be the same.
   virtual Stream& upload_stream() = 0;
+
+  // Memory that is shared with other libraries in this process.
+  /// None: no other library can use this device's memory.
+  virtual std::optional<ForeignDevice> foreign() { return std::nullopt; }
+  /// Whether all of these bytes are memory of this device, whoever has it.
+  virtual bool has_bytes(const void*, size_t) const { return false; }
+  /// The host waits for all work on the device, other libraries' too.
+  virtual void wait_for_everyone() {}
 };
 
 inline constexpr int kMostDevices = 8;

@@ -66,6 +66,10 @@ inline constexpr Setting kPlanTime{
 inline constexpr Setting kDump{
     "TIDEMARK_DUMP", Kind::text, "",
     "passes: print the graph of a function after every pass of its compilation."};
+inline constexpr Setting kRecord{
+    "TIDEMARK_RECORD", Kind::text, "",
+    "Record what happens to memory in this file, from the start of the process to its end: what "
+    "tidemark profile and tidemark doctor do with a C++ program."};
 inline constexpr Setting kFusion{
     "TIDEMARK_FUSION", Kind::text, "on",
     "How chains of ops run in a compiled function. on: as one pass over memory, as machine code. "
@@ -125,13 +129,16 @@ inline constexpr Setting kPeerServe{
     "A Python with FastAPI and onnxruntime, to serve beside. Default: .venv-peers/serve."};
 
 inline constexpr const Setting* kTable[] = {
-    &kMemoryLimit,   &kRetainedLimit,   &kPoison,         &kFailAllocation,
-    &kNumThreads,    &kTraceCache,      &kPlan,           &kPlanBudget,
-    &kPlanRepeat,    &kPlanTime,        &kWholeGradients, &kDump,
-    &kFusion,        &kIdleCode,        &kBenchPython,    &kPeerTensorFlow,
-    &kPeerTorch,     &kPeerJax,         &kPeerServe,      &kIsa,
-    &kDevice,        &kEmulatedDevices, &kEmulatedMemory, &kEmulatedTaken,
-    &kEmulatedDelay, &kEmulatedWithout, &kKernelCache,    &kImageRatio,
+    &kMemoryLimit,    &kRetainedLimit,   &kPoison,
+    &kFailAllocation, &kNumThreads,      &kTraceCache,
+    &kPlan,           &kPlanBudget,      &kPlanRepeat,
+    &kPlanTime,       &kWholeGradients,  &kDump,
+    &kRecord,         &kFusion,          &kIdleCode,
+    &kBenchPython,    &kPeerTensorFlow,  &kPeerTorch,
+    &kPeerJax,        &kPeerServe,       &kIsa,
+    &kDevice,         &kEmulatedDevices, &kEmulatedMemory,
+    &kEmulatedTaken,  &kEmulatedDelay,   &kEmulatedWithout,
+    &kKernelCache,    &kImageRatio,
 };
 
 /// All settings, for documentation.

@@ -262,7 +262,8 @@ class Splitting {
                         expected);
   }
 
-  /// Of what comes from outside, a view.
+  /// Of what comes from outside, a view. It lies where the whole does: the results of a loop may
+  /// lie on several devices.
   Tensor part_of(const Tensor& whole, const graph::Node& user) {
     const int value = lowered_.value_of(whole);
     if (value != kNone) {
@@ -278,6 +279,9 @@ class Splitting {
     const graph::Node& like = whole.is_symbolic() ? graph::node_of(whole) : user;
     const Tensor part = now_.add(OpRegistry::instance().get("slice"),
                                  {now_.at(whole), vector(from), vector(sizes)}, {}, like);
+    graph::Node& view = graph::node_of(part);
+    view.outputs[0].device = whole.device();
+    view.wish = whole.device();
     if (value != kNone) parts_[value] = part;
     return part;
   }

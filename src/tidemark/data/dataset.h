@@ -112,7 +112,14 @@ TIDEMARK_API DatasetRef elements_in_file(std::string file, int64_t count);
 
 // --- what is made of them ---------------------------------------------------------------------
 /// `parallel`: how many are computed at the same time, in order.
-TIDEMARK_API DatasetRef map(DatasetRef of, Function function, int64_t parallel);
+/// Whether what is computed at the same time is given in order: always, as soon as it is ready, or
+/// in order unless `in_any_order` is around it.
+enum class Order { usual, kept, any };
+TIDEMARK_API DatasetRef map(DatasetRef of, Function function, int64_t parallel,
+                            Order order = Order::usual);
+/// Steps inside that compute in parallel give elements as they are ready, unless they say
+/// otherwise.
+TIDEMARK_API DatasetRef in_any_order(DatasetRef of);
 /// Elements whose only result is true.
 TIDEMARK_API DatasetRef filter(DatasetRef of, Function predicate);
 /// The elements until the first whose only result is not true.

@@ -3,6 +3,7 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "tidemark/data/dataset.h"
 #include "tidemark/data/held.h"
@@ -55,12 +56,17 @@ class Mapped final : public Dataset {
   Function function_;
 };
 
-/// Several elements computed at the same time, given in order. An error takes the place of an
-/// element: what comes after it can still be asked for.
+thread_local bool is_order_open = false;  // while iterators are started inside of `in_any_order`
+
+/// Several elements computed at the same time, given in order or as they are ready. An error takes
+/// the place of an element: what comes after it can still be asked for.
 class InParallel final {
  public:
-  InParallel(std::unique_ptr<Iterator> from, Function function, size_t parallel)
-      : from_(std::move(from)), function_(std::move(function)), parallel_(parallel) {
+  InParallel(std::unique_ptr<Iterator> from, Function function, size_t parallel, bool in_order)
+      : from_(std::move(from)),
+        function_(std::move(function)),
+        parallel_(parallel),
+        in_order_(in_order) {
     begin();
   }
   ~InParallel() {
@@ -72,12 +78,14 @@ class InParallel final {
   bool take_next(Element& out) {
     if (threads_.empty()) begin();  // there were none before
     std::unique_lock hold(mutex_);
+    auto ready = slots_.end();
     wait_stoppably(changed_, hold, [&] {
-      return (!slots_.empty() && slots_.front()->is_done) || (is_drained_ && slots_.empty());
+      ready = next_ready();
+      return ready != slots_.end() || (is_drained_ && slots_.empty());
     });
     if (slots_.empty()) return false;
-    const std::shared_ptr<Slot> slot = std::move(slots_.front());
-    slots_.pop_front();
+    const std::shared_ptr<Slot> slot = std::move(*ready);
+    slots_.erase(ready);
     hold.unlock();
     changed_.notify_all();
     if (slot->error) std::rethrow_exception(slot->error);
@@ -119,6 +127,12 @@ class InParallel final {
     std::exception_ptr error;
     bool is_done = false;
   };
+
+  std::deque<std::shared_ptr<Slot>>::iterator next_ready() {
+    const auto is_done = [](const std::shared_ptr<Slot>& slot) { return slot->is_done; };
+    if (!in_order_) return std::find_if(slots_.begin(), slots_.end(), is_done);
+    return !slots_.empty() && is_done(slots_.front()) ? slots_.begin() : slots_.end();
+  }
 
   /// With one thread, and as many more as the system has.
   void begin() {
@@ -199,6 +213,7 @@ class InParallel final {
   std::unique_ptr<Iterator> from_;
   Function function_;
   size_t parallel_;
+  bool in_order_;
   memory::Site* site_ = memory::thread_context.site;
   Store store_{memory::Holder::dataset};
   std::mutex source_mutex_;  // is taken before `mutex_`
@@ -213,19 +228,44 @@ class InParallel final {
 
 class MappedInParallel final : public Dataset {
  public:
-  MappedInParallel(DatasetRef of, Function function, int64_t parallel)
-      : Dataset("map"), of_(std::move(of)), function_(std::move(function)), parallel_(parallel) {}
+  MappedInParallel(DatasetRef of, Function function, int64_t parallel, Order order)
+      : Dataset("map"),
+        of_(std::move(of)),
+        function_(std::move(function)),
+        parallel_(parallel),
+        order_(order) {}
   int64_t cardinality() const override { return of_->cardinality(); }
 
  private:
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<OfThisProcess<InParallel>>(
-        std::make_unique<InParallel>(of_->iterate(), function_, static_cast<size_t>(parallel_)));
+    const bool in_order = order_ == Order::usual ? !is_order_open : order_ == Order::kept;
+    return std::make_unique<OfThisProcess<InParallel>>(std::make_unique<InParallel>(
+        of_->iterate(), function_, static_cast<size_t>(parallel_), in_order));
   }
 
   DatasetRef of_;
   Function function_;
   int64_t parallel_;
+  Order order_;
+};
+
+class InAnyOrder final : public Dataset {
+ public:
+  explicit InAnyOrder(DatasetRef of) : Dataset("options"), of_(std::move(of)) {}
+  int64_t cardinality() const override { return of_->cardinality(); }
+
+ private:
+  struct Open {
+    bool before = std::exchange(is_order_open, true);
+    ~Open() { is_order_open = before; }
+  };
+
+  std::unique_ptr<Iterator> start() const override {
+    const Open open;
+    return of_->iterate();
+  }
+
+  DatasetRef of_;
 };
 
 class Filtered final : public Dataset {
@@ -308,11 +348,12 @@ class ErrorIgnoring final : public Dataset {
 
 }  // namespace
 
-DatasetRef map(DatasetRef of, Function function, int64_t parallel) {
+DatasetRef map(DatasetRef of, Function function, int64_t parallel, Order order) {
   function = on_host(std::move(function));
   if (parallel <= 1) return std::make_shared<Mapped>(std::move(of), std::move(function));
-  return std::make_shared<MappedInParallel>(std::move(of), std::move(function), parallel);
+  return std::make_shared<MappedInParallel>(std::move(of), std::move(function), parallel, order);
 }
+DatasetRef in_any_order(DatasetRef of) { return std::make_shared<InAnyOrder>(std::move(of)); }
 DatasetRef filter(DatasetRef of, Function predicate) {
   return std::make_shared<Filtered>(std::move(of), on_host(std::move(predicate)), false);
 }

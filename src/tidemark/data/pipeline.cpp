@@ -46,12 +46,6 @@ void check_positive(std::string_view step, std::string_view what, int64_t value)
 
 }  // namespace
 
-void detail::check_count(size_t taken, size_t given) {
-  if (taken == given) return;
-  fail<InvalidArgumentError>("[pipeline] the function takes ", taken, " tensors, an element has ",
-                             given);
-}
-
 bool Pass::next(Element& element) { return iterator_->next(element); }
 
 std::string Pass::save() const {

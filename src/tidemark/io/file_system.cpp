@@ -1,21 +1,30 @@
 #include "tidemark/io/file_system.h"
 
+#include <dirent.h>
+
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <memory>
+#include <string_view>
 
 #include "tidemark/base/file_access.h"
 
 namespace tidemark::io {
 
-namespace fs = std::filesystem;
-
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error) {
+  // Not C++'s iterator of folders, which ends the process where memory runs out.
+  struct Close {
+    void operator()(DIR* opened) const { ::closedir(opened); }
+  };
   std::vector<std::string> names;
-  fs::directory_iterator at(folder, error);
-  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
+  error.clear();
+  errno = 0;
+  const std::unique_ptr<DIR, Close> opened(::opendir(folder.c_str()));
+  for (const dirent* at = nullptr; opened && (errno = 0, at = ::readdir(opened.get()));) {
+    const std::string_view name = at->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
+  if (errno != 0) error.assign(errno, std::generic_category());
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include <tidemark/saved_model.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tidemark/exec/executable.h"
@@ -9,8 +10,10 @@
 #include "tidemark/graph/node.h"
 #include "tidemark/io/model_folder.h"
 #include "tidemark/io/model_reader.h"
+#include "tidemark/io/model_writer.h"
 #include "tidemark/io/onnx/served.h"
 #include "tidemark/io/tensorflow/model.h"
+#include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 
 namespace tidemark {
@@ -228,6 +231,90 @@ SavedModel load_model(const std::string& folder, const CheckModel& check) {
       break;
   }
   return SavedModel(load(folder, check));
+}
+
+namespace {
+
+struct TracedSignature {
+  SignatureSpec spec;
+  std::shared_ptr<graph::Graph> graph;
+  std::vector<Variable> variables;
+};
+
+void check_name(const std::vector<SignatureCode>& all, const SignatureCode& one) {
+  const auto has_it = [&](const SignatureCode& other) { return other.spec.name == one.spec.name; };
+  if (one.spec.name.empty() || std::count_if(all.begin(), all.end(), has_it) > 1) {
+    fail("each signature needs a name of its own. Received: \"", one.spec.name, "\"");
+  }
+}
+
+TracedSignature traced(const SignatureCode& from) {
+  const NoHandlers outside;
+  TracedSignature out{from.spec, {}, {}};
+  trace::GraphBuilder builder(from.spec.name);
+  std::vector<Tensor> inputs, outputs;
+  for (const TensorSpec& spec : from.spec.inputs) {
+    if (spec.dtype == DType::invalid) {
+      fail("signature '", from.spec.name, "': input '", spec.name, "' needs a dtype");
+    }
+    inputs.push_back(builder.add_input(spec.dtype, spec.shape));
+  }
+  {
+    const trace::TraceScope scope(builder);
+    outputs = from.code(inputs);
+  }
+  if (out.spec.outputs.empty()) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      out.spec.outputs.push_back({message("output_", i), DType::invalid, {}});
+    }
+  }
+  if (out.spec.outputs.size() != outputs.size()) {
+    fail("signature '", from.spec.name, "' names ", out.spec.outputs.size(), " outputs; the ",
+         "function returns ", outputs.size());
+  }
+  out.graph = builder.finish(outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out.spec.outputs[i] = spec_of(out.spec.outputs[i].name, out.graph->outputs()[i]);
+  }
+  out.variables = builder.variables();
+  return out;
+}
+
+}  // namespace
+
+SavedModel make_model(const std::vector<SignatureCode>& signatures) {
+  auto state = std::make_shared<SavedModel::State>();
+  for (const SignatureCode& one : signatures) {
+    check_name(signatures, one);
+    TracedSignature made = traced(one);
+    std::vector<Variable>& known = state->parts.variables;
+    for (const Variable& variable : made.variables) {
+      if (std::find(known.begin(), known.end(), variable) != known.end()) continue;
+      known.push_back(variable);
+      state->weight_bytes += variable.operand().nbytes();
+    }
+    state->changes_state |= leaves_something(*made.graph);
+    state->programs.push_back(exec::Program::build(*made.graph));
+    state->signatures.push_back(std::move(made.spec));
+  }
+  return SavedModel(std::move(state));
+}
+
+void save_model(const std::string& folder, const std::vector<SignatureCode>& signatures) {
+  const auto names = [](const std::vector<TensorSpec>& specs) {
+    std::vector<std::string> out;
+    for (const TensorSpec& spec : specs) out.push_back(spec.name);
+    return out;
+  };
+  io::ModelWriter writer;
+  for (const SignatureCode& one : signatures) {
+    check_name(signatures, one);
+    const TracedSignature made = traced(one);
+    const uint64_t function = writer.add_function(made.spec.name, *made.graph);
+    writer.add_signature(made.spec.name, function, names(made.spec.inputs),
+                         names(made.spec.outputs));
+  }
+  writer.write(folder);
 }
 
 }  // namespace tidemark

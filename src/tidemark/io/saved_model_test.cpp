@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <tidemark/control_flow.h>
 #include <tidemark/create.h>
+#include <tidemark/layers.h>
 #include <tidemark/memory.h>
 #include <tidemark/saved_model.h>
 
@@ -98,6 +99,49 @@ TEST_F(SavedModels, ThreadsShareAModelAndItsBytesGoWithIt) {
     }
   }
   EXPECT_EQ(memory::stats().live, before);
+}
+
+/// A line through two points, and how it was called.
+struct Line : nn::Module {
+  Variable slope = add("slope", Tensor(3.f)), offset = add("offset", Tensor(0.5f));
+  nn::Dropout drop = add("drop", nn::Dropout(0.5));
+  Tensor operator()(const Tensor& x) const { return drop(x * slope + offset); }
+};
+
+TEST_F(SavedModels, AModuleIsSavedInEvaluationAndComesBack) {
+  const Line line;
+  save_model(folder_, line, {{"x", DType::float32, {kUnknownDim}}}, {.outputs = {"y"}});
+  EXPECT_TRUE(line.is_training());
+  const SavedModel model = load_model(folder_);
+  EXPECT_EQ(model.signatures()[0].name, "serving_default");
+  const Tensor y = model({{"x", Tensor::of({1.f, 2.f})}}).at("y");
+  EXPECT_EQ(y.data<float>()[1], 6.5f);
+  EXPECT_FALSE(model.changes_state());
+}
+
+TEST_F(SavedModels, AModelOfFunctionsSharesTheirVariables) {
+  const Line line;
+  Variable calls(Tensor(int64_t{0}));
+  const auto counted = [&](const Tensor& x, const Tensor& by) {
+    calls.assign_add(Tensor(int64_t{1}));
+    return std::pair(line(x) * by, calls.value());
+  };
+  const TensorSpec x{"x", DType::float32, {kUnknownDim}}, by{"by", DType::float32, {}};
+  line.eval();
+  const SavedModel model =
+      make_model({signature(line, {x}), signature(counted, {x, by}, {.name = "counted"})});
+  EXPECT_TRUE(model.changes_state());
+  auto out = model({{"x", Tensor::of({1.f})}, {"by", Tensor(2.f)}}, "counted");
+  EXPECT_EQ(out.at("output_0").data<float>()[0], 7.f);
+  EXPECT_EQ(out.at("output_1").item<int64_t>(), 1);
+  Variable(line.slope).assign(Tensor(4.f));
+  EXPECT_EQ(model({{"x", Tensor::of({1.f})}}).at("output_0").data<float>()[0], 4.5f);
+  EXPECT_EQ(calls.value().item<int64_t>(), 1);
+
+  EXPECT_THROW(make_model({signature(line, {x}), signature(line, {x})}), InvalidArgumentError);
+  EXPECT_THROW(make_model({signature(line, {x, by})}), InvalidArgumentError);
+  EXPECT_THROW(make_model({signature(line, {x}, {.outputs = {"a", "b"}})}), InvalidArgumentError);
+  EXPECT_THROW(make_model({signature(line, {{"x", DType::invalid, {}}})}), InvalidArgumentError);
 }
 
 TEST(ModelWriters, WantOneNameAnInput) {

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tidemark/nn/scalars.h"
+
 namespace tidemark::nn {
 
 namespace {
@@ -23,7 +25,7 @@ constexpr std::pair<std::string_view, Function> kActivations[] = {
     {"swish", [](const Tensor& x) { return swish(x); }},
     {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
     {"log_sigmoid", [](const Tensor& x) { return log_sigmoid(x); }},
-    {"hard_sigmoid", [](const Tensor& x) { return relu6(x + 3.f) * (1.f / 6.f); }},
+    {"hard_sigmoid", [](const Tensor& x) { return relu6(x + number(3, x)) * number(1.0 / 6, x); }},
     {"tanh", [](const Tensor& x) { return tanh(x); }},
     {"softmax", [](const Tensor& x) { return softmax(x); }},
     {"log_softmax", [](const Tensor& x) { return log_softmax(x); }},

@@ -11,7 +11,7 @@ namespace tidemark::nn {
 
 namespace {
 
-Tensor flat_weight(const Variable& v, int64_t rows, int64_t columns) {
+Tensor flat_weight(const Tensor& v, int64_t rows, int64_t columns) {
   return reshape(v, Tensor::of<int64_t>({rows, columns}));
 }
 
@@ -59,9 +59,9 @@ void MultiHeadAttention::make_weights(const Tensor& query, const Tensor& key,
 
 /// [batch, time, channels] to [batch, heads, time, size].
 Tensor MultiHeadAttention::heads_of(const Tensor& x, size_t first_weight, int64_t size) const {
-  Tensor y = matmul(x, flat_weight(weight(first_weight), -1, heads_ * size));
+  Tensor y = matmul(x, flat_weight(beside(x, weight(first_weight)), -1, heads_ * size));
   if (options_.use_bias) {
-    y = std::move(y) + reshape(weight(first_weight + 1), Tensor::of<int64_t>({-1}));
+    y = std::move(y) + reshape(beside(x, weight(first_weight + 1)), Tensor::of<int64_t>({-1}));
   }
   const Tensor apart = reshape(y, stack(std::vector<Tensor>{first_size(y), size_at(y, 1),
                                                             Tensor(static_cast<int32_t>(heads_)),
@@ -100,8 +100,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& query, const Tensor& value,
   const Tensor found =
       tidemark::attention(q, k, v, mask, 1 / std::sqrt(double(key_dim_)), is_causal)[0];
   Tensor y = matmul(together(found, heads_ * value_dim_),
-                    flat_weight(weight(3 * each), heads_ * value_dim_, -1));
-  if (options_.use_bias) y = std::move(y) + weight(3 * each + 1);
+                    flat_weight(beside(query, weight(3 * each)), heads_ * value_dim_, -1));
+  if (options_.use_bias) y = std::move(y) + beside(query, weight(3 * each + 1));
   return y;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidemark/module.h>
+#include <tidemark/ops.h>
 
 #include "tidemark/memory/context.h"
 
@@ -34,6 +35,20 @@ inline int64_t channels_of_rank(const Module& layer, const Tensor& x, int rank) 
                                " dimensions, the channels last. Received shape: ", x.shape());
   }
   return channels_of(layer, x, rank);
+}
+
+/// A weight beside an input: in its dtype where that is another float, as a half type in mixed
+/// precision. The weight itself stays as it is, and so does its gradient.
+inline Tensor beside(const Tensor& x, const Variable& weight) {
+  const Tensor value = weight.operand();
+  return is_floating(x.dtype()) && value.dtype() != x.dtype() ? cast(value, x.dtype()) : value;
+}
+
+inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+/// What losses and metrics are computed of: sums of half types lose what is to be told.
+inline Tensor at_least_float32(const Tensor& x) {
+  return is_half(x.dtype()) ? cast(x, DType::float32) : x;
 }
 
 inline void check_positive(std::string_view kind, std::string_view what, int64_t value) {

@@ -80,11 +80,11 @@ Tensor Conv::operator()(const Tensor& x) const {
   });
   const bool is_causal = options_.padding == "causal";
   const Tensor images = is_causal ? padded_before(x, (window_[0] - 1) * dilations_[0]) : x;
-  Tensor y = convolution(images, weight(0),
+  Tensor y = convolution(images, beside(x, weight(0)),
                          {.strides = strides_,
                           .padding = is_causal ? "VALID" : padding_of(kind(), options_.padding),
                           .dilations = dilations_});
-  if (options_.use_bias) y = std::move(y) + weight(1);
+  if (options_.use_bias) y = std::move(y) + beside(x, weight(1));
   return options_.activation(y);
 }
 
@@ -118,9 +118,9 @@ Tensor ConvTranspose::operator()(const Tensor& x) const {
                     static_cast<int32_t>(more));
   }
   sizes.emplace_back(static_cast<int32_t>(filters_));
-  Tensor y =
-      convolution_input_grad(stack(sizes), weight(0), x, {.strides = strides_, .padding = padding});
-  if (options_.use_bias) y = std::move(y) + weight(1);
+  Tensor y = convolution_input_grad(stack(sizes), beside(x, weight(0)), x,
+                                    {.strides = strides_, .padding = padding});
+  if (options_.use_bias) y = std::move(y) + beside(x, weight(1));
   return options_.activation(y);
 }
 
@@ -146,11 +146,12 @@ Tensor DepthwiseConv::operator()(const Tensor& x) const {
     if (options_.use_bias) add("bias", options_.bias_initializer({made}));
   });
   const Shape grouped = kernel_shape(window_, 1, made);
-  Tensor y = convolution(x, reshape(weight(0), Tensor::of(grouped.dims(), {grouped.rank()})),
-                         {.strides = strides_,
-                          .padding = padding_of(kind(), options_.padding),
-                          .dilations = dilations_});
-  if (options_.use_bias) y = std::move(y) + weight(1);
+  Tensor y =
+      convolution(x, reshape(beside(x, weight(0)), Tensor::of(grouped.dims(), {grouped.rank()})),
+                  {.strides = strides_,
+                   .padding = padding_of(kind(), options_.padding),
+                   .dilations = dilations_});
+  if (options_.use_bias) y = std::move(y) + beside(x, weight(1));
   return options_.activation(y);
 }
 

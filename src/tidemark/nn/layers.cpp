@@ -20,8 +20,8 @@ Tensor Dense::operator()(const Tensor& x) const {
     add("kernel", options_.kernel_initializer({channels_of(*this, x, 2), units_}));
     if (options_.use_bias) add("bias", options_.bias_initializer({units_}));
   });
-  Tensor y = matmul(x, weight(0));
-  if (options_.use_bias) y = std::move(y) + weight(1);
+  Tensor y = matmul(x, beside(x, weight(0)));
+  if (options_.use_bias) y = std::move(y) + beside(x, weight(1));
   return options_.activation(y);
 }
 
@@ -51,6 +51,11 @@ Tensor Dropout::operator()(const Tensor& x) const {
   const Tensor drawn = call("random_uniform", {sizes_of(x)});
   const Tensor kept = cast(greater_equal(drawn, static_cast<float>(rate_)), x.dtype());
   return x * kept * cast(Tensor(static_cast<float>(1 / (1 - rate_))), x.dtype());
+}
+
+Tensor Cast::operator()(const Tensor& x) const {
+  TIDEMARK_HERE;
+  return cast(x, dtype_);
 }
 
 Tensor Flatten::operator()(const Tensor& x) const {

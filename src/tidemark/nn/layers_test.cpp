@@ -118,6 +118,42 @@ TEST(Layers, BadInputSaysWhatIsWanted) {
             std::string::npos);
 }
 
+/// The layers with half inputs give what they give with float32, as far as such numbers can tell.
+TEST(Layers, ComputeInTheDtypeOfTheirInput) {
+  const Tensor x = random::stateless_normal({2, 6, 6, 4}, {1, 2});
+  const Tensor sequence = x.reshaped({2, 36, 4});
+  const auto compare = [](const auto& layer, const Tensor& given) {
+    const Tensor exact = layer(given);
+    for (const DType half : {DType::bfloat16, DType::float16}) {
+      GradientTape tape;
+      const Tensor y = layer(cast(given, half));
+      EXPECT_EQ(y.dtype(), half);
+      const Tensor far = max(abs(cast(y, DType::float32) - exact));
+      EXPECT_LT(far.template item<float>(), 0.1f) << layer.kind();
+      const auto gradients = tape.gradient(sum(cast(y, DType::float32)), layer.parameters());
+      for (const Tensor& one : gradients) EXPECT_EQ(one.dtype(), DType::float32);
+    }
+    for (const Variable& one : layer.parameters()) EXPECT_EQ(one.dtype(), DType::float32);
+  };
+  compare(Dense(3, {.activation = "relu"}), x);
+  compare(Conv2D(3, 3, {.padding = "same"}), x);
+  compare(Conv2DTranspose(3, 2), x);
+  compare(DepthwiseConv2D(3), x);
+  compare(LayerNorm(), x);
+  compare(RMSNorm(), x);
+  compare(GroupNorm({.groups = 2}), x);
+  compare(BatchNorm(), x);
+  compare(LSTM(3), sequence);
+  compare(GRU(3), sequence);
+  const MultiHeadAttention attention(2, 3);
+  const Tensor half = cast(sequence, DType::bfloat16);
+  const Tensor exact = attention(sequence, sequence);
+  EXPECT_LT(max(abs(cast(attention(half, half), DType::float32) - exact)).item<float>(), 0.1f);
+  const Sequential model{Cast(DType::bfloat16), Flatten(), Dense(4)};
+  const losses::MeanSquaredError loss;
+  EXPECT_EQ(loss(zeros({2, 4}), model(x)).dtype(), DType::float32);
+}
+
 TEST(Functions, Conv2DTakesOptionsByName) {
   const Tensor y =
       conv2d(ones({1, 4, 4, 1}), ones({3, 3, 1, 2}), {.strides = {2, 2}, .padding = "SAME"});

@@ -151,7 +151,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pre
 Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
                         const Tensor& sample_weight) const {
   TIDEMARK_HERE;
-  const Tensor each = function_(y_true, y_pred);
+  const Tensor each = function_(y_true, nn::at_least_float32(y_pred));
   if (!sample_weight) return mean(each);
   const Pair both = nn::same_rank(cast(sample_weight, each.dtype()), each);
   return mean(both.y_pred * both.y_true);

@@ -76,7 +76,7 @@ void Mean::reset() const { set_to_zero({total_, count_}); }
 
 void MeanOf::update(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) const {
   TIDEMARK_HERE;
-  mean_.update(function_(y_true, y_pred), sample_weight);
+  mean_.update(function_(y_true, nn::at_least_float32(y_pred)), sample_weight);
 }
 
 Accuracy::Accuracy()

@@ -127,6 +127,20 @@ void Module::train(bool on) const {
 
 bool Module::is_training() const { return state_->is_training; }
 
+void Module::collect_training(const Module& from, std::vector<Module>& out) {
+  if (from.is_training()) out.push_back(from);
+  for (const auto& [name, module] : from.state_->members) collect_training(module, out);
+}
+
+EvalScope::EvalScope(const Module& module) {
+  Module::collect_training(module, training_);
+  module.eval();
+}
+
+EvalScope::~EvalScope() {
+  for (const Module& module : training_) module.state_->is_training = true;
+}
+
 namespace {
 
 struct Row {

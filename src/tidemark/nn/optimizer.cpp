@@ -12,6 +12,7 @@
 
 #include "tidemark/nn/building.h"
 #include "tidemark/nn/scalars.h"
+#include "tidemark/trace/builder.h"
 
 namespace tidemark::optimizers {
 
@@ -21,6 +22,7 @@ struct Optimizer::State {
   CommonOptions options;
   Schedule schedule;
   Variable rate, iterations;
+  Variable scale, good_steps;  // of a loss scale that follows the gradients
   std::mutex making;
   std::vector<Variable> known;  // those of the first step
   std::map<std::pair<uint64_t, std::string_view>, Variable> kept;
@@ -34,6 +36,16 @@ Optimizer::Optimizer(LearningRate rate, CommonOptions options) : state_(std::mak
   state_->rate = Variable(Tensor(static_cast<float>(rate.value())),
                           {.name = "learning_rate", .trainable = false});
   state_->iterations = Variable(Tensor(int64_t{0}), {.name = "iterations", .trainable = false});
+  if (options.dynamic_scale_growth_steps < 0 || !(options.initial_scale > 0)) {
+    fail<InvalidArgumentError>("[optimizer] `dynamic_scale_growth_steps` is 0 (none) or more, and ",
+                               "`initial_scale` positive. Received: ",
+                               options.dynamic_scale_growth_steps, " and ", options.initial_scale);
+  }
+  if (options.dynamic_scale_growth_steps > 0) {
+    state_->scale = Variable(Tensor(static_cast<float>(options.initial_scale)),
+                             {.name = "dynamic_scale", .trainable = false});
+    state_->good_steps = Variable(Tensor(int64_t{0}), {.name = "step_counter", .trainable = false});
+  }
   if (options.gradient_accumulation_steps && *options.gradient_accumulation_steps < 1) {
     fail<InvalidArgumentError>(
         "[optimizer] `gradient_accumulation_steps` must be positive. Received: ",
@@ -42,6 +54,14 @@ Optimizer::Optimizer(LearningRate rate, CommonOptions options) : state_(std::mak
 }
 
 Optimizer::~Optimizer() = default;
+
+namespace {
+
+bool has_dynamic_scale(const CommonOptions& options) {
+  return options.dynamic_scale_growth_steps > 0;
+}
+
+}  // namespace
 
 Variable Optimizer::iterations() const { return state_->iterations; }
 bool Optimizer::has_schedule() const { return static_cast<bool>(state_->schedule); }
@@ -63,6 +83,7 @@ void Optimizer::set_learning_rate(double rate) const {
 
 Tensor Optimizer::scale_loss(const Tensor& loss) const {
   TIDEMARK_HERE;
+  if (state_->scale) return loss * cast(state_->scale, loss.dtype());
   const std::optional<double>& scale = state_->options.loss_scale_factor;
   return scale ? loss * number(*scale, loss) : loss;
 }
@@ -85,6 +106,7 @@ std::vector<Variable> Optimizer::variables() const {
   const std::lock_guard hold(state_->making);
   std::vector<Variable> out = {state_->iterations};
   if (!has_schedule()) out.push_back(state_->rate);
+  if (state_->scale) out.insert(out.end(), {state_->scale, state_->good_steps});
   out.insert(out.end(), state_->in_order.begin(), state_->in_order.end());
   return out;
 }
@@ -198,6 +220,38 @@ void Optimizer::average() const {
 void Optimizer::apply(std::vector<Tensor> gradients, const std::vector<Variable>& variables) const {
   TIDEMARK_HERE;
   std::vector<Pair> pairs = checked(std::move(gradients), variables);
+  if (has_dynamic_scale(state_->options)) {
+    step_if_finite(std::move(pairs));
+  } else {
+    step(std::move(pairs));
+  }
+}
+
+void Optimizer::step_if_finite(std::vector<Pair> pairs) const {
+  std::vector<Tensor> finite;
+  for (const Pair& one : pairs) finite.push_back(reduce_all(is_finite(one.gradient)));
+  Variable scale = state_->scale, good = state_->good_steps;
+  cond(
+      reduce_all(stack(finite)),
+      [&] {
+        std::vector<Pair> unscaled = pairs;
+        for (Pair& one : unscaled) one.gradient = one.gradient / cast(scale, one.gradient.dtype());
+        step(std::move(unscaled));
+        const Tensor count = good + int64_t{1};
+        const Tensor grows =
+            equal(count, Tensor(int64_t{state_->options.dynamic_scale_growth_steps}));
+        scale.assign(select(grows, scale * 2.f, scale.operand()));
+        good.assign(select(grows, Tensor(int64_t{0}), count));
+        return std::vector<Tensor>{};
+      },
+      [&] {
+        scale.assign(scale * 0.5f);
+        good.assign(Tensor(int64_t{0}));
+        return std::vector<Tensor>{};
+      });
+}
+
+void Optimizer::step(std::vector<Pair> pairs) const {
   const CommonOptions& options = state_->options;
   if (options.loss_scale_factor) {
     for (Pair& one : pairs) {
@@ -211,6 +265,16 @@ void Optimizer::apply(std::vector<Tensor> gradients, const std::vector<Variable>
   }
   if (options.use_ema) average();
   state_->iterations.assign_add(Tensor(int64_t{1}));
+}
+
+void Optimizer::build(const std::vector<Variable>& variables) const {
+  // A step that is traced and never run: what is kept is made at once, all else is left undone.
+  const NoHandlers outside;
+  trace::GraphBuilder never_run("build");
+  const trace::TraceScope scope(never_run);
+  std::vector<Tensor> gradients;
+  for (const Variable& one : variables) gradients.push_back(zeros(one.shape(), one.dtype()));
+  apply(std::move(gradients), variables);
 }
 
 Tensor Optimizer::average_of(const Variable& variable) const {

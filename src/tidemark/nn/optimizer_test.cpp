@@ -122,6 +122,25 @@ TEST(Optimizer, TheRateIsSetUnlessAScheduleSetsIt) {
   EXPECT_THROW(schedules::PiecewiseConstantDecay({1}, {0.1}), InvalidArgumentError);
 }
 
+TEST(Optimizer, AStepThatIsNotFiniteIsLeftOut) {
+  Variable w(ones({2}));
+  const SGD sgd(
+      {.learning_rate = 1, .common = {.dynamic_scale_growth_steps = 2, .initial_scale = 4}});
+  auto step = function([&](Tensor gradient) { sgd.apply({gradient}, {w}); });
+  const auto scale = [&] { return sgd.scale_loss(Tensor(1.f)).item<float>(); };
+  EXPECT_EQ(scale(), 4.f);
+  step(full({2}, std::numeric_limits<float>::infinity()));
+  EXPECT_EQ(scale(), 2.f);
+  EXPECT_EQ(w.value().data<float>()[0], 1.f);
+  EXPECT_EQ(sgd.iterations().value().item<int64_t>(), 0);
+  step(full({2}, 1.f));  // a half, once it is divided by the scale
+  EXPECT_EQ(w.value().data<float>()[0], 0.5f);
+  step(full({2}, 1.f));
+  EXPECT_EQ(scale(), 4.f);  // two good ones in a row
+  EXPECT_EQ(sgd.iterations().value().item<int64_t>(), 2);
+  EXPECT_THROW(SGD({.common = {.dynamic_scale_growth_steps = -1}}), InvalidArgumentError);
+}
+
 TEST(Optimizer, NoAverageIsAnError) {
   Variable w(ones({2}));
   EXPECT_THROW(SGD().average_of(w), NotFoundError);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tidemark/nn/building.h"
+#include "tidemark/nn/scalars.h"
 #include "tidemark/nn/shapes.h"
 
 namespace tidemark::nn {
@@ -92,10 +93,10 @@ RecurrentResult LSTM::run(const Tensor& x, const std::vector<Tensor>& state) con
                             options_.bias_initializer({2 * units_})};
     add("bias", concat(parts, 0));
   });
-  const Tensor bias = options_.use_bias ? weight(2).operand() : Tensor();
-  const Tensor recurrent = weight(1).operand();
+  const Tensor bias = options_.use_bias ? beside(x, weight(2)) : Tensor();
+  const Tensor recurrent = beside(x, weight(1));
   return run_over_time(
-      projected(x, weight(0), bias), checked_state(*this, x, state, 2, units_),
+      projected(x, beside(x, weight(0)), bias), checked_state(*this, x, state, 2, units_),
       options_.return_sequences,
       [&](std::span<const Tensor> before, const Tensor& input) -> CellState {
         const std::vector<Tensor> z = split(input + matmul(before[0], recurrent), 4, 1);
@@ -126,9 +127,9 @@ RecurrentResult GRU::run(const Tensor& x, const std::vector<Tensor>& state) cons
   });
   // One bias for the inputs, one for what comes back.
   const std::vector<Tensor> biases =
-      options_.use_bias ? unstack(weight(2), 2) : std::vector<Tensor>(2);
-  const Tensor recurrent = weight(1).operand();
-  return run_over_time(projected(x, weight(0), biases[0]),
+      options_.use_bias ? unstack(beside(x, weight(2)), 2) : std::vector<Tensor>(2);
+  const Tensor recurrent = beside(x, weight(1));
+  return run_over_time(projected(x, beside(x, weight(0)), biases[0]),
                        checked_state(*this, x, state, 1, units_), options_.return_sequences,
                        [&](std::span<const Tensor> before, const Tensor& input) -> CellState {
                          Tensor back = matmul(before[0], recurrent);
@@ -137,7 +138,7 @@ RecurrentResult GRU::run(const Tensor& x, const std::vector<Tensor>& state) cons
                          const Tensor update = options_.recurrent_activation(u[0] + v[0]);
                          const Tensor reset = options_.recurrent_activation(u[1] + v[1]);
                          const Tensor made = options_.activation(u[2] + reset * v[2]);
-                         return {update * before[0] + (1.f - update) * made};
+                         return {update * before[0] + (number(1, update) - update) * made};
                        });
 }
 

@@ -239,7 +239,20 @@ TIDEMARK_OP(sign)
     .input("x", kNumeric)
     .output("y", like("x"))
     .elementwise()
-    .gradient([](Grad& g) { g.dx(0) = g.dy() * scalar_like(0, g.dy()); });
+    .gradient(
+        [](Grad& g) {
+          const Tensor x = g.x(0), dy = g.dy();
+          if (!is_complex(x.dtype())) {
+            g.dx(0) = dy * scalar_like(0, dy);
+            return;
+          }
+          // What turns the number, not what makes it longer: half of dy less its mirror image.
+          const Tensor y = call("sign", {x});
+          const Tensor turned = dy - y * y * call("conj", {dy});
+          const Tensor length = cast_to(call("abs", {x}), x.dtype());
+          g.dx(0) = call("divide_no_nan", {turned, length * scalar_like(2, x)});
+        },
+        keep_x(0));
 
 TIDEMARK_OP(add_n)
     .doc("The sum of all inputs, which have one shape.")

@@ -22,7 +22,10 @@ constexpr uint64_t kLargeMicros = 50'000;
 constexpr auto kSpared = std::chrono::seconds(10);
 /// Answers of more bytes are written as a chore.
 constexpr size_t kLargeOutputs = size_t{512} << 10;
-constexpr int kChoreThreads = 2;
+/// Chores of more bytes wait for each other, and others for none of them.
+constexpr size_t kLargeChore = size_t{4} << 20;
+/// Quick runs on other threads free their slots without a word to those who wait for one.
+constexpr auto kMoment = std::chrono::milliseconds(1);
 
 /// Thrown where a run on a reader's thread takes too long.
 struct TooSlowHere {};
@@ -75,29 +78,39 @@ Tensor joined(const std::vector<Job>& batch, size_t i, int64_t rows, int64_t wan
   return call(concat, parts, {&axis, 1});
 }
 
-/// One more, for as long as it lives.
-class Counted {
- public:
-  explicit Counted(std::atomic<uint64_t>& count) : count_(count) {
-    count_.fetch_add(1, std::memory_order_relaxed);
+/// Whoever asked is told once. Where there is no memory to tell it, that is told instead when the
+/// request goes.
+void tell(Job& job, Result&& result) noexcept {
+  const auto done = std::exchange(job.done, nullptr);
+  if (!done) return;
+  try {
+    done(std::move(result));
+  } catch (const std::bad_alloc&) {
   }
-  ~Counted() { count_.fetch_sub(1, std::memory_order_relaxed); }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-
- private:
-  std::atomic<uint64_t>& count_;
-};
+}
 
 void finish(Job& job, Result&& result, Clock::time_point started, Clock::time_point ended) {
   ServableCounters& counters = job.servable->counters;
   (result.error ? counters.failures : counters.successes).fetch_add(1, std::memory_order_relaxed);
   counters.waiting.add(micros(started - job.arrived));
   counters.total.add(micros(ended - job.arrived));
-  job.done(std::move(result));
+  tell(job, std::move(result));
 }
 
 }  // namespace
+
+/// One that was counted, until its end.
+template <class Number>
+class Executor::Taken {
+ public:
+  explicit Taken(std::atomic<Number>& count) : count_(count) {}
+  ~Taken() { count_.fetch_sub(1); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+ private:
+  std::atomic<Number>& count_;
+};
 
 /// A run that is under way: looked at between its steps.
 struct Executor::Run {
@@ -110,7 +123,11 @@ struct Executor::Run {
   static void look(void* run) { static_cast<Run*>(run)->look(); }
 
   ~Run() {
-    if (has_moved) executor.moved_.fetch_sub(1);
+    if (has_moved) {
+      executor.moved_.fetch_sub(1);
+    } else if (place == Place::small_lane) {
+      executor.free_slot();
+    }
   }
 
   void look() {
@@ -148,13 +165,17 @@ Executor::Executor(ExecutorOptions options) : options_(options) {
   options_.slots = std::max(1, options_.slots);
   try {
     for (int i = 0; i < options_.slots + most_moved(); ++i) {
-      add_thread(threads_, [this] { work_on_small(); });
+      add_thread(threads_, Urgency::soon,
+                 [this] { work([this](auto& lock) { work_on_small(lock); }); });
     }
     for (int i = 0; i < large_slots(); ++i) {
-      add_thread(threads_, [this] { work_on_large(); });
+      add_thread(threads_, Urgency::in_time,
+                 [this] { work([this](auto& lock) { work_on_large(lock); }); });
     }
-    for (int i = 0; i < kChoreThreads; ++i) {
-      add_thread(threads_, [this] { work_on_chores(); });
+    for (const bool takes_large : {false, true}) {
+      add_thread(threads_, takes_large ? Urgency::in_time : Urgency::soon, [this, takes_large] {
+        work([&](auto& lock) { work_on_chores(lock, takes_large); });
+      });
     }
   } catch (...) {
     end_threads();  // those that run already
@@ -189,11 +210,10 @@ void Executor::submit(Job job) {
 }
 
 void Executor::enqueue(Job job) {
-  ServableCounters& counters = job.servable->counters;
   const bool goes_to_large = is_large(job);
   {
     const std::lock_guard lock(mutex_);
-    std::deque<Job>& queue = goes_to_large ? large_ : small_;
+    WaitingJobs& queue = goes_to_large ? large_ : small_;
     const size_t waiting = small_.size() + large_.size();
     if (is_draining_) {
       refused_.draining.fetch_add(1);
@@ -209,28 +229,26 @@ void Executor::enqueue(Job job) {
       refuse(Code::resource_exhausted, "the queue is full: requests of ", queued_bytes_.load(),
              " bytes wait, at most ", options_.max_queued_bytes, " may. Try again later");
     }
-    queued_bytes_.fetch_add(job.bytes);
-    counters.queued.fetch_add(1, std::memory_order_relaxed);
-    counters.queued_bytes.fetch_add(job.bytes, std::memory_order_relaxed);
-    queue.push_back(std::move(job));
+    queue.push(std::move(job));
+    queued_bytes_ = small_.bytes() + large_.bytes();
   }
   (goes_to_large ? large_added_ : small_added_).notify_one();
 }
 
-void Executor::run_chore(std::function<void()> chore) {
+void Executor::run_chore(size_t bytes, std::function<void()> chore) {
   {
     const std::lock_guard lock(mutex_);
-    chores_.push_back(std::move(chore));
+    (bytes > kLargeChore ? large_chores_ : chores_).push_back(std::move(chore));
   }
-  chore_added_.notify_one();
+  chore_added_.notify_all();
 }
 
 /// Large requests take the place of small ones, but for the last.
 int Executor::small_slots() const { return std::max(1, options_.slots - larger_.load()); }
 
-bool Executor::try_take_slot() {
-  if (busy_.fetch_add(1) < small_slots()) return true;
-  busy_.fetch_sub(1);
+bool Executor::try_take(std::atomic<int>& taken, int most) {
+  if (taken.fetch_add(1) < most) return true;
+  taken.fetch_sub(1);
   return false;
 }
 
@@ -251,9 +269,10 @@ bool Executor::run_here(Job& job) {
       job.arrived < counters.off_readers_until.load(std::memory_order_relaxed)) {
     return false;
   }
-  if (!try_take_slot()) return false;
-  std::vector<Job> batch;
-  batch.push_back(std::move(job));
+  std::vector<Job> batch(1);
+  if (!try_take(quick_, options_.slots)) return false;
+  const Taken running(quick_);
+  batch[0] = std::move(job);
   bool is_done = true;
   try {
     run(batch, -1, Place::reader);
@@ -262,31 +281,23 @@ bool Executor::run_here(Job& job) {
     job = std::move(batch[0]);
     is_done = false;
   }
-  free_slot();
   return is_done;
 }
 
-Job Executor::take(std::deque<Job>& queue, std::deque<Job>::iterator at) {
-  Job job = std::move(*at);
-  queue.erase(at);
-  queued_bytes_.fetch_sub(job.bytes);
-  job.servable->counters.queued.fetch_sub(1, std::memory_order_relaxed);
-  job.servable->counters.queued_bytes.fetch_sub(job.bytes, std::memory_order_relaxed);
+Job Executor::take(WaitingJobs& queue) {
+  Job job = queue.pop();
+  queued_bytes_ = small_.bytes() + large_.bytes();
   return job;
 }
 
 void Executor::join_others(std::vector<Job>& batch, int64_t& rows) {
   const int64_t most = batch[0].servable->batching.max_batch_size;
-  for (auto at = small_.begin(); at != small_.end() && rows < most;) {
-    if (!go_together(batch[0], *at) || rows + at->rows > most) {
-      ++at;
-      continue;
-    }
-    const auto index = at - small_.begin();
-    rows += at->rows;
-    batch.push_back(take(small_, at));
-    at = small_.begin() + index;
-  }
+  small_.take_fitting(batch[0].servable.get(), batch, [&](const Job& other) {
+    if (!go_together(batch[0], other) || rows + other.rows > most) return false;
+    rows += other.rows;
+    return true;
+  });
+  queued_bytes_ = small_.bytes() + large_.bytes();
 }
 
 /// Waits for others that go with the first.
@@ -303,68 +314,95 @@ void Executor::fill_batch(std::unique_lock<std::mutex>& lock, std::vector<Job>& 
   if (!small_.empty()) small_added_.notify_one();  // it was told to us, and is for somebody else
 }
 
-void Executor::work_on_small() {
-  // Quick runs on other threads free their slots without a word to those who wait here.
-  constexpr auto kMoment = std::chrono::milliseconds(1);
+/// Waits for work and does one piece of it, again and again. Where there is no memory even to
+/// begin, the work stays where it is for a moment.
+template <class Step>
+void Executor::work(const Step& step) {
   std::unique_lock lock(mutex_);
-  while (true) {
-    small_added_.wait(lock, [this] { return is_ending_ || !small_.empty(); });
-    if (is_ending_) return;
-    if (busy_.load() >= small_slots()) {
+  while (!is_ending_) {
+    try {
+      step(lock);
+    } catch (const std::bad_alloc&) {
+      if (!lock.owns_lock()) lock.lock();
       freed_.wait_for(lock, kMoment);
-      continue;
     }
-    if (is_large(small_.front())) {  // as has turned out while it waited
-      large_.push_back(std::move(small_.front()));
-      small_.pop_front();
-      large_added_.notify_one();
-      continue;
-    }
-    std::vector<Job> batch;
-    batch.push_back(take(small_, small_.begin()));
-    int64_t rows = batch[0].rows;
-    if (rows >= 0) fill_batch(lock, batch, rows);
-    while (!try_take_slot()) freed_.wait_for(lock, kMoment);
-    lock.unlock();
-    drop_late(batch, rows);
-    if (batch.empty()) {
-      free_slot();
-    } else {
-      run(batch, rows, Place::small_lane);  // frees it
-    }
-    batch.clear();
-    lock.lock();
   }
 }
 
-void Executor::work_on_large() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    large_added_.wait(lock, [this] { return is_ending_ || !large_.empty(); });
-    if (is_ending_) return;
-    std::vector<Job> batch;
-    batch.push_back(take(large_, large_.begin()));
-    larger_.fetch_add(1);
+/// Does what is to be done with the jobs, with the lock or without; where there is no memory for
+/// it, whoever asked is told.
+template <class Doing>
+void Executor::run_or_tell(std::unique_lock<std::mutex>& lock, std::vector<Job>& batch,
+                           const Doing& doing) {
+  try {
+    doing();
+  } catch (const std::bad_alloc&) {
+    if (lock.owns_lock()) lock.unlock();
+    for (Job& job : batch) tell(job, {{}, std::current_exception()});
+  }
+  if (lock.owns_lock()) lock.unlock();
+  batch.clear();  // what it held goes without the lock
+  lock.lock();
+}
+
+void Executor::work_on_small(std::unique_lock<std::mutex>& lock) {
+  small_added_.wait(lock, [this] { return is_ending_ || !small_.empty(); });
+  if (is_ending_) return;
+  if (busy_.load() >= small_slots()) {
+    freed_.wait_for(lock, kMoment);
+    return;
+  }
+  if (is_large(small_.front())) {  // as has turned out while it waited
+    small_.move_front_to(large_);
+    large_added_.notify_one();
+    return;
+  }
+  std::vector<Job> batch(1);
+  batch[0] = take(small_);
+  run_or_tell(lock, batch, [&] {
+    int64_t rows = batch[0].rows;
+    if (rows >= 0) fill_batch(lock, batch, rows);
+    lock.unlock();
+    drop_late(batch, rows);
+    lock.lock();
+    if (batch.empty()) return;
+    while (!try_take(busy_, small_slots())) freed_.wait_for(lock, kMoment);
+    lock.unlock();
+    run(batch, rows, Place::small_lane);  // frees it
+  });
+}
+
+void Executor::work_on_large(std::unique_lock<std::mutex>& lock) {
+  large_added_.wait(lock, [this] { return is_ending_ || !large_.empty(); });
+  if (is_ending_) return;
+  std::vector<Job> batch(1);
+  batch[0] = take(large_);
+  larger_.fetch_add(1);
+  const Taken running(larger_);
+  run_or_tell(lock, batch, [&] {
     lock.unlock();
     int64_t rows = -1;  // large ones run alone
     drop_late(batch, rows);
     if (!batch.empty()) run(batch, rows, Place::large_lane);
-    larger_.fetch_sub(1);
-    lock.lock();
-  }
+  });
 }
 
-void Executor::work_on_chores() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    chore_added_.wait(lock, [this] { return is_ending_ || !chores_.empty(); });
-    if (is_ending_) return;
-    const std::function<void()> chore = std::move(chores_.front());
-    chores_.pop_front();
+/// One thread takes no large chores: those who have others find it sooner.
+void Executor::work_on_chores(std::unique_lock<std::mutex>& lock, bool takes_large) {
+  const auto next = [&]() -> std::deque<std::function<void()>>* {
+    if (takes_large && !large_chores_.empty()) return &large_chores_;
+    return chores_.empty() ? nullptr : &chores_;
+  };
+  chore_added_.wait(lock, [&] { return is_ending_ || next(); });
+  if (is_ending_) return;
+  std::deque<std::function<void()>>& from = *next();
+  {
+    const std::function<void()> chore = std::move(from.front());
+    from.pop_front();
     lock.unlock();
-    chore();
-    lock.lock();
+    chore();  // where memory runs out, whoever asked is told when the request goes
   }
+  lock.lock();
 }
 
 void Executor::drop_late(std::vector<Job>& batch, int64_t& rows) {
@@ -412,7 +450,8 @@ void Executor::run(std::vector<Job>& batch, int64_t rows, Place place) {
       for (size_t i = 0; i < batch[0].inputs.size(); ++i) {
         inputs.push_back(rows < 0 ? batch[0].inputs[i] : joined(batch, i, rows, wanted));
       }
-      const Counted running(servable.counters.running);
+      servable.counters.running.fetch_add(1);
+      const Taken running(servable.counters.running);
       outputs = servable.model.run(*batch[0].signature, inputs);
     } catch (const TooSlowHere&) {
       throw;
@@ -425,7 +464,6 @@ void Executor::run(std::vector<Job>& batch, int64_t rows, Place place) {
     } catch (...) {
       error = std::current_exception();
     }
-    if (place == Place::small_lane && !now.has_moved) free_slot();
   }
   const bool has_rows = std::all_of(outputs.begin(), outputs.end(), [&](const Tensor& t) {
     return t.rank() > 0 && t.dim(0) == wanted;
@@ -460,8 +498,9 @@ void Executor::run(std::vector<Job>& batch, int64_t rows, Place place) {
       continue;
     }
     auto kept = std::make_shared<std::pair<Job, Result>>(std::move(job), std::move(result));
-    run_chore(
-        [kept, started, ended] { finish(kept->first, std::move(kept->second), started, ended); });
+    run_chore(output_bytes, [kept, started, ended] {
+      finish(kept->first, std::move(kept->second), started, ended);
+    });
   }
 }
 
@@ -473,7 +512,8 @@ void Executor::refuse_new() {
 bool Executor::wait_until_idle(Clock::time_point end) {
   const auto is_idle = [this] {
     const std::lock_guard lock(mutex_);
-    return small_.empty() && large_.empty() && chores_.empty() && busy_slots() == 0;
+    return small_.empty() && large_.empty() && chores_.empty() && large_chores_.empty() &&
+           busy_slots() == 0;
   };
   while (!is_idle()) {
     if (Clock::now() >= end) return false;
@@ -484,15 +524,21 @@ bool Executor::wait_until_idle(Clock::time_point end) {
 
 void Executor::stop() {
   is_stopping_ = true;
-  std::vector<Job> waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    while (!small_.empty()) waiting.push_back(take(small_, small_.begin()));
-    while (!large_.empty()) waiting.push_back(take(large_, large_.begin()));
+  std::exception_ptr error;
+  try {
+    error = std::make_exception_ptr(RequestError(Code::unavailable, "the server goes down"));
+  } catch (const std::bad_alloc&) {
+    error = std::current_exception();
   }
-  const auto error =
-      std::make_exception_ptr(RequestError(Code::unavailable, "the server goes down"));
-  for (Job& job : waiting) job.done({{}, error});
+  std::unique_lock lock(mutex_);
+  for (WaitingJobs* const queue : {&small_, &large_}) {
+    while (!queue->empty()) {
+      Job job = take(*queue);
+      lock.unlock();
+      tell(job, {{}, error});
+      lock.lock();
+    }
+  }
 }
 
 }  // namespace tidemark::serve

@@ -2,7 +2,8 @@
 //
 // Requests run in two lanes, so that large ones do not hold up small ones: what is known to take
 // long (by its bytes, or by the model's runs so far) goes into a lane with slots of its own, and
-// what turns out to takes its place there while it runs.
+// what turns out to takes its place there while it runs. What is known to be quick runs at once, on
+// the thread that read it.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +13,10 @@
 #include <mutex>
 #include <thread>
 
-#include "tidemark/serve/servable.h"
 #include "tidemark/serve/status.h"
+#include "tidemark/serve/waiting_jobs.h"
 
 namespace tidemark::serve {
-
-struct Result {
-  std::vector<Tensor> outputs;
-  std::exception_ptr error;
-};
-
-/// One request on its way through a model.
-struct Job {
-  std::shared_ptr<const Servable> servable;
-  const SignatureSpec* signature = nullptr;
-  std::vector<Tensor> inputs;
-  Clock::time_point arrived, deadline;
-  /// True: whoever asked has gone. May be empty.
-  std::function<bool()> is_gone;
-  /// Called once, from any thread, unless submit throws.
-  std::function<void(Result&&)> done;
-
-  size_t bytes = 0;
-  int64_t rows = -1;  // -1: it is not put together with others
-};
 
 struct ExecutorOptions {
   int slots = 2;
@@ -57,8 +38,8 @@ class Executor {
   /// Throws RequestError: resource_exhausted where the queue is full, unavailable while draining.
   /// A job that is quick runs here and now, if a slot is free.
   void submit(Job job);
-  /// Runs it on a thread for chores: reading or writing many bytes. It must not throw.
-  void run_chore(std::function<void()> chore);
+  /// Runs it on a thread for chores: reading or writing so many bytes. It must not throw.
+  void run_chore(size_t bytes, std::function<void()> chore);
 
   /// No new jobs from now on.
   void refuse_new();
@@ -70,19 +51,25 @@ class Executor {
   const RefusedCounters& refused() const { return refused_; }
   size_t queued_bytes() const { return queued_bytes_.load(); }
   int slots() const { return options_.slots; }
-  int busy_slots() const { return busy_.load() + moved_.load() + larger_.load(); }
+  int busy_slots() const { return quick_.load() + busy_.load() + moved_.load() + larger_.load(); }
 
  private:
   struct Run;  // what runs on a thread now
+  template <class Number>
+  class Taken;
   enum class Place { reader, small_lane, large_lane };
 
-  void work_on_small();
-  void work_on_large();
-  void work_on_chores();
+  template <class Step>
+  void work(const Step& step);
+  void work_on_small(std::unique_lock<std::mutex>& lock);
+  void work_on_large(std::unique_lock<std::mutex>& lock);
+  void work_on_chores(std::unique_lock<std::mutex>& lock, bool takes_large);
+  template <class Doing>
+  void run_or_tell(std::unique_lock<std::mutex>& lock, std::vector<Job>& batch, const Doing& doing);
   int small_slots() const;
   int large_slots() const { return std::max(1, options_.slots - 1); }
   int most_moved() const { return options_.slots + 2; }
-  bool try_take_slot();
+  static bool try_take(std::atomic<int>& taken, int most);
   void free_slot();
   void end_threads();
   bool run_here(Job& job);
@@ -91,7 +78,7 @@ class Executor {
   /// Must hold the mutex: jobs of the queue that go with the first.
   void join_others(std::vector<Job>& batch, int64_t& rows);
   void fill_batch(std::unique_lock<std::mutex>& lock, std::vector<Job>& batch, int64_t& rows);
-  Job take(std::deque<Job>& queue, std::deque<Job>::iterator at);
+  Job take(WaitingJobs& queue);
   /// Throws TooSlowHere in the place of a reader, where the jobs are as they were.
   void run(std::vector<Job>& batch, int64_t rows, Place place);
   std::exception_ptr explain(const ResourceExhaustedError& error, size_t jobs);
@@ -101,10 +88,11 @@ class Executor {
   RefusedCounters refused_;
   std::mutex mutex_;
   std::condition_variable small_added_, large_added_, chore_added_, freed_;
-  std::deque<Job> small_, large_;
-  std::deque<std::function<void()>> chores_;
+  WaitingJobs small_, large_;
+  std::deque<std::function<void()>> chores_, large_chores_;
   std::atomic<size_t> queued_bytes_{0};
-  std::atomic<int> busy_{0};    // slots taken by small requests
+  std::atomic<int> quick_{0};   // requests that run where they were read
+  std::atomic<int> busy_{0};    // slots taken by other small ones
   std::atomic<int> moved_{0};   // of those that took too long: they gave their slot back
   std::atomic<int> larger_{0};  // large requests under way
   std::atomic<bool> is_draining_{false}, is_stopping_{false};

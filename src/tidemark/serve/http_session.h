@@ -22,6 +22,7 @@
 #include "tidemark/serve/http.h"
 #include "tidemark/serve/reserved_memory.h"
 #include "tidemark/serve/tls.h"
+#include "tidemark/serve/waiting_connections.h"
 
 namespace tidemark::serve {
 
@@ -32,24 +33,51 @@ using tcp = net::ip::tcp;
 using TcpStream = beast::basic_stream<tcp, net::io_context::executor_type>;
 using boost::system::error_code;
 
+/// What a connection takes that waits for a request.
+constexpr size_t kIdleBytes = size_t{8} << 10, kIdleBytesOfTls = size_t{64} << 10;
+
+/// A thread that reads and writes, and its connections: no locks between those of others.
+struct ReadingThread {
+  WaitingConnections waiting;  // outlives the connections, which the context holds
+  net::io_context context{1};
+};
+
 struct HttpServer::State {
   HttpOptions options;
   Handler handler;
   HttpCounters& counters;
-  std::deque<net::io_context> contexts;  // one each thread: no locks between connections
+  std::deque<ReadingThread> readers;
   std::optional<tcp::acceptor> acceptor;
   std::unique_ptr<TlsFiles> tls;  // null: plain HTTP
   std::vector<std::jthread> threads;
   std::atomic<uint64_t> answering{0}, writing{0};
   std::atomic<bool> is_draining{false};
-  size_t next = 0;
+  size_t next = 0, shedding = 0;           // the readers whose turn it is
+  bool is_accepting = false;               // or will be after a pause
   std::optional<net::steady_timer> retry;  // of accept
 
   State(HttpOptions given, Handler to, HttpCounters& count)
       : options(std::move(given)), handler(std::move(to)), counters(count) {}
   void accept();
   void take(TcpSocket&& socket);
+  bool has_room();
+  ReadingThread& reader_of(const net::execution_context& context);
   void accept_after_a_pause();
+  void go_on_accepting() noexcept;
+};
+
+/// Counts one more of them for as long as it lives.
+class OneMore {
+ public:
+  explicit OneMore(std::atomic<uint64_t>& count) : count_(&count) { count.fetch_add(1); }
+  OneMore(OneMore&& other) noexcept : count_(std::exchange(other.count_, nullptr)) {}
+  OneMore& operator=(OneMore&&) = delete;
+  ~OneMore() {
+    if (count_) count_->fetch_sub(1);
+  }
+
+ private:
+  std::atomic<uint64_t>* count_;
 };
 
 /// What whoever answers a request sees of its connection.
@@ -67,72 +95,69 @@ class Connection {
 class SessionResponder final : public Responder {
  public:
   SessionResponder(std::shared_ptr<Connection> connection, HttpServer::State& server)
-      : connection_(std::move(connection)), server_(server) {
-    server_.answering.fetch_add(1);
-  }
+      : connection_(std::move(connection)), server_(server), answering_(server.answering) {}
   ~SessionResponder() override {
     if (connection_) drop();
-    server_.answering.fetch_sub(1);
   }
 
   void send(HttpResponse response) override {
     std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
     if (!connection) return;
     Connection& on = *connection;
-    server_.writing.fetch_add(1);  // from here to where the connection counts it
-    net::dispatch(on.executor(), [&server = server_, connection = std::move(connection),
-                                  response = std::move(response)]() mutable {
-      connection->reply(std::move(response));
-      server.writing.fetch_sub(1);
-    });
+    // It counts as being written from here on; then the connection counts it.
+    net::dispatch(
+        on.executor(),
+        [counted = OneMore(server_.writing), response = std::move(response),
+         connection = std::move(connection)]() mutable { connection->reply(std::move(response)); });
   }
 
   bool is_gone() const override {
     if (!connection_) return false;
-    const short now = events(POLLRDHUP, 0);
+    pollfd asked{connection_->descriptor(), POLLRDHUP, 0};
+    const short now = ::poll(&asked, 1, 0) == 1 ? asked.revents : short{0};
     if ((now & (POLLHUP | POLLERR)) != 0) return true;
     if ((now & POLLRDHUP) == 0) return false;
     // The client sends no more; it may still wait for the answer. A line that clients pass over is
-    // answered by a reset where nobody does.
+    // answered by a reset where nobody does, which the next look sees.
     if (!connection_->takes_interim_answers()) return true;
     if (std::exchange(has_probed_, true)) return false;
     static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-    if (::send(connection_->descriptor(), kGoOn.data(), kGoOn.size(), flags) < 0) return true;
-    constexpr int kMillisecondsToReset = 5;
-    return (events(0, kMillisecondsToReset) & (POLLHUP | POLLERR)) != 0;
+    return ::send(connection_->descriptor(), kGoOn.data(), kGoOn.size(), flags) < 0;
   }
 
  private:
   void drop() noexcept {
     try {
       HttpResponse response;
-      response.status = 500;
-      response.body = "{\"error\": \"the request was dropped\"}";
+      response.status = 503;
+      response.body = "{\"error\": \"there was no memory to answer the request\"}";
       send(std::move(response));
     } catch (const std::bad_alloc&) {  // nor is there memory to say so
     }
   }
 
-  short events(short wanted, int milliseconds) const {
-    pollfd asked{connection_->descriptor(), wanted, 0};
-    return ::poll(&asked, 1, milliseconds) == 1 ? asked.revents : short{0};
-  }
-
   mutable bool has_probed_ = false;
   std::shared_ptr<Connection> connection_;
   HttpServer::State& server_;
+  OneMore answering_;
 };
 
 /// All members run on the thread of the connection's context. `Stream` is TcpStream or TLS over
 /// one.
 template <class Stream>
-class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
+class Session final : public Connection,
+                      public Sheddable,
+                      public std::enable_shared_from_this<Session<Stream>> {
  public:
   static constexpr bool kIsTls = !std::is_same_v<Stream, TcpStream>;
   static constexpr size_t kMostHeaderBytes = size_t{16} << 10;
   static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its head
   static constexpr size_t kFirstRead = size_t{2} << 10, kNextRead = size_t{16} << 10;
+  static constexpr size_t kMostFields = 128;
+  /// What is more than in an idle connection while a request is being read that did not come at
+  /// once: the buffer, the header's fields.
+  static constexpr size_t kReadingBytes = size_t{48} << 10;
 
   /// `rest`: what the stream needs beside the socket, and what must live as long as it.
   template <class... Rest>
@@ -140,7 +165,9 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       : kept_(std::move(kept)),
         stream_(std::move(socket), rest...),
         server_(server),
-        buffer_(kMostHeaderBytes + 4096) {
+        waiting_(server.reader_of(executor().context()).waiting),
+        buffer_(kMostHeaderBytes + 4096),
+        idle_reserved_(kIsTls ? kIdleBytesOfTls : kIdleBytes) {
     server_.counters.connections.fetch_add(1, std::memory_order_relaxed);
     error_code error;
     const auto client = lowest().socket().remote_endpoint(error);
@@ -153,6 +180,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
   void start() {
     if constexpr (kIsTls) {
+      waiting_.add(place_, Wait::reading);
       lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
       stream_.async_handshake(Stream::server, [self = this->shared_from_this()](error_code error) {
         if (!error) return self->read();
@@ -173,6 +201,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       write(std::move(response));
     }
   }
+  void shed() override {
+    is_shed_ = true;
+    place_.leave();
+    release_bytes();
+    lowest().cancel();
+  }
   int descriptor() override { return lowest().socket().native_handle(); }
   bool takes_interim_answers() override {
     return !kIsTls && parser_ && parser_->get().version() >= 11;
@@ -187,9 +221,12 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     parser_->header_limit(kMostHeaderBytes);
     parser_->body_limit(server_.options.max_body_bytes);
     has_header_ = has_time_ = false;
+    reading_bytes_ = 0;
     if (buffer_.size() > 0) {  // another request came with the last: after other connections' turns
       return net::post(executor(), [self = this->shared_from_this()] { self->go_on(); });
     }
+    if (buffer_.capacity() > 2 * kFirstRead) buffer_.shrink_to_fit();
+    waiting_.add(place_, has_asked_ ? Wait::idle : Wait::first);
     lowest().expires_after(std::chrono::seconds(server_.options.idle_seconds));
     read_some(kFirstRead, [](Session& self) { self.go_on(); });
   }
@@ -210,6 +247,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   /// they dribble in.
   void bound_time() {
     if (std::exchange(has_time_, true)) return;
+    waiting_.add(place_, Wait::reading);
     lowest().expires_after(std::chrono::seconds(server_.options.request_seconds));
   }
 
@@ -224,16 +262,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         has_header_ = true;
         if (!accept_header()) return;
       }
-      // What has come counts, not what was announced: that costs a client nothing.
-      if (!count_bytes(parser_->get().body().size())) {
-        server_.counters.out_of_room.fetch_add(1, std::memory_order_relaxed);
-        return refuse(503,
-                      message("the requests being read take all the memory there is for them; ",
-                              server_.options.max_bytes_in_flight, " bytes at most"),
-                      true);
-      }
+      if (!has_room()) return refuse_for_want_of_room();
     }
     if (parser_->is_done()) return on_request();
+    reading_bytes_ = kReadingBytes;
+    if (!has_room()) return refuse_for_want_of_room();
     bound_time();
     read_some(kNextRead, [](Session& self) { self.go_on(); });
   }
@@ -245,6 +278,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
       return false;
     }
     const Framing framing = read_header();
+    if (framing.fields > kMostFields) {
+      end(http::error::header_limit);
+      return false;
+    }
     if (const int status = fault_of(framing)) {
       server_.counters.malformed.fetch_add(1, std::memory_order_relaxed);
       refuse(status,
@@ -269,6 +306,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
   /// What the header says of where the request ends.
   struct Framing {
+    size_t fields = 0;
     int codings = 0, lengths = 0;
     bool is_chunked = false, expects_continue = false;
   };
@@ -286,6 +324,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     request_.target = text(header.target());
     Framing framing;
     for (const auto& field : header) {
+      ++framing.fields;
       switch (field.name()) {
         case http::field::transfer_encoding:
           ++framing.codings;
@@ -332,6 +371,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   }
 
   void on_request() {
+    place_.leave();
+    has_asked_ = true;
     const auto& message = parser_->get();
     keep_alive_ = message.keep_alive() && message.method() != http::verb::head;
     request_.body = message.body();
@@ -346,16 +387,21 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   /// Answers what cannot be handled, and closes.
   void end(error_code error) {
     HttpCounters& counters = server_.counters;
+    const bool has_begun = buffer_.size() > 0 || (parser_ && parser_->got_some());
+    if (is_shed_) return has_begun ? refuse_for_want_of_room() : close();
     if (error == http::error::body_limit) {
       counters.too_large.fetch_add(1, std::memory_order_relaxed);
-      return refuse(413, message("the body is larger than ", server_.options.max_body_bytes,
-                                 " bytes; the server's --max-body says how large it may be"));
+      return refuse(
+          413, message("the body is larger than ", server_.options.max_body_bytes,
+                       " bytes; the server's --max-body says how large it may be, and half of its "
+                       "--memory-limit"));
     }
-    if (error == http::error::header_limit) return refuse(431, "the headers are too large");
+    if (error == http::error::header_limit) {
+      return refuse(431, message("the headers are too large: ", kMostHeaderBytes, " bytes and ",
+                                 kMostFields, " fields at most"));
+    }
     if (error == beast::error::timeout) {
-      if (buffer_.size() > 0 || (parser_ && parser_->got_some())) {
-        counters.timed_out.fetch_add(1, std::memory_order_relaxed);
-      }
+      if (has_begun) counters.timed_out.fetch_add(1, std::memory_order_relaxed);
       return close();
     }
     if (error.category() == http::make_error_code(http::error::bad_method).category() &&
@@ -366,7 +412,16 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     say_goodbye();
   }
 
+  void refuse_for_want_of_room() {
+    server_.counters.out_of_room.fetch_add(1, std::memory_order_relaxed);
+    refuse(503,
+           message("the requests being read take all the memory there is for them; ",
+                   server_.options.max_bytes_in_flight, " bytes at most"),
+           true);
+  }
+
   void refuse(int status, const std::string& why, bool may_retry = false) {
+    place_.leave();
     keep_alive_ = false;
     is_refused_ = true;
     HttpResponse response;
@@ -381,7 +436,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     const beast::string_view reason = http::obsolete_reason(http::int_to_status(status));
     body_ = std::move(response.body);
     answer_reserved_ = std::move(response.reserved);
-    server_.writing.fetch_add(1);
+    writing_.emplace(server_.writing);
     head_.assign("HTTP/1.1 ").append(std::to_string(status)).append(" ");
     head_.append(reason.data(), reason.size());
     head_.append("\r\nContent-Type: ").append(response.content_type);
@@ -420,9 +475,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   }
 
   void on_written(error_code error) {
-    server_.writing.fetch_sub(1);
+    writing_.reset();
     release_bytes();
-    if (body_.capacity() > size_t{64} << 10) std::string().swap(body_);
+    std::string().swap(body_);
+    if (head_.capacity() > kFirstRead) std::string().swap(head_);
     answer_reserved_.reset();
     parser_.reset();
     if (error) return close();
@@ -464,21 +520,34 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     lowest().close();
   }
 
-  /// So many bytes of the body are there now. False: there is no room for them.
-  bool count_bytes(size_t bytes) {
-    if (bytes == taken_) return true;
+  /// False: not for what has come of this request, even if others that send slowly make room. Only
+  /// small ones may ask that of them: large ones would never end.
+  bool has_room() {
+    constexpr size_t kSmall = kReadingBytes + (size_t{64} << 10);
+    while (!count_bytes()) {
+      if (reading_bytes_ + parser_->get().body().size() > kSmall) return false;
+      if (!waiting_.shed(Wait::reading, this)) return false;
+    }
+    return true;
+  }
+  /// What has come counts, not what was announced: that costs a client nothing. False: there is no
+  /// room for it.
+  bool count_bytes() {
+    const size_t bytes = reading_bytes_ + parser_->get().body().size();
+    if (bytes <= taken_) return true;
     const size_t more = bytes - taken_;
     std::atomic<size_t>& all = server_.counters.bytes_in_flight;
     if (all.fetch_add(more) + more > server_.options.max_bytes_in_flight) {
       all.fetch_sub(more);
       return false;
     }
-    taken_ = bytes;
     try {
       body_reserved_.grow_to(bytes);
     } catch (const ResourceExhaustedError&) {
+      all.fetch_sub(more);
       return false;
     }
+    taken_ = bytes;
     return true;
   }
   void release_bytes() {
@@ -489,15 +558,20 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::shared_ptr<void> kept_;
   Stream stream_;
   HttpServer::State& server_;
+  WaitingConnections& waiting_;
+  WaitingConnections::Place place_{*this};
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::string head_, body_;
-  size_t taken_ = 0;  // bytes of the body that count among those in flight
-  ReservedMemory body_reserved_;
+  size_t reading_bytes_ = 0;  // beside the body's
+  size_t taken_ = 0;          // bytes that count among those in flight
+  ReservedMemory idle_reserved_, body_reserved_;
   std::shared_ptr<const void> answer_reserved_;
   HttpRequest request_;                 // whose texts are the parser's
   std::optional<HttpResponse> answer_;  // given while the request was being handled
+  std::optional<OneMore> writing_;
   bool is_from_here_ = false, keep_alive_ = true, is_refused_ = false;
+  bool has_asked_ = false, is_shed_ = false;
   bool has_header_ = false, has_time_ = false, is_handling_ = false;
 };
 

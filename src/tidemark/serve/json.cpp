@@ -89,6 +89,13 @@ const char* kind_of(const element& value) {
   }
 }
 
+/// Its own size() stops at 2^24.
+int64_t number_of(const simdjson::dom::array& values) {
+  int64_t count = 0;
+  for ([[maybe_unused]] const element& each : values) ++count;
+  return count;
+}
+
 /// Takes values one after the other into a tensor's elements.
 class Filler {
  public:
@@ -101,8 +108,7 @@ class Filler {
       refuse(Code::invalid_argument, what_, ": lists are nested deeper than ", kDeepest);
     }
     const simdjson::dom::array array = value.get_array();
-    int64_t count = 0;
-    for ([[maybe_unused]] const element& each : array) ++count;  // size() stops at 2^24
+    const int64_t count = number_of(array);
     shape.push_back(count);
     if (count > 0) add_sizes(*array.begin(), shape, depth + 1);
   }
@@ -385,12 +391,14 @@ Tensor tensor_from(const element& value, DType dtype, std::string_view what) {
   return filler.finish();
 }
 
-Tensor tensor_from_rows(std::span<const element> rows, DType dtype, std::string_view what) {
+Tensor tensor_from_rows(const simdjson::dom::array& rows, const FieldOfRow& field_of, DType dtype,
+                        std::string_view what) {
   Filler filler(dtype, what);
-  Shape shape{static_cast<int64_t>(rows.size())};
-  if (!rows.empty()) filler.add_sizes(rows[0], shape);
+  Shape shape{number_of(rows)};
+  filler.add_sizes(field_of(*rows.begin(), 0), shape);
   filler.start(shape);
-  for (const element& row : rows) filler.add(row, 1);
+  int64_t index = 0;
+  for (const element& row : rows) filler.add(field_of(row, index++), 1);
   return filler.finish();
 }
 

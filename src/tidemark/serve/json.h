@@ -4,6 +4,7 @@
 #include <simdjson.h>
 #include <tidemark/tensor.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,8 +52,11 @@ class JsonDocument {
 /// A tensor from nested lists. Throws RequestError for lists of unequal length, other kinds of
 /// values than the dtype's and numbers it cannot hold. `what` names it in messages.
 Tensor tensor_from(const simdjson::dom::element& value, DType dtype, std::string_view what);
-/// The tensor whose rows are the values.
-Tensor tensor_from_rows(std::span<const simdjson::dom::element> rows, DType dtype,
+/// What to take of a row, and its number.
+using FieldOfRow =
+    std::function<simdjson::dom::element(const simdjson::dom::element& row, int64_t index)>;
+/// The tensor whose rows are what is taken of each; there is one at least.
+Tensor tensor_from_rows(const simdjson::dom::array& rows, const FieldOfRow& field_of, DType dtype,
                         std::string_view what);
 /// The elements in order, however they are nested, as a tensor of the shape.
 Tensor tensor_of_shape(const simdjson::dom::element& values, DType dtype, const Shape& shape,

@@ -73,6 +73,9 @@ int main(int argc, char** argv) {
   }
   try {
     return run_server(arguments);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tidemark serve: there is no memory to start\n", stderr);
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidemark serve: %s\n", error.what());
     return 2;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/io/model_folder.h"
@@ -66,8 +67,13 @@ std::map<int64_t, std::string> versions_in(const ModelOptions& model) {
   return found;
 }
 
-void log(const std::string& text) {
-  std::fprintf(stderr, "tidemark serve: %s\n", printable(text).c_str());
+template <class... Parts>
+void log(const Parts&... parts) noexcept {
+  try {
+    std::fprintf(stderr, "tidemark serve: %s\n", printable(message(parts...)).c_str());
+  } catch (const std::bad_alloc&) {
+    std::fputs("tidemark serve: no memory\n", stderr);
+  }
 }
 
 /// Memory that nobody uses goes back to the system.
@@ -99,7 +105,8 @@ ModelStore::~ModelStore() { is_ending_ = true; }
 void ModelStore::start() {
   constexpr int kLoaders = 4;
   for (int i = 0; i < kLoaders; ++i) {
-    add_thread(threads_, [this](const std::stop_token& stop) { load_waiting(stop); });
+    add_thread(threads_, Urgency::in_time,
+               [this](const std::stop_token& stop) { load_waiting(stop); });
   }
   poll();
   {
@@ -108,7 +115,7 @@ void ModelStore::start() {
     first_.insert(updating_.begin(), updating_.end());
     if (first_.empty()) is_ready_ = true;
   }
-  add_thread(threads_, [this](const std::stop_token& stop) { look_after(stop); });
+  add_thread(threads_, Urgency::in_time, [this](const std::stop_token& stop) { look_after(stop); });
 }
 
 Clock::duration ModelStore::poll_pause() const {
@@ -123,7 +130,12 @@ void ModelStore::look_after(const std::stop_token& stop) {
       std::unique_lock lock(tasks_mutex_);
       wake_.wait_for(lock, stop, pause, [] { return false; });
     }
-    if (!stop.stop_requested()) poll();
+    if (stop.stop_requested()) return;
+    try {
+      poll();
+    } catch (const std::bad_alloc& error) {
+      log("what is served stays as it is: ", error.what());
+    }
   }
 }
 
@@ -140,7 +152,7 @@ void ModelStore::load_waiting(const std::stop_token& stop) {
     try {
       task();
     } catch (const std::exception& error) {  // no memory; the next look begins anew
-      log(message("what is served stays as it is: ", error.what()));
+      log("what is served stays as it is: ", error.what());
     }
   }
 }
@@ -157,8 +169,14 @@ void ModelStore::run_later(std::function<void()> task) {
 void ModelStore::schedule(const std::string& name) {
   {
     const std::lock_guard lock(tasks_mutex_);
-    if (updating_.contains(name) || !scheduled_.insert(name).second) return;
+    if (updating_.contains(name) || scheduled_.contains(name)) return;
     tasks_.push_back([this, name] { update(name); });
+    try {
+      scheduled_.insert(name);
+    } catch (...) {
+      tasks_.pop_back();
+      throw;
+    }
   }
   wake_.notify_all();
 }
@@ -169,8 +187,8 @@ class ModelStore::Turn {
   Turn(ModelStore& store, std::string name) : store_(store), name_(std::move(name)) {
     std::unique_lock lock(store_.tasks_mutex_);
     store_.turned_.wait(lock, [this] { return !store_.updating_.contains(name_); });
-    store_.updating_.insert(name_);
     store_.scheduled_.erase(name_);
+    store_.updating_.insert(name_);
   }
   ~Turn() {
     {
@@ -234,19 +252,24 @@ void ModelStore::poll() {
     if (is_unreadable_.exchange(false)) log("the models' folder can be read again");
   } catch (const io::UnavailableError& failed) {
     if (!is_unreadable_.exchange(true)) {
-      log(message("what is served stays as it is: ", failed.what()));
+      log("what is served stays as it is: ", failed.what());
     }
     return;
   }
   std::vector<std::string> names;
   {
     const std::unique_lock lock(mutex_);
-    for (auto& [name, model] : models_) model.is_wanted = false;
-    for (auto& [name, options] : wanted) {
-      models_[name].options = options;
-      models_[name].is_wanted = true;
+    for (const auto& [name, options] : wanted) models_.try_emplace(name);
+    for (const auto& [name, model] : models_) {
+      if (!model.is_given) names.push_back(name);
     }
-    for (const auto& [name, model] : models_) names.push_back(name);
+    // What may fail is done: a model is not taken for unwanted because memory ran out.
+    for (auto& [name, model] : models_) {
+      if (model.is_given) continue;
+      const auto found = wanted.find(name);
+      model.is_wanted = found != wanted.end();
+      if (model.is_wanted) model.options = std::move(found->second);
+    }
   }
   for (const std::string& name : names) schedule(name);
 }
@@ -361,7 +384,41 @@ SavedModel ModelStore::read_version(const std::string& name, const std::string& 
   }
 }
 
+/// Bytes that a version being loaded will take, counted until it has or has failed.
+class ModelStore::Room {
+ public:
+  Room(ModelStore& store, size_t bytes) : store_(store), bytes_(bytes) {}
+  ~Room() {
+    const std::lock_guard lock(store_.room_mutex_);
+    give_up();
+  }
+  /// With the lock: the version itself counts from now on.
+  void give_up() { store_.loading_bytes_ -= std::exchange(bytes_, 0); }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+ private:
+  ModelStore& store_;
+  size_t bytes_;
+};
+
 void ModelStore::load_version(const std::string& name, int64_t number, const std::string& stamp) {
+  try {
+    try_to_load(name, number, stamp);
+  } catch (const std::bad_alloc&) {  // as if nobody had seen it: the next look finds it
+    const std::unique_lock lock(mutex_);
+    auto& versions = models_.at(name).versions;
+    const auto at = versions.find(number);
+    if (at != versions.end()) {
+      at->second.stamp.clear();
+      at->second.status.state =
+          at->second.servable ? VersionState::available : VersionState::failed;
+    }
+    throw;
+  }
+}
+
+void ModelStore::try_to_load(const std::string& name, int64_t number, const std::string& stamp) {
   ModelOptions options;
   {
     const std::unique_lock lock(mutex_);
@@ -378,35 +435,35 @@ void ModelStore::load_version(const std::string& name, int64_t number, const std
   }
   const std::string folder = (fs::path(options.folder) / std::to_string(number)).string();
   std::shared_ptr<const Servable> made;
-  std::string error;
-  Code code = Code::unknown;
-  size_t room = 0;
+  Failure failure{Code::unknown, {}};
+  std::optional<Room> room;
   try {
-    room = check_room(folder, name);
+    room.emplace(*this, check_room(folder, name));
     size_t plan = 0;
     SavedModel model = read_version(name, folder, options, plan);
     made = std::make_shared<Servable>(name, number, std::move(model), options.batching, plan);
   } catch (...) {
-    const Failure failure = failure_of(std::current_exception());
-    error = failure.text;
-    code = failure.code;
+    failure = failure_of(std::current_exception());
   }
-  log(made ? message("loaded ", name, " version ", number, ", ", made->model.weight_bytes(),
-                     " bytes of weights, ", made->plan_bytes, " bytes a slot")
-           : message("could not load ", name, " version ", number, ": ", error));
+  if (made) {
+    log("loaded ", name, " version ", number, ", ", made->model.weight_bytes(),
+        " bytes of weights, ", made->plan_bytes, " bytes a slot");
+  } else {
+    log("could not load ", name, " version ", number, ": ", failure.text);
+  }
   num_loads_.fetch_add(1);
   std::shared_ptr<const Servable> before;
   {
     const std::lock_guard room_lock(room_mutex_);
-    loading_bytes_ -= room;
+    if (room) room->give_up();
     const std::unique_lock lock(mutex_);
     Version& version = models_.at(name).versions[number];
-    version.status.error = error;
-    version.status.code = code;
+    const bool is_retried = !made && io::may_pass(failure.code);
+    version.status.error = std::move(failure.text);
+    version.status.code = failure.code;
     version.status.state = made                          ? VersionState::available
                            : version.servable != nullptr ? VersionState::available
                                                          : VersionState::failed;
-    const bool is_retried = !made && io::may_pass(code);
     version.pause = is_retried
                         ? std::min<Clock::duration>(2 * version.pause + poll_pause(), kLongestPause)
                         : Clock::duration(0);
@@ -432,7 +489,7 @@ void ModelStore::drop_version(const std::string& name, int64_t number) {
   for (int i = 0; i < 200 && !gone.expired(); ++i) {  // requests under way are answered
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  log(message("unloaded ", name, " version ", number));
+  log("unloaded ", name, " version ", number);
   give_back();
 }
 
@@ -499,10 +556,39 @@ std::vector<std::shared_ptr<const Servable>> ModelStore::loaded() const {
   return out;
 }
 
+void ModelStore::add_given(const std::string& name, int64_t number, const SavedModel& model,
+                           const Batching& batching) {
+  const size_t plan = plan_shapes(model, batching, {}, "");
+  check_plan(name, model, plan);
+  auto made = std::make_shared<const Servable>(name, number, model, batching, plan);
+  const std::unique_lock lock(mutex_);
+  Model& known = models_[name];
+  if (!known.is_given && !known.versions.empty()) {
+    refuse(Code::already_exists, "a folder with the model ", name, " is served");
+  }
+  known.is_given = true;
+  Version& version = known.versions[number];
+  version.status = {number, VersionState::available, {}, Code::unknown};
+  version.servable.swap(made);  // the old one goes with `made`, after the lock
+}
+
+void ModelStore::remove_given(const std::string& name) {
+  Model gone;  // what it held goes after the lock
+  const std::unique_lock lock(mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end() || !found->second.is_given) {
+    fail<NotFoundError>("[ModelServer] there is no model ", name);
+  }
+  std::swap(gone, found->second);
+  models_.erase(found);
+}
+
 void ModelStore::unload(const std::string& name) {
   {
     const std::unique_lock lock(mutex_);
-    get(name);
+    if (get(name).is_given) {
+      refuse(Code::failed_precondition, name, " is part of the program that serves it");
+    }
     models_.find(name)->second.is_unloaded = true;
   }
   update(name);
@@ -513,6 +599,7 @@ void ModelStore::load(const std::string& name) {
     const std::unique_lock lock(mutex_);
     const auto at = models_.find(name);
     if (at != models_.end()) at->second.is_unloaded = false;
+    if (at != models_.end() && at->second.is_given) return;  // it is always there
   }
   poll();
   update(name);

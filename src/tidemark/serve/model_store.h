@@ -79,6 +79,13 @@ class ModelStore {
   std::vector<std::shared_ptr<const Servable>> loaded() const;
   uint64_t num_loads() const { return num_loads_.load(); }
 
+  /// A model that the program around the server made: no folder is looked at for it. Throws
+  /// RequestError where its runs would not fit the memory limit.
+  void add_given(const std::string& name, int64_t version, const SavedModel& model,
+                 const Batching& batching);
+  /// Throws NotFoundError where there is none that was given.
+  void remove_given(const std::string& name);
+
   /// By request: kept out of or back in the store whatever the folders say.
   void unload(const std::string& model);
   void load(const std::string& model);
@@ -101,8 +108,10 @@ class ModelStore {
     std::map<int64_t, Version> versions;
     bool is_unloaded = false;  // by request
     bool is_wanted = true;     // its folder is there
+    bool is_given = false;     // by the program around the server: it has no folder
   };
   class Turn;
+  class Room;
 
   Clock::duration poll_pause() const;
   void look_after(const std::stop_token& stop);
@@ -114,6 +123,7 @@ class ModelStore {
   SavedModel read_version(const std::string& name, const std::string& folder,
                           const ModelOptions& options, size_t& plan);
   void load_version(const std::string& name, int64_t version, const std::string& stamp);
+  void try_to_load(const std::string& name, int64_t number, const std::string& stamp);
   void drop_version(const std::string& name, int64_t version);
   /// The bytes of the weights, which count among those being loaded from then on.
   size_t check_room(const std::string& folder, const std::string& name);

@@ -1,5 +1,5 @@
-// ReservedMemory: bytes of the server that are no tensors (bodies, parsed JSON, answers), counted
-// against the memory limit before they are used.
+// ReservedMemory: bytes of the server that are no tensors (connections, bodies, parsed JSON,
+// answers), counted against the memory limit before they are used.
 //
 //   ReservedMemory room(body.size());       // throws ResourceExhaustedError where it does not fit
 //   std::string answer; answer.reserve(…);  // what it is for
@@ -26,8 +26,9 @@ class ReservedMemory {
   void release();
 
  private:
-  std::vector<memory::Buffer*> buffers_;
-  size_t bytes_ = 0;
+  size_t small_ = 0;                      // counted together with those of others
+  std::vector<memory::Buffer*> buffers_;  // what is more
+  size_t bytes_ = 0;                      // of the buffers
 };
 
 }  // namespace tidemark::serve

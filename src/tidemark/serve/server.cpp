@@ -151,7 +151,8 @@ void answer(Context& context, const HttpRequest& request, const ResponderRef& to
   constexpr size_t kLargeBody = size_t{128} << 10;
   if (request.body.size() <= kLargeBody) return answer_now(context, request, to);
   // The texts of a request live until it is answered.
-  context.executor.run_chore([&context, request, to] { answer_now(context, request, to); });
+  context.executor.run_chore(request.body.size(),
+                             [&context, request, to] { answer_now(context, request, to); });
 }
 
 void submit(Context& context, std::shared_ptr<const Servable> servable,
@@ -222,7 +223,7 @@ void Server::drain() {
   http_.refuse_new();
   std::vector<std::jthread> calls;
   try {
-    if (grpc_) add_thread(calls, [&] { grpc_->drain(end + grace); });
+    if (grpc_) add_thread(calls, Urgency::soon, [&] { grpc_->drain(end + grace); });
   } catch (const ResourceExhaustedError&) {  // calls are waited for below, with all other requests
   }
   if (http_.wait_until_idle(end) && executor_.wait_until_idle(end)) return;

@@ -16,6 +16,7 @@ class Server {
   /// True once every version found at first has been loaded or has failed.
   bool has_loaded() const { return store_.has_loaded(); }
   uint16_t port() const { return http_.port(); }
+  ModelStore& store() { return store_; }
   /// -1: there is no gRPC.
   int grpc_port() const { return grpc_ ? grpc_->port() : -1; }
   /// Answers what has come in, and ends.

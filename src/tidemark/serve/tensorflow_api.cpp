@@ -219,37 +219,39 @@ std::vector<Tensor> from_columns(const SignatureSpec& signature, const element& 
 
 /// {"instances": [value, …]} or {"instances": [{name: value}, …]}
 std::vector<Tensor> from_rows(const SignatureSpec& signature, const element& instances) {
-  if (!instances.is_array()) {
+  simdjson::dom::array rows;
+  if (instances.get(rows)) {
     refuse(Code::invalid_argument, "Request format: \"instances\" must be a list");
   }
-  std::vector<element> rows;
-  for (const element& row : instances.get_array()) rows.push_back(row);
-  if (rows.empty()) refuse(Code::invalid_argument, "\"instances\" is an empty list");
-  const bool is_named = rows[0].is_object() && !is_base64(rows[0]);
-  std::vector<Tensor> out;
-  if (!is_named && signature.inputs.size() != 1) {
-    refuse(Code::invalid_argument,
-           "instances is a plain list, but expecting a list of objects: ", "signature '",
-           signature.name, "' has ", signature.inputs.size(), " inputs");
+  if (rows.begin() == rows.end()) {
+    refuse(Code::invalid_argument, "\"instances\" is an empty list");
   }
-  std::vector<element> column(rows.size());
+  const element first = *rows.begin();
+  std::vector<Tensor> out;
+  if (!first.is_object() || is_base64(first)) {
+    if (signature.inputs.size() != 1) {
+      refuse(Code::invalid_argument,
+             "instances is a plain list, but expecting a list of objects: ", "signature '",
+             signature.name, "' has ", signature.inputs.size(), " inputs");
+    }
+    out.push_back(tensor_from(instances, signature.inputs[0].dtype, signature.inputs[0].name));
+    return out;
+  }
   for (const TensorSpec& spec : signature.inputs) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (!is_named) {
-        column[i] = rows[i];
-        continue;
-      }
-      if (!rows[i].is_object()) {
+    const auto field_of = [&](const element& row, int64_t i) {
+      simdjson::dom::object given;
+      if (row.get(given)) {
         refuse(Code::invalid_argument, "instances: item ", i, " is no object, others are");
       }
-      const simdjson::dom::object given = rows[i].get_object();
       if (given.size() != signature.inputs.size()) check_names(signature, given, "instances");
-      if (given[spec.name].get(column[i])) {
+      element value;
+      if (given[spec.name].get(value)) {
         refuse(Code::invalid_argument, "Failed to process element: ", i, ": missing input '",
                spec.name, "'");
       }
-    }
-    out.push_back(tensor_from_rows(column, spec.dtype, spec.name));
+      return value;
+    };
+    out.push_back(tensor_from_rows(rows, field_of, spec.dtype, spec.name));
   }
   return out;
 }

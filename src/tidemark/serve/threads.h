@@ -1,4 +1,5 @@
-// Threads of the server: where the system has none left, that is said.
+// Threads of the server: where the system has none left, that is said. Those that read and answer
+// come first where all want a core.
 #pragma once
 
 #include <utility>
@@ -8,10 +9,26 @@
 
 namespace tidemark::serve {
 
+/// Who gets a core first: who reads requests and runs what is quick, who runs the others, who does
+/// what takes long.
+enum class Urgency { at_once, soon, in_time };
+
+/// Of this thread. Systems that refuse that leave it as it was.
+void set_urgency(Urgency urgency) noexcept;
+
 template <class Body>
-void add_thread(std::vector<std::jthread>& threads, Body body) {
-  threads.push_back(start_thread<std::jthread>("the server", std::move(body),
-                                               "ask for fewer (--slots, --threads)"));
+void add_thread(std::vector<std::jthread>& threads, Urgency urgency, Body body) {
+  const auto run = [urgency, body = std::move(body)](const std::stop_token& stop) {
+    set_urgency(urgency);
+    if constexpr (std::is_invocable_v<Body, std::stop_token>) {
+      body(stop);
+    } else {
+      body();
+    }
+  };
+  threads.reserve(threads.size() + 1);  // one that runs and has no place would be waited for
+  threads.push_back(
+      start_thread<std::jthread>("the server", run, "ask for fewer (--slots, --threads)"));
 }
 
 }  // namespace tidemark::serve

@@ -99,6 +99,7 @@ void visit_buckets(const SavedModel& model, const std::vector<Bucket>& buckets,
 void visit_saved_requests(const SavedModel& model, const std::string& folder, const Visit& visit) {
   constexpr int kMostRequests = 1000;
   constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
+  if (folder.empty()) return;  // the model has none
   const std::filesystem::path path = std::filesystem::path(folder) / "warmup.jsonl";
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -62,8 +62,8 @@ Tensor view_of(const Tensor& base, void* data, DType dtype, Shape shape) {
 }
 
 Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
-                       void (*give_back)(void*), void* owner) {
-  memory::Request request{0, dtype, &shape, memory::Holder::borrowed};
+                       void (*give_back)(void*), void* owner, Device device) {
+  memory::Request request{0, dtype, &shape, memory::Holder::borrowed, device};
   int64_t count = 0;
   try {
     count = shape.num_elements();
@@ -75,6 +75,7 @@ Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_on
   memory::Buffer* buffer = memory::borrow(data, give_back, owner, request);
   detail::TensorImpl* impl = header_over(buffer);
   impl->dtype = dtype;
+  impl->device = device;
   impl->read_only = read_only;
   impl->data = data;
   impl->num_elements = count;

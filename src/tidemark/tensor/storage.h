@@ -20,7 +20,7 @@ TIDEMARK_API Tensor view_of(const Tensor& base, void* data, DType dtype, Shape s
 
 /// A tensor over memory of another owner; see memory::borrow.
 TIDEMARK_API Tensor borrowed_tensor(DType dtype, const Shape& shape, void* data, bool read_only,
-                                    void (*give_back)(void*), void* owner);
+                                    void (*give_back)(void*), void* owner, Device device = {});
 
 /// Copies the elements of `from` over those of `to`, which has as many, wherever both lie.
 TIDEMARK_API void copy_elements(const Tensor& from, const Tensor& to);

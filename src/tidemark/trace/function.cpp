@@ -37,11 +37,11 @@ class Mutex final : public trace::TraceLock {
 
 class CodeTracer final : public trace::Tracer {
  public:
-  CodeTracer(const std::string& name, const FunctionTraces::Code& code)
-      : name_(name), code_(code) {}
+  CodeTracer(const FunctionOptions& options, const FunctionTraces::Code& code)
+      : options_(options), code_(code) {}
 
   TracePtr trace(const Signature& wanted) override {
-    trace::GraphBuilder builder(name_);
+    trace::GraphBuilder builder(options_.name);
     std::vector<Tensor> inputs;
     for (const Argument& a : wanted.args) inputs.push_back(builder.add_input(a.dtype(), a.shape()));
     std::vector<Tensor> outputs;
@@ -51,7 +51,8 @@ class CodeTracer final : public trace::Tracer {
     }
     auto out = std::make_shared<trace::Trace>();
     out->signature = wanted;
-    trace::Ready ready = trace::shared(builder.finish(outputs), exec::Compile::at_once);
+    trace::Ready ready =
+        trace::shared(builder.finish(outputs), exec::Compile::at_once, options_.memory_budget);
     out->graph = std::move(ready.graph);
     out->program = std::move(ready.program);
     out->captures = builder.captures();
@@ -69,14 +70,14 @@ class CodeTracer final : public trace::Tracer {
   std::string text_of(const Argument& arg) const override { return detail::text_of(arg); }
 
  private:
-  const std::string& name_;
+  const FunctionOptions& options_;
   const FunctionTraces::Code& code_;
 };
 
 }  // namespace
 
 struct FunctionTraces::State {
-  explicit State(std::string name) : State(std::move(name), std::make_unique<Mutex>()) {}
+  explicit State(FunctionOptions given) : State(std::move(given), std::make_unique<Mutex>()) {}
 
   TracePtr get(std::span<const Tensor> inputs, const Code& code) {
     {
@@ -87,23 +88,27 @@ struct FunctionTraces::State {
     }
     Signature call;
     for (const Tensor& t : inputs) call.args.push_back(Argument::any_tensor(t.dtype(), t.shape()));
-    CodeTracer tracer(name, code);
+    CodeTracer tracer(options, code);
     return traces->get(call, tracer).trace;
   }
 
-  const std::string name;
+  const FunctionOptions options;
   std::mutex& mutex;  // of the traces, which outlive this where a thread is about to drop one
   const std::shared_ptr<trace::Traces> traces;
 
  private:
-  State(std::string name, std::unique_ptr<Mutex> lock)
-      : name(std::move(name)),
+  State(FunctionOptions given, std::unique_ptr<Mutex> lock)
+      : options(std::move(given)),
         mutex(lock->mutex),
         traces(std::make_shared<trace::Traces>(std::move(lock))) {}
 };
 
-FunctionTraces::FunctionTraces(std::string name)
-    : state_(std::make_shared<State>(std::move(name))) {}
+FunctionTraces::FunctionTraces(FunctionOptions options)
+    : state_(std::make_shared<State>(std::move(options))) {
+  if (const int64_t budget = state_->options.memory_budget; budget < 0) {
+    fail("[", state_->options.name, "] `memory_budget` is in bytes, 0 for any. Received: ", budget);
+  }
+}
 FunctionTraces::~FunctionTraces() = default;
 
 namespace {
@@ -130,8 +135,8 @@ void FunctionTraces::call_into(std::span<Tensor> inputs, std::span<Tensor> outpu
                                const Code& code) {
   const TracePtr trace = state_->get(inputs, code);
   if (outputs.size() != trace->program->num_outputs()) {
-    fail("[", state_->name, "] returns ", trace->program->num_outputs(), " tensors; room for ",
-         outputs.size(), " was given");
+    fail("[", state_->options.name, "] returns ", trace->program->num_outputs(),
+         " tensors; room for ", outputs.size(), " was given");
   }
   run(*trace, inputs, outputs);
 }
@@ -143,13 +148,14 @@ TracedGraph FunctionTraces::graph(std::span<const Tensor> inputs, const Code& co
 
 PlanReport FunctionTraces::plan(std::span<const Tensor> inputs, const Code& code) {
   const TracePtr trace = state_->get(inputs, code);
-  return explain::plan_report(*trace->program, inputs, state_->name);
+  return explain::plan_report(*trace->program, inputs, state_->options.name,
+                              state_->options.memory_budget);
 }
 
 std::vector<TraceInfo> FunctionTraces::traces() const {
   std::vector<TraceInfo> out;
   for (const TracePtr& trace : state_->traces->kept()) {
-    std::string signature = state_->name + "(";
+    std::string signature = state_->options.name + "(";
     for (size_t i = 0; i < trace->signature.args.size(); ++i) {
       signature += (i ? ", " : "") + text_of(trace->signature.args[i]);
     }

@@ -40,7 +40,7 @@ bool are_tensors(const std::vector<Port>& ports) {
 
 /// The traces for one set of given inputs and, where need be, of values of theirs.
 struct LoadedModel::ByValue {
-  explicit ByValue(std::string key) : key(std::move(key)), traces("onnx_model") {}
+  explicit ByValue(std::string key) : key(std::move(key)), traces({.name = "onnx_model"}) {}
 
   const std::string key;
   Values known;  // of kind none: the input is one of the traced function

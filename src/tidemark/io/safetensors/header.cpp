@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "tidemark/base/text/unicode.h"
 #include "tidemark/io/input_file.h"

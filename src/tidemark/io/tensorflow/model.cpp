@@ -35,12 +35,11 @@ uint64_t stored_bytes(const std::string& folder) {
   std::error_code error;
   uint64_t out = fs::file_size(fs::path(folder) / kModelFile, error);
   if (error) out = 0;
-  for (fs::directory_iterator at(fs::path(folder) / "variables", error), end; !error && at != end;
-       at.increment(error)) {
-    const bool is_data = at->path().filename().string().find(".data-") != std::string::npos;
-    std::error_code unknown;
-    const uint64_t size = is_data ? at->file_size(unknown) : 0;
-    if (!unknown) out += size;
+  const fs::path variables = fs::path(folder) / "variables";
+  for (const std::string& name : names_in(variables.string(), error)) {
+    if (name.find(".data-") == std::string::npos) continue;
+    const uint64_t size = fs::file_size(variables / name, error);
+    if (!error) out += size;
   }
   return out;
 }

@@ -70,6 +70,25 @@ class CudaBackend final : public Accelerator {
   Stream& stream() override { return stream_; }
   Stream& upload_stream() override { return uploads_; }
 
+  std::optional<ForeignDevice> foreign() override {
+    constexpr int32_t kDlpackCuda = 2;
+    return ForeignDevice{kDlpackCuda, context_.device(), stream_.handle()};
+  }
+  bool has_bytes(const void* start, size_t bytes) const override {
+    const Context::Scope scope(context_);
+    const auto first = reinterpret_cast<Address>(start);
+    for (const Address at : {first, first + bytes - 1}) {
+      int device = -1;
+      const int status = context_.driver().find_device(at, &device);
+      if (status != kDone || device != context_.device()) return false;
+    }
+    return true;
+  }
+  void wait_for_everyone() override {
+    const Context::Scope scope(context_);
+    context_.check(context_.driver().synchronize(), "cuCtxSynchronize");
+  }
+
  private:
   Context context_;
   Pages pages_;

@@ -31,6 +31,20 @@ TEST(CudaElementwise, IntegersAreDividedAsOnTheCpu) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaElementwise, SpecialFunctionsAreTheCpus) {
+  std::mt19937 random(6);
+  std::vector<GpuCall> calls;
+  for (const DType d : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
+    const Tensor x = random_tensor(d, {300}, random);
+    const Tensor below_one = call("sin", {x}), poles = call("round", {x});
+    for (const char* op : {"lgamma", "digamma", "trigamma", "bessel_i0e", "bessel_i1e", "erfinv"}) {
+      for (const Tensor& t : {x, below_one, poles}) calls.push_back({op, {t}});
+    }
+    calls.push_back({"ndtri", {call("abs", {below_one})}});
+  }
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaElementwise, AFaultIsToldOnceAndTheNextCallIsRight) {
   HostGpu gpu;
   const auto results = gpu.run({{"floordiv", {ints({1, 2}), ints({1, 0})}},

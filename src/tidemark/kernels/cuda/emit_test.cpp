@@ -178,8 +178,9 @@ class HostKernels {
       : path_(std::filesystem::temp_directory_path() /
               ("tidemark-emitted-" + std::to_string(getpid()))) {
     std::ofstream(path_.string() + ".cpp") << kShim << with_texts(source);
-    const std::string command = message("${CXX:-c++} -std=c++17 -w -shared -fPIC -o ",
-                                        path_.string(), ".so ", path_.string(), ".cpp");
+    const std::string command =
+        message("${CXX:-c++} -std=c++17 -w -shared -fPIC -fno-gnu-unique -o ", path_.string(),
+                ".so ", path_.string(), ".cpp");
     if (std::system(command.c_str()) == 0) {
       library_ = dlopen((path_.string() + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
     }

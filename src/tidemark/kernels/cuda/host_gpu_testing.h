@@ -20,6 +20,7 @@
 
 #include "tidemark/kernels/cuda/backend.h"
 #include "tidemark/kernels/cuda/device_testing.h"
+#include "tidemark/kernels/cuda/host_products_testing.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/testing.h"
 #include "tidemark/kernels/cuda/texts.h"
@@ -161,7 +162,7 @@ class HostGpu {
   }
 
   static Makers makers() {
-    return {compiler, [] { return static_cast<const ProductLibrary*>(nullptr); },
+    return {compiler, host_products,
             [] { return static_cast<const ConvolutionLibrary*>(nullptr); }};
   }
 

@@ -38,6 +38,8 @@ struct Driver {
   int (*process_bytes)(int device, size_t* bytes);
   /// Waits for all work of the context.
   int (*synchronize)();
+  /// Whose memory an address is, whoever allocated it.
+  int (*find_device)(Address at, int* device);
 
   int (*reserve)(Address* start, size_t bytes);
   int (*create_pages)(Handle* pages, size_t bytes, int device);
@@ -94,6 +96,8 @@ struct SourceCompiler {
 /// one matrix to that of the next item, 0 where all have the same.
 struct Product {
   enum Element : int32_t { float32, float64, float16, bfloat16 } element;
+  Element result;  // of C: the same, or float32 where A and B are of half types
+  bool adds;       // to what C holds
   int32_t batch;
   int64_t m, n, k;
   int64_t a_item, b_item;

@@ -8,10 +8,6 @@ namespace tidemark::cuda {
 
 namespace {
 
-/// What cuBLASLt asks for on Hopper at most; small products are no faster for it.
-constexpr size_t kWorkspace = 32 << 20;
-constexpr int64_t kLargeProduct = 1 << 24;  // multiplications
-
 bool is_swapped(const OpCall& call, const char* transpose, const char* adjoint) {
   return call.attr(transpose).as_bool() || call.attr(adjoint).as_bool();
 }
@@ -26,7 +22,7 @@ int64_t items_of(const Shape& shape) {
 Product product_of(const OpCall& call) {
   const Shape &a = call.inputs[0].shape(), &b = call.inputs[1].shape();
   Product p{};
-  p.element = element_of(call.inputs[0].dtype());
+  p.element = p.result = element_of(call.inputs[0].dtype());
   p.batch = 1;
   p.transpose_a = is_swapped(call, "transpose_a", "adjoint_a");
   p.transpose_b = is_swapped(call, "transpose_b", "adjoint_b");
@@ -50,8 +46,7 @@ int64_t item_in(const Shape& shape, const Shape& result, int64_t item) {
 }
 
 size_t workspace(const OpCall& call, std::span<const Shape>) {
-  const Product p = product_of(call);
-  return p.m * p.n * p.k >= kLargeProduct ? kWorkspace : 0;
+  return workspace_of(product_of(call));
 }
 
 /// As one batch where each side has one matrix for all or one for each, else item by item.
@@ -62,8 +57,8 @@ void run(KernelContext& k) {
   Product p = product_of(k.call());
   if (p.k == 0) return stream.fill_zeros(k.out<void>(0), k.output(0).nbytes());
   const auto address = [](const void* data) { return reinterpret_cast<Address>(data); };
-  ProductRun run{address(k.in<void>(0)), address(k.in<void>(1)),  address(k.out<void>(0)),
-                 address(k.workspace()), workspace(k.call(), {}), stream.handle()};
+  ProductRun run{address(k.in<void>(0)), address(k.in<void>(1)), address(k.out<void>(0)),
+                 address(k.workspace()), workspace_of(p),        stream.handle()};
   const int64_t items = items_of(c), items_a = items_of(a), items_b = items_of(b);
   const bool is_even = (items_a == 1 || items_a == items) && (items_b == 1 || items_b == items);
   if (is_even && items <= std::numeric_limits<int32_t>::max()) {

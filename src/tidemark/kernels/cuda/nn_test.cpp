@@ -73,6 +73,67 @@ TEST(CudaSoftmax, CrossEntropiesAreAsOnTheCpu) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaAttention, QueriesSeeWhatTheyDoOnTheCpu) {
+  std::mt19937 random(5);
+  std::vector<GpuCall> calls;
+  struct {
+    Shape batch;
+    int64_t queries, keys, depth, value_depth;
+    std::vector<Shape> masks;  // of the batch, queries and keys; empty: there is none
+  } const sizes[] = {{{2, 3}, 5, 7, 4, 3, {{}, {2, 3, 5, 7}, {2, 1, 1, 7}, {1, 3, 5, 1}}},
+                     {{}, 40, 300, 8, 2, {{}, {40, 300}}},
+                     {{3}, 4, 4, 2, 5, {{1, 4, 4}}},
+                     {{2}, 3, 0, 2, 2, {{}}},
+                     {{2}, 0, 3, 2, 2, {{}}}};
+  for (const DType d : kFloating) {
+    for (const auto& s : sizes) {
+      const auto shape = [&](int64_t length, int64_t depth) {
+        Shape whole = s.batch;
+        whole.push_back(length);
+        whole.push_back(depth);
+        return whole;
+      };
+      const Tensor q = numbers(d, shape(s.queries, s.depth), random);
+      const Tensor key = numbers(d, shape(s.keys, s.depth), random);
+      const Tensor value = numbers(d, shape(s.keys, s.value_depth), random);
+      for (const Shape& of_mask : s.masks) {
+        const Tensor mask =
+            of_mask.rank() == 0
+                ? Tensor(true)
+                : call("greater", {numbers(DType::float32, of_mask, random), Tensor(-1.f)});
+        for (const bool is_causal : {false, true}) {
+          const std::vector<std::pair<std::string, Attr>> attrs = {{"scale", 0.3},
+                                                                   {"causal", is_causal}};
+          calls.push_back({"attention", {q, key, value, mask}, attrs, 8});
+          const auto y = call_all("attention", {{q, key, value, mask}},
+                                  {{"scale", 0.3}, {"causal", is_causal}});
+          const Tensor dy = numbers(d, y[0].shape(), random);
+          const Tensor dlog = numbers(wide_of(d), y[1].shape(), random);
+          const Tensor none = call("cast", {Tensor(0.f)}, {{"dtype", wide_of(d)}});
+          for (const Tensor& of_log : {dlog, none}) {
+            calls.push_back(
+                {"attention_grad", {q, key, value, mask, y[0], y[1], dy, of_log}, attrs, 60});
+          }
+        }
+      }
+    }
+  }
+  expect_as_on_cpu(calls);
+}
+
+TEST(CudaAttention, ScoresOfSomeQueriesAtATimeAddUp) {
+  constexpr int64_t kKeys = 4'500'000;  // scores of one query are more than half of what is kept
+  std::mt19937 random(6);
+  const DType d = DType::float32;
+  const Tensor q = numbers(d, {2, 1}, random), dy = numbers(d, {2, 1}, random);
+  const Tensor key = numbers(d, {kKeys, 1}, random), value = numbers(d, {kKeys, 1}, random);
+  const auto y = call_all("attention", {{q, key, value, Tensor(true)}});
+  const GpuCall forward{"attention", {q, key, value, Tensor(true)}, {}, 1};
+  const GpuCall gradient{
+      "attention_grad", {q, key, value, Tensor(true), y[0], y[1], dy, Tensor(0.f)}, {}, 1};
+  expect_as_on_cpu({forward, gradient});
+}
+
 TEST(CudaNorms, RowsAndChannelsAreAsOnTheCpu) {
   std::mt19937 random(3);
   std::vector<GpuCall> calls;

@@ -15,6 +15,13 @@ Product::Element element_of(DType dtype) {
   }
 }
 
+size_t workspace_of(const Product& product) {
+  // What cuBLASLt asks for on Hopper at most; small products are no faster for it.
+  constexpr size_t kWorkspace = 32 << 20;
+  constexpr int64_t kLargeProduct = 1 << 24;  // multiplications
+  return product.m * product.n * product.k >= kLargeProduct ? kWorkspace : 0;
+}
+
 void Products::multiply(const Product& product, const ProductRun& run) {
   const ProductLibrary* library = library_();
   if (!library) {

@@ -12,6 +12,9 @@ namespace tidemark::cuda {
 /// Of a floating dtype.
 Product::Element element_of(DType dtype);
 
+/// What a product is given to work in.
+size_t workspace_of(const Product& product);
+
 class Products {
  public:
   /// `library`: answers null where it cannot be had.

@@ -236,6 +236,15 @@ inline void add_fake_devices(Driver& table) {
   table.process_bytes = [](int, size_t* bytes) -> int {
     TIDEMARK_FAKE_CALL(*bytes = fake.created() + fake.context);
   };
+  table.find_device = [](Address at, int* device) -> int {
+    FakeDriver& fake = FakeDriver::now();
+    if (const int status = fake.enter()) return status;
+    const auto behind = fake.mapped.upper_bound(at);
+    if (behind == fake.mapped.begin() || at - std::prev(behind)->first >= FakeDriver::kPage)
+      return 1;
+    *device = 0;
+    return kDone;
+  };
   table.synchronize = []() -> int { TIDEMARK_FAKE_CALL(fake.finish_all()); };
   table.explain = [](int status) { return status == kOutOfMemory ? "out of memory" : "refused"; };
 }

@@ -10,6 +10,7 @@ namespace tidemark::cuda {
 namespace texts {
 extern const char* const elements;
 extern const char* const arrays;
+extern const char* const attention;
 extern const char* const indexing;
 extern const char* const loops;
 extern const char* const norms;
@@ -17,16 +18,23 @@ extern const char* const random;
 extern const char* const scans;
 extern const char* const softmax;
 extern const char* const sorting;
+extern const char* const special_functions;
 }  // namespace texts
 
 namespace {
 
 constexpr Text kTexts[] = {
-    {"elements.h", &texts::elements}, {"loops.h", &texts::loops},
-    {"arrays.h", &texts::arrays},     {"indexing.h", &texts::indexing},
-    {"sorting.h", &texts::sorting},   {"norms.h", &texts::norms},
-    {"random.h", &texts::random},     {"scans.h", &texts::scans},
+    {"special_functions.h", &texts::special_functions},
+    {"elements.h", &texts::elements},
+    {"loops.h", &texts::loops},
+    {"arrays.h", &texts::arrays},
+    {"indexing.h", &texts::indexing},
+    {"sorting.h", &texts::sorting},
+    {"norms.h", &texts::norms},
+    {"random.h", &texts::random},
+    {"scans.h", &texts::scans},
     {"softmax.h", &texts::softmax},
+    {"attention.h", &texts::attention},
 };
 
 const char* text_named(std::string_view name) {
@@ -42,7 +50,7 @@ std::span<const Text> all_texts() { return kTexts; }
 
 std::string with_texts(const std::string& source) {
   constexpr std::string_view kInclude = "#include \"";
-  std::string whole = texts::elements;
+  std::string whole = std::string(texts::special_functions) + texts::elements;
   std::string_view rest = source;
   while (rest.starts_with(kInclude)) {
     rest.remove_prefix(kInclude.size());

@@ -11,15 +11,15 @@
 
 namespace tidemark::cuda {
 
-/// All that the compiler gets: device/elements.h, and `source` with the texts in place of the lines
-/// that include them. Throws InternalError for one that is not there.
+/// All that the compiler gets: special_functions.h, device/elements.h, and `source` with the texts
+/// in place of the lines that include them. Throws InternalError for one that is not there.
 std::string with_texts(const std::string& source);
 
 struct Text {
   const char* name;  // "elements.h"
   const char* const* text;
 };
-/// elements.h comes first, then loops.h, on which the others build.
+/// special_functions.h and elements.h come first, then loops.h, on which the others build.
 std::span<const Text> all_texts();
 
 }  // namespace tidemark::cuda

@@ -74,7 +74,7 @@ void non_max_suppression(KernelContext& k) {
       if (!soft) {
         dropped = common > threshold;
       } else {
-        best.score *= common <= threshold ? std::exp(-0.5f / sigma * common * common) : 0.f;
+        best.score *= std::exp(-0.5f / sigma * common * common);  // however much they share
         if (best.score <= least) break;
       }
     }

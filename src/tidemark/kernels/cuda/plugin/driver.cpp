@@ -27,7 +27,7 @@ static_assert(CUDA_SUCCESS == kDone && CUDA_ERROR_OUT_OF_MEMORY == kOutOfMemory 
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) \
   X(cuStreamWaitEvent) X(cuMemcpyHtoDAsync) X(cuMemsetD8Async) X(cuMemcpyDtoHAsync) \
   X(cuMemcpyDtoDAsync) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) \
-  X(cuLaunchKernel) X(cuGetErrorName) X(cuGetErrorString)
+  X(cuLaunchKernel) X(cuPointerGetAttribute) X(cuGetErrorName) X(cuGetErrorString)
 // clang-format on
 
 struct Functions {
@@ -159,6 +159,9 @@ constexpr Driver kDriver = {
     },
     .process_bytes = process_bytes_of,
     .synchronize = []() -> int { return cuda.cuCtxSynchronize(); },
+    .find_device = [](Address at, int* device) -> int {
+      return cuda.cuPointerGetAttribute(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at);
+    },
     .reserve = reserve,
     .create_pages = create_pages,
     .release_pages = [](Handle pages) -> int { return cuda.cuMemRelease(pages); },

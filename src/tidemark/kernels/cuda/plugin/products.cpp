@@ -88,14 +88,14 @@ class Call {
       if (status != CUBLAS_STATUS_SUCCESS) return status;
       known = chosen;
     }
-    const double one64 = 1, zero64 = 0;
-    const float one32 = 1, zero32 = 0;
+    const double one64 = 1, kept64 = p_.adds ? 1 : 0;
+    const float one32 = 1, kept32 = p_.adds ? 1 : 0;
     const bool is_double = types_.scale == CUDA_R_64F;
     const auto at = [](Address address) { return reinterpret_cast<void*>(address); };
     return blas.cublasLtMatmul(library, operation_.object,
                                is_double ? static_cast<const void*>(&one64) : &one32, at(run.b),
                                b_.object, at(run.a), a_.object,
-                               is_double ? static_cast<const void*>(&zero64) : &zero32, at(run.c),
+                               is_double ? static_cast<const void*>(&kept64) : &kept32, at(run.c),
                                c_.object, at(run.c), c_.object, known, at(run.workspace),
                                run.workspace_bytes, reinterpret_cast<cudaStream_t>(run.stream));
   }
@@ -111,10 +111,10 @@ class Call {
     };
     transpose(CUBLASLT_MATMUL_DESC_TRANSA, p_.transpose_b);
     transpose(CUBLASLT_MATMUL_DESC_TRANSB, p_.transpose_a);
-    const auto lay_out = [&](Owned<cublasLtMatrixLayout_t>& layout, int64_t rows, int64_t columns,
-                             int64_t item) {
+    const auto lay_out = [&](Owned<cublasLtMatrixLayout_t>& layout, Product::Element element,
+                             int64_t rows, int64_t columns, int64_t item) {
       if (status != CUBLAS_STATUS_SUCCESS) return;
-      status = blas.cublasLtMatrixLayoutCreate(&layout.object, types_.element,
+      status = blas.cublasLtMatrixLayoutCreate(&layout.object, types_of(element).element,
                                                static_cast<uint64_t>(columns),
                                                static_cast<uint64_t>(rows), columns);
       const int32_t batch = p_.batch;
@@ -125,9 +125,9 @@ class Call {
       status = blas.cublasLtMatrixLayoutSetAttribute(
           layout.object, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &item, sizeof item);
     };
-    lay_out(a_, p_.transpose_a ? p_.k : p_.m, p_.transpose_a ? p_.m : p_.k, p_.a_item);
-    lay_out(b_, p_.transpose_b ? p_.n : p_.k, p_.transpose_b ? p_.k : p_.n, p_.b_item);
-    lay_out(c_, p_.m, p_.n, p_.m * p_.n);
+    lay_out(a_, p_.element, p_.transpose_a ? p_.k : p_.m, p_.transpose_a ? p_.m : p_.k, p_.a_item);
+    lay_out(b_, p_.element, p_.transpose_b ? p_.n : p_.k, p_.transpose_b ? p_.k : p_.n, p_.b_item);
+    lay_out(c_, p_.result, p_.m, p_.n, p_.m * p_.n);
     return status;
   }
 

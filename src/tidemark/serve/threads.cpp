@@ -1,0 +1,40 @@
+#include "tidemark/serve/threads.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace tidemark::serve {
+
+namespace {
+
+/// As the kernel has it; C's library does not know it.
+struct SchedulingOfThread {
+  uint32_t size = sizeof(SchedulingOfThread), policy = SCHED_OTHER;
+  uint64_t flags = 0;
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime = 0, deadline = 0, period = 0;
+};
+
+/// A thread that asks for short turns gets one soon. Kernels before 6.12 do not hear it.
+void ask_for_short_turns() noexcept {
+  SchedulingOfThread wanted;
+  wanted.nice = ::getpriority(PRIO_PROCESS, 0);
+  wanted.runtime = 100'000;  // nanoseconds, the least there is
+  (void)::syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
+}  // namespace
+
+void set_urgency(Urgency urgency) noexcept {
+  if (urgency == Urgency::at_once) return ask_for_short_turns();
+  const int steps = urgency == Urgency::soon ? 4 : 10;
+  const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + steps);
+}
+
+}  // namespace tidemark::serve
