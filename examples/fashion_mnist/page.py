@@ -78,6 +78,15 @@ def gallery_table(results):
     return f'<div class="scroll"><table>{head}{"".join(rows)}</table></div>'
 
 
+def peak_table(items):
+    """What the peak of one step was made of, and of it what had been planned."""
+    rows = "".join(
+        f"<tr><td>{html.escape(words)}</td><td>{size / MIB:.2f} MiB</td></tr>"
+        for words, size in [*items, ("together", sum(size for _, size in items))]
+    )
+    return f'<div class="scroll"><table>{rows}</table></div>'
+
+
 def page(trained, gallery):
     """The whole page as text."""
     history = trained.history
@@ -109,6 +118,8 @@ def page(trained, gallery):
 {chart(accuracy, "epochs", low=max(0.0, lowest - 0.05))}
 <h2>Memory of tensors in MiB, by seconds</h2>
 {chart(memory, "s")}
+<h2>The peak of a step, from what was planned on</h2>
+{peak_table(trained.items)}
 <h2>Programs for TensorFlow</h2>
 <p class="soft">Peak is over what importing costs; growth is over the last three quarters of the
 run.</p>

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import resource
+import tempfile
 import time
 
 import data
@@ -47,17 +48,28 @@ def classifier(steps):
 
 
 class MemoryWatch(tf.keras.callbacks.Callback):
-    """Notes of a step now and then: (seconds, bytes live before it, highest in it)."""
+    """Notes of a step now and then: (seconds, bytes live before it, highest in it).
 
-    def __init__(self, every=10):
+    One step, when all is warm, is recorded: what its peak is made of, beside what was planned."""
+
+    def __init__(self, planned, every=10):
         super().__init__()
         self.every, self.notes, self.start = every, [], time.monotonic()
+        self.planned, self.items, self.recording = planned, [], None
 
     def on_train_batch_begin(self, batch, logs=None):
         self.live = tf.memory.stats().live
         tf.memory.reset_peak()
+        if batch == self.every - 1 and not self.items:
+            self.folder = tempfile.TemporaryDirectory()
+            self.recording = tf.memory.record(f"{self.folder.name}/step.tidemark").start()
 
     def on_train_batch_end(self, batch, logs=None):
+        if self.recording is not None:
+            path = self.recording.stop()["path"]
+            self.items = tf.memory.explain_peak(path, self.planned)
+            self.folder.cleanup()
+            self.recording = None
         if batch % self.every == 0:
             peak = tf.memory.stats().peak
             self.notes.append((time.monotonic() - self.start, self.live, peak))
@@ -76,6 +88,7 @@ class Trained:
     peak: int
     resident_peak: int
     timeline: list
+    items: list  # what the peak of a step was made of: (words, bytes)
 
 
 def planned(model):
@@ -91,7 +104,7 @@ def train(images=None, epochs=6):
     model = classifier(epochs * -(-len(x) // BATCH))
     plan = planned(model)
     print(f"before the first step: {plan.peak / MIB:.2f} MiB planned for each step, beside weights")
-    watch, start = MemoryWatch(), time.monotonic()
+    watch, start = MemoryWatch(plan.peak), time.monotonic()
     tf.memory.reset_peak()
     history = model.fit(
         x, y, BATCH, epochs, validation_data=data.load("t10k", images),
@@ -105,6 +118,9 @@ def train(images=None, epochs=6):
         f"measured: {step / MIB:.2f} MiB for a step, {peak / MIB:.2f} MiB of tensors with weights "
         f"and data, {resident / MIB:.0f} MiB the whole process with Python and Keras"
     )
+    print("the peak of a step is made of")
+    for words, size in watch.items:
+        print(f"  {size / MIB:8.2f} MiB  {words}")
     return Trained(
         accuracy=history["val_accuracy"][-1],
         history=history,
@@ -115,6 +131,7 @@ def train(images=None, epochs=6):
         peak=peak,
         resident_peak=resident,
         timeline=watch.notes,
+        items=watch.items,
     )
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -253,3 +254,46 @@ def test_batch_sizes_are_found_through_steps_that_keep_elements():
     assert int(compute_batch_size(Dataset.range(16).batch(8, drop_remainder=True))) == 8
     assert int(compute_batch_size(Dataset.range(4))) == -1
     assert int(compute_batch_size(batches.map(lambda x: x[:2]))) == -1
+
+
+@pytest.mark.parametrize(
+    ("local", "everywhere", "in_order"),
+    [(None, None, True), (True, False, True), (False, True, False), (None, False, False)],
+)
+def test_elements_come_as_they_are_ready_where_order_is_not_wanted(local, everywhere, in_order):
+    others, came = threading.Event(), []
+
+    def slow_at_first(x):
+        if x == 0:  # until the last one was computed, for which others have to be given first
+            came.append(others.wait(0.2 if in_order else 20))
+        elif x == 3:
+            others.set()
+        return x
+
+    numbers = tf.data.Dataset.range(4).map(
+        lambda x: tf.numpy_function(slow_at_first, [x], tf.int64),
+        num_parallel_calls=2, deterministic=local,
+    )  # fmt: skip
+    options = tf.data.Options()
+    options.deterministic = everywhere
+    found = [int(x) for x in numbers.with_options(options)]
+    assert sorted(found) == [0, 1, 2, 3]
+    assert found == [0, 1, 2, 3] if in_order else came == [True]
+
+
+def test_one_iterator_is_asked_by_many_threads():
+    numbers = tf.data.Dataset.range(50).map(lambda x: (x, x * x)).repeat(20).batch(2)
+    iterator, found = iter(numbers), []
+
+    def ask():
+        for pair in iterator:
+            found.append(pair)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    firsts = np.concatenate([a.numpy() for a, _ in found])
+    assert sorted(firsts) == sorted([*range(50)] * 20)
+    assert all((b.numpy() == a.numpy() ** 2).all() for a, b in found)

@@ -1,12 +1,16 @@
 """House calls: what is seen of a library from outside, in pure Python."""
 
+import contextlib
+import contextvars
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tidemark._explain import growth, links
 from tidemark._house import visit, walking
@@ -18,6 +22,18 @@ PYTHON = os.environ.get("REAL_TENSORFLOW_PYTHON", "")
 needs_tensorflow = pytest.mark.skipif(
     not PYTHON, reason="REAL_TENSORFLOW_PYTHON names no Python with TensorFlow"
 )
+# Likewise for the other libraries.
+OTHERS = {name: os.environ.get(f"REAL_{name.upper()}_PYTHON", "") for name in ("torch", "jax")}
+PLANTED = [
+    pytest.param(
+        name, path, id=f"{name}-{path.stem}",
+        marks=pytest.mark.skipif(
+            not OTHERS[name], reason=f"REAL_{name.upper()}_PYTHON names no Python with {name}"
+        ),
+    )
+    for name in OTHERS
+    for path in sorted((DOCTOR / name / "seeded").glob("*.py"))
+]  # fmt: skip
 
 
 def test_accounts_tell_what_grows():
@@ -49,6 +65,11 @@ class Thing:
     """What the walk looks for."""
 
 
+context = contextvars.ContextVar("context")
+context.set([Thing()])
+local = threading.local()
+
+
 class Keeper:
     def __init__(self):
         self.things = [Thing() for _ in range(5)]
@@ -58,7 +79,7 @@ def test_the_walk_leads_from_a_variable_to_the_thing():
     keeper = Keeper()
     found = [r for r in walking.walk((Thing,)) if r.parent is keeper.things]
     assert len(found) == 5
-    path, names = links.without_own_dicts(found[0].path, found[0].edges)
+    path, names = links.without_own_dicts(*found[0].way())
     words = [link.words(items) for link, items in links.links_of(path, names, found[0].root)]
     assert words[0] == "test_the_walk_leads_from_a_variable_to_the_thing()"
     assert words[1].startswith('Keeper "keeper"')
@@ -80,9 +101,9 @@ def test_the_visit_needs_no_runtime(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def call(path, *options):
+def call(path, *options, on="tensorflow"):
     return subprocess.run(
-        [sys.executable, "-m", "tidemark", "doctor", "--on", "tensorflow", *options, str(path)],
+        [sys.executable, "-m", "tidemark", "doctor", "--on", on, *options, str(path)],
         capture_output=True, text=True, timeout=240,
     )  # fmt: skip
 
@@ -110,3 +131,92 @@ def test_the_same_defects_are_found_on_tensorflow(name):
     assert "tapes recorded" in answer["not_seen"]
     twin = call(DOCTOR / "chains" / "fixed" / f"{name}.py", "--json", "--python", PYTHON)
     assert json.loads(twin.stdout)["findings"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "path"), PLANTED)
+def test_defects_are_found_on_other_libraries(name, path):
+    text = path.read_text()
+    options = ("--json", "--python", OTHERS[name])
+    found = json.loads(call(path, *options, on=name).stdout)["findings"]
+    rules = re.findall(r"^# rule: (.*)$", text, re.M)
+    (line,) = [n for n, one in enumerate(text.splitlines(), 1) if "HERE" in one]
+    same = [f for f in found if f["line"] == line and (not rules or f["rule"] == rules[0])]
+    assert same, [(f["rule"], f["line"]) for f in found]
+    words = [link["words"] for link in same[0]["chain"]]
+    for part in re.findall(r"^# chain: (.*)$", text, re.M):
+        assert any(part in link for link in words), words
+    twin = path.parents[1] / "fixed" / path.name
+    assert json.loads(call(twin, *options, on=name).stdout)["findings"] == []
+
+
+# --- what the walk sees that Python's collector does not ----------------------------------------
+
+
+def ways_to(wanted):
+    """The words of the ways to things."""
+    told = []
+    for one in walking.walk((Thing,)):
+        if wanted(one.obj):
+            path, names = links.without_own_dicts(*one.way())
+            told.append([link.words(n) for link, n in links.links_of(path, names, one.root)])
+    return told
+
+
+def test_items_of_arrays_of_objects_are_seen():
+    table = np.empty(8, dtype=object)
+    table[3] = thing = Thing()
+    number = id(thing)
+    del thing
+    (way,) = ways_to(lambda obj: id(obj) == number)
+    assert way[1].startswith('ndarray "table"'), table.shape
+
+
+def test_values_of_context_variables_are_seen():
+    number = id(context.get()[0])
+    assert any(way[0] == "a context" and 'list "context"' in way[1]
+               for way in ways_to(lambda obj: id(obj) == number))  # fmt: skip
+
+
+def test_what_a_thread_has_for_itself_is_seen():
+    local.things = [Thing()]
+    number = id(local.things[0])
+    (way,) = ways_to(lambda obj: id(obj) == number)
+    assert "attribute _local.things (list, 1 item)" in way[-1]
+
+
+def test_what_a_librarys_function_was_given_is_seen():
+    stack = contextlib.ExitStack()
+    stack.callback(print, thing := Thing())
+    number = id(thing)
+    del thing
+    (way,) = ways_to(lambda obj: id(obj) == number)
+    assert way[1].startswith('ExitStack "stack"')
+
+
+def test_a_long_way_is_told_from_its_root_on():
+    first = None
+    for _ in range(5000):
+        first = [first]
+    keeper = [Thing(), first]
+    end = first
+    while end[0] is not None:
+        end = end[0]
+    end[0] = last = Thing()
+    (way,) = ways_to(lambda obj: obj is last and obj is not keeper[0])
+    assert way[0] == "test_a_long_way_is_told_from_its_root_on()"
+
+
+def test_a_line_with_an_op_twice_is_run_once_a_step():
+    accounts = Accounts()
+    for number in range(100):
+        accounts.op("a.py:3", "Mul")
+        accounts.op("a.py:3", "Mul")
+        accounts.op("a.py:3", "Tanh")
+        accounts.begin(("a.py:3", "Tanh", "value"), 4096)
+        if number == 0:
+            accounts.op("a.py:3", "Const")  # while it is traced
+    analysis = accounts.analysis(1 << 30)
+    assert analysis["steps"]["count"] == 100
+    (found,), _ = growth.growing_groups(analysis)
+    assert found[1].bytes_per_step == pytest.approx(4096, rel=0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 
-from tidemark._check import rules
+from tidemark._check import rules, torch_rules
 from tidemark._check.reading import Program
 
 _LEFT_OUT = {".git", ".venv", "venv", "node_modules", "__pycache__", "build", "site-packages"}
@@ -45,10 +45,10 @@ def python_files(paths):
 def check_text(path, text):
     """[Alarm] of one file's text, by line. Raises SyntaxError."""
     program = Program(path, text)
-    if not program.uses_the_library:
-        return []
+    checks = list(rules.ALL.items()) if program.uses_the_library else []
+    checks += list(torch_rules.ALL.items()) if program.uses_torch else []
     found = set()
-    for rule, check in rules.ALL.items():
+    for rule, check in checks:
         for node, message, fix in check(program):
             ignored = program.ignored.get(node.lineno, set())
             if ignored is None or rule in ignored:

@@ -54,6 +54,12 @@ class Program:
     def uses_the_library(self):
         return bool(self.names or self._given)
 
+    @property
+    def uses_torch(self):
+        imports = [a.name for n in self.of(ast.Import) for a in n.names]
+        imports += [n.module or "" for n in self.of(ast.ImportFrom)]
+        return any(name.split(".")[0] == "torch" for name in imports)
+
     def name_of(self, node):
         """reduce_mean, data.Dataset.range, …: what of the library an expression names; ""."""
         parts = []

@@ -37,6 +37,10 @@ def _is_tensor(program, node, loop):
     """A new tensor, or a name that the loop gives one."""
     if _makes_tensor(program, node):
         return True
+    if isinstance(node, ast.Tuple):
+        return any(_is_tensor(program, one, loop) for one in node.elts)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "ref" and _is_tensor(program, node.func.value, loop)
     if not isinstance(node, ast.Name):
         return False
     given = program.assigned(node.id, loop)
@@ -60,9 +64,20 @@ def _is_long(program, loops):
 
 
 def _added(program):
-    """(the call, what is added to, what is added, the loops) of each `x.append(y)` in a loop."""
+    """(the node, what is added to, what is added, the loops) of each `x.append(y)` in a loop, and
+    of what adds likewise: `x[i] = y` with the loop's own number, `heapq.heappush(x, y)`."""
+    for node in program.of(ast.Assign):
+        target, loops = node.targets[0], program.loops(node)
+        if isinstance(target, ast.Subscript) and loops:
+            numbers = {n.id for loop in loops if isinstance(loop, ast.For)
+                       for n in ast.walk(loop.target) if isinstance(n, ast.Name)}  # fmt: skip
+            is_key = isinstance(target.slice, ast.Name) and target.slice.id in numbers
+            if is_key and program.function(node) not in program.traced:
+                yield node, target.value, node.value, loops
     for call in program.of(ast.Call):
         func = call.func
+        if getattr(func, "attr", "") == "heappush" and len(call.args) == 2 and program.loops(call):
+            yield call, call.args[0], call.args[1], program.loops(call)
         if isinstance(func, ast.Attribute) and func.attr in ("append", "add") and call.args:
             loops = program.loops(call)
             is_librarys = bool(program.name_of(func))  # tf.add
@@ -90,7 +105,7 @@ def _is_emptied(program, name, loops):
 def _is_read(program, target, call):
     """Whether what is added to is used for more than its length."""
     name = ast.unparse(target)
-    for node in program.of(ast.Name, ast.Attribute):
+    for node in program.of(ast.Name, ast.Attribute, ast.Subscript):
         if node is target or ast.unparse(node) != name or isinstance(node.ctx, ast.Store):
             continue
         user = program.parent(node)
@@ -121,7 +136,12 @@ def tensors_gathered(program):
         if _is_emptied(program, name, loops) or _is_used_as_tensors(program, name):
             continue
         what = ast.unparse(value)
-        yield call, f"each round adds a tensor to {name}", f"{name}.append(float({what}))"
+        fix = f"{name}.append(float({what}))"
+        if isinstance(call, ast.Assign):
+            fix = f"{ast.unparse(call.targets[0])} = float({what})"
+        elif isinstance(value, ast.Tuple) or getattr(call.func, "attr", "") == "heappush":
+            fix = f"add a number to {name}, or let the oldest go"
+        yield call, f"each round adds a tensor to {name}", fix
 
 
 def tapes_kept(program):
@@ -159,12 +179,23 @@ def function_in_loop(program):
         is_made = node in program.traced if isinstance(node, ast.FunctionDef) else (
             program.called(node) == "function" and not isinstance(
                 program.parent(node), ast.FunctionDef))  # fmt: skip
-        if is_made and program.loops(node):
+        if is_made and program.loops(node) and not _is_made_once(program, node):
             yield (
                 node,
                 "tf.function is applied anew, and traces anew, in every round",
                 ("apply it once, before the loop"),
             )
+
+
+def _is_made_once(program, node):
+    """`if key not in made:` or `if step is None:` stands before it."""
+    for outer in program.around(node):
+        test = outer.test if isinstance(outer, ast.If) else None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotIn, ast.Is)):
+            return True
+        if isinstance(outer, LOOPS):
+            return False
+    return False
 
 
 def data_in_function(program):

@@ -32,6 +32,8 @@ def advise(finding, found):
     if chain.grower is None and root.kind != "cycle":
         return finding.fix
     why = f"# line {finding.line}: {_why(finding, chain)}"
+    if not found and finding.rule == "history-kept":
+        return finding.fix
     if not found:
         return f"{why}\n{finding.fix.splitlines()[-1]}"
     return f"{_shortened(_changed_line(*found[0][1:]))}\n{why}"
@@ -82,7 +84,9 @@ def _holds_tensors(chain):
 
 def _between(chain):
     told = [link for link, _ in chain.links]
-    inner = told[told.index(chain.grower) + 1]
+    inner = next(iter(told[told.index(chain.grower) + 1 :]), None)
+    if inner is None:
+        return "the tensors"
     if inner.kind == "attribute":
         return f"the {inner.label.split()[1].partition('.')[0]}"
     return f"the {inner.label.removesuffix(' made').removesuffix(' opened')}"
@@ -122,12 +126,26 @@ def _changes(finding, text):
         yield text.with_shared_argument(line, name)
     elif rule == "retrace-shape":
         yield text.with_any_shape(name)
+    elif rule == "retrace-structure":
+        yield text.with_stacked_argument(line, name)
+    elif rule == "captured-state":
+        yield text.with_argument(name, finding.holder.partition('"')[2].rpartition('"')[0])
+    elif rule == "big-constant":
+        yield text.before_the_function(name)
+    elif rule == "threads-arenas":
+        yield text.before_the_function(_function_at(finding), line)
     elif rule == "reference-cycle":
         yield text.with_weak_reference(line)
     elif rule == "dataset-buffer" and (chain is None or chain.grower is None):
         yield text.with_small_shuffle()
-    if chain is not None and chain.grower is not None:
+    # Where a function cannot be made before the loop, to keep fewer of them does not help.
+    if chain is not None and chain.grower is not None and rule != "function-in-loop":
         yield from _of_container(rule, line, chain, text)
+
+
+def _function_at(finding):
+    """In which function the bytes are made."""
+    return source.parse_place(finding.made_at[0])[2] if finding.made_at else ""
 
 
 def _of_container(rule, line, chain, text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark._explain import links
+from tidemark._explain import links, source
 from tidemark._explain.source import bytes_text
 
 _MOST_WAYS = 512  # of one sort of bytes
@@ -135,21 +135,30 @@ def _keep_larger(kept, now):
             kept[key] = (size, ways)
 
 
-def line_to_change(chain):
+def line_to_change(chain, grows=False, files=()):
     """(file, line) where what grows is added to; ("", 0): no line of the program is known.
 
     A container without a name, or in a library, is added to by way of what has a name further out.
+    Where there is no container on the way, what keeps growing bytes grows itself. Of what a library
+    alone keeps, it is the call in ``files`` that gave it there.
     """
     if chain is None:
         return "", 0
     told = [link for link, _ in chain.links]
     if told[0].kind == "cycle" and told[0].line:
         return told[0].file, told[0].line
-    if chain.grower is None:
+    if chain.grower is None and (not grows or told[0].kind == "thread"):
         return "", 0
-    for link in reversed(told[: told.index(chain.grower) + 1]):
+    at = len(told) if chain.grower is None else told.index(chain.grower) + 1
+    for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
-            return link.file, link.line
+            is_inside = link is not chain.grower and link.kind == "variable"
+            line = source.line_of_giving(link.file, link.name) if is_inside else 0
+            return link.file, line or link.line
+    names = {link.name for link in told if link.kind in ("class", "function", "object")}
+    for file in files:
+        if links.is_programs(file) and (line := source.line_of_call(file, names)):
+            return file, line
     return "", 0
 
 

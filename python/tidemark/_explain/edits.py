@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import difflib
 
-KEPT = 16  # items of what is bounded: enough to look at, and soon reached
+from tidemark._explain import kinds
+
+KEPT = 4  # items of what is bounded: enough to look at, and soon reached
 _ADDING = ("append", "add", "put", "appendleft")
 
 
@@ -108,7 +110,7 @@ class Source:
         added = self.added(line)
         if added is None or isinstance(added[1], ast.Constant):
             return None
-        return self.replaced(added[1], f"float(tf.reduce_mean({ast.unparse(added[1])}))")
+        return self.replaced(added[1], kinds.number.format(ast.unparse(added[1])))
 
     def with_text(self, line):
         """The text of an error is kept, not the error."""
@@ -258,16 +260,73 @@ class Source:
         first = f"{self._indent(loop)}same = {ast.unparse(made[0])}\n"
         return "".join([*changed[: loop.lineno - 1], first, *changed[loop.lineno - 1 :]])
 
+    def function(self, name):
+        """The definition of a function; None."""
+        nodes = (n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef))
+        return next((n for n in nodes if n.name == name), None)
+
     def with_any_shape(self, name):
-        """A function that takes whatever shapes come, in one trace."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                for decorator in node.decorator_list:
-                    if ast.unparse(decorator) in ("tf.function", "tensorflow.function"):
-                        return self.replaced(
-                            decorator, f"{ast.unparse(decorator)}(reduce_retracing=True)"
-                        )
+        """A function that takes whatever shapes come, in one trace: sizes are asked for when it
+        runs."""
+        node, changes = self.function(name), []
+        for decorator in node.decorator_list if node else ():
+            text = ast.unparse(decorator)
+            if text in ("tf.function", "tensorflow.function"):
+                changes.append((decorator, f"{text}(reduce_retracing=True)"))
+        given = {a.arg for a in node.args.args} if node else set()
+        for part in ast.walk(node) if changes else ():
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Attribute):
+                of = part.value.value
+                if part.value.attr == "shape" and isinstance(of, ast.Name) and of.id in given:
+                    changes.append((part.value, f"tf.shape({of.id})"))
+        return self._with(changes) if changes else None
+
+    def with_stacked_argument(self, line, name):
+        """A list that gets longer from call to call is given as one tensor."""
+        call = self.call_on(line, name)
+        given = [a for a in call.args if isinstance(a, ast.Name)] if call is not None else []
+        return self.replaced(given[0], f"tf.stack({given[0].id})") if len(given) == 1 else None
+
+    def with_argument(self, function, name):
+        """A value from outside is given to a function with each call."""
+        node = self.function(function)
+        if node is None or not name.isidentifier() or node.args.vararg or node.args.kwonlyargs:
+            return None
+        calls = [n for n in ast.walk(self.tree) if isinstance(n, ast.Call)
+                 and isinstance(n.func, ast.Name) and n.func.id == function]  # fmt: skip
+        if not calls or not node.args.args or any(not n.args or n.keywords for n in calls):
+            return None
+        if node.args.defaults or name in {a.arg for a in node.args.args}:
+            return None
+        last = node.args.args[-1]
+        changes = [(last, f"{ast.unparse(last)}, {name}")]
+        changes += [(n.args[-1], f"{ast.unparse(n.args[-1])}, {name}") for n in calls]
+        return self._with(changes)
+
+    def before_the_function(self, name, line=0):
+        """A value that a function makes anew in every call, of nothing that is its own, is made
+        once, before it: on a line, or the first constant."""
+        node = self.function(name)
+        own = {a.arg for a in ast.walk(node) if isinstance(a, ast.arg)} if node else set()
+        for part in node.body if node else ():
+            is_one = isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)
+            if not is_one or len(node.body) < 2 or (line and part.lineno != line):
+                continue
+            called = ast.unparse(part.value.func) if isinstance(part.value, ast.Call) else ""
+            is_constant = called.endswith(("tf.constant", "tf.convert_to_tensor"))
+            if (line or is_constant) and not self._used_by(part.value) & (
+                own | self._bound_in(node, part)
+            ):
+                return self._moved_before(part, node)
         return None
+
+    def _moved_before(self, part, node):
+        indent, begin = self._indent(part), min([node, *node.decorator_list], key=_line).lineno
+        moved = [line.removeprefix(indent[len(self._indent(node)) :])
+                 for line in self.lines[part.lineno - 1 : part.end_lineno]]  # fmt: skip
+        return "".join([*self.lines[: begin - 1], *moved, "\n\n",
+                        *self.lines[begin - 1 : part.lineno - 1],
+                        *self.lines[part.end_lineno :]])  # fmt: skip
 
     def with_small_shuffle(self):
         """A shuffle buffer of a thousand elements."""
@@ -278,6 +337,10 @@ class Source:
                 if isinstance(size, ast.Constant) and isinstance(size.value, int):
                     changes += [(size, "1000")] if size.value > 1000 else []
         return self._with(changes) if changes else None
+
+
+def _line(node):
+    return node.lineno
 
 
 def unified(path, before, after):

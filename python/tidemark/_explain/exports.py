@@ -241,7 +241,7 @@ TRACEMALLOC_DOMAIN = 0x7D3A_0001
 
 def tracemalloc_snapshot():
     """The live buffers as a tracemalloc.Snapshot, in a domain of their own."""
-    import tracemalloc
+    import tracemalloc  # loaded on first use
 
     traces = []
     for place, _, _, size, count, _ in _tidemark.live_groups():

@@ -79,7 +79,8 @@ def _finding(raw, run):
         finding.chain = seen.of_owner(*owner, what)
     if finding.chain is None:
         finding.chain = seen.of_groups(keys, what, raw["rule"] == "reference-cycle")
-    file, line = chains.line_to_change(finding.chain)
+    grows = finding.verdict == growth.GROWING and finding.bytes_per_step > 0
+    file, line = chains.line_to_change(finding.chain, grows, [finding.file])
     if line and not is_at_call:
         finding.file, finding.line = file, line
     finding.changes = advice.changes(finding)
@@ -98,7 +99,7 @@ def _places(keys):
 
 def _chain_lines(words, width, indent):
     """The links of a chain, as many as fit on a line, none broken where that can be helped."""
-    import textwrap
+    import textwrap  # loaded on first use
 
     lines, line = [], ""
     for at, word in enumerate(words):
@@ -114,7 +115,7 @@ def _chain_lines(words, width, indent):
 
 def text(found, run, width=80, can_fix=True):
     """For a terminal of 80 columns."""
-    import textwrap
+    import textwrap  # loaded on first use
 
     analysis = run.analysis
     steps = analysis["steps"]
@@ -138,7 +139,8 @@ def text(found, run, width=80, can_fix=True):
         return "\n".join([*lines, "no findings"])
     for number, f in enumerate(found, 1):
         place = f"{_base(f.file)}:{f.line}" if f.line else f.file
-        lines += ["", *textwrap.wrap(f"{number}. {f.title}  [{f.rule}]  {place}", width)]
+        lines += ["", *textwrap.wrap(f"{number}. {f.title}  [{f.rule}]  {place}", width,
+                                    break_on_hyphens=False)]  # fmt: skip
         cost = []
         if f.bytes_per_step >= 1:
             cost.append(f"{source.bytes_text(f.bytes_per_step)} a step")

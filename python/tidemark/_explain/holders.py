@@ -10,7 +10,7 @@ import time
 import types
 
 from tidemark import _tidemark
-from tidemark._explain import kinds, links, source
+from tidemark._explain import hidden, kinds, links, source
 from tidemark._explain.keeping import Holder, Root
 
 _NATIVE = {
@@ -109,9 +109,10 @@ def look():
     with _undisturbed():
         lines = _running_lines()
         frames, (nearest, others) = list(_frame_roots()), _module_roots()
-        roots = [*frames, *nearest, *others]
+        near = [*frames, *nearest, *hidden.roots()]
+        roots = [*near, *others]
         walked, unclaimed, owning = _tidemark.walk_holders(
-            [root.value for root in roots], len(frames) + len(nearest), gc.get_objects(),
+            [root.value for root in roots], len(near), gc.get_objects(),
             owners.types(),
         )  # fmt: skip
     for item in walked:
@@ -121,7 +122,7 @@ def look():
             if same is not holder:
                 same.add_all(holder)
     owned = owners.owners(owning, roots)
-    del walked, roots, owning, frames, nearest, others
+    del walked, roots, owning, frames, near, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes), owned
 

@@ -13,6 +13,7 @@ import gc
 import os
 import sys
 import sysconfig
+import threading
 import types
 from collections import deque
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ def is_installed(file):
     return not file or file.startswith(_INSTALLED) or "site-packages" in file
 
 
+@functools.lru_cache(maxsize=8192)
 def is_programs(file):
     """Whether a person would change the file: no library's, nor Python's own."""
     return not is_installed(file) and not file.startswith((_STANDARD, "<"))
@@ -99,6 +101,8 @@ def without_own_dicts(path, edges):
     for parent, obj, name in zip(path, path[1:], edges, strict=False):
         if isinstance(obj, dict) and _is_dict_of(obj, parent):
             continue
+        if isinstance(obj, dict) and isinstance(kept[-1], threading.local) and name is None:
+            continue  # of one thread
         kept.append(obj)
         names.append(name)
     return kept, names
@@ -124,19 +128,21 @@ def links_of(path, names, root):
     begin = _beginning(path)
     if begin is None:
         links = [_root_link(root)]
-        if root is not None and root.kind == "local":
+        if root is not None and root.kind in ("local", "context"):
             links.append(_of_name(path[0], root.name, root.file, root.lines))
         begin = 0
     elif isinstance(path[begin], type):
         links = _class_links(path[begin])
     else:
         links = [_module_link(path[begin]["__name__"])]
+    file = path[begin].get("__file__") if is_namespace(path[begin]) else root and root.file
     is_inside = False  # of a library's object, whose insides are its own affair
     for at in range(begin + 1, len(path)):
         obj = path[at]
-        is_inside = is_inside and not _is_of_the_program(obj)
+        given = _given_link(path[at - 1], names[at], obj, file or "") if is_inside else None
+        is_inside = is_inside and given is None and not _is_of_the_program(obj)
         if not is_inside:
-            links.append(_link(path, names, at))
+            links.append(given or _link(path, names, at))
         is_inside = is_inside or (is_instance(obj) and is_installed(file_of(type(obj))))
     if isinstance(path[-1], kinds.variables):
         links.append((Link("tf.Variable", "variable"), 0))
@@ -178,6 +184,8 @@ def _class_link(kind):
 def _root_link(root):
     if root is None:
         return Link("a running expression", "running", is_root=True), 0
+    if root.kind == "context":
+        return Link("a context", "context", is_root=True), 0
     if root.kind != "local":
         return _module_link(root.name)
     if root.thread not in ("", "MainThread"):
@@ -218,6 +226,9 @@ def _link(path, names, at):
     parent, obj, name = path[at - 1], path[at], names[at]
     if is_namespace(parent):
         return _of_name(obj, name or "?", parent.get("__file__") or "")
+    if isinstance(obj, BaseException) and isinstance(parent, BaseException):
+        label = f"error before the {type(parent).__name__}"
+        return Link(label, "attribute", type(parent).__name__), 0
     if isinstance(obj, _CACHE):
         return _cache_link(obj)
     if isinstance(obj, types.TracebackType):
@@ -231,7 +242,10 @@ def _link(path, names, at):
     if isinstance(parent, functools.partial):
         return _partial_link(parent), 0
     if isinstance(parent, types.FunctionType) and name is None:
-        return _default_link(parent, obj)
+        return None  # its defaults: each is told by its name
+    before = path[at - 2] if at > 1 else None
+    if isinstance(before, types.FunctionType) and _has_default(before, parent):
+        return _default_link(before, parent, obj)
     if isinstance(parent, type):
         return _attribute_link(parent, file_of(parent), obj, name)
     if isinstance(parent, types.FunctionType):
@@ -261,6 +275,30 @@ def _object_link(obj):
     return Link(f"{kind}{did}", "object", kind, source.full_path(file) if line else "", line)
 
 
+def _given_link(owner, name, obj, file):
+    """An attribute that the program gives an object of a library; None: it is the library's."""
+    if not name or not is_instance(owner) or not is_programs(file):
+        return None
+    if _is_used_by(type(owner), name, of_program=False):
+        return None
+    line = source.line_of_attribute(file, name)
+    if not line:
+        return None
+    word = word_of(obj)
+    label = f"attribute {type(owner).__name__}.{name}{f' ({word})' if word else ''}"
+    return Link(label, "attribute", name, file, line, bool(word)), _items(obj)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_used_by(kind, name, of_program):
+    """Whether code of an object's classes uses an attribute: of the program's, or of libraries'."""
+    code = [one.__code__ for k in kind.__mro__ for one in vars(k).values()
+            if isinstance(one, types.FunctionType)]  # fmt: skip
+    files = {one.co_filename for one in code if name in one.co_names}
+    files = {file for file in files if not file.startswith("<")}  # what a decorator made
+    return any(is_programs(file) == of_program for file in files)
+
+
 def _attribute_link(owner, file, obj, name):
     if isinstance(owner, type) and is_installed(file):
         return None  # inside of a library's object
@@ -270,7 +308,16 @@ def _attribute_link(owner, file, obj, name):
     if is_instance(obj) and not _is_value(obj) and not word:
         word = type(obj).__name__
     listed = f" ({word})" if word else ""
-    line = source.line_for_name(file, name) if is_programs(file) and name else 0
+    is_librarys = (
+        isinstance(owner, type)
+        and name
+        and (
+            _is_used_by(owner, name, of_program=False)
+            and not _is_used_by(owner, name, of_program=True)
+        )
+    )
+    has_line = is_programs(file) and name and not is_librarys
+    line = source.line_for_name(file, name) if has_line else 0
     label = f"attribute {owner.__name__}.{name or '?'}{listed}"
     return Link(label, "attribute", name or "?", file, line, bool(word_of(obj))), _items(obj)
 
@@ -354,12 +401,26 @@ def _partial_link(partial):
     return Link(f"argument of partial({name})", "partial", name, file, line)
 
 
-def _default_link(function, obj):
-    if obj is not function.__defaults__ and obj is not function.__kwdefaults__:
-        return None
+def _has_default(function, obj):
+    return obj is function.__defaults__ or obj is function.__kwdefaults__
+
+
+def _default_link(function, defaults, obj):
+    """What an argument is that nobody gives."""
     code = function.__code__
-    label = f"default argument of {function.__name__}()"
-    return Link(label, "default", function.__name__, code.co_filename, code.co_firstlineno), 0
+    if isinstance(defaults, dict):
+        name = _name_among(defaults, obj)
+    else:
+        names = code.co_varnames[: code.co_argcount][-len(defaults) :]
+        pairs = zip(names, defaults, strict=False)
+        name = next((name for name, value in pairs if value is obj), None)
+    word = word_of(obj)
+    line = 0
+    if name and is_programs(code.co_filename):
+        line = source.line_for_name(code.co_filename, name, *source.code_range(code))
+    label = f'{word or "value"} "{name or "?"}", a default of {function.__name__}()'
+    line = line or code.co_firstlineno
+    return Link(label, "default", name or "?", code.co_filename, line, bool(word)), _items(obj)
 
 
 def _collapsed(links):

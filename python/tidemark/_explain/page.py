@@ -6,7 +6,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from tidemark._explain import arena_map, growth
+from tidemark._explain import arena_map, growth, peaks
 from tidemark._explain.source import bytes_text
 
 _HERE = Path(__file__).parent
@@ -32,7 +32,9 @@ def page(title, run, found):
         script=(_HERE / "page.js").read_text(encoding="utf-8"),
         summary=_summary(analysis, verdict),
         facts=_facts(run),
+        first=_first(run, found, verdict),
         findings=_findings(found),
+        planned=_planned(analysis),
         peak=_table("peak", *tables["peak"]),
         live=_table("holders", *tables["holders"]) + _table("alive", *tables["alive"]),
         arenas=_arenas(run),
@@ -56,6 +58,46 @@ def _summary(analysis, verdict):
     return (
         f'<p>Memory is <span class="verdict {kind}">{escape(verdict.verdict)}{grows}</span> · '
         f"{seen_steps}{where}.{cut}{lost}</p>"
+    )
+
+
+def _first(run, found, verdict):
+    """The one thing to do first, in words."""
+    if not found:
+        told = "There is nothing to do"
+        if verdict.is_growing:
+            told += ", though memory grows: look at what lives, below"
+        return f'<p class="first">{told}.</p>'
+    f = found[0]
+    where = f"line {f.line} of {f.file.rsplit('/', 1)[-1]}" if f.line else f.file
+    what = f.title[0].lower() + f.title[1:] if f.title[1:2].islower() else f.title
+    cost = f", which costs {bytes_text(f.bytes_per_step)} a step" if f.bytes_per_step >= 1 else ""
+    lines = [line for line in f.fix.splitlines() if line.strip()]
+    change = lines[0].partition("   #")[0].strip() if lines else ""
+    to = f", to <code>{escape(change)}</code>" if change and not change.startswith("#") else ""
+    return (
+        f'<p class="first">First change <b>{escape(where)}</b>{to}: {escape(what)}'
+        f"{escape(cost)}.</p>"
+    )
+
+
+def _planned(analysis):
+    """The planned and the measured peak side by side, and what their difference is."""
+    told = peaks.items(analysis)
+    planned, measured = peaks.split(told)
+    if not planned:
+        return ""
+    rows = "".join(
+        f"<tr><td>{bytes_text(size)}</td><td>{escape(words)}</td></tr>"
+        for words, size in told
+        if size > 0
+    )
+    return (
+        f"<p>Planned {bytes_text(planned)}, measured {bytes_text(measured)}: the difference of "
+        f"{bytes_text(measured - planned)} is what stands below the plan.</p>"
+        "<div class=scroll tabindex=0 role=region aria-label='Planned and measured'><table>"
+        "<caption>The peak, from what was planned on</caption><thead><tr><th scope=col>bytes</th>"
+        f"<th scope=col>what</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -179,6 +221,7 @@ _PAGE = """<!doctype html>
 <a class="skip" href="#findings">Skip to the findings</a>
 <header>
 <h1>Memory of {title}</h1>
+{first}
 {summary}
 <dl class="facts">{facts}</dl>
 </header>
@@ -196,7 +239,8 @@ _PAGE = """<!doctype html>
 <figcaption class="faint">Ticks under the picture are steps; the dashed line is the peak. Arrow keys
 or the pointer tell the bytes at a moment, p goes to the peak.</figcaption>
 </figure></section>
-<section aria-labelledby="at-peak"><h2 id="at-peak">The peak, explained</h2>{peak}</section>
+<section aria-labelledby="at-peak"><h2 id="at-peak">The peak, explained</h2>
+{planned}{peak}</section>
 <section aria-labelledby="live"><h2 id="live">What lives</h2>{live}</section>
 <section aria-labelledby="arenas"><h2 id="arenas">Arenas of planned functions</h2>
 <p class="faint">One map a plan: steps run to the right, offsets go up, a rectangle is a buffer.</p>

@@ -43,6 +43,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 class _Measured:
     def __enter__(self):
+        # Pytest loads this plugin in every project.
         from tidemark import _tidemark
 
         gc.collect()
@@ -56,6 +57,7 @@ class _Measured:
         return self
 
     def __exit__(self, *error):
+        # Pytest loads this plugin in every project.
         from tidemark import _tidemark
 
         if self._owns:
@@ -68,6 +70,7 @@ class _Measured:
 
     def problem(self, limit, growth):
         """What is wrong, in words; None."""
+        # Pytest loads this plugin in every project.
         from tidemark import memory
         from tidemark._explain.growth import judge
         from tidemark._explain.source import bytes_text
@@ -95,6 +98,7 @@ class _Measured:
         return None
 
     def _at_peak(self):
+        # Pytest loads this plugin in every project.
         from tidemark._explain.source import bytes_text
 
         groups = self._analysis["groups"] if self._analysis else []
@@ -104,6 +108,7 @@ class _Measured:
         )
 
     def _growing(self):
+        # Pytest loads this plugin in every project.
         from tidemark._explain.growth import growing_groups
         from tidemark._explain.source import bytes_text
 

@@ -265,7 +265,7 @@ def changed_state(run):
             file, line, f'Python value "{name}"',
             f"def {function}(x, {name}): …   # give it as an argument, or\n"
             f"{name} = tf.Variable(…)        # make it a variable",
-            evidence=f"it has changed since{change}",
+            evidence=f"it has changed since{change}", function=function,
         )  # fmt: skip
 
 
@@ -305,6 +305,7 @@ def big_constants(run):
             f"def {holder.name}(x, data): …   # give the data as an argument\n"
             "data = tf.Variable(data)         # or keep it in a variable",
             bytes_now=holder.bytes, evidence="every further trace has it too",
+            function=holder.name,
             keys=list(holder.groups), is_at_call=True,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -11,14 +12,15 @@ import struct
 import tempfile
 import threading
 
-from tidemark import _tidemark
-
 _lock = threading.Lock()
 _server = None
 
 
 # Of an answer: some forty lines of text and a few numbers.
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 24
+_MOST_ROOTS = 40
+_LONGEST_WORD = 16
+_PATIENCE, _PATIENCE_FOR_A_WALK = 5.0, 60.0  # seconds
 
 
 def _folders():
@@ -70,8 +72,11 @@ def _new_path():
     )
 
 
-def enable():
-    """Begins to answer, on a thread of its own; returns the socket's path."""
+def enable(answers=None):
+    """Begins to answer, on a thread of its own; returns the socket's path.
+
+    ``answers``: {word: function} of what is told to whom asks with that word; without it this
+    process runs Tidemark, and tells its own numbers."""
     global _server
     with _lock:
         if _server is not None and _server[0] == os.getpid():
@@ -87,11 +92,9 @@ def enable():
             os.umask(old)
         listener.listen(4)
         threading.Thread(
-            target=_serve, args=(listener,), daemon=True, name="tidemark-watch"
+            target=_serve, args=(listener, answers or _OWN), daemon=True, name="tidemark-watch"
         ).start()
         _server = (os.getpid(), path)
-        import atexit
-
         atexit.register(_remove, os.getpid(), path)
         return path
 
@@ -102,37 +105,60 @@ def _remove(pid, path):
             os.unlink(path)
 
 
-def _serve(listener):
+def _serve(listener, answers):
     while True:
         try:
             connection, _ = listener.accept()
         except OSError:
             return
         with connection, contextlib.suppress(OSError):
-            data = json.dumps(snapshot()).encode()
+            connection.settimeout(_PATIENCE)
+            word = connection.recv(_LONGEST_WORD).decode("ascii", "replace")
+            data = json.dumps(answers.get(word, answers["moment"])()).encode()
             connection.sendall(struct.pack("<I", len(data)) + data)
 
 
 def snapshot():
     """The numbers; no object is walked."""
+    from tidemark import _tidemark, memory  # what is watched may be another library
+
     groups = _tidemark.live_groups()
     return {
         "stats": dict(_tidemark.stats()), "holders": _tidemark.holders(),
         "groups": [list(group) for group in groups[:40]],
-        "recording": _tidemark.recording_status(),
+        "recording": _tidemark.recording_status(), "marks": memory.marks(),
     }  # fmt: skip
 
 
-def ask(pid):
+def roots():
+    """Who keeps most: Python's objects are walked for it."""
+    from tidemark._explain import holders  # what is watched may be another library
+
+    return {"roots": [_root_of(holder) for holder in holders.holders()[:_MOST_ROOTS]]}
+
+
+def _root_of(holder):
+    ways = sorted(holder.ways.values(), key=lambda way: -sum(way.groups.values()))
+    told = [link.words(items) for link, items in reversed(ways[0].links)] if ways else []
+    place = max(holder.groups, key=holder.groups.get)[0] if holder.groups else ""
+    return [place, " ← ".join(told) or holder.words, holder.bytes, holder.count]
+
+
+_OWN = {"moment": snapshot, "roots": roots}
+
+
+def ask(pid, word="moment"):
     """What a process answers. Raises OSError where it does not."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(5)
+        connection.settimeout(_PATIENCE if word == "moment" else _PATIENCE_FOR_A_WALK)
         connection.connect(path_of(pid))
         _, user, _ = struct.unpack(
             "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         )
         if user != os.getuid():
             raise PermissionError(f"user {user} answers, not {os.getuid()}")
+        connection.sendall(word.encode())
+        connection.shutdown(socket.SHUT_WR)
         (length,) = struct.unpack("<I", _exactly(connection, 4))
         if length > MOST_BYTES:
             raise OSError(f"an answer of {length} bytes; at most {MOST_BYTES} are read")

@@ -44,6 +44,8 @@ def _tree(path):
 
 
 _GROWING = ("append", "extend", "add", "update", "insert", "appendleft", "setdefault", "put")
+# Functions that add to what they are given first: heapq's and bisect's.
+_ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right")
 
 
 def _last_name(node):
@@ -53,13 +55,20 @@ def _last_name(node):
 
 
 def _container_name(node):
-    """Of what something is added to: `by_label` of `by_label[i].append(x)`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return _last_name(node)
+    """Of what something is added to: `by_label` of `by_label[i].append(x)` and of
+    `by_label.get(i).append(x)`."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        else:
+            return _last_name(node)
 
 
 def _adds_to(node, name):
+    if isinstance(node, ast.Call) and node.args and _last_name(node.func) in _ADDING:
+        return _container_name(node.args[0]) == name
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _GROWING and _container_name(node.func.value) == name
     if isinstance(node, ast.AugAssign):
@@ -73,8 +82,10 @@ def _adds_to(node, name):
 
 
 def _is_made_of(value, name):
-    """`history + (x,)` or `[*history, x]`: the name's old value with something more."""
-    if not isinstance(value, (ast.BinOp, ast.List, ast.Tuple, ast.Dict, ast.Set)):
+    """`history + (x,)`, `[*history, x]` or `history.with_one(x)`: the name's old value with
+    something more."""
+    kinds = (ast.BinOp, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Call)
+    if not isinstance(value, kinds):
         return False
     return any(_last_name(part) == name for part in ast.walk(value))
 
@@ -85,30 +96,107 @@ def _assigns(node, name):
         targets = node.targets
     elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
         targets = [node.target]
+    targets = [part for t in targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
     return any(_last_name(t) == name for t in targets)
 
 
+def _may_add_to(node, name):
+    """A method that is given something: `stack.callback(f, x)`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and bool(node.args)
+        and _container_name(node.func.value) == name
+    )
+
+
 def line_for_name(path, name, first=1, last=1 << 30):
-    """Where something is added to what has this name, or where it is assigned; 0: nowhere."""
+    """Where something is added to what has this name, or where it is assigned; 0: nowhere.
+
+    Of assignments the first that is made again and again, in a loop or a function, of more than a
+    constant."""
     tree = _tree(path)
     if tree is None or not name:
         return 0
     nodes = [n for n in ast.walk(tree) if first <= getattr(n, "lineno", 0) <= last]
     adding = [n.lineno for n in nodes if _adds_to(n, name)]
+    if not adding:
+        adding = [line for call in nodes for line in _added_by_call(tree, call, name)]
     if adding:
         return min(adding)
-    assigning = [n.lineno for n in nodes if _assigns(n, name)]
+    assigning = [n for n in nodes if _assigns(n, name)]
     if first == 1:  # of a module: a function's own variable of that name is another one
         inside = _lines_of_functions(path)
-        assigning = [line for line in assigning if line not in inside] or assigning
-    return min(assigning, default=0)
+        assigning = [n for n in assigning if n.lineno not in inside] or assigning
+    looped = _lines_of_loops(path)
+    again = [n for n in assigning if n.lineno in looped and not isinstance(n.value, ast.Constant)]
+    return min((n.lineno for n in again or assigning), default=0)
+
+
+@functools.lru_cache(maxsize=1024)
+def line_of_attribute(path, name):
+    """Where an attribute is added to that the program assigns, or where it does; 0: nowhere."""
+    tree = _tree(path)
+    nodes = ast.walk(tree) if tree is not None else ()
+    targets = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
+    is_assigned = any(isinstance(t, ast.Attribute) and t.attr == name for t in targets)
+    return line_for_name(path, name) if is_assigned else 0
+
+
+def line_of_giving(path, name):
+    """Where an object of this name, that is no container, is given something: 0: nowhere."""
+    tree = _tree(path)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    for is_such in (_adds_to, _may_add_to):
+        lines = [n.lineno for n in nodes if is_such(n, name)]
+        again = [
+            line for line in lines if line in _lines_of_loops(path) | _lines_of_functions(path)
+        ]
+        if lines:
+            return min(again or lines)
+    return 0
+
+
+def line_of_call(path, names):
+    """Where a function or a class of one of these names is called; 0: nowhere."""
+    tree = _tree(path)
+    nodes = ast.walk(tree) if tree is not None else ()
+    calls = (n for n in nodes if isinstance(n, ast.Call))
+    return min((n.lineno for n in calls if _last_name(n.func) in names), default=0)
+
+
+def _added_by_call(tree, call, name):
+    """Lines of a function of the program's that add to the argument it gets what has this name
+    for."""
+    if not isinstance(call, ast.Call):
+        return []
+    at = next((i for i, a in enumerate(call.args) if _container_name(a) == name), None)
+    called = _last_name(call.func)
+    if at is None or called is None:
+        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == called:
+            arguments = node.args.args[isinstance(call.func, ast.Attribute) :]
+            if at < len(arguments):
+                inner = arguments[at].arg
+                return [n.lineno for n in ast.walk(node) if _adds_to(n, inner)]
+    return []
+
+
+@functools.lru_cache(maxsize=64)
+def _lines_of_loops(path):
+    return _lines_inside(path, (ast.For, ast.While, ast.AsyncFor))
 
 
 @functools.lru_cache(maxsize=64)
 def _lines_of_functions(path):
+    return _lines_inside(path, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _lines_inside(path, kinds):
     lines = set()
     for node in ast.walk(_tree(path)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, kinds):
             lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(lines)
 

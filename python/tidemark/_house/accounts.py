@@ -4,10 +4,13 @@ here as tensors come and go."""
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 
 _MOST_SAMPLES = 512
+_MOST_ROWS = 12
 _FEWEST_ROUNDS = 5
+_MOST_ON_A_LINE = 8  # times that an op may stand on one line
 
 
 class Accounts:
@@ -19,8 +22,9 @@ class Accounts:
         self.counts = Counter()
         self.made = Counter()  # (place, op) → how often it ran
         self.total = self.peak = 0
-        self._samples = []  # (ops so far, {group: bytes})
+        self._samples = []  # (how often each op ran by then, bytes, {group: bytes})
         self._ops = 0
+        self._began, self.peak_time = time.monotonic_ns(), 0
         self._every = 1
 
     def op(self, place, op):
@@ -28,7 +32,8 @@ class Accounts:
         self.made[place, op] += 1
         self._ops += 1
         if self._ops % self._every == 0:
-            self._samples.append((self._ops, self.total, dict(self.live)))
+            now = time.monotonic_ns() - self._began
+            self._samples.append((dict(self.made), self.total, dict(self.live), now))
             if len(self._samples) >= _MOST_SAMPLES:
                 self._samples = self._samples[::2]
                 self._every *= 2
@@ -38,28 +43,32 @@ class Accounts:
         self.counts[key] += 1
         self.peaks[key] = max(self.peaks[key], self.live[key])
         self.total += size
-        self.peak = max(self.peak, self.total)
+        if self.total > self.peak:
+            self.peak, self.peak_time = self.total, time.monotonic_ns() - self._began
 
     def end(self, key, size):
         self.live[key] -= size
         self.total -= size
 
     def rounds(self):
-        """(how often most lines ran, the first such line): the steps of the program."""
-        often = Counter(n for n in self.made.values() if n >= _FEWEST_ROUNDS)
+        """(how often most lines ran, the first such line and op): the steps of the program."""
+        lines = {}
+        for (place, op), times in self.made.items():
+            lines.setdefault(place, []).append((times, op))
+        lines = {place: _times(ops) for place, ops in lines.items()}
+        often = Counter(n for n, _ in lines.values() if n >= _FEWEST_ROUNDS)
         if not often:
-            return 0, ""
+            return 0, "", ""
         count = max(often, key=lambda n: (often[n], n))
-        return count, next(place for (place, _), n in self.made.items() if n == count)
+        return next((n, place, op) for place, (n, op) in lines.items() if n == count)
 
     def analysis(self, limit):
         """As ``analyse_recording`` tells it."""
-        count, place = self.rounds()
-        per_op = count / max(1, self._ops)
-        steps = [round(ops * per_op) for ops, *_ in self._samples]
+        count, place, op = self.rounds()
+        steps = [made.get((place, op), 0) for made, *_ in self._samples]
         kept = [  # one sample a step
             at for at, (step, after) in enumerate(itertools.pairwise([*steps, None]))
-            if step != after
+            if step != after and step
         ]  # fmt: skip
         groups = [
             {"place": key[0], "op": key[1], "holder": key[2], "live_bytes": self.live[key],
@@ -71,6 +80,35 @@ class Accounts:
         return {
             "steps": {"count": count, "how": "rounds", "place": place,
                       "samples": [steps[at] for at in kept],
-                      "live": [self._samples[at][1] for at in kept]},
+                      "live": [self._samples[at][1] for at in kept],
+                      "times": [self._samples[at][3] for at in kept]},
             "groups": groups, "peak": self.peak, "live_at_end": self.total, "limit": limit,
+            "timeline": self._timeline(), "peak_time": self.peak_time,
+            "duration": time.monotonic_ns() - self._began, "events": self._ops, "lost": 0,
+            "whole": True, "plans": [], "alive": [],
+            "ops": [],
         }  # fmt: skip
+
+    def _timeline(self):
+        """Live bytes over time by line and by kind of holder, the largest first."""
+        told = {"times": [now for *_, now in self._samples]}
+        for name, part in (("by_place", 0), ("by_holder", 2)):
+            highest = Counter()
+            for key, size in self.peaks.items():
+                highest[key[part]] += size
+            rows = {label: [] for label, _ in highest.most_common(_MOST_ROWS)}
+            for _, _, live, _ in self._samples:
+                sums = Counter()
+                for key, size in live.items():
+                    sums[key[part]] += size
+                for label, values in rows.items():
+                    values.append(sums[label])
+            told[name] = [(label, values) for label, values in rows.items()]
+        return {**told, "by_label": [("(all)", [total for _, total, *_ in self._samples])]}
+
+
+def _times(ops):
+    """(how often a line ran, an op that says so): an op may be on it twice, and some that only
+    tracing runs come once or twice in all."""
+    most = max(ops)[0]
+    return min(one for one in ops if most % one[0] == 0 and one[0] * _MOST_ON_A_LINE >= most)

@@ -10,12 +10,15 @@ import types
 from collections import deque
 from dataclasses import dataclass
 
-from tidemark._explain import kinds, links, source
+from tidemark._explain import hidden, kinds, links, source
 from tidemark._explain.keeping import Root
 
 _MOST_OBJECTS = 300_000
 _MOST_SECONDS = 1.0
-_MOST_LENGTH = 48
+_MOST_OF_LIBRARIES = 5_000_000
+_MOST_SECONDS_OF_LIBRARIES = 5.0
+_FEWEST_LEFT = 8  # tensors that the program's own objects do not lead to
+_END = 24  # of a way: what stands in the middle of a longer one is left out
 
 
 @dataclass
@@ -25,8 +28,17 @@ class Reached:
     obj: object
     parent: object
     root: Root
-    path: list
-    edges: list
+    came: dict  # of the walk
+
+    def way(self):
+        """The objects from the root on, and by which name each refers to the next."""
+        path = [self.obj]
+        while (parent := self.came[id(path[-1])][1]) is not None:
+            path.append(parent)
+        path.reverse()
+        if len(path) > 2 * _END:
+            path[_END:-_END] = []
+        return path, [_edge(a, b) for a, b in zip(path, path[1:], strict=False)]
 
 
 def _frames():
@@ -40,7 +52,8 @@ def _frames():
 
 
 def roots():
-    """Local variables of running functions, and the globals of the program's modules."""
+    """Local variables of running functions, the globals of the program's modules, and what the
+    collector does not lead to."""
     found = []
     for frame, thread in _frames():
         if frame.f_locals is frame.f_globals:
@@ -51,57 +64,86 @@ def roots():
                  source.code_range(code), thread)
             for name, value in list(frame.f_locals.items())
         ]  # fmt: skip
+    return [*found, *_modules(True), *hidden.roots()]
+
+
+def _modules(of_the_program):
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None) or ""
-        if isinstance(module, types.ModuleType) and links.is_programs(file):
-            found.append(Root("global", module.__name__, vars(module), "", file))
-    return found
+        is_module = isinstance(module, types.ModuleType)
+        if is_module and links.is_programs(file) == of_the_program:
+            yield Root("global", module.__name__, vars(module), "", file)
 
 
 def _is_closed(obj):
     """What belongs to libraries is not entered."""
-    if isinstance(obj, types.ModuleType):
+    kind = type(obj)
+    if issubclass(kind, types.ModuleType):
         return True
-    if isinstance(obj, type):
+    if issubclass(kind, type):
         return not links.is_programs(links.file_of(obj))
-    if isinstance(obj, types.FunctionType):
-        return not links.is_programs(obj.__code__.co_filename)
-    return isinstance(obj, types.FrameType) and not links.is_programs(obj.f_code.co_filename)
+    return kind is types.FrameType and not links.is_programs(obj.f_code.co_filename)
 
 
-def walk(wanted):
-    """[Reached] of the types, each object once."""
-    found, came, open_ = [], {}, deque()
-    for root in roots():
-        if id(root.value) not in came and not _is_closed(root.value):
-            came[id(root.value)] = (root.value, None, root)
-            open_.append(root.value)
-    end = time.monotonic() + _MOST_SECONDS
-    while open_ and len(came) < _MOST_OBJECTS and time.monotonic() < end:
-        obj = open_.popleft()
-        _, parent, root = came[id(obj)]
-        if isinstance(obj, wanted):
-            path, edges = _way(came, obj)
-            found.append(Reached(obj, parent, root, path, edges))
-            if isinstance(obj, (*kinds.tensors, *kinds.variables)):
-                continue
-        for child in gc.get_referents(obj):
-            is_seen = id(child) in came or not gc.is_tracked(child)
-            if is_seen and not isinstance(child, kinds.tensors):
-                continue
-            if id(child) in came or _is_closed(child):
-                continue
-            came[id(child)] = (child, obj, root)
-            open_.append(child)
-    return found
+def _referents(obj):
+    if type(obj) is types.FunctionType and not links.is_programs(obj.__code__.co_filename):
+        # What a library's function was given, and not all that the library knows.
+        given = (obj.__closure__, obj.__defaults__, obj.__kwdefaults__, obj.__wrapped__
+                 if hasattr(obj, "__wrapped__") else None)  # fmt: skip
+        return [one for one in given if one is not None]
+    return [*gc.get_referents(obj), *hidden.items(obj)]
 
 
-def _way(came, obj):
-    path = [obj]
-    while (parent := came[id(path[-1])][1]) is not None and len(path) < _MOST_LENGTH:
-        path.append(parent)
-    path.reverse()
-    return path, [_edge(a, b) for a, b in zip(path, path[1:], strict=False)]
+class _Walk:
+    def __init__(self, wanted):
+        self._wanted = wanted
+        self._open = deque()
+        self.found, self.came = [], {}
+
+    def spread(self, begin, is_closed, most, seconds, is_enough=None):
+        """Nearest first, from some roots on."""
+        came, open_ = self.came, self._open
+        for root in begin:
+            if id(root.value) not in came and not is_closed(root.value):
+                came[id(root.value)] = (root.value, None, root)
+                open_.append(root.value)
+        end = time.thread_time() + seconds
+        while open_ and len(came) < most and time.thread_time() < end:
+            obj = open_.popleft()
+            _, parent, root = came[id(obj)]
+            if issubclass(type(obj), self._wanted):  # a proxy may answer for another's class
+                self.found.append(Reached(obj, parent, root, came))
+                if is_enough is not None and is_enough(obj):
+                    return
+                if issubclass(type(obj), (*kinds.tensors, *kinds.variables)):
+                    continue
+            for child in _referents(obj):
+                if id(child) in came or not _may_lead_on(child) or is_closed(child):
+                    continue
+                came[id(child)] = (child, obj, root)
+                open_.append(child)
+
+
+def _may_lead_on(obj):
+    return gc.is_tracked(obj) or issubclass(type(obj), kinds.tensors) or hidden.items(obj)
+
+
+def walk(wanted, live=()):
+    """[Reached] of the types, each object once.
+
+    Of ``live``, what the program's own objects do not lead to is looked for in libraries, too."""
+    one = _Walk(wanted)
+    one.spread(roots(), _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
+    left = {id(obj) for obj in live if id(obj) not in one.came}
+    if len(left) >= _FEWEST_LEFT:
+
+        def is_enough(obj):
+            left.discard(id(obj))
+            return not left
+
+        one.spread(_modules(False), lambda _: False, _MOST_OF_LIBRARIES,
+                   _MOST_SECONDS_OF_LIBRARIES, is_enough)  # fmt: skip
+    return one.found
 
 
 def _edge(parent, child):

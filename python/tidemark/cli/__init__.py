@@ -23,6 +23,7 @@ COMMANDS = [
     "report",
     "export",
     "watch",
+    "diff",
     "plan",
     "graph",
     "serve",

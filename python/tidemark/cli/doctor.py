@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 
-from tidemark.cli import FAILED, OK, InputError, fix, house_call, targets
+from tidemark.cli import FAILED, OK, InputError, files, fix, house_call, native
 
 ABOUT = "runs a program and prints what is wrong with its memory, with the fix"
 RUNS_A_PROGRAM = True
@@ -28,19 +28,14 @@ def add_arguments(parser):
         choices=["growth", "any"],
         help="exit with status 1 when memory grows, or when there is any finding",
     )
-    parser.add_argument(
-        "--on",
-        choices=["tensorflow"],
-        help="run the program on that library's own installation, and look from outside",
-    )
-    parser.add_argument(
-        "--python", metavar="PYTHON", help="with --on: the Python that has it (this one)"
-    )
+    house_call.add_arguments(parser)
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
     )
     parser.add_argument(
-        "program", nargs="*", help="the script and its arguments; after -- all of them are its own"
+        "program",
+        nargs="*",
+        help="the script, or a C++ program, and its arguments; after -- all of them are its own",
     )
 
 
@@ -49,6 +44,8 @@ def run(arguments) -> int:
 
     if arguments.on:
         return house_call.run(arguments)
+    if arguments.fix and arguments.program and native.is_native(arguments.program[0]):
+        raise InputError("--fix changes scripts; of a program it can tell the line alone")
     if arguments.fix and (arguments.module is not None or arguments.json):
         raise InputError("--fix takes a script: tidemark doctor --fix script.py")
     if arguments.write and not arguments.fix:
@@ -57,7 +54,7 @@ def run(arguments) -> int:
     found = findings.find(run_)
     verdict = growth.overall(run_.analysis)
     if arguments.output:
-        targets.write(arguments.output, _json(run_, found, verdict))
+        files.write(arguments.output, _json(run_, found, verdict))
     elif arguments.json:
         print(_json(run_, found, verdict))
     else:
@@ -91,6 +88,8 @@ def look_at(module, program, path=None, quiet=False):
 
     if module is None and not program:
         raise InputError("which program? tidemark doctor script.py")
+    if module is None and native.is_native(program[0]):
+        return native.look_at(program, path, quiet)
     output = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
     status = 0
     with Watched(path) as watched, output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import textwrap
 
-from tidemark.cli import targets
+from tidemark.cli import files
 
 
 def fix(program, found, is_to_write):
@@ -29,7 +29,7 @@ def fix(program, found, is_to_write):
         print("\nNothing was written. --write writes what helped.")
         return
     for file, text in trials.texts.items():
-        targets.write(file, text)
+        files.write(file, text)
         print(f"\nwritten: {file}")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tidemark import errors
 from tidemark.cli import OK, InputError
-from tidemark.cli.targets import add_target, find_target, write
+from tidemark.cli.files import write
+from tidemark.cli.targets import add_target, find_target
 
 ABOUT = "show the graph of a function: as text, as SVG, in Graphviz's language"
 

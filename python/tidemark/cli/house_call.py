@@ -14,9 +14,25 @@ from tidemark.cli import FAILED, InputError
 _VISIT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_house")
 
 
-def run(arguments) -> int:
-    if arguments.module is not None or arguments.fix or not arguments.program:
-        raise InputError("--on takes a script: tidemark doctor --on tensorflow script.py")
+LIBRARIES = ["tensorflow", "torch", "jax"]
+
+
+def add_arguments(parser):
+    """The options of a command that makes house calls."""
+    parser.add_argument(
+        "--on",
+        choices=LIBRARIES,
+        help="run the program on that library's own installation, and look from outside",
+    )
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="with --on: the Python that has it (this one)"
+    )
+
+
+def visit(arguments, is_quiet=False):
+    """(what was found, the program's exit status)."""
+    if arguments.module is not None or not arguments.program:
+        raise InputError(f"--on takes a script: --on {arguments.on} script.py")
     python = arguments.python or sys.executable
     with tempfile.TemporaryDirectory(prefix="tidemark-visit-") as folder:
         answer = os.path.join(folder, "answer.json")
@@ -24,7 +40,7 @@ def run(arguments) -> int:
         try:
             done = subprocess.run(
                 [*command, *arguments.program],
-                stdout=sys.stderr if arguments.json else None,
+                stdout=sys.stderr if is_quiet else None,
                 check=False,
             )
         except OSError as error:
@@ -35,8 +51,16 @@ def run(arguments) -> int:
                 f"that has {arguments.on} is given with --python"
             )
         with open(answer, encoding="utf-8") as opened:
-            found = json.load(opened)
+            return json.load(opened), done.returncode
+
+
+def run(arguments) -> int:
+    """``tidemark doctor --on``."""
+    if arguments.fix:
+        raise InputError("--fix tries changes on Tidemark: without --on")
+    found, status = visit(arguments, is_quiet=arguments.json)
     text = found.pop("text")
+    del found["page"]
     if arguments.json:
         print(json.dumps(found, indent=2))
     else:
@@ -47,4 +71,4 @@ def run(arguments) -> int:
         arguments.fail_on == "any" and found["findings"]
     ):
         return FAILED
-    return done.returncode
+    return status

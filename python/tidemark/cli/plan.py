@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tidemark import _tidemark, errors
 from tidemark.cli import OK, InputError
-from tidemark.cli.targets import add_target, find_target, write
+from tidemark.cli.files import write
+from tidemark.cli.targets import add_target, find_target
 
 ABOUT = "tell what memory a function will need, or pack a list of buffers"
 _CSV_SECONDS = 10.0

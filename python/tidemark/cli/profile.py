@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tidemark.cli import InputError
+from tidemark.cli import InputError, house_call
+from tidemark.cli.files import write
 
 ABOUT = "runs a program and writes a page about its memory"
 RUNS_A_PROGRAM = True
@@ -16,6 +17,7 @@ def add_arguments(parser):
         "-o", "--output", metavar="FILE", default="report.html",
         help="where the page goes (default: report.html)",
     )  # fmt: skip
+    house_call.add_arguments(parser)
     parser.add_argument("--recording", metavar="FILE", help="keep the recording there")
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", help="run a module instead of a file"
@@ -33,14 +35,15 @@ def run(arguments) -> int:
     output = Path(arguments.output)
     if not output.absolute().parent.is_dir():
         raise InputError(f"there is no folder {output.absolute().parent}")
-    looked, status = look_at(arguments.module, program, arguments.recording)
-    title = " ".join(
-        [arguments.module or Path(program[0]).name, *program[0 if arguments.module else 1 :]]
-    )
-    text = page.page(title, looked, findings.find(looked))
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {output}: {error.strerror}") from None
+    if arguments.on:
+        found, status = house_call.visit(arguments)
+        text = found["page"]
+    else:
+        looked, status = look_at(arguments.module, program, arguments.recording)
+        title = " ".join(
+            [arguments.module or Path(program[0]).name, *program[0 if arguments.module else 1 :]]
+        )
+        text = page.page(title, looked, findings.find(looked))
+    write(output, text)
     print(f"tidemark: {output} written", file=sys.stderr)
     return status

@@ -43,7 +43,7 @@ def _find_function(target: str):
     path, colon, name = target.rpartition(":")
     if not colon or not path or not name:
         raise InputError(f"{target}: write it as SCRIPT.py:FUNCTION")
-    import runpy
+    import runpy  # loaded on first use
 
     tf.install_as_tensorflow()
     sys.path.insert(0, str(Path(path).resolve().parent))
@@ -70,10 +70,3 @@ def _spec_of(text: str):
         return tf.TensorSpec(shape, tf.as_dtype(dtype or "float32"))
     except TypeError:
         raise InputError(f"{dtype!r} is no dtype") from None
-
-
-def write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

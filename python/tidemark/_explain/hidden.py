@@ -1,0 +1,51 @@
+"""What Python's collector does not lead to: values of context variables, and items of
+NumPy's arrays of objects."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import sys
+import types
+
+from tidemark._explain import links
+from tidemark._explain.keeping import Root
+
+
+def roots():
+    """The values of context variables, in all contexts."""
+    found = {}
+    for obj in gc.get_objects():
+        if type(obj) is contextvars.Context:
+            for variable, value in obj.items():
+                found.setdefault((id(variable), id(value)), (variable, value))
+    named = _names() if found else {}
+    made = []
+    for variable, value in found.values():
+        name, file = named.get(id(variable), (variable.name, ""))
+        made.append(Root("context", name, value, "", file))
+    return made
+
+
+def _names():
+    """{id: (name, file)} of context variables among the globals of the program's modules."""
+    found = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None) or ""
+        if isinstance(module, types.ModuleType) and links.is_programs(file):
+            found.update({
+                id(value): (name, file)
+                for name, value in list(vars(module).items())
+                if isinstance(value, contextvars.ContextVar)
+            })  # fmt: skip
+    return found
+
+
+def items(obj):
+    """The items of an array of objects, and whose memory an array is over; else nothing."""
+    kind = type(obj)
+    if kind.__name__ != "ndarray" or kind.__module__ != "numpy":
+        return ()
+    if obj.dtype.kind == "O":
+        return list(obj.flat)
+    return () if obj.base is None else (obj.base,)

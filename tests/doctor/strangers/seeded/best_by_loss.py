@@ -1,0 +1,13 @@
+# chain: "best"
+# root: module __main__
+# bytes: 16384
+import heapq
+
+import tensorflow as tf
+
+best = []
+candidate = tf.random.normal([64, 64])
+for trial in range(150):
+    candidate = candidate * 0.98  # MADE
+    loss = float(tf.reduce_mean(tf.abs(candidate)))
+    heapq.heappush(best, (-loss, trial, candidate))  # HERE

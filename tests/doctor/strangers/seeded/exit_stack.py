@@ -1,0 +1,12 @@
+# chain: "stack"
+# root: module __main__
+# bytes: 32768
+import contextlib
+
+import tensorflow as tf
+
+stack = contextlib.ExitStack()
+image = tf.random.uniform([1, 32, 32, 8])
+for step in range(140):
+    pooled = tf.nn.softmax(image + float(step))  # MADE
+    stack.callback(len, pooled)  # HERE

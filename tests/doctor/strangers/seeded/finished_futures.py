@@ -1,0 +1,18 @@
+# chain: "jobs"
+# root: module __main__
+# bytes: 32768
+import concurrent.futures
+
+import tensorflow as tf
+
+
+def preprocess(number):
+    return tf.one_hot(tf.range(64) + number % 8, 128)  # MADE
+
+
+jobs = []
+with concurrent.futures.ThreadPoolExecutor(1) as pool:
+    for number in range(140):
+        job = pool.submit(preprocess, number)
+        job.result()
+        jobs.append(job)  # HERE

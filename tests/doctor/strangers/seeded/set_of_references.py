@@ -1,0 +1,10 @@
+# chain: "visited"
+# root: module __main__
+# bytes: 16384
+import tensorflow as tf
+
+visited = set()
+position = tf.zeros([4096])
+for step in range(150):
+    position = position + tf.random.normal([4096])  # MADE
+    visited.add(position.ref())  # HERE
