@@ -13,6 +13,7 @@ import importlib as _importlib
 
 from tidemark import _tidemark, dtypes, errors, math
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark._tensor import arrays as _arrays
 from tidemark._tensor import creation as _creation
 from tidemark._tensor import methods as _methods
@@ -51,6 +52,7 @@ _MODULES = (
     "onnx",
     "profiler",
     "quantization",
+    "queue",
     "ragged",
     "random",
     "raw_ops",
@@ -83,6 +85,7 @@ _LAZY = {
     "CriticalSection": "_graph.critical_section",
     "DeviceSpec": "config._placement",
     "Module": "_trackable.module",
+    "approx_top_k": "_tensor.rare",
     "assert_equal": "debugging._checks",
     "assert_greater": "debugging._checks",
     "assert_less": "debugging._checks",
@@ -96,13 +99,17 @@ _LAZY = {
     "ifftnd": "signal._fftnd_explicit",
     "irfftnd": "signal._fftnd_explicit",
     "parallel_stack": "_tensor.stitching",
+    "ragged_fill_empty_rows": "_tensor.rare",
+    "ragged_fill_empty_rows_grad": "_tensor.rare",
     "rfftnd": "signal._fftnd_explicit",
+    "timestamp": "_tensor.rare",
     "eig": "linalg._eigen",
     "eigvals": "linalg._eigen",
     "executing_eagerly": "_graph.scopes",
     "function": "_functions.function",
     "get_current_name_scope": "_graph.scopes",
     "get_logger": "_graph.scopes",
+    "guarantee_const": "_tensor.rare",
     "name_scope": "_graph.scopes",
     "init_scope": "_graph.scopes",
     "inside_function": "_graph.func_graph",
@@ -133,7 +140,19 @@ _LAZY = {
 }
 
 
+_FACTS = {  # of the build, as TensorFlow names them
+    "__compiler_version__": "version.COMPILER_VERSION",
+    "__cxx11_abi_flag__": "sysconfig.CXX11_ABI_FLAG",
+    "__cxx_version__": "sysconfig.CXX_VERSION",
+    "__git_version__": "version.GIT_VERSION",
+    "__monolithic_build__": "sysconfig.MONOLITHIC_BUILD",
+}
+
+
 def __getattr__(name):
+    if name in _FACTS:
+        module, _, fact = _FACTS[name].partition(".")
+        return getattr(_importlib.import_module("tidemark." + module), fact)
     if name in _MODULES:
         return _importlib.import_module("tidemark." + name)
     home = _LAZY.get(name)
@@ -144,11 +163,7 @@ def __getattr__(name):
             found = _importlib.import_module("tidemark._v1.names").find(name)
             if found is not None:
                 return found
-            unsupported = _importlib.import_module("tidemark._tensorflow.unsupported").module_of(
-                f"tf.{name}"
-            )
-            if unsupported is not None:
-                return unsupported
+            return _refusing("tf")(name)
         raise AttributeError(f"module 'tidemark' has no attribute {name!r}")
     found = getattr(_importlib.import_module("tidemark." + home), name)
     found = _namespace("tf").get(name, found)  # in graphs the one that gives names

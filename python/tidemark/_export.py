@@ -8,6 +8,7 @@ exported under it.
 from __future__ import annotations
 
 import functools
+import importlib
 
 from tidemark import _tidemark
 
@@ -47,7 +48,7 @@ def dispatching(function):
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            for value in (*args, *kwargs.values()):
+            for value in _values(args, kwargs):
                 ask = getattr(type(value), "__tf_dispatch__", None)
                 answer = NotImplemented if ask is None else ask(asking, args, kwargs)
                 if answer is not NotImplemented:
@@ -57,12 +58,35 @@ def dispatching(function):
     return asking
 
 
+def _values(args, kwargs):
+    """The arguments, and what is in those that are lists."""
+    for value in (*args, *kwargs.values()):
+        yield value
+        if isinstance(value, (list, tuple)):
+            yield from value
+
+
 def replace(old, new):
     """Puts another function in place of one, under all its names."""
     for names in _NAMESPACES.values():
         for last, what in names.items():
             if what is old:
                 names[last] = new
+
+
+def refusing(space):
+    """A module's ``__getattr__``: what is not supported of TensorFlow's names there says why."""
+
+    def __getattr__(name):
+        if not name.startswith("_"):
+            # Few programs ask for such names; their table is read then.
+            unsupported = importlib.import_module("tidemark._tensorflow.unsupported")
+            found = unsupported.find(f"{space}.{name}")
+            if found is not None:
+                return found
+        raise AttributeError(f"module 'tidemark{space[2:]}' has no attribute {name!r}")
+
+    return __getattr__
 
 
 def namespace(name):

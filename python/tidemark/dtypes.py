@@ -71,7 +71,7 @@ _NAMED_EXTREMES = {  # of types that NumPy knows by ml_dtypes alone: smallest, l
 
 def _from_ml_dtypes(name):
     try:
-        import ml_dtypes
+        import ml_dtypes  # loaded on first use
     except ImportError as error:
         raise ImportError(
             f"NumPy has no {name} of its own; install the package ml_dtypes to exchange {name} "
@@ -296,7 +296,7 @@ def __getattr__(name):
 
         return getattr(tidemark, name)
     if name == "experimental":
-        import types
+        import types  # at the top it would be a name of tf.dtypes
 
         return types.SimpleNamespace(**{d._name: d for d in _SMALL})
     raise AttributeError(f"module 'tidemark.dtypes' has no attribute {name!r}")

@@ -12,8 +12,10 @@ with tf.memory.budget("500MB"):     # for the functions that are traced inside, 
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import re
+import time
 
 from tidemark import _tidemark
 
@@ -189,6 +191,16 @@ def explain():
     return walk()
 
 
+def explain_peak(recording, planned=None):
+    """What the peak of a recording is made of: [(words, bytes)], what was planned first.
+
+    Together they are the peak. ``planned``: the bytes of a plan that was made before it began.
+    """
+    from tidemark._explain.peaks import items  # only reports need it
+
+    return items(_tidemark.analyse_recording(str(recording)), planned)
+
+
 def step(name=""):
     """Marks the beginning of a step, where the recorder should not find them by itself."""
     _tidemark.recording_mark("step", name)
@@ -230,6 +242,22 @@ def allow_watching():
     from tidemark._explain.serving import enable  # only reports need it
 
     return enable()
+
+
+_marks = collections.deque(maxlen=256)
+
+
+def mark(text):
+    """Notes that something happened now, a deploy or a model that was loaded again: recordings and
+    ``tidemark watch --record`` show it beside the memory of that time."""
+    _marks.append((time.time(), str(text)))
+    if _tidemark.recording_status()["on"]:
+        _tidemark.recording_mark("mark", str(text))
+
+
+def marks():
+    """The last marks: [(seconds since 1970, text)]."""
+    return list(_marks)
 
 
 def prometheus():

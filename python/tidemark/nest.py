@@ -68,7 +68,7 @@ def _like(structure, children):
     if _is_namedtuple(structure) or _is_attrs(kind):
         return kind(*children)
     if hasattr(structure, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
+        return structure.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
     if isinstance(structure, range):
         return list(children)
     return kind(children)

@@ -5,7 +5,8 @@ tf.quantization.fake_quant_with_min_max_vars(x, min=-1.0, max=1.0, num_bits=8)
 
 from __future__ import annotations
 
-from tidemark._tensor.creation import convert_to_tensor
+from tidemark._export import refusing as _refusing
+from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.autodiff._custom_gradient import custom_gradient
 from tidemark.errors import InvalidArgumentError
@@ -107,3 +108,53 @@ def _all_gradients(dy, x, low, high, num_bits, narrow_range, channels):
     low, high = convert(low, x.dtype._enum), convert(high, x.dtype._enum)
     bottom, top, _ = _nudged(low, high, num_bits, narrow_range)
     return _gradients(convert_to_tensor(dy), x, bottom, top, channels)
+
+
+def quantize_and_dequantize_v2(
+    input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
+    round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None,
+):  # fmt: skip
+    """Each value as the nearest of those that so many bits can tell apart."""
+    input = convert_to_tensor(input)
+    num_bits = int(num_bits)
+    along = None if axis in (None, -1) else [d for d in range(input.ndim) if d != axis % input.ndim]
+    if range_given:
+        low, high = convert(input_min, input.dtype._enum), convert(input_max, input.dtype._enum)
+    else:
+        low, high = (call(op, (input,), {"axis": along}) for op in ("min", "max"))
+    if along is not None:
+        shape = [1] * input.ndim
+        shape[axis] = -1
+        low, high = (call("reshape", (bound, shape), {}) for bound in (low, high))
+    least = (-(1 << (num_bits - 1)) + narrow_range if signed_input else 0) * 1.0
+    most = ((1 << (num_bits - 1)) - 1 if signed_input else (1 << num_bits) - 1) * 1.0
+    # Steps a unit: as many as fit the bound that needs the wider range.
+    wide = call("select", (high > 0, most / high, high * 0 + 3.4e38), {})
+    if least:
+        deep = call("select", (low < 0, least / low, low * 0 + 3.4e38), {})
+        wide = call("minimum", (wide, deep), {})
+    scale = call("select", (wide < 3.4e38, wide, wide * 0 + 1), {})
+    bottom, top = least / scale, most / scale
+    steps = call("clip_by_value", (input, bottom, top), {}) * scale
+    rounded = (
+        call("floor", (steps + 0.5,), {})
+        if round_mode == "HALF_UP"
+        else call("round", (steps,), {})
+    )
+    passed = call("logical_and", (input >= bottom, input <= top), {})
+    through = input * cast(passed, input.dtype)  # its gradient goes to values in the range
+    return through + call("stop_gradient", (rounded / scale - through,), {})
+
+
+def quantize_and_dequantize(
+    input, input_min, input_max, signed_input=True, num_bits=8, range_given=False,
+    round_mode="HALF_TO_EVEN", name=None, narrow_range=False, axis=None,
+):  # fmt: skip
+    """As quantize_and_dequantize_v2."""
+    return quantize_and_dequantize_v2(
+        input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,
+        narrow_range, axis,
+    )  # fmt: skip
+
+
+__getattr__ = _refusing("tf.quantization")

@@ -12,7 +12,6 @@ from tidemark import dtypes
 from tidemark._tensor.arrays import Unique as _Unique
 from tidemark._tensor.arrays import UniqueWithCounts as _UniqueWithCounts
 from tidemark._tensor.creation import cast, convert_to_tensor
-from tidemark._tensorflow import unsupported as _unsupported
 from tidemark._tidemark import call, convert
 
 
@@ -74,28 +73,42 @@ def ImageProjectiveTransformV3(
     return transform(images, transforms, output_shape, fill_value, interpolation, fill_mode)
 
 
-globals().update(_unsupported.names_under("tf.raw_ops"))
+@_functools.cache
+def found(name):
+    """The function of an operation; None."""
+    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
+    from tidemark._v1.graph_def import raw_calls
+
+    if name.startswith("_"):
+        return None
+    if name in variable_ops.NAMES:
+        return variable_ops.NAMES[name]
+    if raw_calls.is_computed(name):
+        return raw_calls.function(name)
+    return globals().get(name) or raw_functions.function(name)
 
 
 @_functools.cache
 def __getattr__(name):
-    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
-    from tidemark._v1.graph_def import raw_calls
+    from tidemark._tensorflow import raw_refusals  # few programs use these
+    from tidemark._v1.graph_def import op_defs
 
-    if name in variable_ops.NAMES:
-        return variable_ops.NAMES[name]
-    if not name.startswith("_") and raw_calls.is_computed(name):
-        return raw_calls.function(name)
-    found = raw_functions.function(name)
-    if found is None:
+    made = found(name)
+    if made is None and not name.startswith("_") and op_defs.find(name) is not None:
+        made = raw_refusals.stand_in(name)
+    if made is None:
         raise AttributeError(f"module 'tensorflow.raw_ops' has no attribute {name!r}")
-    return found
+    return made
 
 
 def __dir__():
-    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
+    from tidemark._tensorflow import raw_functions, raw_refusals, variable_ops  # few use these
     from tidemark._v1.graph_def import op_defs, raw_calls
 
-    made = [name for name in op_defs.recorded() if raw_calls.is_computed(name)]
-    own = (name for name in globals() if not name.startswith("_"))
+    made = [
+        name
+        for name in op_defs.recorded()
+        if raw_calls.is_computed(name) or raw_refusals.reason(name) is not None
+    ]
+    own = (name for name in globals() if name[0].isupper())
     return sorted({*made, *variable_ops.NAMES, *raw_functions.names(), *own})

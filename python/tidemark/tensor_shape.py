@@ -21,6 +21,21 @@ class Dimension:
 
     value = property(lambda self: self._value, doc="The size, or None.")
 
+    def __reduce__(self):
+        return Dimension, (self._value,)
+
+    def __truediv__(self, other):
+        raise TypeError(
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please "
+            "use // instead"
+        )
+
+    def __rtruediv__(self, other):
+        raise TypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please "
+            "use // instead"
+        )
+
     def __repr__(self):
         return f"Dimension({self._value!r})"
 

@@ -12,7 +12,7 @@ GRAPH_DEF_VERSION_MIN_PRODUCER = 0
 
 def __getattr__(name):
     if name == "TIDEMARK":
-        from importlib import metadata
+        from importlib import metadata  # loaded on first use
 
         try:
             return metadata.version("tidemark")

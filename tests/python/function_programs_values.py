@@ -427,3 +427,42 @@ def determinants_of_what_is_not_finite():
 def windows_that_undo_windows():
     windows = [tf.signal.inverse_stft_window_fn(step) for step in (1, 3, 4, 6)]
     return [window(length, dtype=tf.float32) for window in windows for length in (4, 5)]
+
+
+# --- rows, and complex numbers --------------------------------------------------------------------
+
+
+@program
+def rows_are_clipped_and_scaled_as_rows():
+    rows = tf.IndexedSlices(tf.constant([[3.0, 4.0], [0.0, 0.0]]), tf.constant([0, 2]),
+                            tf.constant([4, 2]))  # fmt: skip
+    clipped, scaled = tf.clip_by_norm(rows, 1.0), tf.math.scalar_mul(2.0, rows)
+    return [clipped.values, clipped.indices, scaled.values, scaled.indices, scaled.dense_shape]
+
+
+@program
+def signs_of_complex_numbers_have_gradients():
+    x = tf.constant([1 + 1j, 2 - 3j, 0j, -1.5 + 0j], tf.complex64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sign(x)
+    found = tape.gradient(y, x, tf.constant([1 + 0j, 0.5 - 1j, 1 + 1j, 2j], tf.complex64))
+    return [tf.math.real(found), tf.math.imag(found)]
+
+
+@program
+def boxes_that_share_much_lose_score_softly():
+    boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9], [2.0, 2.0, 3.0, 3.0]]
+    soft = tf.image.non_max_suppression_with_scores(
+        boxes, [0.9, 0.8, 0.7], 3, iou_threshold=0.5, score_threshold=0.0, soft_nms_sigma=0.5
+    )
+    hard = tf.image.non_max_suppression_with_scores(boxes, [0.9, 0.8, 0.7], 3, 0.5, 0.0)
+    return [list(soft), list(hard)]
+
+
+@program
+def counts_of_ragged_and_sparse_rows():
+    ragged = tf.ragged.constant([[1, 1, 2], [], [0]])
+    sparse = tf.SparseTensor([[0, 1], [1, 0], [1, 2]], [1, 1, 2], [2, 3])
+    return [tf.math.bincount(ragged, axis=-1), tf.math.bincount(ragged, minlength=5),
+            tf.math.bincount(sparse, axis=-1, minlength=4)]  # fmt: skip

@@ -4,9 +4,10 @@ Each is an expression over ``tf``, ``np``, ``r`` (tf.raw_ops) and ``image``; lin
 that end in one are separated by ``;``.
 """
 
+import raw_op_calls_more
+
 SETUP = """
 image = tf.constant(np.arange(2 * 4 * 4 * 3).reshape(2, 4, 4, 3) / 96.0, tf.float32)
-matrix = tf.constant([[4.0, 1.0], [1.0, 3.0]])
 """
 
 CALLS = [
@@ -111,10 +112,13 @@ CALLS = [
 ]  # fmt: skip
 
 
+CALLS += raw_op_calls_more.CALLS
+
+
 def run(tf, np, source):
     """What a call gives: nested lists of numbers."""
     scope = {"tf": tf, "np": np, "r": tf.raw_ops}
-    exec(SETUP, scope)
+    exec(SETUP + raw_op_calls_more.SETUP, scope)
     *statements, expression = source.split("; ")
     for statement in statements:
         exec(statement, scope)

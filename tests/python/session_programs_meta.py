@@ -188,3 +188,64 @@ def managers_of_a_graphs_checkpoints():
             sess.run(step.assign_add(1))
         out.append([os.path.basename(path) for path in manager.checkpoints])
     return out
+
+
+@program
+def steps_counted_at_once():
+    train = v1.train
+    before = train.get_global_step()
+    step = train.get_or_create_global_step()
+    counted = step.assign_add(1).numpy()
+    with tf.Graph().as_default():
+        other = train.get_or_create_global_step()
+        apart = [other is step, other is train.get_global_step()]
+    same = [step is train.get_or_create_global_step(), step is train.get_global_step()]
+    v1.reset_default_graph()
+    return [before, counted, apart, same, step.trainable, step.dtype.name]
+
+
+@program
+def updates_at_once_are_variables_without_an_operation():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    changed = v1.scatter_update(v, [0], [9.0])
+    out = [changed.op, changed + 1.0, changed.numpy(), isinstance(changed, tf.Variable)]
+    out += [changed.shape.as_list(), changed.dtype.name, tf.reduce_sum(changed), changed[0]]
+    out.append(v1.scatter_nd_add(v, [[1]], [1.0]).numpy())
+    v.assign([0.0, 0.0, 0.0])
+    return [*out, changed.numpy()]
+
+
+@program
+def small_functions_of_tensorflow_1():
+    shape = v1.TensorShape([v1.Dimension(100), v1.Dimension(4)])
+    parts = [v1.fixed_size_partitioner(3, 1)(shape, dtype=tf.float32),
+             v1.variable_axis_size_partitioner(64)(shape, tf.float32),
+             v1.variable_axis_size_partitioner(64, max_shards=7)(shape, tf.float32),
+             v1.min_max_variable_partitioner(5, min_slice_size=100)(shape, tf.float32)]  # fmt: skip
+    out = [parts, v1.clip_by_average_norm([3.0, 4.0], 0.5)]
+    with session() as sess:
+        count = v1.Variable(0)
+        up = v1.count_up_to(count, 2)
+        x = v1.placeholder(tf.float32, [])
+        y = tf.math.log(x)
+        checks = v1.add_check_numerics_ops()
+        sess.run(v1.global_variables_initializer())
+        out += [sess.run(up), sess.run(up), sess.run(count), error_of(sess.run, up)]
+        return [*out, sess.run(y, {x: 1.0}), error_of(sess.run, checks, {x: -1.0})]
+
+
+@program
+def queues_at_once():
+    queue = tf.queue.FIFOQueue(3, [tf.float32, tf.int32], [[], [2]])
+    queue.enqueue([1.0, [1, 2]])
+    queue.enqueue_many([[2.0, 3.0], [[3, 4], [5, 6]]])
+    out = [queue.dequeue(), queue.size(), queue.dequeue_many(2)]
+    queue.close()
+    out += [queue.is_closed(), error_of(queue.dequeue)]
+    padding = tf.queue.PaddingFIFOQueue(4, [tf.int32], [[None]])
+    padding.enqueue([[1]])
+    padding.enqueue([[1, 2, 3]])
+    first = tf.queue.PriorityQueue(4, [tf.string], [[]])
+    first.enqueue([np.int64(5), "b"])
+    first.enqueue([np.int64(1), "a"])
+    return [*out, padding.dequeue_many(2), first.dequeue()]

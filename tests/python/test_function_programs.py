@@ -7,6 +7,7 @@ from pathlib import Path
 import function_programs_binding  # noqa: F401
 import function_programs_composites  # noqa: F401
 import function_programs_control  # noqa: F401
+import function_programs_extension  # noqa: F401
 import function_programs_files  # noqa: F401
 import function_programs_more  # noqa: F401
 import function_programs_names  # noqa: F401

@@ -122,3 +122,16 @@ def test_dropouts():
     assert (half.numpy() == 2).all()
     with pytest.raises(ValueError, match="rate"):
         tf.nn.experimental.general_dropout(x, 1.5, None)
+
+
+def test_dropout_with_a_shape_of_numbers_and_tensors():
+    """As layers write it that know their last size and not their batch."""
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 4, 3))])
+    def channels(x):
+        shape = (tf.shape(x)[0], 1, 3)
+        return tf.nn.experimental.stateless_dropout(x, 0.5, seed=[1, 2], noise_shape=shape)
+
+    dropped = channels(tf.ones((20, 4, 3))).numpy()
+    assert (dropped == dropped[:, :1]).all() and set(dropped.ravel()) == {0.0, 2.0}
+    assert channels.get_concrete_function().output_shapes.as_list() == [None, 4, 3]

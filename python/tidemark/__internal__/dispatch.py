@@ -7,6 +7,8 @@ for one function or for all; ``ask`` asks them.
 
 from __future__ import annotations
 
+import inspect as _inspect
+
 from tidemark._export import dispatching as _dispatching
 
 
@@ -24,7 +26,8 @@ class OpDispatcher:
         return self.NOT_SUPPORTED
 
     def register(self, op):
-        _for_one.setdefault(op, []).append(self)
+        # Under the function itself: TensorFlow 1's names are functions around it.
+        _for_one.setdefault(_inspect.unwrap(op), []).append(self)
 
 
 class GlobalOpDispatcher:
@@ -45,7 +48,7 @@ _for_all: list = []
 
 def ask(function, args, kwargs):
     """What a registered dispatcher says that a call gives; NotImplemented if none knows."""
-    for dispatcher in _for_one.get(function, ()):
+    for dispatcher in _for_one.get(_inspect.unwrap(function), ()):
         answer = dispatcher.handle(args, kwargs)
         if answer is not OpDispatcher.NOT_SUPPORTED:
             return answer

@@ -155,7 +155,7 @@ class Plan:
 
     def to_json(self, indent=None):
         """The same as text."""
-        import json
+        import json  # loaded on first use
 
         return json.dumps(self.to_dict(), indent=indent)
 
@@ -195,6 +195,6 @@ class Plan:
         )
 
     def _repr_html_(self):
-        import html
+        import html  # loaded on first use
 
         return f"<pre>{html.escape(str(self))}</pre>"

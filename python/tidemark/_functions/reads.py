@@ -55,7 +55,7 @@ def reads(code):
 
 def text_of(path):
     """The path as it is written in Python."""
-    import json
+    import json  # loaded on first use
 
     _, name, *steps = path
     return name + "".join(

@@ -13,7 +13,7 @@ from tidemark import nest
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
 from tidemark._tensor.creation import convert_to_tensor
-from tidemark._tensor.specs import TypeSpec
+from tidemark._tensor.specs import CompositeTensor, TypeSpec
 from tidemark._tidemark import Tensor, call, is_tracing
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
@@ -194,7 +194,8 @@ def while_loop(
         count += 1
 
     def as_tensor(value):
-        return value if hasattr(value, "_is_tensor_array") else convert_to_tensor(value)
+        kept = hasattr(value, "_is_tensor_array") or isinstance(value, CompositeTensor)
+        return value if kept else convert_to_tensor(value)
 
     variables = nest.map_structure(as_tensor, variables)
     return variables if pack else variables[0]

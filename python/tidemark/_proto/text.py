@@ -45,7 +45,7 @@ def _float(value, single):
         return str(value)
     if not single:
         return repr(value)
-    import numpy as np
+    import numpy as np  # importing the package does not load it
 
     text = np.format_float_positional(np.float32(value), trim="-")
     text = text if len(text) < 17 else np.format_float_scientific(np.float32(value), trim="-")

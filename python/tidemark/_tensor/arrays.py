@@ -7,7 +7,13 @@ import collections
 from tidemark import _tidemark, dtypes
 from tidemark._export import dispatching, export
 from tidemark._graph.at_run import sized_when_run
-from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value, shape_tensor
+from tidemark._tensor.creation import (
+    cast,
+    check_one_dtype,
+    convert_to_tensor,
+    get_static_value,
+    shape_tensor,
+)
 from tidemark._tensor.static import sizes_of, static_array, static_ints
 from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
@@ -101,6 +107,7 @@ def where(condition, x=None, y=None, name=None):
         return call("nonzero", (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
+    check_one_dtype("SelectV2", x, y)
     return call("select", (condition, x, y), {})
 
 

@@ -57,6 +57,7 @@ def shape_tensor(shape):
 
 
 @export("tf.saturate_cast", "tf.dtypes.saturate_cast")
+@dispatching
 def saturate_cast(value, dtype, name=None):
     """As cast, but values beyond the range of the type become its smallest or largest."""
     value, dtype = convert(value), as_dtype(dtype)
@@ -252,7 +253,7 @@ def is_symbolic_tensor(tensor):
 @export("tf.load_op_library")
 def load_op_library(library_filename):
     """Loads a library of custom ops; an object with one function for each op."""
-    import types
+    import types  # few programs load libraries of ops
 
     library = types.SimpleNamespace()
     for op in _tidemark.load_op_library(str(library_filename)):
@@ -291,3 +292,24 @@ def _converted(value, number):
             if result is not NotImplemented:
                 return result
     return NotImplemented
+
+
+def check_one_dtype(op, first, second):
+    """Raises what TensorFlow raises for tensors of two dtypes, where these are not promoted; of
+    functions that hand them to the extension themselves, which takes them for its own calls."""
+    if _tidemark.promotes_dtypes():
+        return
+    wanted, given = getattr(first, "dtype", None), getattr(second, "dtype", None)
+    if wanted is None or given is None or as_dtype(wanted) == as_dtype(given):
+        return
+    hint = "Convert one with tf.cast, or see tidemark.experimental.set_dtype_promotion."
+    wanted, given = as_dtype(wanted).name, as_dtype(given).name
+    if any(_tidemark.is_symbolic(value) for value in (first, second) if isinstance(value, Tensor)):
+        raise TypeError(
+            f"Input of '{op}' Op has type {given} that does not match type {wanted} of another "
+            f"argument. {hint}"
+        )
+    raise InvalidArgumentError(
+        None, None, f"cannot compute {op} as an input was expected to be a {wanted} tensor but is "
+        f"a {given} tensor [Op:{op}]. {hint}"
+    )  # fmt: skip

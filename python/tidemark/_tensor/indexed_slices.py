@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidemark._export import OPS, export
+from tidemark._export import OPS, dispatching, export
 from tidemark._tidemark import call, convert, is_symbolic, static_value
 from tidemark.tensor_shape import TensorShape
 
@@ -93,6 +93,7 @@ _cast = OPS["tf.cast"]
 
 
 @export("tf.cast", "tf.dtypes.cast")
+@dispatching
 def cast(x, dtype, name=None):
     """The values as another type; of IndexedSlices, the rows that are there."""
     if x.__class__ is IndexedSlices:

@@ -251,7 +251,7 @@ class BoundedTensorSpec(TensorSpec):
     __slots__ = ("_minimum", "_maximum")
 
     def __init__(self, shape, dtype, minimum, maximum, name=None):
-        import numpy as np
+        import numpy as np  # importing the package does not load it
 
         super().__init__(shape, dtype, name)
         self._minimum = np.array(minimum, dtype=self._dtype.as_numpy_dtype)
@@ -259,6 +259,13 @@ class BoundedTensorSpec(TensorSpec):
 
     minimum = property(lambda self: self._minimum)
     maximum = property(lambda self: self._maximum)
+
+    @classmethod
+    def from_spec(cls, spec):
+        """The same spec; without bounds, those of its type."""
+        dtype = as_dtype(spec.dtype)
+        low, high = getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max)
+        return cls(spec.shape, dtype, low, high, spec.name)
 
     def _serialize(self):
         bounds = (tuple(self._minimum.ravel().tolist()), tuple(self._maximum.ravel().tolist()))

@@ -229,6 +229,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
     @property
     def handle(self):
         """Stands for the variable itself, as a key and in comparisons."""
+        if not self._is_made:  # an object that stands for another variable says for which
+            raise AttributeError("handle: the variable has no value yet")
         return Reference(self)
 
     @property

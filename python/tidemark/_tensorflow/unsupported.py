@@ -2,81 +2,32 @@
 
 Asking for one gives something that can be named, compared with ``isinstance`` and subclassed, and
 that raises ``tf.errors.UnimplementedError`` with the reason when it is used; ``NotFoundError``
-where TensorFlow itself has kernels on some devices alone. The table is also
+where TensorFlow itself has kernels on some devices alone. The table, refused_names.tsv, is also
 what docs/compatibility.md tells about them.
 """
 
 from __future__ import annotations
 
+import pathlib
 import sys
 import types
 
+from tidemark._tensorflow import raw_refusals
 from tidemark.errors import NotFoundError, UnimplementedError
 
-_CONVERTER = "Tidemark writes no TensorFlow Lite models; convert them with TensorFlow"
-_TPU = "there is no TPU backend"
-_WORKERS = "training over several machines is not part of Tidemark yet"
-_DTENSOR = "tensors spread over several devices are not part of Tidemark"
-_CUDNN = "no device has a kernel for it; Keras uses its own loop"
+_TABLE = pathlib.Path(__file__).with_name("refused_names.tsv")
 
-# name → the reason
-UNSUPPORTED = {
-    "tf.lite.Interpreter": _CONVERTER,
-    "tf.lite.OpsSet": _CONVERTER,
-    "tf.lite.Optimize": _CONVERTER,
-    "tf.lite.RepresentativeDataset": _CONVERTER,
-    "tf.lite.TFLiteConverter": _CONVERTER,
-    "tf.lite.TargetSpec": _CONVERTER,
-    "tf.tpu.XLAOptions": _TPU,
-    "tf.tpu.experimental.initialize_tpu_system": _TPU,
-    "tf.tpu.experimental.shutdown_tpu_system": _TPU,
-    "tf.tpu.experimental.Topology": _TPU,
-    "tf.distribute.TPUStrategy": _TPU,
-    "tf.distribute.experimental.TPUStrategy": _TPU,
-    "tf.distribute.cluster_resolver.TPUClusterResolver": _TPU,
-    "tf.distribute.MultiWorkerMirroredStrategy": _WORKERS,
-    "tf.distribute.ParameterServerStrategy": _WORKERS,
-    "tf.distribute.experimental.MultiWorkerMirroredStrategy": _WORKERS,
-    "tf.distribute.experimental.ParameterServerStrategy": _WORKERS,
-    "tf.distribute.cluster_resolver.TFConfigClusterResolver": _WORKERS,
-    "tf.distribute.DistributedDataset": _WORKERS,
-    "tf.distribute.DistributedIterator": _WORKERS,
-    "tf.distribute.coordinator.ClusterCoordinator": _WORKERS,
-    "tf.distribute.coordinator.PerWorkerValue": _WORKERS,
-    "tf.distribute.coordinator.RemoteValue": _WORKERS,
-    "tf.distribute.experimental.coordinator.ClusterCoordinator": _WORKERS,
-    "tf.distribute.experimental.coordinator.PerWorkerValues": _WORKERS,
-    "tf.distribute.experimental.coordinator.RemoteValue": _WORKERS,
-    "tf.distribute.experimental.PreemptionCheckpointHandler": _WORKERS,
-    "tf.distribute.experimental.TerminationConfig": _WORKERS,
-    "tf.distribute.Server": _WORKERS,
-    "tf.config.experimental_connect_to_cluster": _WORKERS,
-    "tf.config.experimental_connect_to_host": _WORKERS,
-    "tf.raw_ops.CudnnRNN": _CUDNN,
-    "tf.raw_ops.CudnnRNNV3": _CUDNN,
-    **{
-        f"tf.tpu.experimental.embedding.{name}": _TPU
-        for name in (
-            "Adagrad", "AdagradMomentum", "Adam", "CustomCombiner", "CustomOptimizer", "FTRL",
-            "FeatureConfig", "QuantizationConfig", "RowIdInitializer", "SGD",
-            "SparseCoreEmbeddingConfig", "TPUEmbedding", "TPUEmbeddingForServing",
-            "TPUEmbeddingV0", "TPUEmbeddingV2", "TableConfig", "serving_embedding_lookup",
-        )
-    },
-    **{
-        f"tf.tpu.experimental.{name}": _TPU
-        for name in ("DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "TPUSystemMetadata")
-    },
-    **{
-        f"tf.experimental.dtensor.{name}": _DTENSOR
-        for name in (
-            "DTensorCheckpoint", "DTensorDataset", "DVariable", "Layout", "MATCH", "Mesh",
-            "UNSHARDED", "call_with_layout", "copy_to_mesh", "create_distributed_mesh",
-            "create_mesh", "fetch_layout", "initialize_accelerator_system", "pack", "relayout",
-            "unpack",
-        )
-    },
-}  # fmt: skip
+
+def _read():
+    found = {}
+    for line in _TABLE.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            reason, space, names = line.split("\t")
+            found.update((f"{space}.{name}", reason) for name in names.split())
+    return found
+
+
+UNSUPPORTED = _read()  # name → the reason
 
 
 # What packages name when they are imported, inside of unsupported classes.
@@ -99,14 +50,22 @@ class _Raising(type):
         raise unimplemented(full)
 
 
+def reason_of(name):
+    """Why a name is not supported; None if it is."""
+    if name.startswith("tf.raw_ops."):
+        last = name.removeprefix("tf.raw_ops.")
+        return None if raw_refusals.is_here(last) else raw_refusals.reason(last)
+    return UNSUPPORTED.get(name)
+
+
 def unimplemented(name):
     """The error that using an unsupported name raises."""
     known = name
-    while known not in UNSUPPORTED and "." in known:
+    while reason_of(known) is None and "." in known:
         known = known.rpartition(".")[0]
-    reason = UNSUPPORTED.get(known, "Tidemark does not have it")
+    reason = reason_of(known) or "Tidemark does not have it"
     # As TensorFlow where no device has a kernel: who asks for one knows another way.
-    kind = NotFoundError if reason is _CUDNN else UnimplementedError
+    kind = NotFoundError if reason is raw_refusals.CUDNN else UnimplementedError
     return kind(None, None, f"{name} is not supported: {reason}.")
 
 
@@ -115,6 +74,11 @@ def stand_in(name):
     space, _, last = name.rpartition(".")
     module = "tidemark" + space[2:]
     return _Raising(last, (), {"__tf_names__": (name,), "__module__": module})
+
+
+def find(name):
+    """What a name that is not here resolves to: a stand-in, or a module of them; None."""
+    return stand_in(name) if name in UNSUPPORTED else module_of(name)
 
 
 def names_under(space):

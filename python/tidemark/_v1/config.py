@@ -8,6 +8,8 @@ how a device or a cluster is used that is not here; they are accepted.
 
 from __future__ import annotations
 
+import os
+
 from tidemark import dtypes
 from tidemark._proto.config import (
     ConfigProto,
@@ -25,8 +27,6 @@ _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 def machine_memory():
     """Bytes this process may use: the machine's memory, or its container's where that is less."""
-    import os
-
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

@@ -8,6 +8,7 @@ sess.run([x, y])                    # the next element, each time
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 
 from tidemark import _tidemark, dtypes, nest
@@ -67,6 +68,7 @@ class Iterator:
     def __init__(self, spec, dataset=None, starts_by_itself=False):
         self._spec, self._dataset, self._starts_by_itself = spec, dataset, starts_by_itself
         self._running = weakref.WeakKeyDictionary()  # session → where it stands
+        self._starting = threading.RLock()  # several threads may run the first step
         self._initializer = None if dataset is None else self.make_initializer(dataset)
 
     element_spec = property(lambda self: self._spec)
@@ -110,7 +112,10 @@ class Iterator:
         """Where the session whose run this is stands."""
         found = self._running.get(session.running())
         if found is None and self._starts_by_itself:
-            found = self._running[session.running()] = self._dataset._handle.iterate()
+            with self._starting:
+                found = self._running.get(session.running())
+                if found is None:
+                    found = self._running[session.running()] = self._dataset._handle.iterate()
         if found is None:
             raise FailedPreconditionError(
                 None, None,

@@ -178,6 +178,11 @@ _LATER = {  # name → module, loaded when asked for
                      "TaggedRunMetadata"), "_proto.summary"),
     "import_graph_def": "_v1.graph_def.importing",
     "wrap_function": "_v1.wrapping",
+    **dict.fromkeys(("add_check_numerics_ops", "batch_scatter_update", "clip_by_average_norm",
+                     "convert_to_tensor_or_indexed_slices", "count_up_to",
+                     "fixed_size_partitioner", "min_max_variable_partitioner", "no_regularizer",
+                     "variable_axis_size_partitioner", "variable_op_scope"), "_v1.rarely_used"),
+    **dict.fromkeys(("PaddingFIFOQueue", "PriorityQueue"), "_v1.train.queues"),
     "graph_util": "_v1.graph_def.rewriting",
 }  # fmt: skip
 _MODULES = ("graph_util",)

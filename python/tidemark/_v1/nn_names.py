@@ -33,12 +33,18 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, d
     return tf.nn.softmax_cross_entropy_with_logits(labels, logits, axis, name)
 
 
+_WRAPPERS = ("RNNCellDeviceWrapper", "RNNCellDropoutWrapper", "RNNCellResidualWrapper")
+
+
 def find(name):
     """What ``tf.nn.<name>`` stands for; None."""
     if name in _RNN:
         return getattr(importlib.import_module("tidemark._v1.rnn"), name)
     if name == "rnn_cell":
         return importlib.import_module("tidemark._v1.rnn_cell")
+    if name in _WRAPPERS:
+        cells = importlib.import_module("tidemark._v1.rnn_cell")
+        return getattr(cells, name.removeprefix("RNNCell"))
     if name in _DENSE:
         return globals()[name]
     if name in _MOVED:

@@ -10,6 +10,7 @@ import tidemark as tf
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
 from tidemark._v1.scopes import get_variable, group, variable_scope
+from tidemark._v1.unread import after_update
 from tidemark._v1.variables import global_variables, variables_initializer
 from tidemark.sparse._tensor import SparseTensorValue
 
@@ -204,7 +205,8 @@ def tuple_of(tensors, name=None, control_inputs=None):
 
 def _scatter(method):
     def scatter(ref, indices, updates, use_locking=False, name=None):
-        return getattr(ref, method)(IndexedSlices(tf.convert_to_tensor(updates), indices))
+        rows = IndexedSlices(tf.convert_to_tensor(updates), indices)
+        return after_update(getattr(ref, method)(rows))
 
     scatter.__name__ = scatter.__qualname__ = method
     return scatter
@@ -218,7 +220,7 @@ SCATTERS = {
 
 def _scatter_nd(method):
     def scatter(ref, indices, updates, use_locking=True, name=None):
-        return getattr(ref, method)(indices, updates)
+        return after_update(getattr(ref, method)(indices, updates))
 
     scatter.__name__ = scatter.__qualname__ = method
     return scatter

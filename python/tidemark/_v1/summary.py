@@ -254,7 +254,7 @@ def initialize(graph=None, session=None):
 
 def get_summary_description(node_def):
     """The description that a summary's operation carries."""
-    import json
+    import json  # loaded on first use
 
     if node_def.op != "TensorSummary":
         raise ValueError(f"Can't get_summary_description on {node_def.op}")
@@ -284,7 +284,7 @@ class FileWriter:
     def add_event(self, event):
         """Appends an event."""
         if self._closed:
-            import warnings
+            import warnings  # loaded on first use
 
             warnings.warn("Attempting to use a closed FileWriter. The operation will be a "
                           "noop unless the FileWriter is reopened.", stacklevel=2)  # fmt: skip

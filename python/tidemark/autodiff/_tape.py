@@ -49,8 +49,11 @@ def _wrapped_variable(value):
 
 def _leaf(value, what):
     """A target or source as something that has an id."""
-    if isinstance(value, (Tensor, _tidemark.VariableBase)):
+    if isinstance(value, Tensor):
         return value
+    if isinstance(value, _tidemark.VariableBase):
+        inner = None if value._is_made else _wrapped_variable(value)  # as packages write them
+        return value if inner is None else inner
     if isinstance(value, IndexedSlices):
         return value.values
     if _is_ragged(value):

@@ -17,7 +17,7 @@ bytes_or_text_types = (bytes, str)
 
 
 def _encoding(encoding):
-    import codecs
+    import codecs  # at the top it would be a name of tf.compat
 
     try:
         return codecs.lookup(encoding).name
@@ -79,14 +79,14 @@ def forward_compatible(year, month, day):
 
 def forward_compatibility_horizon(year, month, day):
     """A context in which ``forward_compatible`` says what it says."""
-    import contextlib
+    import contextlib  # at the top it would be a name of tf.compat
 
     return contextlib.nullcontext()
 
 
 def __getattr__(name):
     if name == "v1":
-        import importlib
+        import importlib  # at the top it would be a name of tf.compat
 
         return importlib.import_module("tidemark.compat.v1")
     if name == "v2":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import _tidemark
+from tidemark._export import refusing as _refusing
 from tidemark.config._devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
 from tidemark.config._devices import (
     _check,
@@ -114,3 +115,6 @@ def _checked_name(device):
     if spec.device_type is None or index >= len(list_physical_devices(spec.device_type)):
         raise ValueError(f"No matching devices found for '{device}'")
     return f"{spec.device_type.lower()}:{index}"
+
+
+__getattr__ = _refusing("tf.config.experimental")

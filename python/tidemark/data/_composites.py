@@ -146,7 +146,7 @@ def ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype):
 
 def sparse_batch(dataset, batch_size, row_shape):
     """``Dataset.sparse_batch``."""
-    import numpy as np
+    import numpy as np  # importing the package does not load it
 
     spec = dataset.element_spec
     if not isinstance(spec, TensorSpec):
@@ -192,16 +192,23 @@ def padding(spec, padded_shapes, padding_values, rows):
     """(sizes, values, spec of a batch): sizes are -1 where the longest element tells them."""
     specs = nest.flatten(spec)
     if are_in(spec):
-        raise TypeError("padded_batch takes elements of plain tensors")
+        wrong = next(leaf for leaf in specs if not isinstance(leaf, TensorSpec))
+        if hasattr(wrong, "element_spec"):
+            raise TypeError("`padded_batch` is not supported for datasets of datasets")
+        raise TypeError(
+            "`padded_batch` is only supported for datasets that produce tensor elements but type "
+            "spec of elements in the input dataset is not a subclass of TensorSpec: "
+            f"`{type(wrong).__name__}`"
+        )
     wanted = [s.shape for s in specs]
     if padded_shapes is not None:
         wanted = nest.flatten_up_to(spec, padded_shapes)
     sizes, shapes = zip(*(_sizes(w) for w in wanted), strict=True) if wanted else ((), ())
     for shape, s in zip(shapes, specs, strict=True):
-        if s.shape.rank not in (None, shape.rank):
+        if not _holds(shape, s.shape):
             raise ValueError(
-                f"The padded shape {tuple(shape.as_list())} is not compatible with the "
-                f"corresponding input component shape {s.shape}."
+                f"The padded shape {shape} is not compatible with the shape {s.shape} of the "
+                "corresponding input component."
             )
     values = [None] * len(specs)
     if padding_values is not None:
@@ -213,21 +220,42 @@ def padding(spec, padded_shapes, padding_values, rows):
     return list(sizes), filled, nest.pack_sequence_as(spec, batched)
 
 
+def _holds(padded, shape):
+    """Whether elements of a shape can be filled up to the padded one."""
+    if shape.rank is None:
+        return True
+    if shape.rank != padded.rank:
+        return False
+    pairs = zip(padded.as_list(), shape.as_list(), strict=True)
+    return all(None in (most, size) or size <= most for most, size in pairs)
+
+
 def _sizes(wanted):
     """([size, tensor or -1 …], shape) of one padded shape."""
+    if isinstance(wanted, (list, tuple)) and wanted and not any(d is None for d in wanted):
+        _check_shape_vector(convert_to_tensor(wanted))
     if isinstance(wanted, (list, tuple)) and any(isinstance(d, Tensor) for d in wanted):
         known = [_known(d) for d in wanted]
         sizes = [d if k is None and isinstance(d, Tensor) else -1 if k is None else k
                  for d, k in zip(wanted, known, strict=True)]  # fmt: skip
         return sizes, as_shape(known)
     if isinstance(wanted, Tensor):
+        _check_shape_vector(wanted)
         wanted = wanted.numpy().tolist()
     if isinstance(wanted, (list, tuple)):
         wanted = [None if d is not None and int(d) < 0 else d for d in wanted]
     shape = as_shape(wanted)
     if shape.rank is None:
-        raise ValueError("padded_shapes must be given: the rank of an element is unknown")
+        raise ValueError("`padded_shapes` must be given: an element is of unknown rank")
     return [-1 if d is None else d for d in shape.as_list()], shape
+
+
+def _check_shape_vector(tensor):
+    what = f"Padded shape {tensor} must be a `tf.int64` vector tensor, but its"
+    if tensor.shape.rank not in (None, 1):
+        raise ValueError(f"{what} shape was {tensor.shape}.")
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{what} element type was {tensor.dtype.name}.")
 
 
 def _known(size):

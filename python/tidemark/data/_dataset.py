@@ -188,6 +188,10 @@ class DatasetV2:
     @staticmethod
     def zip(*args, datasets=None, name=None):
         """Tuples of the elements of several datasets."""
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         if isinstance(structure, DatasetV2):
             structure = (structure,)
@@ -264,7 +268,8 @@ class DatasetV2:
         """The function of every element; traced once."""
         traced = Traced(map_func, [self._spec], "map")
         parallel = self._parallel(num_parallel_calls)
-        found = self._step("map", traced.graph, traced.captures, parallel, spec=traced.spec)
+        order = None if deterministic is None else bool(deterministic)
+        found = self._step("map", traced.graph, traced.captures, parallel, order, spec=traced.spec)
         found._rows = -1
         return found
 
@@ -550,7 +555,8 @@ class DatasetV2:
     def with_options(self, options, name=None):
         """The dataset with these options."""
         merged = self._options.merge(options)
-        return DatasetV2(self._handle, self._spec, merged, (self,))
+        ordered = self._step("in_any_order") if options.deterministic is False else self
+        return DatasetV2(ordered._handle, self._spec, merged, (self,))
 
     def options(self):
         """The options."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 import weakref
 
 import numpy as np
@@ -107,6 +108,7 @@ class Iterator(CompositeTensor):
         self._dataset = dataset
         self._spec = dataset.element_spec if spec is None else spec
         self._iterator = None
+        self._starting = threading.RLock()  # several threads may ask for the first element
         self._handle = number
         self._traced_elements = 0  # asked for while a graph was built
 
@@ -137,7 +139,9 @@ class Iterator(CompositeTensor):
         if self._dataset is None:
             return _by_number[int(self._handle)]._started()
         if self._iterator is None:
-            self._iterator = self._dataset._handle.iterate()
+            with self._starting:
+                if self._iterator is None:
+                    self._iterator = self._dataset._handle.iterate()
         return self._iterator
 
     def __iter__(self):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import tidemark as tf
 from tidemark import _tidemark, nest
 from tidemark._graph.tracing import building, lifted
 from tidemark._tensor.creation import convert_to_tensor
@@ -20,6 +21,13 @@ def is_dataset(value):
 
 def tensors_of(element):
     """Any structure of values as a structure of tensors; a Python list becomes one tensor."""
+    kind = type(element).__name__
+    if kind == "SparseTensorValue":  # of TensorFlow 1, as the next
+        return tf.SparseTensor(*element)
+    if kind == "RaggedTensorValue":
+        return tf.RaggedTensor.from_row_splits(tensors_of(element.values), element.row_splits)
+    if hasattr(element, "__tf_flatten__"):
+        return nest._like(element, [tensors_of(part) for part in nest._children(element)])
     if isinstance(element, tuple) and hasattr(element, "_fields"):
         return type(element)(*(tensors_of(part) for part in element))
     if isinstance(element, tuple):

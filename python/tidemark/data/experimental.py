@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import enum as _enum
+
 from tidemark import dtypes
+from tidemark._export import refusing as _refusing
 from tidemark._graph.tracing import is_tracing
 from tidemark._tensor.creation import get_static_value
 from tidemark._tensor.optional import Optional
@@ -224,3 +227,31 @@ __all__ = [
     "Optional",
     "ThreadingOptions",
 ]
+
+SHARD_HINT = -1
+
+
+class AutotuneAlgorithm(_enum.Enum):
+    """How TensorFlow chooses sizes and numbers of threads; here they are chosen once."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+_OF_EXAMPLES = ("CsvDataset", "TFRecordWriter", "make_batched_features_dataset",
+                "make_csv_dataset", "pad_to_cardinality", "parse_example_dataset")  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _OF_EXAMPLES:
+        from tidemark.data import _examples  # few programs read files so
+
+        return getattr(_examples, name)
+    return _refusing("tf.data.experimental")(name)
+
+
+def __dir__():
+    return sorted({*_OF_EXAMPLES, *(name for name in globals() if not name.startswith("_"))})

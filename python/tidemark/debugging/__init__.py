@@ -5,6 +5,7 @@ tf.debugging.check_numerics(loss, "the loss")        # InvalidArgumentError on N
 """
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark.debugging import _checks
 
 globals().update(_namespace("tf.debugging"))
@@ -27,3 +28,20 @@ def disable_traceback_filtering():
 def is_traceback_filtering_enabled():
     """What was wished for last; at first, that tracebacks are filtered."""
     return _filters_tracebacks
+
+
+_logs_placement = False
+
+
+def get_log_device_placement():
+    """Whether the program asked for a log of where ops run."""
+    return _logs_placement
+
+
+def set_log_device_placement(enabled):
+    """Asks for a log of where ops run. There is none: plans, profiles and tensors say it."""
+    global _logs_placement
+    _logs_placement = bool(enabled)
+
+
+__getattr__ = _refusing("tf.debugging")

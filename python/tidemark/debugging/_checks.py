@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidemark import _tidemark, dtypes
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._graph.scopes import control_dependencies
 from tidemark._graph.tracing import is_symbolic, lifted
 from tidemark._tensor.creation import convert_to_tensor
@@ -115,42 +115,49 @@ def _comparison(symbol, x, y, condition, message, summarize):
 
 
 @export("tf.debugging.assert_equal", "tf.assert_equal")
+@dispatching
 def assert_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x == y`` everywhere."""
     return _compare("==", "equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_none_equal")
+@dispatching
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Raises unless ``x != y`` everywhere."""
     return _compare("!=", "not_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less", "tf.assert_less")
+@dispatching
 def assert_less(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x < y`` everywhere."""
     return _compare("<", "less", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_less_equal")
+@dispatching
 def assert_less_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x <= y`` everywhere."""
     return _compare("<=", "less_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater", "tf.assert_greater")
+@dispatching
 def assert_greater(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x > y`` everywhere."""
     return _compare(">", "greater", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_greater_equal")
+@dispatching
 def assert_greater_equal(x, y, message=None, summarize=None, name=None):
     """Raises unless ``x >= y`` everywhere."""
     return _compare(">=", "greater_equal", x, y, message, summarize)
 
 
 @export("tf.debugging.assert_near")
+@dispatching
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Raises unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
     x, y = convert_to_tensor(x), convert_to_tensor(y)
@@ -240,6 +247,7 @@ def _assertion(data, summarize):
 
 
 @export("tf.debugging.check_numerics")
+@dispatching
 def check_numerics(tensor, message, name=None):
     """The tensor itself, if it holds neither NaN nor infinity."""
     tensor = convert_to_tensor(tensor)

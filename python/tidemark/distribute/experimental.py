@@ -7,3 +7,5 @@ from tidemark.distribute._strategy import CentralStorageStrategy
 
 globals().update(_unsupported.names_under("tf.distribute.experimental"))
 coordinator = _unsupported.module_of("tf.distribute.experimental.coordinator")
+partitioners = _unsupported.module_of("tf.distribute.experimental.partitioners")
+rpc = _unsupported.module_of("tf.distribute.experimental.rpc")

@@ -1,6 +1,7 @@
 """``tf.image``: sizes, orientation, colours and quality of images."""
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark.image import (
     _boxes,
     _color,
@@ -13,3 +14,5 @@ from tidemark.image import (
 )
 
 globals().update(_namespace("tf.image"))
+
+__getattr__ = _refusing("tf.image")

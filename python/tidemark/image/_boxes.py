@@ -122,7 +122,7 @@ def combined_non_max_suppression(
     name=None,
 ):
     """For each image of a batch the best boxes over all classes: boxes, scores, classes, count."""
-    import numpy as np
+    import numpy as np  # importing the package does not load it
 
     boxes = convert_to_tensor(boxes, dtype=dtypes.float32).numpy()
     scores = convert_to_tensor(scores, dtype=dtypes.float32).numpy()

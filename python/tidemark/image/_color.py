@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 
 from tidemark import dtypes
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tensor.arrays import ensure_shape
 from tidemark._tensor.creation import cast, convert_to_tensor, saturate_cast
 from tidemark._tensor.static import larger, must_differ, sizes_of
@@ -37,6 +37,7 @@ def _like(value, tensor):
 
 
 @export("tf.image.convert_image_dtype")
+@dispatching
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """The image in another type; floating point values stand for 0 to 1."""
     image, dtype = convert_to_tensor(image), as_dtype(dtype)
@@ -211,6 +212,7 @@ def _as_float(image, work):
 
 
 @export("tf.image.adjust_brightness")
+@dispatching
 def adjust_brightness(image, delta):
     """``delta`` added, as a part of the full range."""
     return _as_float(image, lambda x: x + cast(convert_to_tensor(delta), x.dtype))
@@ -229,6 +231,7 @@ def adjust_contrast(images, contrast_factor):
 
 
 @export("tf.image.adjust_gamma")
+@dispatching
 def adjust_gamma(image, gamma=1, gain=1):
     """``gain * image ** gamma``."""
     if not hasattr(gamma, "dtype") and gamma < 0:

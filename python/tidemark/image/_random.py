@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tidemark
 from tidemark import dtypes
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value
 from tidemark._tensor.static import is_number, sizes_of, static_ints
 from tidemark._tidemark import call
@@ -39,6 +39,7 @@ def _check_delta(max_delta, most=None):
 
 
 @export("tf.image.random_brightness")
+@dispatching
 def random_brightness(image, max_delta, seed=None):
     """Brightness changed by a random amount."""
     _check_delta(max_delta)

@@ -3,6 +3,7 @@
 import importlib as _importlib
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark.io import _decode, _files, _parsing, _sequences, _tfrecord, gfile
 from tidemark.io._parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tidemark.io._parsing import RaggedFeature as RaggedFeature
@@ -25,7 +26,7 @@ def __getattr__(name):
     if name == "tf_record_iterator":  # of TensorFlow 1
         return _tfrecord.tf_record_iterator
     if name not in _OF_IMAGES:
-        raise AttributeError(f"module 'tidemark.io' has no attribute {name!r}")
+        return _refusing("tf.io")(name)
     found = getattr(_importlib.import_module("tidemark.image._files"), name)
     globals()[name] = found
     return found

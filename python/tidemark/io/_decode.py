@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call, is_symbolic, is_tracing, static_value
 from tidemark.errors import InvalidArgumentError
@@ -120,6 +120,7 @@ def _columns_of(records, field_delim, use_quote_delim):
 
 
 @export("tf.io.decode_compressed")
+@dispatching
 def decode_compressed(bytes, compression_type="", name=None):
     """Strings decompressed: "ZLIB", "GZIP", or "" for those that are not compressed."""
     if compression_type == "":

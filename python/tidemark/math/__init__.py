@@ -3,6 +3,7 @@
 import importlib as _importlib
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark._tensor import arrays as _arrays
 from tidemark.math import _arithmetic, _counting, _products
 
@@ -16,7 +17,7 @@ globals().update(_namespace("tf.math"))
 
 def __getattr__(name):
     if name not in _LATER and name != "special":
-        raise AttributeError(f"module 'tidemark.math' has no attribute {name!r}")
+        return _refusing("tf.math")(name)
     if name == "special":
         return _importlib.import_module("tidemark.math.special")
     found = getattr(_importlib.import_module("tidemark." + _LATER[name]), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark import _tidemark, dtypes
 from tidemark._export import dispatching, export
 from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor, call, convert
 
 
@@ -34,6 +35,7 @@ def _dtype_beside(value, other):
 
 
 @export("tf.divide", "tf.math.divide")
+@dispatching
 def divide(x, y, name=None):
     """``x / y`` as Python divides: integers give floats."""
     _check_same_dtype(x, y)
@@ -41,6 +43,7 @@ def divide(x, y, name=None):
 
 
 @export("tf.truediv", "tf.math.truediv")
+@dispatching
 def truediv(x, y, name=None):
     """``x / y`` as Python divides: integers give floats."""
     _check_same_dtype(x, y)
@@ -70,14 +73,18 @@ def _is_plain(value):
 
 
 @export("tf.realdiv")
+@dispatching
 def realdiv(x, y, name=None):
     """``x / y`` of real numbers."""
     return truediv(x, y)
 
 
 @export("tf.scalar_mul", "tf.math.scalar_mul")
+@dispatching
 def scalar_mul(scalar, x, name=None):
     """A scalar times a tensor."""
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(scalar_mul(scalar, x.values), x.indices, x.dense_shape)
     x = convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, None if isinstance(scalar, Tensor) else x.dtype)
     if scalar.ndim:
@@ -134,6 +141,7 @@ def _steps(x, compare):
 
 
 @export("tf.math.reciprocal_no_nan")
+@dispatching
 def reciprocal_no_nan(x, name=None):
     """1 / x, and 0 where x is 0."""
     x = convert_to_tensor(x)
@@ -141,6 +149,7 @@ def reciprocal_no_nan(x, name=None):
 
 
 @export("tf.math.bessel_i0", "tf.math.special.bessel_i0")
+@dispatching
 def bessel_i0(x, name=None):
     """The modified Bessel function of order 0."""
     x = convert_to_tensor(x)
@@ -148,6 +157,7 @@ def bessel_i0(x, name=None):
 
 
 @export("tf.math.bessel_i1", "tf.math.special.bessel_i1")
+@dispatching
 def bessel_i1(x, name=None):
     """The modified Bessel function of order 1."""
     x = convert_to_tensor(x)
@@ -155,6 +165,7 @@ def bessel_i1(x, name=None):
 
 
 @export("tf.math.erfcinv")
+@dispatching
 def erfcinv(x, name=None):
     """The inverse of erfc."""
     return call("ndtri", (convert_to_tensor(x) * 0.5,), {}) * -0.7071067811865476

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tidemark as tf
 from tidemark import _tidemark, dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.creation import cast, convert_to_tensor, get_static_value
+from tidemark._tensor.specs import CompositeTensor
 from tidemark._tidemark import call, convert
 from tidemark.dtypes import as_dtype
 
@@ -34,6 +36,8 @@ def bincount(
     binary_output=False,
 ):  # fmt: skip
     """How often each number comes up, or the sum of its weights; rows apart with ``axis=-1``."""
+    if isinstance(arr, CompositeTensor):
+        return _counts_of_composite(arr, weights, minlength, maxlength, dtype, axis, binary_output)
     arr = convert_to_tensor(arr)
     if arr.dtype not in (dtypes.int32, dtypes.int64):
         arr = cast(arr, dtypes.int32)
@@ -48,6 +52,16 @@ def bincount(
     elif axis != -1:
         weights = call("reshape", (weights, (-1,)), {})
     return call("bincount", (flat, size, weights), {"binary_output": bool(binary_output)})
+
+
+def _counts_of_composite(arr, weights, minlength, maxlength, dtype, axis, binary_output):
+    """Of ragged and sparse tensors: of all their values, or of those in each row."""
+    if axis != -1:
+        flat, held = (getattr(x, "flat_values", getattr(x, "values", x)) for x in (arr, weights))
+        return bincount(flat, held, minlength, maxlength, dtype, None, None, binary_output)
+    least, most = (None if n is None else int(n) for n in (minlength, maxlength))
+    counts = tf.sparse.bincount(arr, weights, axis, least, most, binary_output)
+    return cast(tf.sparse.to_dense(counts), dtype if weights is None else weights.dtype)
 
 
 def _bins(arr, minlength, maxlength):

@@ -8,7 +8,8 @@ from tidemark import _tidemark
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
 from tidemark._tensor.arrays import ensure_shape
-from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.creation import cast, check_one_dtype, convert_to_tensor
+from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.static import known_rank, static_array
 from tidemark._tidemark import Tensor, call, convert
 
@@ -16,6 +17,8 @@ from tidemark._tidemark import Tensor, call, convert
 @export("tf.clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """The tensor scaled down so that its L2 norm is at most ``clip_norm``."""
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(clip_by_norm(t.values, clip_norm, axes), t.indices, t.dense_shape)
     t = convert_to_tensor(t)
     squares = call("sum", (t * t,), {"axis": axes, "keepdims": True})
     positive = squares > 0
@@ -77,6 +80,7 @@ def matmul(
         raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True.")
     if output_type is not None:  # sums may not fit the type of the factors
         a, b = cast(a, output_type), cast(b, output_type)
+    check_one_dtype("MatMul", a, b)
     return _matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
 
 

@@ -1,6 +1,7 @@
 """``tf.nn``: activations, convolutions, poolings, normalisation and losses."""
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark._tensor import arrays as _arrays
 from tidemark.math import _approximate_top_k, _counting, _products
 from tidemark.nn import (
@@ -32,4 +33,4 @@ def __getattr__(name):
         found = find(name)
         if found is not None:
             return found
-    raise AttributeError(f"module 'tidemark.nn' has no attribute {name!r}")
+    return _refusing("tf.nn")(name)

@@ -40,6 +40,8 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
             f"Received: x.dtype={x.dtype!r}"
         )
     rate = _checked_rate(rate, x)
+    if isinstance(noise_shape, (list, tuple)) and any(isinstance(s, Tensor) for s in noise_shape):
+        noise_shape = tidemark.stack(noise_shape)
     keep = uniform_sampler(_noise_shape(x, noise_shape), x.dtype) >= rate
     dropped = call("select", (keep, x / (1 - rate), convert(0, x._dtype_enum)), {})
     if isinstance(noise_shape, Tensor) and not dropped.shape.is_fully_defined():

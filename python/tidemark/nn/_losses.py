@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tidemark
-from tidemark._export import export
+from tidemark._export import dispatching, export
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensor.static import known_rank
 from tidemark._tidemark import call, convert
@@ -17,6 +17,7 @@ def l2_loss(t, name=None):
 
 
 @export("tf.nn.sigmoid_cross_entropy_with_logits")
+@dispatching
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     """The cross entropy of independent yes-or-no labels, without overflow."""
     if labels is None or logits is None:

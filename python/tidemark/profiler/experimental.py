@@ -16,6 +16,7 @@ import os
 import threading
 import time
 
+from tidemark._export import refusing as _refusing
 from tidemark.errors import AlreadyExistsError, UnavailableError
 
 ProfilerOptions = collections.namedtuple(
@@ -110,3 +111,6 @@ class Trace:
                 "args": {key: str(value) for key, value in self._details.items()},
             }
         )
+
+
+__getattr__ = _refusing("tf.profiler.experimental")

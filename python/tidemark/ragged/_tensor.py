@@ -300,7 +300,7 @@ class RaggedTensor(CompositeTensor):
 
     def numpy(self):
         """A NumPy array; of objects where rows differ in length."""
-        import numpy as np
+        import numpy as np  # importing the package does not load it
 
         rows = [row.numpy() for row in self]
         if len({getattr(row, "shape", None) for row in rows}) == 1 and rows[0].dtype != object:

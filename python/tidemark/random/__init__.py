@@ -11,8 +11,11 @@ counters in Python.
 """
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark.random import _candidate_sampling, _functions, _generator
 
 globals().update(_namespace("tf.random"))
 
 from tidemark.random import experimental  # noqa: E402
+
+__getattr__ = _refusing("tf.random")

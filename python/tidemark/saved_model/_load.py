@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from tidemark import _tidemark
+from tidemark import _tidemark, memory
 from tidemark._tensor.variable import Variable
 from tidemark._trackable.tracking import AutoTrackable
 from tidemark.dtypes import as_dtype
@@ -157,6 +157,7 @@ def load(export_dir, tags=None, options=None):
         raise OSError(
             f"SavedModel file does not exist at: {folder}/{{{_TENSORFLOWS_FILE}|{_FILE}}}"
         )
+    memory.mark(f"model loaded: {folder}")
     if not os.path.isfile(os.path.join(folder, _FILE)):
         from tidemark.saved_model._tensorflow import Loader  # on first use
 

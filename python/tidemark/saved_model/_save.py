@@ -144,10 +144,19 @@ class _Saver:
         return number
 
 
+def _default_signature(obj):
+    """The one that Keras's models have. They make it when they are asked, and cannot for models
+    that are called with several arguments: as in TensorFlow that is no default, and no error."""
+    try:
+        return getattr(obj, "_default_save_signature", None)
+    except Exception:
+        return None
+
+
 def _signature_functions(obj, signatures):
     """name → the function, as the caller gave them in one of the allowed ways."""
     if signatures is None:
-        default = getattr(obj, "_default_save_signature", None)  # Keras's models have one
+        default = _default_signature(obj)
         if is_function(default) and default.input_signature:
             return {DEFAULT_KEY: default}
         found = [

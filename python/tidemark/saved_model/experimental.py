@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidemark._export import refusing as _refusing
 from tidemark._trackable.tracking import Trackable
 from tidemark.lookup._tables import _Table
 
@@ -26,3 +27,5 @@ class VariablePolicy:
 
 
 __all__ = ["TrackableResource", "VariablePolicy"]
+
+__getattr__ = _refusing("tf.saved_model.experimental")

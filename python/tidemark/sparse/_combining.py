@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._graph.at_run import sized_when_run
@@ -174,8 +176,6 @@ def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
 
 def _crossed(inputs, combine, dtype):
     """Rows of combinations as a sparse matrix."""
-    import itertools
-
     structure, tensors = Structure.of(
         list(inputs), lambda leaf: leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
     )

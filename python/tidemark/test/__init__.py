@@ -7,6 +7,7 @@ import platform
 import unittest
 
 from tidemark._export import namespace as _namespace
+from tidemark._export import refusing as _refusing
 from tidemark.config._devices import gpu_count, why_no_gpu
 from tidemark.test import experimental
 from tidemark.test._case import TestCase
@@ -33,10 +34,27 @@ __all__ = [
 
 def __getattr__(name):
     if name == "get_temp_dir":  # of TensorFlow 1
-        from tidemark.test._case import get_temp_dir
+        from tidemark.test._case import get_temp_dir  # loaded on first use
 
         return get_temp_dir
-    raise AttributeError(f"module 'tidemark.test' has no attribute {name!r}")
+    return _refusing("tf.test")(name)
+
+
+def assert_equal_graph_def(expected, actual):
+    """Raises AssertionError where two messages of graphs differ."""
+    wanted, found = ({node.name: node for node in graph.node} for graph in (expected, actual))
+    for name in {**wanted, **found}:
+        if wanted.get(name) != found.get(name):
+            raise AssertionError(
+                f"Node {name} differs: {wanted.get(name)} was expected, {found.get(name)} is there"
+            )
+
+
+def benchmark_config():
+    """The configuration of sessions in which times are taken."""
+    from tidemark._v1.config import ConfigProto  # only sessions need it
+
+    return ConfigProto()
 
 
 def main(argv=None):

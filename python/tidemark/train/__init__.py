@@ -1,5 +1,6 @@
 """``tf.train``: checkpoints, messages of examples."""
 
+from tidemark._export import refusing as _refusing
 from tidemark._v1.train.checkpoint_state import (
     CheckpointReader,
     get_checkpoint_state,
@@ -62,4 +63,4 @@ def __getattr__(name):
         found = find(name)
         if found is not None:
             return found
-    raise AttributeError(f"module 'tidemark.train' has no attribute {name!r}")
+    return _refusing("tf.train")(name)

@@ -39,6 +39,9 @@ class AtomicFunction(Callable):
     """A function over flat arguments."""
 
 
+PolymorphicFunction = GenericFunction
+
+
 class TraceType:
     """What a trace is made for."""
 
@@ -62,7 +65,7 @@ class CastContext:
 def __getattr__(name):
     if name != "distributed":
         raise AttributeError(f"module 'tidemark.types.experimental' has no attribute {name!r}")
-    from types import SimpleNamespace
+    from types import SimpleNamespace  # loaded on first use
 
     from tidemark.distribute import _values  # only strategies need it
 

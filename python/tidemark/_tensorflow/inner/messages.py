@@ -31,6 +31,7 @@ def module(name):
 @functools.cache
 def _files():
     """path of a ``.proto`` → its description."""
+    # Protobuf may be missing, and is loaded on first use.
     from google.protobuf import descriptor_pb2
 
     packed = (pathlib.Path(__file__).parent / "messages.bin.gz").read_bytes()
@@ -40,6 +41,7 @@ def _files():
 
 def _descriptor(path):
     """What the pool of the process has of a file, after those that it needs."""
+    # Protobuf may be missing, and is loaded on first use.
     from google.protobuf import descriptor_pool
 
     pool = descriptor_pool.Default()
@@ -57,6 +59,7 @@ def _descriptor(path):
 
 
 def _fill(made, path):
+    # Protobuf may be missing, and is loaded on first use.
     from google.protobuf.internal import builder
 
     made.DESCRIPTOR = _descriptor(path)

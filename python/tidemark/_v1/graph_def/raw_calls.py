@@ -24,8 +24,8 @@ from tidemark.errors import InvalidArgumentError
 
 # What functions call some inputs and attributes that definitions have under another name.
 _RENAMED = {"reduction_indices": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
-_RENAMED_IN = {"ReduceJoin": {}, "ExpandDims": {"dim": "axis"}, "Select": {"t": "x", "e": "y"},
-               "Where": {"input": "condition"}}  # fmt: skip
+_RENAMED_IN = {"ReduceJoin": {}, "SparseSplit": {}, "ExpandDims": {"dim": "axis"},
+               "Select": {"t": "x", "e": "y"}, "Where": {"input": "condition"}}  # fmt: skip
 
 
 class _RawCall(Call):

@@ -94,9 +94,16 @@ def _identities(call):
     return [run("identity", (t,)) for t in call.inputs]
 
 
-@reads("PreventGradient", "Snapshot", "CheckNumerics")
+@reads("PreventGradient", "Snapshot")
 def _identity(call):
     return run("identity", (call.inputs[0],))
+
+
+@reads("CheckNumerics")
+def _checked(call):
+    message = call.attr("message")
+    text = message.decode() if isinstance(message, bytes) else message
+    return tf.debugging.check_numerics(call.inputs[0], text)
 
 
 # --- variables -----------------------------------------------------------------------------------

@@ -123,3 +123,13 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     else:
         path.write_bytes(message.SerializeToString())
     return str(path)
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None,
+                     producer_op_list=None):  # fmt: skip
+    """The operations of a message, made in the graph that is built here."""
+    from tidemark._v1.graph_def import importing  # it imports this module
+
+    return importing.import_graph_def(
+        graph_def, input_map, return_elements, name, producer_op_list=producer_op_list
+    )

@@ -291,7 +291,7 @@ def _batched(queue_of, lists, batch_size, enqueue_many, shapes, smaller, dynamic
 
 def _padded(queue, batch_size, smaller):
     """Rows of different sizes in one tensor: the shorter ones end in zeros."""
-    import numpy as np
+    import numpy as np  # importing the package does not load it
 
     store, keep = queue._store, queue._keep()
 

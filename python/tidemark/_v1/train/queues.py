@@ -109,6 +109,8 @@ class QueueBase:
         """An operation that calls the function when it runs."""
         made = python_call(function, inputs, [*types, (tf.bool, [])])
         made = list(made) if isinstance(made, (list, tuple)) else [made]
+        if tf.executing_eagerly():
+            return made[:-1] if types else None
         return Operation(operation_of(made[-1])._node) if not types else made[:-1]
 
     def enqueue(self, vals, name=None):
@@ -158,10 +160,13 @@ class QueueBase:
 
         def take(count):
             taken = store.take(int(count), label, keep, up_to)
-            return [*(tf.stack(column) for column in zip(*taken, strict=True)), tf.constant(True)]
+            return [*map(self._stacked, zip(*taken, strict=True)), tf.constant(True)]
 
         known = n if isinstance(n, int) and not up_to else None
         return self._packed(self._operation(take, [tf.convert_to_tensor(n)], self._types([known])))
+
+    def _stacked(self, column):
+        return tf.stack(column)
 
     def dequeue_many(self, n, name=None):
         """So many elements, as rows."""
@@ -212,6 +217,41 @@ class RandomShuffleQueue(QueueBase):
 
     def _keep(self):
         return self._least
+
+
+class PaddingFIFOQueue(QueueBase):
+    """First in, first out; where sizes are not known, rows taken together are filled up."""
+
+    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None,
+                 name="padding_fifo_queue"):  # fmt: skip
+        super().__init__(capacity, dtypes, shapes, names, shared_name, name, _Store(capacity))
+
+    def _stacked(self, column):
+        most = [max(sizes) for sizes in zip(*(one.shape for one in column), strict=True)]
+        borders = [[[0, m - n] for m, n in zip(most, one.shape, strict=True)] for one in column]
+        rows = [tf.pad(one, b) if b else one for one, b in zip(column, borders, strict=True)]
+        return tf.stack(rows)
+
+
+class _Smallest(_Store):
+    """Gives the element whose first part is the smallest; of equal ones the first that came."""
+
+    def _one(self):
+        at = min(range(len(self.items)), key=lambda i: int(self.items[i][0]))
+        found = self.items[at]
+        del self.items[at]
+        return found
+
+
+class PriorityQueue(QueueBase):
+    """The element with the smallest number first; the number is an element's first part."""
+
+    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None,
+                 name="priority_queue"):  # fmt: skip
+        types = list(types) if isinstance(types, (list, tuple)) else [types]
+        shapes = None if shapes is None else [[], *shapes]
+        dtypes = [tf.int64, *types]
+        super().__init__(capacity, dtypes, shapes, names, shared_name, name, _Smallest(capacity))
 
 
 class QueueRunner:

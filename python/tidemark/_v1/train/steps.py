@@ -33,6 +33,10 @@ def create_global_step(graph=None):
     graph = _graph(graph)
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
+    if tf.executing_eagerly():  # one that counts at once; the default graph knows it
+        made = tf.Variable(0, trainable=False, name="global_step", dtype=tf.int64)
+        graph.add_to_collection(GraphKeys.GLOBAL_STEP, made)
+        return made
     keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
     make = lambda: get_variable(  # noqa: E731
         "global_step", [], tf.int64, zeros_initializer(), trainable=False, collections=keys

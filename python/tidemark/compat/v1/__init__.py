@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib as _importlib
 import sys as _sys
 
+from tidemark._export import refusing as _refusing
 from tidemark.compat.v1 import math, nn
 from tidemark.compat.v1._arguments import (
     argmax,
@@ -70,4 +71,9 @@ def __getattr__(name):
     from tidemark._v1.names import find  # only sessions need it
 
     found = find(name)
-    return found if found is not None else getattr(_sys.modules["tidemark"], name)
+    if found is not None:
+        return found
+    try:
+        return getattr(_sys.modules["tidemark"], name)
+    except AttributeError:
+        return _refusing("tf.compat.v1")(name)

@@ -56,7 +56,7 @@ def finfo(dtype):
     """The limits of a floating-point type."""
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.bfloat16:
-        import ml_dtypes
+        import ml_dtypes  # loaded on first use
 
         return ml_dtypes.finfo(ml_dtypes.bfloat16)
     return _np.finfo(dtype.as_numpy_dtype)
