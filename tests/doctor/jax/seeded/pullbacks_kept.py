@@ -6,5 +6,5 @@ import jax.numpy as jnp
 pullbacks = []
 w = jnp.ones((64, 64))
 for step in range(100):
-    y, pullback = jax.vjp(lambda w: jnp.exp(-w * w * step), w)
+    y, pullback = jax.vjp(lambda w, s: jnp.exp(-w * w * s), w, float(step))
     pullbacks.append(pullback)  # HERE

@@ -14,4 +14,4 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for step in range(140):
         values = tf.tanh(x * float(step))
-        warnings.warn(Saturated("nothing moves any more", None))
+        warnings.warn(Saturated("nothing moves any more", None), stacklevel=2)

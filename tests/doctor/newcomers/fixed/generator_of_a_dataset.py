@@ -11,9 +11,7 @@ def rows():
         yield row
 
 
-data = tf.data.Dataset.from_generator(
-    rows, output_signature=tf.TensorSpec([64, 64], tf.float32)
-)
+data = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([64, 64], tf.float32))
 total = 0.0
 for row in data:
     total += float(tf.reduce_mean(row))

@@ -16,4 +16,4 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for step in range(140):
         values = tf.tanh(x * float(step))  # MADE
-        warnings.warn(Saturated("nothing moves any more", values))  # HERE
+        warnings.warn(Saturated("nothing moves any more", values), stacklevel=2)  # HERE

@@ -1,6 +1,6 @@
 # chain: "waiting"
 # root: module __main__
-# bytes: 16384
+# bytes: 32768
 import tensorflow as tf
 
 

@@ -1,4 +1,4 @@
-# chain: "cache"
+# chain: Store.cache
 # bytes: 16384
 import collections
 

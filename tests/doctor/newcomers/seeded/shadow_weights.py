@@ -1,6 +1,5 @@
 # rule: variables-each-step
 # chain: Average.shadows
-# bytes: 16640
 import tensorflow as tf
 
 
@@ -10,7 +9,7 @@ class Average:
         self.shadows = []
 
     def update(self):
-        copies = [tf.Variable(w) for w in self.weights]  # MADE
+        copies = [tf.Variable(w) for w in self.weights]
         self.shadows.append(copies)  # HERE
 
 
