@@ -103,9 +103,9 @@ class SessionResponder final : public Responder {
   }
 
   void send(HttpResponse response) override {
-    std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
-    if (!connection) return;
+    if (!connection_) return;
     if (!response.reserved && response.body.size() > kSmallBody) count(response);
+    std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
     Connection& on = *connection;
     // It counts as being written from here on; then the connection counts it.
     net::dispatch(
