@@ -42,6 +42,7 @@ class GraphKeys:
     UPDATE_OPS = "update_ops"
     LOSSES = "losses"
     SAVERS = "savers"
+    SAVEABLE_OBJECTS = "saveable_objects"
     REGULARIZATION_LOSSES = "regularization_losses"
     GLOBAL_STEP = "global_step"
     TRAIN_OP = "train_op"
