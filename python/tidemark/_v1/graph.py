@@ -455,6 +455,8 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 
 def _unique_scope(name):
+    if has_own_collections():
+        return _thread.holders[-1]._shared.unique_name(name)
     place = current_place()
     return name if place is None else place.graph._shared.unique_name(name)
 

@@ -499,8 +499,11 @@ class RaggedTensorSpec(TypeSpec):
         if self._ragged_rank <= 0:
             return components[0]
         values, *splits = components
+        # Functions that relax sizes relax those of the components, not the spec's: a spec tells
+        # more only of components about which nothing is known.
+        is_open = any(getattr(part, "shape", self._shape).rank is None for part in components)
         made = RaggedTensor.from_nested_row_splits(values, splits, validate=False)
-        if self._shape.rank is not None and made.shape != self._shape:
+        if is_open and self._shape.rank is not None:
             made._set_shape(self._shape)
         return made
 

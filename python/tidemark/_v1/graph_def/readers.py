@@ -145,6 +145,9 @@ class _Imported(RefVariable):
 
 @reads("VarHandleOp", "VariableV2", "Variable")
 def _variable(call):
+    if current_place() is None:
+        call.fail("variables are made in graphs of sessions: import the message there, or make the "
+                  "variable outside of the function")  # fmt: skip
     name = current_scope_name(call)
     shape = call.attr("shape")
     made = _Imported(name, call.attr("dtype"), None if isinstance(shape, str) else shape)
