@@ -26,6 +26,8 @@ COMMANDS = [
     "diff",
     "plan",
     "graph",
+    "inspect",
+    "convert",
     "serve",
 ]
 
