@@ -42,6 +42,13 @@ def assert_cardinality(expected_cardinality):
     return lambda dataset: dataset._step("counted", int(expected_cardinality))
 
 
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """What ``tf.compat.v1.train.Saver`` saves of a graph's iterator."""
+    from tidemark._v1.iterators import make_saveable_from_iterator  # few programs ask
+
+    return make_saveable_from_iterator(iterator, external_state_policy)
+
+
 def get_single_element(dataset):
     """The only element."""
     return dataset.get_single_element()

@@ -19,7 +19,7 @@ Shape pooled(const OpCall& call, const Shape& images) {
   for (const int64_t size : ksize) {
     if (size < 1) {
       fail<InvalidArgumentError>("[", call.op.name(),
-                                 "] `ksize` must be positive. Received: ", call.attr("ksize"));
+                                 "] Sliding window ksize must be positive. Received: ", call.attr("ksize"));
     }
   }
   const Windows w = read_windows(call, images, ksize);
