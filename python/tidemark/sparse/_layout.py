@@ -11,7 +11,7 @@ from tidemark._graph.at_run import sized_when_run
 from tidemark._graph.scopes import control_dependencies
 from tidemark._tensor.creation import cast, convert_to_tensor, fill, get_static_value
 from tidemark._tensor.static import known_rank
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_tracing
 from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
@@ -136,8 +136,8 @@ def reshape(sp_input, shape, name=None):
     else:
         try:
             new_shape = _complete(sizes.tolist(), math.prod(given.tolist()))
-        except InvalidArgumentError as error:  # TensorFlow finds it before the operation is made
-            if 0 in sizes:
+        except InvalidArgumentError as error:  # graphs are checked before the operation is made
+            if 0 in sizes or not is_tracing():
                 raise
             raise ValueError(error.message) from None
         new_shape = convert(new_shape, _INT64)
