@@ -90,4 +90,5 @@ NB_MODULE(_tidemark, m) {
   add_holder_functions(m);
   add_profile_functions(m);
   add_table_type(m);
+  add_comm_functions(m);
 }

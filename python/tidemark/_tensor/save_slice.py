@@ -53,7 +53,7 @@ class SaveSliceInfo:
 
     def to_proto(self, export_scope=None):
         """As a message, where the package protobuf is."""
-        # Protobuf may be missing, and is loaded on first use.
+        # Few programs need it, and it asks for a package of its own.
         from tensorflow.core.framework.variable_pb2 import SaveSliceInfoDef
 
         return SaveSliceInfoDef(full_name=self.full_name, full_shape=self.full_shape,

@@ -17,6 +17,7 @@ from tidemark import errors
 
 COMMANDS = [
     "run",
+    "launch",
     "doctor",
     "check",
     "profile",

@@ -29,6 +29,11 @@ namespace {
 /// time.
 constexpr std::chrono::seconds kLongestPause{60};
 
+constexpr int kLoaders = 4;
+/// So many more are started, one by one, while all of them take long over what they do.
+constexpr size_t kMoreLoaders = 28;
+constexpr std::chrono::seconds kLongWait{1};
+
 /// -1: the name is no version.
 int64_t version_from(std::string_view name) {
   int64_t version = -1;
@@ -103,7 +108,6 @@ ModelStore::ModelStore(StoreOptions options) : options_(std::move(options)) {}
 ModelStore::~ModelStore() { is_ending_ = true; }
 
 void ModelStore::start() {
-  constexpr int kLoaders = 4;
   for (int i = 0; i < kLoaders; ++i) {
     add_thread(threads_, Urgency::in_time,
                [this](const std::stop_token& stop) { load_waiting(stop); });
@@ -123,16 +127,33 @@ Clock::duration ModelStore::poll_pause() const {
       std::chrono::duration<double>(std::max(0.05, options_.poll_seconds)));
 }
 
+/// A model that takes long, or never ends, does not keep others from being loaded.
+void ModelStore::add_loader_where_all_are_held_up() {
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    if (tasks_.empty() || Clock::now() - tasks_.front().since < kLongWait) return;
+  }
+  if (more_loaders_.size() >= kMoreLoaders) return;
+  add_thread(more_loaders_, Urgency::in_time,
+             [this](const std::stop_token& stop) { load_waiting(stop); });
+}
+
 void ModelStore::look_after(const std::stop_token& stop) {
   const Clock::duration pause = poll_pause();
+  Clock::time_point next = Clock::now() + pause;
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(tasks_mutex_);
-      wake_.wait_for(lock, stop, pause, [] { return false; });
+      wake_.wait_for(lock, stop, std::min<Clock::duration>(pause, kLongWait), [] { return false; });
     }
     if (stop.stop_requested()) return;
     try {
+      add_loader_where_all_are_held_up();
+      if (Clock::now() < next) continue;
+      next = Clock::now() + pause;
       poll();
+    } catch (const ResourceExhaustedError& error) {
+      log("what is served stays as it is: ", error.what());
     } catch (const std::bad_alloc& error) {
       log("what is served stays as it is: ", error.what());
     }
@@ -146,7 +167,7 @@ void ModelStore::load_waiting(const std::stop_token& stop) {
       std::unique_lock lock(tasks_mutex_);
       wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
       if (stop.stop_requested()) return;
-      task = std::move(tasks_.front());
+      task = std::move(tasks_.front().work);
       tasks_.pop_front();
     }
     try {
@@ -161,7 +182,7 @@ void ModelStore::run_later(std::function<void()> task) {
   {
     const std::lock_guard lock(tasks_mutex_);
     if (tasks_.size() >= 64) refuse(Code::unavailable, "too many models are being loaded");
-    tasks_.push_back(std::move(task));
+    tasks_.push_back({std::move(task), Clock::now()});
   }
   wake_.notify_all();
 }
@@ -170,7 +191,7 @@ void ModelStore::schedule(const std::string& name) {
   {
     const std::lock_guard lock(tasks_mutex_);
     if (updating_.contains(name) || scheduled_.contains(name)) return;
-    tasks_.push_back([this, name] { update(name); });
+    tasks_.push_back({[this, name] { update(name); }, Clock::now()});
     try {
       scheduled_.insert(name);
     } catch (...) {

@@ -114,6 +114,7 @@ class ModelStore {
   class Room;
 
   Clock::duration poll_pause() const;
+  void add_loader_where_all_are_held_up();
   void look_after(const std::stop_token& stop);
   void load_waiting(const std::stop_token& stop);
   /// Puts the update of the model into the queue, unless it is there.
@@ -139,12 +140,17 @@ class ModelStore {
   std::atomic<uint64_t> num_loads_{0};
   std::mutex tasks_mutex_;  // guards what follows
   std::condition_variable_any wake_, turned_;
-  std::deque<std::function<void()>> tasks_;
+  struct Task {
+    std::function<void()> work;
+    Clock::time_point since;
+  };
+  std::deque<Task> tasks_;
   std::set<std::string> scheduled_, first_;  // updates that wait; those that wait or run at first
   std::set<std::string> updating_;           // models whose turn it is
   std::mutex room_mutex_;
-  size_t loading_bytes_ = 0;           // weights of loads under way; guarded by room_mutex_
-  std::vector<std::jthread> threads_;  // the last member: they end before the others go
+  size_t loading_bytes_ = 0;                // weights of loads under way; guarded by room_mutex_
+  std::vector<std::jthread> more_loaders_;  // the last of threads_ adds to them
+  std::vector<std::jthread> threads_;       // the last member: they end before the others go
 };
 
 }  // namespace tidemark::serve
