@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import sys
 import tempfile
 import threading
 
@@ -17,6 +18,7 @@ import numpy as np
 from tidemark import dtypes, errors
 from tidemark._proto.message import Message
 from tidemark._proto.text import from_text
+from tidemark._tidemark import Tensor, set_dtype_promotion
 from tidemark.random._functions import set_seed
 from tidemark.test._sessions import SessionCase, later_in_functions, reset_default_graph
 from tidemark.test._sessions import array as array_of
@@ -46,10 +48,31 @@ def get_temp_dir():
     return folder
 
 
+@contextlib.contextmanager
+def _dtypes_as_in_tensorflow():
+    """A context where mixed dtypes are the errors that they are in TensorFlow, if programs find
+    this package under its name and did not ask for NumPy's behaviour."""
+    is_tensorflow = sys.modules.get("tensorflow") is sys.modules["tidemark"]
+    if not is_tensorflow or hasattr(Tensor, "T"):
+        yield
+        return
+    before = set_dtype_promotion(False)
+    try:
+        yield
+    finally:
+        if not hasattr(Tensor, "T"):
+            set_dtype_promotion(before)
+
+
 class TestCase(SessionCase, _Base):
     """A case with assertions about tensors and structures of them."""
 
     _folder = None  # made when it is asked for
+
+    def run(self, result=None):
+        """Runs the test; it may test for errors of dtypes that are mixed."""
+        with _dtypes_as_in_tensorflow():
+            return super().run(result)
 
     def setUp(self):
         super().setUp()
