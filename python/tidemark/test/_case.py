@@ -48,6 +48,16 @@ def get_temp_dir():
     return folder
 
 
+def _works_in(folder):
+    """Whether the process has made the folder, or one inside it, its working directory."""
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        return False
+    whole = os.path.realpath(folder)
+    return os.path.commonpath([os.path.realpath(here), whole]) == whole
+
+
 @contextlib.contextmanager
 def _dtypes_as_in_tensorflow():
     """A context where mixed dtypes are the errors that they are in TensorFlow, if programs find
@@ -83,16 +93,16 @@ class TestCase(SessionCase, _Base):
 
     def tearDown(self):
         self._close_cached_session()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        folder, self._folder = self._folder, None
+        if folder is not None and not _works_in(folder):
+            shutil.rmtree(folder, ignore_errors=True)
         super().tearDown()
 
     # --- what a test needs ----------------------------------------------------------------------
     def get_temp_dir(self):
-        """A folder of this test's own, which goes with it."""
+        """A folder of this test's own, which goes with it; with the process if it moved there."""
         if self._folder is None:
-            self._folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+            self._folder = get_temp_dir()
         return self._folder
 
     # --- arrays ---------------------------------------------------------------------------------
