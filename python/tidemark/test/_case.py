@@ -94,7 +94,9 @@ class TestCase(SessionCase, _Base):
     def tearDown(self):
         self._close_cached_session()
         folder, self._folder = self._folder, None
-        if folder is not None and not _works_in(folder):
+        if folder is not None and _works_in(folder):
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        elif folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         super().tearDown()
 
@@ -102,7 +104,7 @@ class TestCase(SessionCase, _Base):
     def get_temp_dir(self):
         """A folder of this test's own, which goes with it; with the process if it moved there."""
         if self._folder is None:
-            self._folder = get_temp_dir()
+            self._folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         return self._folder
 
     # --- arrays ---------------------------------------------------------------------------------
