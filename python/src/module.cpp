@@ -83,6 +83,8 @@ NB_MODULE(_tidemark, m) {
   add_data_functions(m);
   add_saving_functions(m);
   add_onnx_functions(m);
+  add_tflite_functions(m);
+  add_model_file_functions(m);
   add_safetensors_functions(m);
   add_foreign_model_functions(m);
   add_checkpoint_functions(m);

@@ -45,6 +45,7 @@ _MODULES = (
     "image",
     "io",
     "linalg",
+    "lite",
     "lookup",
     "memory",
     "nest",
@@ -68,6 +69,7 @@ _MODULES = (
     "train",
     "types",
     "version",
+    "weights",
     "xla",
 )
 _LAZY = {

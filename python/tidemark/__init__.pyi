@@ -18,6 +18,7 @@ from tidemark import experimental as experimental
 from tidemark import image as image
 from tidemark import io as io
 from tidemark import linalg as linalg
+from tidemark import lite as lite
 from tidemark import lookup as lookup
 from tidemark import math as math
 from tidemark import memory as memory
@@ -43,6 +44,7 @@ from tidemark import test as test
 from tidemark import train as train
 from tidemark import types as types
 from tidemark import version as version
+from tidemark import weights as weights
 from tidemark import xla as xla
 from tidemark.dtypes import DType as DType
 from tidemark.tensor_shape import TensorShape as TensorShape

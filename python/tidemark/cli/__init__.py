@@ -27,6 +27,8 @@ COMMANDS = [
     "diff",
     "plan",
     "graph",
+    "inspect",
+    "convert",
     "serve",
 ]
 
