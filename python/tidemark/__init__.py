@@ -70,6 +70,7 @@ _MODULES = (
     "types",
     "version",
     "weights",
+    "xla",
 )
 _LAZY = {
     "Assert": "debugging._checks",
@@ -139,6 +140,9 @@ _LAZY = {
     "type_spec_from_value": "_tensor.specs",
     "vectorized_map": "_graph.control_flow",
     "while_loop": "_graph.control_flow",
+    "NoneTensorSpec": "data._elements",
+    "RegisterGradient": "autodiff._registry",
+    "no_gradient": "autodiff._registry",
 }
 
 

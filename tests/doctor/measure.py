@@ -27,12 +27,17 @@ import translate
 from judge import judge
 
 HERE = Path(__file__).parent
-FOLDERS = ["chains", "unseen", "strangers", "newcomers"]
+FOLDERS = ["chains", "unseen", "strangers", "newcomers", "latecomers"]
 WHAT = ("rule", "line", "chain", "root", "made", "bytes")
 
 
 def planted(folders):
-    return [path for folder in folders for path in sorted((HERE / folder / "seeded").glob("*.py"))]
+    """The programs of folders, or those named newcomers/namespace."""
+    found = []
+    for folder in folders:
+        folder, _, name = folder.partition("/")
+        found += sorted((HERE / folder / "seeded").glob(f"{name or '*'}.py"))
+    return found
 
 
 def twin(path):
@@ -92,13 +97,16 @@ def options_of(arguments):
 def findings(arguments):
     """A table of what was found, and the shares."""
     todo, options = programs(arguments), options_of(arguments)
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        told = list(pool.map(lambda one: look_at(*one, options), todo))
     print("| program | " + " | ".join(WHAT) + " | twin |\n|" + " --- |" * (len(WHAT) + 2))
-    for (path, *_), (wrong, said) in zip(todo, told, strict=True):
-        none = "rule" in wrong
-        cells = [wrong.get(what, "–" if none else "yes").replace("|", "/") for what in WHAT]
-        print(f"| {path.parts[-3]}/{path.stem} | {' | '.join(cells)} | {said or 'silent'} |")
+    told = []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        answers = pool.map(lambda one: look_at(*one, options), todo)
+        for (path, *_), (wrong, said) in zip(todo, answers, strict=True):
+            told.append((wrong, said))
+            none = "rule" in wrong
+            cells = [wrong.get(what, "–" if none else "yes").replace("|", "/") for what in WHAT]
+            name = f"{path.parts[-3]}/{path.stem}"
+            print(f"| {name} | {' | '.join(cells)} | {said or 'silent'} |", flush=True)
     right = sum(not wrong for wrong, _ in told)
     lines = sum("rule" not in wrong and "line" not in wrong for wrong, _ in told)
     silent = sum(not said for _, said in told)

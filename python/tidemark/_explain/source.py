@@ -196,11 +196,10 @@ def line_of_cache(path, function, definition):
     its definition, where it has one or no such line is known."""
     tree = _tree(path)
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, _FUNCTIONS) and definition in range(
-            min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.lineno + 1
-        ):
-            if any("cache" in ast.unparse(d) for d in node.decorator_list):
-                return definition
+        decorators = node.decorator_list if isinstance(node, _FUNCTIONS) else []
+        lines = [node.lineno, *(d.lineno for d in decorators)] if decorators else []
+        if definition in lines and any("cache" in ast.unparse(d) for d in decorators):
+            return definition
         is_call = isinstance(node, ast.Call) and "cache" in ast.unparse(node.func)
         if is_call and any(_last_name(a) == function for a in node.args):
             return node.lineno

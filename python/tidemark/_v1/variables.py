@@ -45,7 +45,7 @@ class RefVariable:
             value = convert_to_tensor(value, dtype=dtype)
             full_name = graph.unique_name(name or "Variable")
             if shape is None:
-                shape = value.shape if validate_shape else None
+                shape = value.shape if validate_shape else as_shape(None)
             self._graph, self._name = graph, full_name
             self._trainable, self.constraint = bool(trainable), constraint
             self._initial_value = value

@@ -131,6 +131,10 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
     )
 
 
+_OF_TABLES = ("DatasetInitializer", "Reducer", "group_by_reducer", "index_table_from_dataset",
+              "table_from_dataset")  # fmt: skip
+
+
 def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes,
                               padded_shapes=None, padding_values=None, pad_to_bucket_boundary=False,
                               no_padding=False, drop_remainder=False):  # fmt: skip
@@ -257,8 +261,14 @@ def __getattr__(name):
         from tidemark.data import _examples  # few programs read files so
 
         return getattr(_examples, name)
+    if name in _OF_TABLES:
+        from tidemark.data import _tables  # few programs make tables so
+
+        return getattr(_tables, name)
     return _refusing("tf.data.experimental")(name)
 
 
 def __dir__():
-    return sorted({*_OF_EXAMPLES, *(name for name in globals() if not name.startswith("_"))})
+    return sorted(
+        {*_OF_EXAMPLES, *_OF_TABLES, *(name for name in globals() if not name.startswith("_"))}
+    )

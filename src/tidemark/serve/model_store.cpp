@@ -29,10 +29,9 @@ namespace {
 /// time.
 constexpr std::chrono::seconds kLongestPause{60};
 
-constexpr int kLoaders = 4;
-/// So many more are started, one by one, while all of them take long over what they do.
-constexpr size_t kMoreLoaders = 28;
-constexpr std::chrono::seconds kLongWait{1};
+/// So many models are loaded at once; what takes longer than a moment goes on beside them.
+constexpr size_t kLoaders = 4, kMostLoaders = 32;
+constexpr std::chrono::seconds kMoment{1};
 
 /// -1: the name is no version.
 int64_t version_from(std::string_view name) {
@@ -108,10 +107,7 @@ ModelStore::ModelStore(StoreOptions options) : options_(std::move(options)) {}
 ModelStore::~ModelStore() { is_ending_ = true; }
 
 void ModelStore::start() {
-  for (int i = 0; i < kLoaders; ++i) {
-    add_thread(threads_, Urgency::in_time,
-               [this](const std::stop_token& stop) { load_waiting(stop); });
-  }
+  look_after_loaders();
   poll();
   {
     const std::lock_guard lock(tasks_mutex_);
@@ -127,15 +123,31 @@ Clock::duration ModelStore::poll_pause() const {
       std::chrono::duration<double>(std::max(0.05, options_.poll_seconds)));
 }
 
-/// A model that takes long, or never ends, does not keep others from being loaded.
-void ModelStore::add_loader_where_all_are_held_up() {
-  {
-    const std::lock_guard lock(tasks_mutex_);
-    if (tasks_.empty() || Clock::now() - tasks_.front().since < kLongWait) return;
+/// A model that takes long, or never ends, keeps no other from being loaded, and gets what time
+/// nobody else wants.
+void ModelStore::look_after_loaders() {
+  loaders_.remove_if([](const Loader& loader) { return loader.has_ended.load(); });
+  const Clock::time_point now = Clock::now();
+  size_t quick = 0;
+  for (Loader& loader : loaders_) {
+    const Clock::time_point since = loader.since.load();
+    if (!loader.is_slow && since != kIdle && now - since > kMoment) {
+      loader.is_slow = true;
+      lower_urgency(loader.thread_id);
+    }
+    quick += loader.is_slow ? 0 : 1;
   }
-  if (more_loaders_.size() >= kMoreLoaders) return;
-  add_thread(more_loaders_, Urgency::in_time,
-             [this](const std::stop_token& stop) { load_waiting(stop); });
+  for (; quick < kLoaders && loaders_.size() < kMostLoaders; ++quick) {
+    Loader& made = loaders_.emplace_back();
+    try {
+      made.thread = started_thread(Urgency::in_time, [this, &made](const std::stop_token& stop) {
+        load_waiting(stop, made);
+      });
+    } catch (...) {
+      loaders_.pop_back();
+      throw;
+    }
+  }
 }
 
 void ModelStore::look_after(const std::stop_token& stop) {
@@ -144,11 +156,11 @@ void ModelStore::look_after(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(tasks_mutex_);
-      wake_.wait_for(lock, stop, std::min<Clock::duration>(pause, kLongWait), [] { return false; });
+      wake_.wait_for(lock, stop, std::min<Clock::duration>(pause, kMoment), [] { return false; });
     }
     if (stop.stop_requested()) return;
     try {
-      add_loader_where_all_are_held_up();
+      look_after_loaders();
       if (Clock::now() < next) continue;
       next = Clock::now() + pause;
       poll();
@@ -160,29 +172,33 @@ void ModelStore::look_after(const std::stop_token& stop) {
   }
 }
 
-void ModelStore::load_waiting(const std::stop_token& stop) {
-  while (true) {
+void ModelStore::load_waiting(const std::stop_token& stop, Loader& loader) {
+  loader.thread_id = id_of_this_thread();
+  while (!loader.is_slow) {
     std::function<void()> task;
     {
       std::unique_lock lock(tasks_mutex_);
       wake_.wait(lock, stop, [this] { return !tasks_.empty(); });
       if (stop.stop_requested()) return;
-      task = std::move(tasks_.front().work);
+      task = std::move(tasks_.front());
       tasks_.pop_front();
     }
+    loader.since = Clock::now();
     try {
       task();
     } catch (const std::exception& error) {  // no memory; the next look begins anew
       log("what is served stays as it is: ", error.what());
     }
+    loader.since = kIdle;
   }
+  loader.has_ended = true;
 }
 
 void ModelStore::run_later(std::function<void()> task) {
   {
     const std::lock_guard lock(tasks_mutex_);
     if (tasks_.size() >= 64) refuse(Code::unavailable, "too many models are being loaded");
-    tasks_.push_back({std::move(task), Clock::now()});
+    tasks_.push_back(std::move(task));
   }
   wake_.notify_all();
 }
@@ -191,7 +207,7 @@ void ModelStore::schedule(const std::string& name) {
   {
     const std::lock_guard lock(tasks_mutex_);
     if (updating_.contains(name) || scheduled_.contains(name)) return;
-    tasks_.push_back({[this, name] { update(name); }, Clock::now()});
+    tasks_.push_back([this, name] { update(name); });
     try {
       scheduled_.insert(name);
     } catch (...) {

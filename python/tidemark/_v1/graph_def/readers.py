@@ -13,7 +13,7 @@ from tidemark._tidemark import call as run
 from tidemark._v1.graph import Operation, current_place
 from tidemark._v1.graph_def import values
 from tidemark._v1.variables import RefVariable
-from tidemark.tensor_shape import sizes_of
+from tidemark.tensor_shape import as_shape, sizes_of
 
 READERS = {}
 # What only a node of a graph can be: they make, or refer to, what lives with it.
@@ -138,7 +138,7 @@ class _Imported(RefVariable):
         self._graph, self._name = place.graph, name
         self._trainable, self.constraint = True, None
         self._initial_value = None
-        self._handle = _tidemark.GraphVariable(name, dtype, shape, True)
+        self._handle = _tidemark.GraphVariable(name, dtype, as_shape(shape), True)
         self._reading = self._handle.read()
         self._initializer = None
 
