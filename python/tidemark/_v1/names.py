@@ -184,6 +184,9 @@ _LATER = {  # name → module, loaded when asked for
                      "variable_axis_size_partitioner", "variable_op_scope"), "_v1.rarely_used"),
     **dict.fromkeys(("PaddingFIFOQueue", "PriorityQueue"), "_v1.train.queues"),
     "graph_util": "_v1.graph_def.rewriting",
+    "MetaGraphDef": "_proto.meta_graph",
+    "RegisterGradient": "autodiff._registry",
+    "NoneTensorSpec": "data._elements",
 }  # fmt: skip
 _MODULES = ("graph_util",)
 

@@ -111,7 +111,7 @@ class DatasetV2:
     def from_tensor_slices(tensors, name=None):
         """The rows of the tensors; arrays are not copied."""
         element = tensors_of(tensors)
-        leaves = nest.flatten(element)
+        leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
             raise ValueError("Invalid `tensors`. `tensors` must not be empty")
         if any(isinstance(leaf, CompositeTensor) for leaf in leaves):
@@ -122,7 +122,9 @@ class DatasetV2:
         counts = {leaf.shape[0] for leaf in leaves if leaf.shape.rank is not None} - {None}
         if len(counts) > 1:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible")
-        spec = nest.map_structure(lambda t: TensorSpec(t.shape[1:], t.dtype), element)
+        spec = nest.map_structure(
+            lambda t: spec_of(None) if t is None else TensorSpec(t.shape[1:], t.dtype), element
+        )
         return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves)
 
     @staticmethod
