@@ -7,7 +7,7 @@ set(TIDEMARK_DEFINITION_LAYERS base memory tensor tables graph ops)
 file(GLOB_RECURSE tidemark_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
 list(FILTER tidemark_sources EXCLUDE REGEX "_test\\.cpp$")
 list(FILTER tidemark_sources EXCLUDE REGEX
-  "/kernels/cpu/dnnl/|/kernels/cuda/plugin/|/base/text/re2/|/base/codecs/plugin/|/src/tidemark/serve/")
+  "/kernels/cpu/dnnl/|/kernels/cuda/plugin/|/base/text/re2/|/comm/gloo/|/base/codecs/plugin/|/src/tidemark/serve/")
 set(tidemark_isa_sources ${tidemark_sources})
 list(FILTER tidemark_isa_sources INCLUDE REGEX "/kernels/cpu/isa/")
 list(FILTER tidemark_sources EXCLUDE REGEX "/kernels/cpu/isa/")

@@ -111,6 +111,7 @@ class PythonIterator final : public data::Iterator {
   bool take_next(Element& out) override {
     const Locked locked;
     const GilHeld held;
+    const OwnLines own_lines;
     const Ref item = Ref::steal(unless_at_end([&] { return PyIter_Next(iterator_.get()); }));
     if (!item) {
       if (PyErr_Occurred()) throw_held_error();

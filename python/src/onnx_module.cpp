@@ -43,7 +43,7 @@ Value value_from(nb::handle given, const Type& type) {
 std::vector<Value> values_from(const LoadedModel& model, const nb::list& given) {
   std::vector<Value> out;
   if (given.size() != model.inputs().size()) {
-    fail("the ONNX model takes ", model.inputs().size(), " inputs; ", given.size(), " were given");
+    fail("the model takes ", model.inputs().size(), " inputs; ", given.size(), " were given");
   }
   for (size_t i = 0; i < given.size(); ++i) {
     out.push_back(value_from(given[i], model.inputs()[i].type));
@@ -120,10 +120,12 @@ std::string road_of(const LoadedModel& model) {
 void add_onnx_functions(nb::module_& m) {
   nb::class_<LoadedModel>(m, "OnnxModel")
       .def("__init__",
-           [](LoadedModel* self, const std::string& path, bool trainable) {
+           [](LoadedModel* self, const std::string& path, bool trainable,
+              const std::string& signature) {
              const GilHeld held;
-             new (self) LoadedModel(path, {.trainable = trainable});
+             new (self) LoadedModel(path, {.trainable = trainable, .signature = signature});
            })
+      .def_prop_ro("format", [](const LoadedModel& self) { return std::string(self.format()); })
       .def("run", run)
       .def_prop_ro("variables",
                    [](const LoadedModel& self) {

@@ -1,12 +1,9 @@
 // Reads ONNX models that were damaged. Allowed ends: outputs, or one of the typed errors.
-//
-//   fuzz_onnx_models [files] [seed] [folder of well-formed models]
 #include <tidemark/bytes.h>
 #include <tidemark/create.h>
 #include <tidemark/memory.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "damaged_files.h"
 #include "tidemark/base/interrupt.h"
@@ -44,34 +41,38 @@ bool take(const std::string& path) {
   });
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  const fuzz::Extent extent(count, words, 10000);
-  const std::string corpus = count > 3 ? words[3] : "tests/fuzz/corpora/onnx";
-  memory::set_limit(MiB(512));
+std::vector<std::string> files_in(const std::string& folder) {
   std::error_code error;
-  std::vector<std::string> models;
-  for (std::filesystem::directory_iterator at(corpus, error), end; !error && at != end;
+  std::vector<std::string> files;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
-    models.push_back(fuzz::read_bytes(at->path().string()));
+    files.push_back(fuzz::read_bytes(at->path().string()));
   }
-  std::ranges::sort(models);  // a seed gives the same run whatever the order of the folder
-  if (error || models.empty()) {
-    std::fprintf(stderr, "no models in %s; run this in the project's folder, or name one\n",
-                 corpus.c_str());
-    return 1;
-  }
-  fuzz::Random random(extent.seed);
-  const fuzz::ScratchFolder folder("fuzz_onnx");
-  const std::string path = folder.file("damaged.onnx");
-  long long run = 0;
-  for (int64_t i = 0; i < extent.files; ++i) {
-    std::string bytes = models[random() % models.size()];
-    fuzz::damage_often(bytes, random);
-    fuzz::put_bytes(path, bytes);
-    run += take(path) ? 1 : 0;
-  }
-  std::printf("%lld models, %lld of them run\n", static_cast<long long>(extent.files), run);
-  return 0;
+  std::ranges::sort(files);  // a seed gives the same whatever the order of the folder
+  if (error || files.empty()) fuzz::found("no models in " + folder + "; --corpora= says where");
+  return files;
 }
+
+class OnnxModels final : public fuzz::Fuzzer {
+ public:
+  explicit OnnxModels(const fuzz::Settings& settings)
+      : models_(files_in(settings.corpora + "/onnx")) {
+    memory::set_limit(MiB(512));
+  }
+
+  bool execute(fuzz::Random& random) override {
+    std::string bytes = models_[random() % models_.size()];
+    fuzz::damage_often(bytes, random);
+    fuzz::put_bytes(path_, bytes);
+    return take(path_);
+  }
+
+ private:
+  const std::vector<std::string> models_;
+  const fuzz::ScratchFolder folder_{"fuzz_onnx"};
+  const std::string path_ = folder_.file("damaged.onnx");
+};
+
+const fuzz::AddFuzzer added("onnx_models", fuzz::make<OnnxModels>);
+
+}  // namespace

@@ -29,6 +29,8 @@ def advise(finding, found):
         name = chain.links[-1][0].name
         return (f"del {name}   # in {root.label}, before it waits\n"
                 f"# or let the threads end: {name} lives as long as {root.label} runs")  # fmt: skip
+    if root.kind == "native":
+        return f"# line {finding.line}: hand {root.name}() a number: it keeps what it is given"
     if chain.grower is None and root.kind != "cycle":
         return finding.fix
     why = f"# line {finding.line}: {_why(finding, chain)}"

@@ -185,6 +185,9 @@ _LATER = {  # name → module, loaded when asked for
     **dict.fromkeys(("PaddingFIFOQueue", "PriorityQueue"), "_v1.train.queues"),
     "graph_util": "_v1.graph_def.rewriting",
     "saved_model": "_v1.saved_model",
+    "MetaGraphDef": "_proto.meta_graph",
+    "RegisterGradient": "autodiff._registry",
+    "NoneTensorSpec": "data._elements",
 }  # fmt: skip
 _MODULES = ("graph_util", "saved_model")
 

@@ -65,7 +65,7 @@ def flat(structure):
     out = []
     for leaf in nest.flatten(structure):
         if isinstance(leaf, CompositeTensor):
-            out.extend(nest.flatten(leaf._type_spec._to_components(leaf)))
+            out.extend(flat(leaf._type_spec._to_components(leaf)))
         elif is_dataset(leaf):
             out.append(leaf._handle.as_tensor())
         elif leaf is not None:

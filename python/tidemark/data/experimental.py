@@ -42,6 +42,13 @@ def assert_cardinality(expected_cardinality):
     return lambda dataset: dataset._step("counted", int(expected_cardinality))
 
 
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """What ``tf.compat.v1.train.Saver`` saves of a graph's iterator."""
+    from tidemark._v1.iterators import make_saveable_from_iterator  # few programs ask
+
+    return make_saveable_from_iterator(iterator, external_state_policy)
+
+
 def get_single_element(dataset):
     """The only element."""
     return dataset.get_single_element()
@@ -122,6 +129,10 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
     return lambda dataset: dataset.group_by_window(
         key_func, reduce_func, window_size, window_size_func
     )
+
+
+_OF_TABLES = ("DatasetInitializer", "Reducer", "group_by_reducer", "index_table_from_dataset",
+              "table_from_dataset")  # fmt: skip
 
 
 def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes,
@@ -250,8 +261,14 @@ def __getattr__(name):
         from tidemark.data import _examples  # few programs read files so
 
         return getattr(_examples, name)
+    if name in _OF_TABLES:
+        from tidemark.data import _tables  # few programs make tables so
+
+        return getattr(_tables, name)
     return _refusing("tf.data.experimental")(name)
 
 
 def __dir__():
-    return sorted({*_OF_EXAMPLES, *(name for name in globals() if not name.startswith("_"))})
+    return sorted(
+        {*_OF_EXAMPLES, *_OF_TABLES, *(name for name in globals() if not name.startswith("_"))}
+    )

@@ -269,7 +269,11 @@ def _device_names(devices):
     for device in devices:
         spec = DeviceSpec.from_string(device if str(device).startswith("/") else f"/{device}")
         number = spec.device_index or 0
-        if spec.device_type not in (None, "CPU") or number >= there:
+        if spec.device_type not in (None, "CPU"):
+            check(device)  # the CPU stands in for it, as everywhere
+            names.append(f"{CPU_NAME[: -len('CPU:0')]}{spec.device_type}:{number}")
+            continue
+        if number >= there:
             raise ValueError(
                 f"there is no device {device!r}: {there} logical CPU(s) are set up. "
                 "tf.config.set_logical_device_configuration makes more of them"

@@ -132,9 +132,11 @@ class Executable::Builder {
     step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
   }
 
-  /// Computes on the host what comes from a device: the copy waits for it.
+  /// Computes on the host what comes from a device: the copy waits for it. Or waits for others of
+  /// its group.
   static bool waits(const graph::Node& node) {
     const auto is_elsewhere = [](const Tensor& t) { return !t.device().is_cpu(); };
+    if (graph::effects_of(node).token != 0) return true;
     return node.special && std::any_of(node.inputs.begin(), node.inputs.end(), is_elsewhere);
   }
 

@@ -31,7 +31,7 @@ bool make_inputs(const std::vector<Port>& ports, std::vector<Value>& inputs) {
 }
 
 void take(std::string_view bytes) {
-  write_file(path(), bytes);
+  put_bytes(path(), bytes);
   const Interrupt soon{.deadline = Interrupt::Clock::now() + std::chrono::seconds(2)};
   const InterruptScope bounded(soon);
   try {

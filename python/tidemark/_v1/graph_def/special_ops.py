@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._graph.python_functions import token_of
 
 # --- attributes ----------------------------------------------------------------------------------
 
@@ -127,6 +128,17 @@ def _with_default(writer, node, label):
     tensor = node.output(0)
     writer.add(label, "PlaceholderWithDefault", _refs(writer, node, label, "input"),
                {"dtype": tensor.dtype, "shape": sizes_of(tensor)})  # fmt: skip
+    return writer.outputs(node, label)
+
+
+@writes("py_function")
+def _python(writer, node, label):
+    token = token_of(node)
+    if token is None:
+        return False
+    types = [node.output(i).dtype for i in range(node.num_outputs)]
+    inputs = [writer.reference(t, f"{label}/input_{i}") for i, t in enumerate(node.inputs)]
+    writer.add(label, "EagerPyFunc", [inputs], {"token": token, "Tout": types}, [_types(node)])
     return writer.outputs(node, label)
 
 

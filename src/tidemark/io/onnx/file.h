@@ -13,6 +13,8 @@ namespace tidemark::io::onnx {
 struct FileOptions {
   /// Floating-point initializers of the model's graph become variables that can be trained.
   bool trainable = false;
+  /// Of a TFLite model: which of its signatures; empty: that of its first graph.
+  std::string signature = {};
 };
 
 class TIDEMARK_API File {
@@ -58,6 +60,8 @@ class TIDEMARK_API File {
   std::unordered_map<const void*, std::vector<std::vector<std::string_view>>> last_uses_;
 };
 
+/// Of either format, told from the bytes; the file must outlive the model.
+TIDEMARK_API Model read_any_model(const MappedFile& file, std::string_view signature = {});
 /// Each thing in the model that is not read, one line each; empty: all of it is.
 TIDEMARK_API std::vector<std::string> find_unreadable(const Model& model);
 
