@@ -20,6 +20,10 @@ set(guiding
   "io/(graph_reader|model_reader|saved_model|tensor_file)"
   "io/onnx/(messages|tensors|file|interpreter|model|call)"
   "io/safetensors/(header|file)"
+  "io/tflite/(flatbuffer|contents|lowering)"
+  "io/weights/(npy|numpy|pickle|torch|weights_file)"
+  "io/(zip_archive|inspect)"
+  "io/keras/hdf5"
   "io/tensorflow/[a-z_]+"
   "profile/(analysis|reader|replay)"
   "base/codecs/(gif|image_header)"
@@ -37,7 +41,9 @@ target_compile_options(tidemark_guiding_objects PRIVATE -fsanitize-coverage=trac
 target_include_directories(tidemark_guiding_objects SYSTEM PRIVATE "${BOOST_BEAST_INCLUDE}")
 add_dependencies(tidemark_guiding_objects tidemark_ops_header)
 
-file(GLOB guided_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/guided/*.cpp")
+file(GLOB guided_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tests/fuzz/*.cpp" "${PROJECT_SOURCE_DIR}/tests/fuzz/guided/*.cpp")
+list(REMOVE_ITEM guided_sources "${PROJECT_SOURCE_DIR}/tests/fuzz/main.cpp")
 add_executable(fuzz_guided EXCLUDE_FROM_ALL ${guided_sources}
   $<TARGET_OBJECTS:tidemark_guiding_objects>)
 foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES ITEMS tidemark_serve_objects)
@@ -49,4 +55,9 @@ target_link_libraries(fuzz_guided PRIVATE tidemark_flags "${TIDEMARK_LIBFUZZER}"
   ${TIDEMARK_SYSTEM_LIBRARIES} ${serve_libraries})
 # See tests/fuzz/guided/coverage.cpp.
 target_link_options(fuzz_guided PRIVATE -Wl,-z,muldefs)
+# Where it is packed for another machine (tests/fuzz/pack), libraries, and those they need, are beside it.
+foreach(program fuzz_guided fuzz)
+  set_target_properties(${program} PROPERTIES BUILD_RPATH "$ORIGIN/lib")
+  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
 add_dependencies(fuzz_guided ${TIDEMARK_PLUGINS})

@@ -219,6 +219,7 @@ void start_another(uint64_t seed, serve::ServerOptions options, Totals& totals) 
       serve::Server other(std::move(options));
       other.start();
     } catch (const Error& error) {
+      faults::spare_this_thread();  // what it says is copied
       said = error.what();
     } catch (const std::bad_alloc&) {
       said = "no memory";

@@ -1,11 +1,8 @@
 // Reads checkpoints in TensorFlow's format that were damaged, or made by somebody who knows the
 // checksums. Allowed ends: tensors whose every byte can be read, or one of the typed errors.
-//
-//   fuzz_checkpoints [files] [seed]
 #include <tidemark/create.h>
 #include <tidemark/memory.h>
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -95,7 +92,7 @@ void change_block(std::string& index, size_t block_bytes, Random& random) {
 bool read_entry(const io::BundleReader& reader, const std::string& key) {
   reader.verify(key);
   const Tensor value = reader.read(key);
-  if (value.to_string().empty() && value.num_elements() > 0) std::abort();
+  if (value.to_string().empty() && value.num_elements() > 0) fuzz::found("an empty tensor");
   if (key == io::kObjectGraphKey && value.dtype() == DType::string && value.num_elements() == 1) {
     (void)io::read_object_graph(value.string_at(0));
   }
@@ -113,58 +110,68 @@ bool read_everything(const std::string& prefix) {
   });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const fuzz::Extent extent(argc, argv, 20000);
-  Random random(extent.seed);
-  const fuzz::ScratchFolder folder("fuzz_checkpoints");
-  const std::string prefix = folder.file("model");
-  const std::string objects = some_objects();
-  const auto entries = save(prefix, objects);
-  write_index(prefix, entries);
-  const std::string index = fuzz::read_bytes(prefix + ".index");
-  const std::string data_path = io::bundle::shard_path(prefix, 0, 1),
-                    data = fuzz::read_bytes(data_path);
-  // Behind it lie a compression byte that is zero and the checksum of both.
-  size_t block_bytes = 0;
-  for (size_t i = 1; i + 4 < index.size() && block_bytes == 0; ++i) {
+/// Behind the first block lie a compression byte that is zero and the checksum of both.
+size_t first_block_of(const std::string& index) {
+  for (size_t i = 1; i + 4 < index.size(); ++i) {
     uint32_t stored = 0;
     std::memcpy(&stored, index.data() + i, sizeof(stored));
-    if (text::masked_crc32c(text::crc32c({index.data(), i})) == stored) block_bytes = i;
+    if (text::masked_crc32c(text::crc32c({index.data(), i})) == stored) return i;
   }
-  memory::set_limit(int64_t{256} << 20);
-  if (block_bytes == 0 || !read_everything(prefix)) std::abort();
-  long long read = 1;
-  for (int64_t i = 0; i < extent.files; ++i) {
-    std::string bytes = index;
+  fuzz::found("no block in the index");
+}
+
+class Checkpoints final : public fuzz::Fuzzer {
+ public:
+  Checkpoints() {
+    write_index(prefix_, entries_);
+    index_ = fuzz::read_bytes(prefix_ + ".index");
+    data_ = fuzz::read_bytes(data_path_);
+    block_bytes_ = first_block_of(index_);
+    memory::set_limit(int64_t{256} << 20);
+    if (!read_everything(prefix_)) fuzz::found("the checkpoint that is not damaged is not read");
+  }
+
+  bool execute(Random& random) override {
+    put_index(random);
+    std::string damaged = data_;
+    if (random() % 3 == 0) fuzz::damage(damaged, random);
+    fuzz::put_bytes(data_path_, damaged);
+    read_changed_objects(objects_, random);
+    return read_everything(prefix_);
+  }
+
+ private:
+  void put_index(Random& random) const {
+    std::string bytes = index_;
     switch (random() % 4) {
       case 0: {
-        auto changed = entries;
+        auto changed = entries_;
         for (auto n = 1 + random() % 3; n > 0; --n) {
           auto at = std::next(changed.begin(), static_cast<long>(random() % changed.size()));
           fuzz::damage(at->second, random);
         }
-        write_index(prefix, changed);
-        break;
+        return write_index(prefix_, changed);
       }
       case 1:
-        for (auto n = 1 + random() % 3; n > 0; --n) change_block(bytes, block_bytes, random);
-        fuzz::put_bytes(prefix + ".index", bytes);
+        for (auto n = 1 + random() % 3; n > 0; --n) change_block(bytes, block_bytes_, random);
         break;
       case 2:
         fuzz::damage(bytes, random);
-        fuzz::put_bytes(prefix + ".index", bytes);
         break;
       default:
-        fuzz::put_bytes(prefix + ".index", index);
+        break;
     }
-    std::string damaged = data;
-    if (random() % 3 == 0) fuzz::damage(damaged, random);
-    fuzz::put_bytes(data_path, damaged);
-    read += read_everything(prefix) ? 1 : 0;
-    read_changed_objects(objects, random);
+    fuzz::put_bytes(prefix_ + ".index", bytes);
   }
-  std::printf("%lld files: %lld read\n", static_cast<long long>(extent.files), read);
-  return 0;
-}
+
+  const fuzz::ScratchFolder folder_{"fuzz_checkpoints"};
+  const std::string prefix_ = folder_.file("model"), objects_ = some_objects(),
+                    data_path_ = io::bundle::shard_path(prefix_, 0, 1);
+  const std::map<std::string, std::string> entries_ = save(prefix_, objects_);
+  std::string index_, data_;
+  size_t block_bytes_ = 0;
+};
+
+const fuzz::AddFuzzer added("checkpoints", fuzz::make<Checkpoints>);
+
+}  // namespace

@@ -1,6 +1,7 @@
-// What the fuzzers of files share: damage, a place for the files, and how a run ends.
+// What the fuzzers of files share: damage, a place for the files, and how an execution ends.
 #pragma once
 
+#include <fcntl.h>
 #include <tidemark/error.h>
 #include <unistd.h>
 
@@ -10,30 +11,40 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "fuzzer.h"
 
 namespace tidemark::fuzz {
-
-using Random = std::mt19937_64;
-
-/// The words of the command line: [files] [seed].
-struct Extent {
-  int64_t files;
-  uint64_t seed;
-  Extent(int count, char** words, int64_t usual)
-      : files(count > 1 ? std::atoll(words[1]) : usual),
-        seed(count > 2 ? std::strtoull(words[2], nullptr, 10) : 1) {}
-};
 
 inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The files of a folder of well-formed inputs.
+inline std::vector<std::string> files_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    files.push_back(read_bytes(at->path().string()));
+  }
+  std::ranges::sort(files);  // a seed gives the same whatever the order of the folder
+  if (error || files.empty()) found("no inputs in " + folder + "; --corpora= says where");
+  return files;
+}
+
 inline void put_bytes(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<long>(bytes.size()));
+  // Without O_TRUNC the pages stay where they are.
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes.size())) != 0 ||
+      ::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+    found("no room for " + path);
+  }
+  ::close(file);
 }
 
 /// Mostly something of [from, to) becomes something else of the same length, which leaves the
@@ -80,13 +91,15 @@ inline void damage_often(std::string& bytes, Random& random, size_t from = 0,
   for (auto n = 1 + random() % 4; n > 0; --n) damage(bytes, random, from, to);
 }
 
-/// A folder of this process, in memory if there is one: many small files, none worth a disk.
+/// A folder of this process, in memory if there is one and no other is asked for: many small files,
+/// none worth a disk.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::string& name) {
     const std::filesystem::path memory = "/dev/shm";
+    const bool is_in_memory = !std::getenv("TMPDIR") && ::access(memory.c_str(), W_OK) == 0;
     const std::filesystem::path place =
-        ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+        is_in_memory ? memory : std::filesystem::temp_directory_path();
     path_ = place / (name + "_" + std::to_string(::getpid()));
     std::filesystem::create_directories(path_);
   }
@@ -108,7 +121,7 @@ bool ends_well(Work&& work) {
   try {
     return work();
   } catch (const Error& error) {
-    if (*error.what() == '\0') std::abort();
+    if (*error.what() == '\0') found("an error without words");
     return false;
   }
 }

@@ -1,19 +1,18 @@
 // Damages well-formed files and messages and reads them. Allowed ends: a result whose every byte
 // can be read, or a typed error; nothing is left behind.
-//
-//   fuzz_file_bytes [files] [seed]
 #include <tidemark/call.h>
 #include <tidemark/memory.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "fuzzer.h"
+#include "live_memory.h"
 
 namespace {
 
 using namespace tidemark;
+using fuzz::Random;
 
 Tensor string_tensor(std::string_view text, const Shape& shape = {}) {
   return Tensor::of_strings({&text, 1}, shape);
@@ -107,7 +106,7 @@ std::vector<Reader> readers() {
   return out;
 }
 
-std::string damaged(std::string bytes, std::mt19937_64& random) {
+std::string damaged(std::string bytes, Random& random) {
   for (auto n = 1 + random() % 4; n > 0 && !bytes.empty(); --n) {
     const size_t at = random() % bytes.size();
     switch (random() % 6) {
@@ -147,7 +146,8 @@ uint64_t read_all(const Tensor& t) {
 }
 
 /// True when there was a result.
-bool read_once(const Reader& reader, const std::string& bytes, uint64_t& sum) {
+bool read_once(const Reader& reader, const std::string& bytes) {
+  static volatile uint64_t sum = 0;
   const OpDef& op = OpRegistry::instance().get(reader.op);
   std::vector<Tensor> inputs{string_tensor(bytes, reader.vector ? Shape{1} : Shape{})};
   if (reader.second) inputs.push_back(reader.second);
@@ -160,38 +160,39 @@ bool read_once(const Reader& reader, const std::string& bytes, uint64_t& sum) {
     }
   }
   try {
-    for (const Tensor& t : call_all(op, inputs, attrs)) sum += read_all(t);
+    for (const Tensor& t : call_all(op, inputs, attrs)) sum = sum + read_all(t);
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-}  // namespace
+class FileBytes final : public fuzz::Fuzzer {
+ public:
+  FileBytes() {
+    memory::set_limit(64 << 20);  // files may say they are huge
+    for (const Reader& reader : readers_) {
+      if (!read_once(reader, reader.seed)) {
+        fuzz::found(std::string(reader.op) + " does not read its own seed");
+      }
+    }
+    live_ = fuzz::live_memory();
+  }
 
-int main(int argc, char** argv) {
-  const long files = argc > 1 ? std::atol(argv[1]) : 20000;
-  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  memory::set_limit(64 << 20);  // files may say they are huge
-  const std::vector<Reader> all = readers();
-  uint64_t sum = 0;
-  long results = 0;
-  for (const Reader& reader : all) {
-    if (!read_once(reader, reader.seed, sum)) {
-      std::fprintf(stderr, "%s does not read its own seed of %zu bytes\n", reader.op,
-                   reader.seed.size());
-      return 1;
+  bool execute(Random& random) override {
+    const Reader& reader = readers_[random() % readers_.size()];
+    const bool is_read = read_once(reader, damaged(reader.seed, random));
+    if (fuzz::live_memory() != live_) {
+      fuzz::found(std::string(reader.op) + " left memory behind");
     }
+    return is_read;
   }
-  const auto before = memory::stats().live;
-  for (long i = 0; i < files; ++i) {
-    const Reader& reader = all[random() % all.size()];
-    results += read_once(reader, damaged(reader.seed, random), sum);
-    if (memory::stats().live != before) {
-      std::fprintf(stderr, "%s left memory behind\n", reader.op);
-      return 1;
-    }
-  }
-  std::printf("%ld files: %ld results, %ld typed errors, nothing left behind (%llu)\n", files,
-              results, files - results, static_cast<unsigned long long>(sum));
-}
+
+ private:
+  const std::vector<Reader> readers_ = readers();
+  fuzz::LiveMemory live_{};
+};
+
+const fuzz::AddFuzzer added("file_bytes", fuzz::make<FileBytes>);
+
+}  // namespace

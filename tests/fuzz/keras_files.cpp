@@ -1,12 +1,8 @@
 // Reads .keras files that were damaged: in the archive, the description or the HDF5 part. Allowed
 // ends: a model that computes, or a typed error.
-//
-//   fuzz_keras_files [files] [seed]
 #include <tidemark/create.h>
 #include <tidemark/keras.h>
 #include <tidemark/memory.h>
-
-#include <cstdio>
 
 #include "damaged_files.h"
 
@@ -21,29 +17,33 @@ bool loads(const std::string& path) {
   });
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  const fuzz::Extent extent(count, words, 20000);
-  fuzz::Random random(extent.seed);
-  const std::string whole = fuzz::read_bytes("tests/fuzz/corpora/keras/model.keras");
-  const fuzz::ScratchFolder folder("fuzz_keras_files");
-  const std::string path = folder.file("model.keras");
-  fuzz::put_bytes(path, whole);
-  memory::set_limit(int64_t{64} << 20);
-  if (!loads(path)) std::abort();
-  // The HDF5 part has most of the bytes; the rest gets as much damage.
-  const size_t weights_at = whole.find("\x89HDF");
-  long long read = 0;
-  for (int64_t i = 0; i < extent.files; ++i) {
-    std::string bytes = whole;
-    const bool in_weights = random() % 2 == 0;
-    fuzz::damage_often(bytes, random, in_weights ? weights_at : 0,
-                       in_weights ? bytes.size() : weights_at);
-    if (random() % 16 == 0) bytes.resize(random() % bytes.size());
-    fuzz::put_bytes(path, bytes);
-    read += loads(path) ? 1 : 0;
+class KerasFiles final : public fuzz::Fuzzer {
+ public:
+  explicit KerasFiles(const fuzz::Settings& settings)
+      : whole_(fuzz::read_bytes(settings.corpora + "/keras/model.keras")) {
+    fuzz::put_bytes(path_, whole_);
+    memory::set_limit(int64_t{64} << 20);
+    if (!loads(path_)) fuzz::found("the model that is not damaged does not load");
   }
-  std::printf("%lld files: %lld read\n", static_cast<long long>(extent.files), read);
-  return 0;
-}
+
+  bool execute(fuzz::Random& random) override {
+    std::string bytes = whole_;
+    // The HDF5 part has most of the bytes; the rest gets as much damage.
+    const bool in_weights = random() % 2 == 0;
+    fuzz::damage_often(bytes, random, in_weights ? weights_at_ : 0,
+                       in_weights ? bytes.size() : weights_at_);
+    if (random() % 16 == 0) bytes.resize(random() % bytes.size());
+    fuzz::put_bytes(path_, bytes);
+    return loads(path_);
+  }
+
+ private:
+  const std::string whole_;
+  const size_t weights_at_ = whole_.find("\x89HDF");
+  const fuzz::ScratchFolder folder_{"fuzz_keras_files"};
+  const std::string path_ = folder_.file("model.keras");
+};
+
+const fuzz::AddFuzzer added("keras_files", fuzz::make<KerasFiles>);
+
+}  // namespace

@@ -1,41 +1,24 @@
 // Calls every op with random tensors and attributes, sensible and not. Allowed ends: a result whose
 // elements can be read, or one of our typed errors. After each call nothing may be left over. Some
 // calls that gave a result are made again with each of their allocations failing in turn.
-//
-//   fuzz_op_calls [calls] [seed] [op]
+// --only=OP calls that one.
 #include <tidemark/call.h>
 #include <tidemark/kernel.h>
 #include <tidemark/memory.h>
 
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <random>
 
+#include "fuzzer.h"
+#include "live_memory.h"
 #include "tidemark/memory/testing.h"
 
 namespace {
 
 using namespace tidemark;
 
-char last_call[4096];  // what a signal handler can still print
-
-void report_crash(int signal) {
-  const char* text = "crashed in: ";
-  (void)!write(2, text, std::strlen(text));
-  (void)!write(2, last_call, std::strlen(last_call));
-  (void)!write(2, "\n", 1);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 class Source {
  public:
-  explicit Source(uint64_t seed) : engine_(seed) {}
+  explicit Source(fuzz::Random& engine) : engine_(engine) {}
   int64_t below(int64_t n) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(n)); }
   bool chance(int in) { return below(in) == 0; }
 
@@ -85,7 +68,7 @@ class Source {
   }
 
  private:
-  std::mt19937_64 engine_;
+  fuzz::Random& engine_;
 };
 
 template <class T>
@@ -211,18 +194,19 @@ Case random_case(Source& source, const OpDef& op) {
   return c;
 }
 
-void remember(const OpDef& op, const Case& c, int64_t number) {
-  std::string text = std::to_string(number) + ": " + op.name() + "(";
-  for (const Tensor& t : c.inputs)
+std::string describe(const OpDef& op, const Case& c) {
+  std::string text = op.name() + "(";
+  for (const Tensor& t : c.inputs) {
     text += message(name_of(t.dtype()), t.shape().to_brackets(), " ");
+  }
   for (const Attr& a : c.attrs) text += message(a, " ");
-  std::strncpy(last_call, (text + ")").c_str(), sizeof(last_call) - 1);
+  return text + ")";
 }
 
 /// Reads every byte of an output, so that a sanitizer sees what lies outside.
 uint64_t read_all(const Tensor& t) {
   uint64_t sum = 0;
-  if (t.shape().num_elements() != t.num_elements()) std::abort();
+  if (t.shape().num_elements() != t.num_elements()) fuzz::found("a shape of other elements");
   if (t.dtype() == DType::string) {
     for (int64_t i = 0; i < t.num_elements(); ++i) {
       for (char c : t.string_at(i)) sum += static_cast<unsigned char>(c);
@@ -236,14 +220,9 @@ uint64_t read_all(const Tensor& t) {
 
 enum class End { result, error, leak, unnoticed };
 
-bool is_flat(const memory::Stats& before, const memory::Stats& after) {
-  return before.live == after.live && before.live_buffers == after.live_buffers &&
-         before.tensor_bytes == after.tensor_bytes;
-}
-
 /// Fails each allocation of a call in turn: each time the one right error, and nothing kept.
 End fail_in_turn(const OpDef& op, const Case& c) {
-  const auto before = memory::stats();
+  const auto before = fuzz::live_memory();
   for (int64_t n = 1;; ++n) {
     const memory::testing::FailAllocation failure(n);
     try {
@@ -252,12 +231,12 @@ End fail_in_turn(const OpDef& op, const Case& c) {
     } catch (const ResourceExhaustedError&) {
       if (!failure.happened()) return End::unnoticed;
     }
-    if (!is_flat(before, memory::stats())) return End::leak;
+    if (fuzz::live_memory() != before) return End::leak;
   }
 }
 
 End run_case(const OpDef& op, const Case& c) {
-  const auto before = memory::stats();
+  const auto before = fuzz::live_memory();
   End end = End::result;
   try {
     const std::vector<Tensor> outputs = call_all(op, c.inputs, c.attrs);
@@ -266,43 +245,35 @@ End run_case(const OpDef& op, const Case& c) {
   } catch (const Error&) {
     end = End::error;
   }
-  return is_flat(before, memory::stats()) ? end : End::leak;
+  return fuzz::live_memory() == before ? end : End::leak;
 }
 
-}  // namespace
+class OpCalls final : public fuzz::Fuzzer {
+ public:
+  explicit OpCalls(const fuzz::Settings& settings) {
+    memory::set_limit(MiB(64));
+    if (!settings.only.empty()) ops_ = {&OpRegistry::instance().get(settings.only)};
+  }
 
-int main(int argc, char** argv) {
-  const int64_t calls = argc > 1 ? std::atoll(argv[1]) : 20000;
-  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  for (int s : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS}) std::signal(s, report_crash);
-  memory::set_limit(MiB(64));
-  std::vector<const OpDef*> ops = OpRegistry::instance().all();
-  if (argc > 3) ops = {&OpRegistry::instance().get(argv[3])};
-  Source source(seed);
-  int64_t results = 0, errors = 0;
-  for (int64_t i = 0; i < calls; ++i) {
-    const OpDef& op = *ops[static_cast<size_t>(source.below(static_cast<int64_t>(ops.size())))];
+  bool execute(fuzz::Random& random) override {
+    Source source(random);
+    const OpDef& op = *ops_[static_cast<size_t>(source.below(static_cast<int64_t>(ops_.size())))];
     const Case c = random_case(source, op);
-    remember(op, c, i);
     End end = run_case(op, c);
     if (end == End::result && source.chance(8)) end = fail_in_turn(op, c);
-    switch (end) {
-      case End::result:
-        ++results;
-        break;
-      case End::error:
-        ++errors;
-        break;
-      case End::leak:
-        std::fprintf(stderr, "memory left behind by %s\n%s", last_call, memory::report().c_str());
-        return 1;
-      case End::unnoticed:
-        std::fprintf(stderr, "a failed allocation was not reported by %s\n", last_call);
-        return 1;
+    if (end == End::leak) {
+      fuzz::found("memory left behind by " + describe(op, c) + "\n" + memory::report());
     }
+    if (end == End::unnoticed) {
+      fuzz::found("a failed allocation was not reported by " + describe(op, c));
+    }
+    return end == End::result;
   }
-  std::printf("%lld calls of %zu ops: %lld results, %lld typed errors, nothing left behind\n",
-              static_cast<long long>(calls), ops.size(), static_cast<long long>(results),
-              static_cast<long long>(errors));
-  return results > 0 ? 0 : 1;
-}
+
+ private:
+  std::vector<const OpDef*> ops_ = OpRegistry::instance().all();
+};
+
+const fuzz::AddFuzzer added("op_calls", fuzz::make<OpCalls>);
+
+}  // namespace

@@ -1,21 +1,17 @@
 // Damages recordings and analyses them. Allowed ends: an analysis, or a typed error.
-//
-//   fuzz_recordings [files] [seed]
-#include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <string>
 
+#include "damaged_files.h"
 #include "tidemark/profile/analysis.h"
 #include "tidemark/profile/testing.h"
 
-#include <tidemark/error.h>
-
 namespace {
 
+using namespace tidemark;
 using namespace tidemark::profile;
+using fuzz::Random;
 
-std::string recording(std::mt19937_64& random) {
+std::string recording(Random& random) {
   testing::Draft draft;
   for (uint32_t i = 1; i < 6; ++i) draft.name(NameTable::place, i, "train.py:" + std::to_string(i));
   draft.name(NameTable::op, 1, "add").name(NameTable::text, 1, "f");
@@ -39,7 +35,7 @@ std::string recording(std::mt19937_64& random) {
   return std::string(draft.view());
 }
 
-void damage(std::string& file, std::mt19937_64& random) {
+void damage_recording(std::string& file, Random& random) {
   for (size_t times = random() % 4; times > 0; --times) {
     const size_t at = random() % file.size();
     switch (random() % 4) {
@@ -58,24 +54,26 @@ void damage(std::string& file, std::mt19937_64& random) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const long files = argc > 1 ? std::atol(argv[1]) : 20000;
-  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  const testing::TemporaryFile file;
-  long analysed = 0, refused = 0;
-  for (long i = 0; i < files; ++i) {
+class Recordings final : public fuzz::Fuzzer {
+ public:
+  bool execute(Random& random) override {
     std::string bytes = recording(random);
-    damage(bytes, random);
-    file.write(bytes);
-    try {
-      const Analysis a = analyse(file.path(), {.stretches = 20, .samples = 16});
-      analysed += a.events <= bytes.size() / sizeof(Event);
-    } catch (const tidemark::Error&) {
-      ++refused;
-    }
+    damage_recording(bytes, random);
+    fuzz::put_bytes(path_, bytes);
+    return fuzz::ends_well([&] {
+      const Analysis a = analyse(path_, {.stretches = 20, .samples = 16});
+      if (a.events > bytes.size() / sizeof(Event)) {
+        fuzz::found("more events than there are bytes for");
+      }
+      return true;
+    });
   }
-  std::printf("%ld recordings: %ld analysed, %ld refused\n", files, analysed, refused);
-  return analysed + refused == files && analysed > refused ? 0 : 1;
-}
+
+ private:
+  const fuzz::ScratchFolder folder_{"fuzz_recordings"};
+  const std::string path_ = folder_.file("damaged");
+};
+
+const fuzz::AddFuzzer added("recordings", fuzz::make<Recordings>);
+
+}  // namespace

@@ -1,15 +1,8 @@
 // Asks the server's handlers for nearly everything. Allowed ends: one answer a request, with a
 // status that HTTP knows; what it says it is (JSON) it is.
-//
-//   fuzz_requests [requests] [seed]
-#include <tidemark/memory.h>
-#include <unistd.h>
+#include <span>
 
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <random>
-
+#include "damaged_files.h"
 #include "tidemark/io/model_writer.h"
 #include "tidemark/serve/json.h"
 #include "tidemark/serve/server.h"
@@ -18,6 +11,7 @@
 namespace {
 
 using namespace tidemark;
+using fuzz::Random;
 using serve::HttpRequest;
 
 void save(const std::string& folder) {
@@ -38,18 +32,18 @@ void save(const std::string& folder) {
 class Waiting final : public serve::Responder {
  public:
   void send(serve::HttpResponse response) override {
-    if (++count_ > 1) std::abort();
-    status_ = response.status;
-    if (status_ < 200 || status_ > 599) std::abort();
+    if (++count_ > 1) fuzz::found("a second answer");
+    if (response.status < 200 || response.status > 599) fuzz::found("a status that is none");
     if (response.content_type == "application/json" && !response.body.empty()) {
       simdjson::dom::parser parser;
       const auto error = parser.parse(response.body).error();
       // Infinity and NaN are TensorFlow Serving's, and no JSON.
       if (error && response.body.find("Infinity") == std::string::npos &&
           response.body.find("NaN") == std::string::npos) {
-        std::abort();
+        fuzz::found("an answer that is no JSON: " + response.body);
       }
     }
+    status_ = response.status;
     status_.notify_all();
   }
   bool is_gone() const override { return false; }
@@ -84,7 +78,7 @@ const char* const kBodies[] = {
     R"({"id": "1", "inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 3], "data": [1, 2, 3]}, {"name": "texts", "datatype": "BYTES", "shape": [1], "data": ["t"]}], "outputs": [{"name": "sum", "parameters": {"binary_data": true}}], "parameters": {"timeout": 5}})",
     R"({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 3], "parameters": {"binary_data_size": 12}}, {"name": "texts", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": 5}}]}abcdefghijkl)"};
 
-void change(std::string& text, std::mt19937_64& random) {
+void change(std::string& text, Random& random) {
   static const std::string likely = "[]{}\",:0123456789eE-+.\\ truefalsn%/\xff";
   const size_t at = text.empty() ? 0 : random() % text.size();
   switch (random() % 4) {
@@ -102,49 +96,49 @@ void change(std::string& text, std::mt19937_64& random) {
   }
 }
 
-std::string any_of(std::span<const char* const> texts, std::mt19937_64& random, int chance) {
+std::string any_of(std::span<const char* const> texts, Random& random, int chance) {
   std::string out = texts[random() % texts.size()];
   while (random() % 10 < static_cast<uint64_t>(chance)) change(out, random);
   return out;
 }
 
-}  // namespace
+class Requests final : public fuzz::Fuzzer {
+ public:
+  Requests() { store_.start(); }
 
-int main(int argc, char** argv) {
-  const int64_t requests = argc > 1 ? std::atoll(argv[1]) : 20000;
-  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / ("fuzz_requests_" + std::to_string(::getpid())))
-          .string();
-  save(folder + "/m/1");
-  serve::ServerOptions options;
-  options.store.models_folder = folder;
-  options.store.poll_seconds = 3600;
-  options.store.defaults.batching = {4, 100, {2, 4}};
-  options.executor.slots = 1;
-  serve::ModelStore store(options.store);
-  store.start();
-  serve::HttpCounters http;
-  std::atomic<bool> is_draining{false};
-  int64_t answered = 0;
-  {
-    serve::Executor executor(options.executor);
-    serve::Context context{options, store, executor, http, is_draining, serve::Clock::now()};
-    for (int64_t i = 0; i < requests; ++i) {
-      const std::string path = any_of(kPaths, random, 1), body = any_of(kBodies, random, 6);
-      const std::string length = std::to_string(static_cast<int64_t>(random() % 300) - 10);
-      HttpRequest request;
-      request.method = random() % 8 ? "POST" : "GET";
-      request.target = path;
-      request.body = body;
-      if (random() % 3 == 0) request.json_length = length;
-      const auto to = std::make_shared<Waiting>();
-      serve::answer(context, request, to);
-      answered += to->wait() == 200;
-    }
+  bool execute(Random& random) override {
+    const std::string path = any_of(kPaths, random, 1), body = any_of(kBodies, random, 6);
+    const std::string length = std::to_string(static_cast<int64_t>(random() % 300) - 10);
+    HttpRequest request;
+    request.method = random() % 8 ? "POST" : "GET";
+    request.target = path;
+    request.body = body;
+    if (random() % 3 == 0) request.json_length = length;
+    const auto to = std::make_shared<Waiting>();
+    serve::answer(context_, request, to);
+    return to->wait() == 200;
   }
-  std::filesystem::remove_all(folder);
-  std::printf("%lld requests: %lld answered\n", static_cast<long long>(requests),
-              static_cast<long long>(answered));
-  return answered > 0 ? 0 : 1;
-}
+
+ private:
+  serve::ServerOptions options() const {
+    save(folder_.file("m/1"));
+    serve::ServerOptions out;
+    out.store.models_folder = folder_.path();
+    out.store.poll_seconds = 3600;
+    out.store.defaults.batching = {4, 1, {2, 4}};
+    out.executor.slots = 1;
+    return out;
+  }
+
+  const fuzz::ScratchFolder folder_{"fuzz_requests"};
+  const serve::ServerOptions options_ = options();
+  serve::ModelStore store_{options_.store};
+  serve::HttpCounters http_;
+  std::atomic<bool> is_draining_{false};
+  serve::Executor executor_{options_.executor};
+  serve::Context context_{options_, store_, executor_, http_, is_draining_, serve::Clock::now()};
+};
+
+const fuzz::AddFuzzer added("requests", fuzz::make<Requests>);
+
+}  // namespace

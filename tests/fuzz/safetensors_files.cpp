@@ -1,11 +1,8 @@
 // Reads safetensors files that were damaged: in a byte, in a number or a word of the header, with
 // the header's length made right. Allowed ends: tensors whose every byte can be read, or a typed
 // error.
-//
-//   fuzz_safetensors_files [files] [seed]
 #include <tidemark/memory.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "damaged_files.h"
@@ -79,26 +76,30 @@ bool read_everything(std::string_view bytes) {
     for (const auto& [name, entry] : file.entries()) {
       if (entry.type->dtype == DType::invalid) continue;
       const Tensor value = file.read(name);
-      if (value.nbytes() > bytes.size() || value.to_string().empty()) std::abort();
+      if (value.nbytes() > bytes.size()) fuzz::found("more bytes than the file has");
+      if (value.to_string().empty()) fuzz::found("a tensor without words");
     }
     return true;
   });
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  const fuzz::Extent extent(count, words, 100000);
-  Random random(extent.seed);
-  const std::string whole = small_file();
-  memory::set_limit(int64_t{64} << 20);
-  if (!read_everything(whole)) std::abort();
-  long long read = 0;
-  for (int64_t i = 0; i < extent.files; ++i) {
-    std::string bytes = random() % 4 ? changed(whole, random) : whole;
-    if (bytes.size() == whole.size()) change_byte(bytes, random);
-    read += read_everything(bytes) ? 1 : 0;
+class SafetensorsFiles final : public fuzz::Fuzzer {
+ public:
+  SafetensorsFiles() {
+    memory::set_limit(int64_t{64} << 20);
+    if (!read_everything(whole_)) fuzz::found("the file that is not damaged is not read");
   }
-  std::printf("%lld files: %lld read\n", static_cast<long long>(extent.files), read);
-  return 0;
-}
+
+  bool execute(Random& random) override {
+    std::string bytes = random() % 4 ? changed(whole_, random) : whole_;
+    if (bytes.size() == whole_.size()) change_byte(bytes, random);
+    return read_everything(bytes);
+  }
+
+ private:
+  const std::string whole_ = small_file();
+};
+
+const fuzz::AddFuzzer added("safetensors_files", fuzz::make<SafetensorsFiles>);
+
+}  // namespace

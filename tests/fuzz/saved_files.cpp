@@ -1,12 +1,9 @@
 // Reads saved models that were damaged, or made by somebody who knows the checksums. Allowed ends:
 // a model, or one of the typed errors; a model that loads also runs or says why not.
-//
-//   fuzz_saved_files [files] [seed]
 #include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/memory.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "damaged_files.h"
@@ -75,28 +72,33 @@ std::string damaged(const std::string& whole, fuzz::Random& random) {
   return bytes;
 }
 
-}  // namespace
+class SavedFiles final : public fuzz::Fuzzer {
+ public:
+  SavedFiles() {
+    save(folder_.path());
+    whole_ = fuzz::read_bytes(path_);
+    memory::set_limit(int64_t{256} << 20);
+    if (!loads()) fuzz::found("the model that is not damaged does not load");
+  }
 
-int main(int argc, char** argv) {
-  const fuzz::Extent extent(argc, argv, 20000);
-  fuzz::Random random(extent.seed);
-  const fuzz::ScratchFolder folder("fuzz_saved");
-  save(folder.path());
-  const std::string path = folder.file(std::string(io::kModelFileName));
-  const std::string whole = fuzz::read_bytes(path);
-  memory::set_limit(int64_t{256} << 20);
-  const auto loads = [&] {
+  bool execute(fuzz::Random& random) override {
+    fuzz::put_bytes(path_, damaged(whole_, random));
+    return loads();
+  }
+
+ private:
+  bool loads() const {
     return fuzz::ends_well([&] {
-      fuzz::load_and_run(folder.path(), std::chrono::seconds(5));
+      fuzz::load_and_run(folder_.path(), std::chrono::seconds(5));
       return true;
     });
-  };
-  if (!loads()) std::abort();
-  long long loaded = 1;
-  for (int64_t i = 0; i < extent.files; ++i) {
-    fuzz::put_bytes(path, damaged(whole, random));
-    loaded += loads() ? 1 : 0;
   }
-  std::printf("%lld files: %lld loaded\n", static_cast<long long>(extent.files), loaded);
-  return 0;
-}
+
+  const fuzz::ScratchFolder folder_{"fuzz_saved"};
+  const std::string path_ = folder_.file(std::string(io::kModelFileName));
+  std::string whole_;
+};
+
+const fuzz::AddFuzzer added("saved_files", fuzz::make<SavedFiles>);
+
+}  // namespace

@@ -1,23 +1,22 @@
 // Reads texts from outside: byte sizes and environment variables. Allowed ends: a value in range,
 // or InvalidArgumentError; what is printed is read back as the same number.
-//
-//   fuzz_texts [texts] [seed]
 #include <tidemark/bytes.h>
 #include <tidemark/error.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
-#include <random>
 #include <string>
 
+#include "fuzzer.h"
 #include "tidemark/base/settings.h"
 
 namespace {
 
 using namespace tidemark;
+using fuzz::Random;
 
 /// Mostly pieces that mean something in a byte size, so that many texts are nearly right.
-std::string random_text(std::mt19937_64& random) {
+std::string random_text(Random& random) {
   static const char* const pieces[] = {"0",
                                        "1",
                                        "9",
@@ -64,44 +63,50 @@ int64_t readable(const Read& read) {
     read();
     return 1;
   } catch (const InvalidArgumentError& error) {
-    if (*error.what() == '\0') std::abort();
+    if (*error.what() == '\0') fuzz::found("an error without words");
     return 0;
   }
 }
 
-int64_t read_all(const std::string& text) {
+int64_t read_all(const std::string& text, bool looks_for_unknown) {
   int64_t understood = readable([&] {
     const int64_t bytes = parse_bytes(text);
-    if (bytes < 0) std::abort();
+    if (bytes < 0) fuzz::found("a negative size");
     // Three digits after the point are printed, so the text stands for nearly the same number.
     const int64_t again = parse_bytes(format_bytes(bytes));
     if (std::abs(static_cast<double>(again - bytes)) > 0.01 * static_cast<double>(bytes)) {
-      std::abort();
+      fuzz::found("a size is not read as it was written");
     }
   });
   if (text.find('\0') != std::string::npos) return understood;  // no environment can hold it
-  setenv(settings::kMemoryLimit.name, text.c_str(), 1);
-  setenv(settings::kPoison.name, text.c_str(), 1);
-  setenv(settings::kNumThreads.name, text.c_str(), 1);
-  setenv(("TIDEMARK_" + text.substr(0, text.find('='))).c_str(), "1", 1);
+  // The environment has these very texts: what setenv copies stays for good.
+  const std::string unknown = "TIDEMARK_" + text.substr(0, std::min<size_t>(text.find('='), 40));
+  std::string variables[] = {settings::kMemoryLimit.name + ("=" + text),
+                             settings::kPoison.name + ("=" + text),
+                             settings::kNumThreads.name + ("=" + text), unknown + "=1"};
+  for (std::string& variable : variables) putenv(variable.data());
   understood += readable([] { (void)settings::bytes(settings::kMemoryLimit); });
   understood += readable([] { (void)settings::flag(settings::kPoison); });
   understood += readable([] {
-    if (settings::integer(settings::kNumThreads) < 0) std::abort();
+    if (settings::integer(settings::kNumThreads) < 0) fuzz::found("a negative number");
   });
-  (void)settings::unknown_variables();
-  unsetenv(("TIDEMARK_" + text.substr(0, text.find('='))).c_str());
+  if (looks_for_unknown) (void)settings::unknown_variables();
+  for (const char* name : {settings::kMemoryLimit.name, settings::kPoison.name,
+                           settings::kNumThreads.name, unknown.c_str()}) {
+    unsetenv(name);
+  }
   return understood;
 }
 
-}  // namespace
+class Texts final : public fuzz::Fuzzer {
+ public:
+  bool execute(Random& random) override {
+    // The nearest known name takes longer to find than all else.
+    const bool looks_for_unknown = random() % 32 == 0;
+    return read_all(random_text(random), looks_for_unknown) > 0;
+  }
+};
 
-int main(int argc, char** argv) {
-  const int64_t texts = argc > 1 ? std::atoll(argv[1]) : 20000;
-  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  int64_t understood = 0;
-  for (int64_t i = 0; i < texts; ++i) understood += read_all(random_text(random));
-  std::printf("%lld texts: %lld meanings\n", static_cast<long long>(texts),
-              static_cast<long long>(understood));
-  return understood > 0 ? 0 : 1;
-}
+const fuzz::AddFuzzer added("texts", fuzz::make<Texts>);
+
+}  // namespace

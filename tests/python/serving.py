@@ -131,6 +131,11 @@ def is_built():
 # --- models --------------------------------------------------------------------------------------
 
 
+def save(folder, function, *specs, version=1):
+    f = tf.function(function, input_signature=specs)
+    tf.saved_model.save(tf.Module(), str(folder / str(version)), signatures=f)
+
+
 def save_linear(folder, scale=2.0, version=1):
     """y = x @ w, w all ``scale``, over rows of three."""
     module = tf.Module()

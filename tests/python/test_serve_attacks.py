@@ -15,7 +15,6 @@ import time
 import numpy as np
 import pytest
 import serving
-import test_onnx
 
 import tidemark as tf
 
@@ -46,14 +45,11 @@ def post(path, body, *headers):
     return "\r\n".join(lines).encode() + body
 
 
-def save(folder, function, *specs, version=1):
-    f = tf.function(function, input_signature=specs)
-    tf.saved_model.save(tf.Module(), str(folder / str(version)), signatures=f)
-
-
 def save_wide(folder):
     """A row of 100,000 for each number."""
-    save(folder, lambda x: x[:, None] + tf.zeros([100_000]), tf.TensorSpec([None], tf.float32, "x"))
+    serving.save(
+        folder, lambda x: x[:, None] + tf.zeros([100_000]), tf.TensorSpec([None], tf.float32, "x")
+    )
 
 
 @pytest.fixture
@@ -222,7 +218,7 @@ MiB = 1 << 20
 
 
 def test_rows_of_one_number_count_as_what_they_take(tmp_path):
-    save(tmp_path / "twice", lambda x: x * 2, tf.TensorSpec([None], tf.float32, "x"))
+    serving.save(tmp_path / "twice", lambda x: x * 2, tf.TensorSpec([None], tf.float32, "x"))
     with serving.Server(tmp_path, "--memory-limit", "64MiB") as server:
         with Watch(server) as watch:
             statuses = [
@@ -291,6 +287,53 @@ def test_those_who_never_asked_make_room_for_those_who_do(linear):
             s.close()
 
 
+# A text of the client's, in each place that an error tells of.
+LONG_TEXTS = {
+    "/v1/models/linear:predict": [
+        '{"inputs": {"%s": 1}}', '{"instances": [{"%s": 1, "b": 2}]}',
+        '{"signature_name": "%s", "inputs": 1}',
+    ],
+    "/v2/models/linear/infer": [
+        '{"inputs": [{"name": "%s", "datatype": "FP32", "shape": [1], "data": [1]}]}',
+        '{"inputs": [{"name": "x", "datatype": "%s", "shape": [1], "data": [1]}]}',
+        '{"inputs": [], "outputs": [{"name": "%s"}]}',
+    ],
+}  # fmt: skip
+
+
+def test_long_texts_of_a_client_are_not_repeated(linear):
+    with serving.Server(linear, "--memory-limit", "128MiB") as server:
+        with Watch(server) as watch:
+            for path, bodies in LONG_TEXTS.items():
+                for body in bodies:
+                    answer = server.post(path, (body % ("é" * (12 << 20))).encode())
+                    assert answer.status == 400 and len(answer.body) < 2000
+                    assert "é" * 100 in answer.json["error"]
+        assert watch.most < (128 + 32) * MiB
+
+
+def test_answers_that_nobody_takes_count(linear):
+    """What the server tells of many models is long."""
+    for number in range(150):
+        shutil.copytree(linear / "linear", linear / f"copy{number}")
+    with serving.Server(linear, "--memory-limit", "64MiB") as server:
+        assert len(server.get("/metrics").body) > MiB / 4
+        request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with Watch(server) as watch:
+            held = []
+            for _ in range(400):
+                s = socket.socket()
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                s.connect(("127.0.0.1", server.port))
+                s.sendall(request * 20)
+                held.append(s)
+            time.sleep(1)
+            assert server.predict("linear", ROW).status == 200
+        for s in held:
+            s.close()
+        assert watch.most < (64 + 32) * MiB
+
+
 # --- lanes ---------------------------------------------------------------------------------------
 
 
@@ -330,7 +373,7 @@ def save_sized(folder):
         big = tf.scatter_nd([[0, 0]], [1.0], tf.stack([n[0], 3000]))
         return tf.reduce_sum(tf.matmul(big, big, transpose_a=True))
 
-    save(folder, run, tf.TensorSpec([1], tf.int32, "n"))
+    serving.save(folder, run, tf.TensorSpec([1], tf.int32, "n"))
 
 
 def test_a_request_that_turns_out_large_does_not_hold_up_other_models(linear):
@@ -396,6 +439,14 @@ def test_a_body_whose_end_is_not_clear_is_no_second_request(linear, header):
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(whole), whole)
         good = post("/v1/models/linear:predict", chunks, "Transfer-Encoding: Chunked")
         assert raw(server, good, 1).startswith(b"HTTP/1.1 200")
+
+
+def test_a_request_has_one_host(linear):
+    with serving.Server(linear) as server:
+        for hosts in [("localhost", "evil.example"), ("evil.example", "localhost")]:
+            lines = "".join(f"Host: {host}\r\n" for host in hosts)
+            answer = raw(server, f"GET /v2 HTTP/1.1\r\n{lines}\r\n".encode(), 3)
+            assert answer.startswith(b"HTTP/1.1 400") and b"Connection: close" in answer
 
 
 def test_pages_of_other_sites_are_refused(linear):
@@ -489,7 +540,8 @@ def test_a_run_past_its_time_is_stopped(tmp_path):
         assert server.predict("slow", {"instances": [3]}).json == {"predictions": [3]}
 
 
-def test_the_end_comes_in_time_and_everybody_is_told(tmp_path):
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_end_comes_in_time_and_everybody_is_told(tmp_path, which):
     serving.save_slow(tmp_path / "slow")
     with serving.Server(tmp_path, "--slots", "1", "--drain-timeout", "1") as server:
         statuses = []
@@ -505,7 +557,7 @@ def test_the_end_comes_in_time_and_everybody_is_told(tmp_path):
         server.wait_for(lambda: server.metric('tidemark_slots{state="busy"}') >= 1)
         time.sleep(0.3)
         began = time.monotonic()
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(which)
         assert server.wait(20) == 0
         assert time.monotonic() - began < 4
         for thread in threads:
@@ -513,123 +565,7 @@ def test_the_end_comes_in_time_and_everybody_is_told(tmp_path):
         assert statuses == [503] * 4
 
 
-# --- hostile models ------------------------------------------------------------------------------
-
-
-def save_endless(folder):
-    """Never ends on zeros, which models are warmed up with."""
-
-    def run(x):
-        while tf.reduce_max(x) < 1:
-            x = x * 1
-        return x
-
-    save(folder, run, tf.TensorSpec([None], tf.float32, "x"))
-
-
-def test_models_that_never_finish_loading_hold_up_nobody(linear):
-    save_endless(linear / "endless")
-    (linear / "fifo" / "1").mkdir(parents=True)
-    for name in os.listdir(linear / "linear" / "1"):
-        os.mkfifo(linear / "fifo" / "1" / name)
-    serving.save_linear(linear / "linked")
-    (linear / "linked" / "1" / "warmup.jsonl").symlink_to("/dev/zero")
-    with serving.Server(linear, "--load-timeout", "2") as server:
-        assert server.predict("linear", ROW).status == 200
-        for name, why in [
-            ("endless", "--load-timeout"), ("fifo", "file"), ("linked", "plain file"),
-        ]:  # fmt: skip
-            status = server.get(f"/v1/models/{name}").json["model_version_status"][0]
-            assert status["state"] == "END" and why in status["status"]["error_message"]
-        serving.save_linear(linear / "linear", scale=3.0, version=2)
-        answer = {"predictions": [[18.0, 18.0]]}
-        server.wait_for(lambda: server.predict("linear", ROW).json == answer)
-
-
-def test_a_server_that_is_still_loading_ends_when_told(linear):
-    save_endless(linear / "endless")
-    command = [serving.program(), "--models", str(linear), "--port", "0", "--drain-timeout", "1"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert "loaded linear" in process.stderr.readline()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
-    finally:
-        process.kill()
-        process.stderr.close()
-
-
-def save_external(folder, size):
-    """An ONNX model that adds ones, in a file of their own."""
-    version = folder / "1"
-    version.mkdir(parents=True)
-    np.ones(size, np.float32).tofile(version / "weights.bin")
-    weight = test_onnx.tensor("w", np.ones(size, np.float32), {"location": "weights.bin"})
-    one = [test_onnx.value_info(name, [size]) for name in "xy"]
-    add = test_onnx.node("Add", ["x", "w"], ["y"])
-    (version / "model.onnx").write_bytes(test_onnx.model_bytes([add], one[:1], one[1:], [weight]))
-    return version
-
-
-def test_weights_that_are_cut_short_while_they_are_served_end_nobody(linear):
-    """Pages of a mapped file that are no longer there would end the process."""
-    size = 50_000
-    version = save_external(linear / "onnx", size)
-    with serving.Server(linear) as server:
-        body = {"inputs": [1.0] * size}
-        assert server.predict("onnx", body).json["outputs"] == [2.0] * size
-        os.truncate(version / "weights.bin", 0)
-        assert server.predict("onnx", body).json["outputs"] == [2.0] * size
-        assert server.predict("linear", ROW).status == 200
-
-
-def test_a_fifo_as_weights_is_told(linear):
-    version = save_external(linear / "onnx", 4)
-    (version / "weights.bin").unlink()
-    os.mkfifo(version / "weights.bin")
-    with serving.Server(linear, "--load-timeout", "2") as server:
-        status = server.get("/v1/models/onnx").json["model_version_status"][0]
-        assert status["state"] == "END" and "plain file" in status["status"]["error_message"]
-        assert server.predict("linear", ROW).status == 200
-
-
-def test_what_failed_for_want_of_room_is_loaded_when_there_is_room(tmp_path):
-    def add(x):
-        return x + np.arange(1000, dtype=np.float32)
-
-    for name in ("one", "two"):
-        save(tmp_path / name, add, tf.TensorSpec([1000], tf.float32, "x"))
-    with serving.Server(tmp_path, "--max-weights", "6000") as server:
-        states = {name: server.get(f"/v1/models/{name}").status for name in ("one", "two")}
-        assert set(states.values()) == {200}
-        body = {"inputs": [1.0] * 1000}
-        served = {n for n in states if server.predict(n, body).status == 200}
-        assert len(served) == 1
-        (left,) = states.keys() - served
-        shutil.rmtree(tmp_path / served.pop())
-        server.wait_for(lambda: server.predict(left, body).status == 200)
-
-
-def test_models_do_not_read_files_unless_allowed(tmp_path):
-    secret = tmp_path / "secret"
-    secret.write_text("of the host")
-    models = tmp_path / "models"
-    save(models / "reader", tf.io.read_file, tf.TensorSpec([], tf.string, "name"))
-
-    def inside(name):
-        return tf.cond(tf.strings.length(name) > 0, lambda: tf.io.read_file(name), lambda: name)
-
-    save(models / "hidden", inside, tf.TensorSpec([], tf.string, "name"))
-    serving.save_linear(models / "linear")
-    with serving.Server(models) as server:
-        for name in ("reader", "hidden"):
-            for path in (secret, "/no/such/file"):  # nor is it told what there is
-                answer = server.predict(name, {"inputs": str(path)})
-                assert answer.status == 403 and "may not read files" in answer.json["error"]
-        assert server.predict("linear", ROW).status == 200
-    with serving.Server(models, "--allow-files") as server:
-        answer = server.predict("reader", {"inputs": str(secret)})
-        assert answer.json == {"outputs": "of the host"}
+# --- texts ---------------------------------------------------------------------------------------
 
 
 def test_names_are_cleaned_where_they_are_shown(tmp_path):
@@ -644,7 +580,7 @@ def test_names_are_cleaned_where_they_are_shown(tmp_path):
 
 
 def test_numbers_that_json_does_not_have(tmp_path):
-    save(tmp_path / "log", tf.math.log, tf.TensorSpec([None], tf.float32, "x"))
+    serving.save(tmp_path / "log", tf.math.log, tf.TensorSpec([None], tf.float32, "x"))
     with serving.Server(tmp_path) as server:
         answer = server.predict("log", {"instances": [0.0, -1.0, 1.0]})
         assert answer.body == b'{"predictions": [-Infinity, NaN, 0.0]}'  # TensorFlow Serving's
@@ -658,40 +594,3 @@ def test_numbers_that_json_does_not_have(tmp_path):
         head = int(answer.headers["Inference-Header-Content-Length"])
         got = np.frombuffer(answer.body[head:], np.float32)
         assert got[0] == -np.inf and got[1] == 0
-
-
-# --- the kernel ----------------------------------------------------------------------------------
-
-
-def sandboxed(folder):
-    try:
-        return serving.Server(folder, "--sandbox")
-    except AssertionError as error:
-        if "this system has no" in str(error):
-            pytest.skip(str(error))
-        raise
-
-
-def test_a_server_in_a_sandbox_answers_and_loads(linear):
-    with sandboxed(linear) as server:
-        assert server.predict("linear", ROW).status == 200
-        threads = list(os.scandir(f"/proc/{server.pid}/task"))
-        assert len(threads) > 4
-        for thread in threads:
-            with open(f"{thread.path}/status") as lines:
-                status = dict(line.split(":", 1) for line in lines)
-            assert status["Seccomp"].strip() == "2"  # a filter
-            assert status["NoNewPrivs"].strip() == "1"
-        serving.save_linear(linear / "linear", scale=3.0, version=2)
-        server.wait_for(lambda: server.predict("linear", ROW).json["predictions"] == [[18.0, 18.0]])
-        assert server.get("/metrics").status == 200
-
-
-def test_a_sandbox_does_not_go_with_files(tmp_path):
-    done = subprocess.run(
-        [serving.program(), "--models", tmp_path, "--sandbox", "--allow-files"],
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
-    assert done.returncode == 2 and "--allow-files do not go together" in done.stderr

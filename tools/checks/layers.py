@@ -12,7 +12,7 @@ from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
     "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
-    "< autodiff < trace < nn < session < data < profile < io < train < serve"
+    "< autodiff < comm < trace < nn < session < data < profile < io < train < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 

@@ -198,14 +198,19 @@ class SparseTensorSpec(TypeSpec):
     @property
     def _component_specs(self):
         rank = self._shape.rank
-        return (
+        return [
             TensorSpec([None, rank], dtypes.int64),
             TensorSpec([None], self._dtype),
             TensorSpec([rank], dtypes.int64),
-        )
+        ]
+
+    @property
+    def _flat_tensor_specs(self):
+        """How TensorFlow's datasets carry one: as a single variant."""
+        return [TensorSpec(None, dtypes.variant)]
 
     def _to_components(self, value):
-        return (value.indices, value.values, value.dense_shape)
+        return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components):
         made = SparseTensor(*components)

@@ -13,6 +13,7 @@ using PermissionDeniedError = TypedError<Code::permission_denied>;
 /// For the whole process, for good.
 TIDEMARK_API void forbid_files() noexcept;
 
+TIDEMARK_API bool are_files_allowed() noexcept;
 /// Throws PermissionDeniedError where ops may not read files.
 TIDEMARK_API void check_files_allowed(std::string_view op);
 

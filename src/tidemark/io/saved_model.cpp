@@ -63,9 +63,9 @@ bool leaves_something(const graph::Graph& graph) {
   return false;
 }
 
-/// A folder with one ONNX model and none of ours: its graph is the only signature.
-std::shared_ptr<const SavedModel::State> load_onnx(const std::string& path,
-                                                   const CheckModel& check) {
+/// A folder with one model of ONNX or TFLite and none of ours: its graph is the only signature.
+std::shared_ptr<const SavedModel::State> load_graph(const std::string& path,
+                                                    const CheckModel& check) {
   const io::onnx::File file(io::MappedFile::open(path, io::MappedFile::How::copied), {});
   const io::onnx::TracedFile traced = io::onnx::trace_file(file);
   auto state = std::make_shared<SavedModel::State>();
@@ -229,8 +229,8 @@ SavedModel load_model(const std::string& folder, const CheckModel& check) {
   switch (found.format) {
     case io::ModelFormat::tensorflow:
       return SavedModel(load_tensorflow(folder, check));
-    case io::ModelFormat::onnx:
-      return SavedModel(load_onnx(found.file, check));
+    case io::ModelFormat::graph:
+      return SavedModel(load_graph(found.file, check));
     case io::ModelFormat::own:
       break;
   }

@@ -36,6 +36,8 @@ using boost::system::error_code;
 /// What a connection takes that waits for a request.
 constexpr size_t kIdleBytes = size_t{8} << 10, kIdleBytesOfTls = size_t{64} << 10;
 
+constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its head
+
 /// A thread that reads and writes, and its connections: no locks between those of others.
 struct ReadingThread {
   WaitingConnections waiting;  // outlives the connections, which the context holds
@@ -101,8 +103,9 @@ class SessionResponder final : public Responder {
   }
 
   void send(HttpResponse response) override {
+    if (!connection_) return;
+    if (!response.reserved && response.body.size() > kSmallBody) count(response);
     std::shared_ptr<Connection> connection = std::exchange(connection_, nullptr);
-    if (!connection) return;
     Connection& on = *connection;
     // It counts as being written from here on; then the connection counts it.
     net::dispatch(
@@ -127,6 +130,18 @@ class SessionResponder final : public Responder {
   }
 
  private:
+  /// Clients may be slow to take it.
+  static void count(HttpResponse& response) {
+    try {
+      response.reserved = std::make_shared<const ReservedMemory>(response.body.size());
+    } catch (const ResourceExhaustedError&) {
+      response = {};
+      response.status = 503;
+      response.body = "{\"error\": \"there is no memory for the answer now\"}";
+      response.headers.emplace_back("Retry-After", "1");
+    }
+  }
+
   void drop() noexcept {
     try {
       HttpResponse response;
@@ -152,7 +167,6 @@ class Session final : public Connection,
  public:
   static constexpr bool kIsTls = !std::is_same_v<Stream, TcpStream>;
   static constexpr size_t kMostHeaderBytes = size_t{16} << 10;
-  static constexpr size_t kSmallBody = size_t{16} << 10;  // copied behind its head
   static constexpr size_t kFirstRead = size_t{2} << 10, kNextRead = size_t{16} << 10;
   static constexpr size_t kMostFields = 128;
   /// What is more than in an idle connection while a request is being read that did not come at
@@ -282,6 +296,11 @@ class Session final : public Connection,
       end(http::error::header_limit);
       return false;
     }
+    if (framing.hosts > 1) {
+      server_.counters.malformed.fetch_add(1, std::memory_order_relaxed);
+      refuse(400, "the request has more than one Host");
+      return false;
+    }
     if (const int status = fault_of(framing)) {
       server_.counters.malformed.fetch_add(1, std::memory_order_relaxed);
       refuse(status,
@@ -307,7 +326,7 @@ class Session final : public Connection,
   /// What the header says of where the request ends.
   struct Framing {
     size_t fields = 0;
-    int codings = 0, lengths = 0;
+    int codings = 0, lengths = 0, hosts = 0;
     bool is_chunked = false, expects_continue = false;
   };
 
@@ -343,6 +362,7 @@ class Session final : public Connection,
           take(request_.content_encoding, field);
           break;
         case http::field::host:
+          ++framing.hosts;
           take(request_.host, field);
           break;
         case http::field::origin:

@@ -37,6 +37,7 @@ int run_server(std::span<const std::string_view> arguments) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGHUP);  // the terminal closed
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   if (options.is_sandboxed) serve::enter_sandbox(read_by(options));

@@ -29,6 +29,10 @@ namespace {
 /// time.
 constexpr std::chrono::seconds kLongestPause{60};
 
+/// So many models are loaded at once; what takes longer than a moment goes on beside them.
+constexpr size_t kLoaders = 4, kMostLoaders = 32;
+constexpr std::chrono::seconds kMoment{1};
+
 /// -1: the name is no version.
 int64_t version_from(std::string_view name) {
   int64_t version = -1;
@@ -103,11 +107,7 @@ ModelStore::ModelStore(StoreOptions options) : options_(std::move(options)) {}
 ModelStore::~ModelStore() { is_ending_ = true; }
 
 void ModelStore::start() {
-  constexpr int kLoaders = 4;
-  for (int i = 0; i < kLoaders; ++i) {
-    add_thread(threads_, Urgency::in_time,
-               [this](const std::stop_token& stop) { load_waiting(stop); });
-  }
+  look_after_loaders();
   poll();
   {
     const std::lock_guard lock(tasks_mutex_);
@@ -123,24 +123,58 @@ Clock::duration ModelStore::poll_pause() const {
       std::chrono::duration<double>(std::max(0.05, options_.poll_seconds)));
 }
 
+/// A model that takes long, or never ends, keeps no other from being loaded, and gets what time
+/// nobody else wants.
+void ModelStore::look_after_loaders() {
+  loaders_.remove_if([](const Loader& loader) { return loader.has_ended.load(); });
+  const Clock::time_point now = Clock::now();
+  size_t quick = 0;
+  for (Loader& loader : loaders_) {
+    const Clock::time_point since = loader.since.load();
+    if (!loader.is_slow && since != kIdle && now - since > kMoment) {
+      loader.is_slow = true;
+      lower_urgency(loader.thread_id);
+    }
+    quick += loader.is_slow ? 0 : 1;
+  }
+  for (; quick < kLoaders && loaders_.size() < kMostLoaders; ++quick) {
+    Loader& made = loaders_.emplace_back();
+    try {
+      made.thread = started_thread(Urgency::in_time, [this, &made](const std::stop_token& stop) {
+        load_waiting(stop, made);
+      });
+    } catch (...) {
+      loaders_.pop_back();
+      throw;
+    }
+  }
+}
+
 void ModelStore::look_after(const std::stop_token& stop) {
   const Clock::duration pause = poll_pause();
+  Clock::time_point next = Clock::now() + pause;
   while (!stop.stop_requested()) {
     {
       std::unique_lock lock(tasks_mutex_);
-      wake_.wait_for(lock, stop, pause, [] { return false; });
+      wake_.wait_for(lock, stop, std::min<Clock::duration>(pause, kMoment), [] { return false; });
     }
     if (stop.stop_requested()) return;
     try {
+      look_after_loaders();
+      if (Clock::now() < next) continue;
+      next = Clock::now() + pause;
       poll();
+    } catch (const ResourceExhaustedError& error) {
+      log("what is served stays as it is: ", error.what());
     } catch (const std::bad_alloc& error) {
       log("what is served stays as it is: ", error.what());
     }
   }
 }
 
-void ModelStore::load_waiting(const std::stop_token& stop) {
-  while (true) {
+void ModelStore::load_waiting(const std::stop_token& stop, Loader& loader) {
+  loader.thread_id = id_of_this_thread();
+  while (!loader.is_slow) {
     std::function<void()> task;
     {
       std::unique_lock lock(tasks_mutex_);
@@ -149,12 +183,15 @@ void ModelStore::load_waiting(const std::stop_token& stop) {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
+    loader.since = Clock::now();
     try {
       task();
     } catch (const std::exception& error) {  // no memory; the next look begins anew
       log("what is served stays as it is: ", error.what());
     }
+    loader.since = kIdle;
   }
+  loader.has_ended = true;
 }
 
 void ModelStore::run_later(std::function<void()> task) {

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -114,8 +115,17 @@ class ModelStore {
   class Room;
 
   Clock::duration poll_pause() const;
+  /// A thread that loads models, one after the other.
+  struct Loader {
+    std::atomic<int> thread_id{0};                       // the system's
+    std::atomic<Clock::time_point> since{kIdle};         // when it began with what it does
+    std::atomic<bool> is_slow{false}, has_ended{false};  // slow ones end with what they do
+    std::jthread thread;
+  };
+  static constexpr Clock::time_point kIdle = Clock::time_point::max();
+  void look_after_loaders();
   void look_after(const std::stop_token& stop);
-  void load_waiting(const std::stop_token& stop);
+  void load_waiting(const std::stop_token& stop, Loader& loader);
   /// Puts the update of the model into the queue, unless it is there.
   void schedule(const std::string& name);
   void update(const std::string& name);
@@ -144,6 +154,7 @@ class ModelStore {
   std::set<std::string> updating_;           // models whose turn it is
   std::mutex room_mutex_;
   size_t loading_bytes_ = 0;           // weights of loads under way; guarded by room_mutex_
+  std::list<Loader> loaders_;          // the thread that looks after them adds and removes
   std::vector<std::jthread> threads_;  // the last member: they end before the others go
 };
 

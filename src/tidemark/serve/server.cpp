@@ -112,8 +112,10 @@ HttpResponse error_response(const std::exception_ptr& error) {
   if (response.status == 429 || response.status == 503) {
     response.headers.emplace_back("Retry-After", "1");
   }
+  // Models' errors may repeat what they were given, however long.
+  constexpr size_t kMostText = 4000;
   response.body = "{\"error\": ";
-  put_string(response.body, failure.text);
+  put_string(response.body, std::string_view(failure.text).substr(0, kMostText));
   response.body += "}";
   return response;
 }

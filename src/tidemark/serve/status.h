@@ -4,6 +4,8 @@
 #include <tidemark/error.h>
 
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace tidemark::serve {
 
@@ -22,9 +24,21 @@ class TooLargeError : public RequestError {
   }
 };
 
+/// Texts of a client may have megabytes: an answer repeats the beginning.
+template <class Piece>
+decltype(auto) shortened(const Piece& piece) {
+  constexpr size_t kMost = 500;
+  if constexpr (std::is_same_v<Piece, std::string> || std::is_same_v<Piece, std::string_view>) {
+    const std::string_view text = piece;
+    return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "…";
+  } else {
+    return (piece);
+  }
+}
+
 template <class... Pieces>
 [[noreturn]] void refuse(Code code, const Pieces&... pieces) {
-  throw RequestError(code, message(pieces...));
+  throw RequestError(code, message(shortened(pieces)...));
 }
 
 inline int http_status(Code code) {

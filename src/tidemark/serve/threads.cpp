@@ -30,10 +30,17 @@ void ask_for_short_turns() noexcept {
 
 }  // namespace
 
+int id_of_this_thread() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }
+
+void lower_urgency(int thread_id) noexcept {
+  constexpr int kLowest = 19;
+  if (thread_id > 0) (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id), kLowest);
+}
+
 void set_urgency(Urgency urgency) noexcept {
   if (urgency == Urgency::at_once) return ask_for_short_turns();
   const int steps = urgency == Urgency::soon ? 4 : 10;
-  const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  const auto thread = static_cast<id_t>(id_of_this_thread());
   (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + steps);
 }
 

@@ -16,8 +16,14 @@ enum class Urgency { at_once, soon, in_time };
 /// Of this thread. Systems that refuse that leave it as it was.
 void set_urgency(Urgency urgency) noexcept;
 
+/// As the system numbers them.
+int id_of_this_thread() noexcept;
+/// Below all others, for good: a process without rights cannot take that back.
+void lower_urgency(int thread_id) noexcept;
+
+/// Throws ResourceExhaustedError.
 template <class Body>
-void add_thread(std::vector<std::jthread>& threads, Urgency urgency, Body body) {
+std::jthread started_thread(Urgency urgency, Body body) {
   const auto run = [urgency, body = std::move(body)](const std::stop_token& stop) {
     set_urgency(urgency);
     if constexpr (std::is_invocable_v<Body, std::stop_token>) {
@@ -26,9 +32,13 @@ void add_thread(std::vector<std::jthread>& threads, Urgency urgency, Body body) 
       body();
     }
   };
+  return start_thread<std::jthread>("the server", run, "ask for fewer (--slots, --threads)");
+}
+
+template <class Body>
+void add_thread(std::vector<std::jthread>& threads, Urgency urgency, Body body) {
   threads.reserve(threads.size() + 1);  // one that runs and has no place would be waited for
-  threads.push_back(
-      start_thread<std::jthread>("the server", run, "ask for fewer (--slots, --threads)"));
+  threads.push_back(started_thread(urgency, std::move(body)));
 }
 
 }  // namespace tidemark::serve

@@ -3,6 +3,7 @@
 #include <tidemark/call.h>
 #include <tidemark/memory.h>
 
+#include "../live_memory.h"
 #include "targets.h"
 
 namespace tidemark::fuzz {
@@ -63,7 +64,7 @@ void take(std::string_view bytes) {
   if (bytes.empty()) return;
   const Reader& reader = readers()[static_cast<unsigned char>(bytes[0]) % readers().size()];
   const OpDef& op = OpRegistry::instance().get(reader.op);
-  const auto before = memory::stats().live;
+  const LiveMemory before = live_memory();
   try {
     std::vector<Tensor> inputs{text(bytes.substr(1), reader.takes_vector ? Shape{1} : Shape{})};
     if (reader.second) inputs.push_back(reader.second);
@@ -78,7 +79,7 @@ void take(std::string_view bytes) {
     for (const Tensor& t : call_all(op, inputs, attrs)) sum = sum + read_all(t);
   } catch (const Error&) {
   }
-  if (memory::stats().live != before) found(std::string(reader.op) + " left memory behind");
+  if (live_memory() != before) found(std::string(reader.op) + " left memory behind");
 }
 
 std::string gif() {

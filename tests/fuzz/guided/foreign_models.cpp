@@ -15,7 +15,7 @@ const std::string& folder() {
 }
 
 void take(std::string_view bytes) {
-  write_file(folder() + "/saved_model.pb", bytes);
+  put_bytes(folder() + "/saved_model.pb", bytes);
   try {
     load_and_run(folder(), std::chrono::seconds(2));
   } catch (const Error& error) {

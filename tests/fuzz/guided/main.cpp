@@ -3,15 +3,12 @@
 //   fuzz_guided TARGET [options of libFuzzer] [folders of inputs]
 //   fuzz_guided --seeds FOLDER       writes well-formed inputs into FOLDER/TARGET/
 //   fuzz_guided --list
+//   fuzz_guided --unguided [what the program fuzz takes]
 #include <tidemark/memory.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "targets.h"
 #include "tidemark/io/model_writer.h"
@@ -28,7 +25,7 @@ int write_seeds(const std::string& folder) {
     const std::string place = folder + "/" + std::string(name);
     std::filesystem::create_directories(place);
     if (target.start) target.start();
-    for (const auto& [file, bytes] : target.seeds()) write_file(place + "/" + file, bytes);
+    for (const auto& [file, bytes] : target.seeds()) put_bytes(place + "/" + file, bytes);
   }
   return 0;
 }
@@ -45,22 +42,10 @@ std::map<std::string_view, Target>& targets() {
   return all;
 }
 
-void found(const std::string& what) {
-  std::fprintf(stderr, "found: %s\n", what.c_str());
-  std::abort();
-}
-
 const std::string& scratch_folder() {
-  static const std::string folder = [] {
-    const std::filesystem::path in_memory = "/dev/shm";
-    const std::filesystem::path place =
-        ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : std::filesystem::temp_directory_path();
-    std::string made = (place / ("tidemark_fuzz_" + std::to_string(::getpid()))).string();
-    std::filesystem::create_directories(made);
-    std::atexit([] { std::filesystem::remove_all(scratch_folder()); });
-    return made;
-  }();
-  return folder;
+  static const ScratchFolder folder("fuzz_guided");
+  static const std::string path = folder.path();
+  return path;
 }
 
 void save_model(const std::string& folder) {
@@ -79,15 +64,6 @@ void save_model(const std::string& folder) {
   writer.write(folder);
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<long>(bytes.size()));
-}
-
 }  // namespace tidemark::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
@@ -95,6 +71,7 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   char** const all = *arguments;
   const std::string_view first = *count > 1 ? all[1] : "";
   if (first == "--list") fuzz::list();
+  if (first == "--unguided") std::exit(fuzz::run_fuzzer(*count - 1, all + 1));
   if (first == "--seeds" && *count > 2) std::exit(fuzz::write_seeds(all[2]));
   const auto found = fuzz::targets().find(first);
   if (found == fuzz::targets().end()) {

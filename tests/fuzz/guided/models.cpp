@@ -34,7 +34,7 @@ std::string with_checksum(std::string bytes) {
 }
 
 void take(std::string_view bytes) {
-  write_file(path(), with_checksum(std::string(bytes)));
+  put_bytes(path(), with_checksum(std::string(bytes)));
   try {
     load_and_run(folder(), std::chrono::seconds(2));
   } catch (const Error& error) {
@@ -44,7 +44,7 @@ void take(std::string_view bytes) {
 
 void start() { save_model(folder()); }
 
-std::map<std::string, std::string> seeds() { return {{"small", read_file(path())}}; }
+std::map<std::string, std::string> seeds() { return {{"small", read_bytes(path())}}; }
 
 const AddTarget added("models", {.start = start, .take = take, .seeds = seeds});
 

@@ -13,7 +13,7 @@ using namespace profile;
 
 void take(std::string_view bytes) {
   static const std::string path = scratch_folder() + "/recording";
-  write_file(path, bytes);
+  put_bytes(path, bytes);
   try {
     const Analysis a = analyse(path, {.stretches = 20, .samples = 16});
     if (a.events > bytes.size() / sizeof(Event)) found("more events than there are bytes for");

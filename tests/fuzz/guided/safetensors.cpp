@@ -17,7 +17,7 @@ std::string bytes_of(const Tensors& tensors, const Metadata& metadata) {
 
 void take(std::string_view bytes) {
   static const std::string path = scratch_folder() + "/fuzzed.safetensors";
-  write_file(path, bytes);
+  put_bytes(path, bytes);
   try {
     const File file(path);
     Tensors tensors;

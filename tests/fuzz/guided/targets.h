@@ -5,7 +5,8 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "../damaged_files.h"
 
 namespace tidemark::fuzz {
 
@@ -23,15 +24,10 @@ struct AddTarget {
   AddTarget(std::string_view name, const Target& target) { targets().emplace(name, target); }
 };
 
-/// Ends the process as a find.
-[[noreturn]] void found(const std::string& what);
-
-/// A folder of this process in memory, if there is one; it goes with the process.
+/// A folder of this process, which goes with it.
 const std::string& scratch_folder();
 
 /// The model that requests and files are about: y = sums of rows of x, texts as they came.
 void save_model(const std::string& folder);
-std::string read_file(const std::string& path);
-void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace tidemark::fuzz

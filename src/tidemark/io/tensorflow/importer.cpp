@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "tidemark/base/file_access.h"
 #include "tidemark/base/interrupt.h"
 #include "tidemark/io/stored_size.h"
 
@@ -205,6 +206,7 @@ void Importer::check_supported(const std::vector<std::string_view>& nodes,
   std::set<std::string_view> seen(functions.begin(), functions.end());
   std::vector<std::string_view> waiting = functions;
   const auto look_at = [&](const NodeMessage& node, std::string_view place) {
+    if (our_op_of(node)) return;
     for (const auto& [name, bytes] : node.attrs) {
       const AttrValue value = read_attr_value(bytes);
       if (value.kind != AttrValue::Kind::function) continue;
@@ -285,12 +287,15 @@ Variable Importer::declare(const std::string& name, DType dtype, const Shape& sh
   return Variable(value, {.name = name, .shape = shape});
 }
 
-std::string Importer::read_asset(const std::string& path) const {
+std::shared_ptr<const MappedFile> Importer::read_asset(const std::string& path) const {
   // The file lies where the model does now, not where it was when it was saved.
   const std::string name = std::filesystem::path(path).filename().string();
   if (name.empty() || name == "..") fail_malformed("an asset has no name");
-  const InputFile file((std::filesystem::path(folder) / "assets" / name).string());
-  return file.read(0, file.size());
+  const std::string location = "assets/" + name;
+  constexpr auto kHow = MappedFile::How::copied;
+  // A link may lead to any file of the machine.
+  if (!are_files_allowed()) return MappedFile::open_inside(folder, location, kHow);
+  return MappedFile::open((std::filesystem::path(folder) / location).string(), kHow);
 }
 
 Tensor Importer::constant(const NodeMessage& node, std::string_view tensor) {

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "tidemark/io/bundle_reader.h"
+#include "tidemark/io/mapped_file.h"
 #include "tidemark/io/tensorflow/node_call.h"
 #include "tidemark/io/tensorflow/old_control_flow.h"
 
@@ -81,7 +82,7 @@ class TIDEMARK_API Importer {
   /// What variables take together.
   uint64_t variable_bytes() const { return variable_bytes_; }
   /// The content of a file in the model's folder of assets, whatever folder the path says.
-  std::string read_asset(const std::string& path) const;
+  std::shared_ptr<const MappedFile> read_asset(const std::string& path) const;
   std::string folder;  // of the model
   /// Prefix of the names of resources: the function that is being read.
   std::string_view current_function() const { return calls_.empty() ? "" : calls_.back(); }

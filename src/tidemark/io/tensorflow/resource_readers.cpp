@@ -2,6 +2,8 @@
 #include <tidemark/call.h>
 #include <tidemark/create.h>
 
+#include <algorithm>
+
 #include "tidemark/io/stored_size.h"
 #include "tidemark/io/tensorflow/importer.h"
 
@@ -130,11 +132,17 @@ Tensor column(const NodeCall& c, const std::vector<std::string_view>& lines, int
 
 /// Only files of the model itself are read.
 void read_from_file(NodeCall& c) {
-  const std::string text = c.importer.read_asset(constant_text(c, 1, 0));
+  const auto file = c.importer.read_asset(constant_text(c, 1, 0));
+  const std::string_view text = file->bytes();
   const int64_t limit = c.number("vocab_size", -1), skipped = c.number("offset", 0);
   const std::string delimiter = c.text("delimiter", "\t");
   if (delimiter.size() != 1) c.fail("the delimiter is to be one character");
+  // Short lines take more than the file: it counts before it is taken.
+  const auto count = std::count(text.begin(), text.end(), '\n') + 1;
+  const Tensor counted = Tensor::uninitialized(
+      DType::uint8, Shape{count * static_cast<int64_t>(2 * sizeof(std::string_view))});
   std::vector<std::string_view> lines;
+  lines.reserve(static_cast<size_t>(count));
   for (std::string_view rest = text; !rest.empty();) {
     const size_t end = rest.find('\n');
     lines.push_back(rest.substr(0, end));
