@@ -1,6 +1,7 @@
 """C++ reads what Keras saved, trains as Model.fit does, and writes what Python loads."""
 
 import importlib.util
+import json
 import subprocess
 from pathlib import Path
 
@@ -162,3 +163,34 @@ def test_python_loads_what_c_plus_plus_saved(tmp_path):
     h = tf.nn.relu(tf.ones((2, 4)) @ dense[0].kernel + dense[0].bias)
     np.testing.assert_allclose(h @ dense[1].kernel + dense[1].bias, wanted, **CLOSE)
     assert step.numpy() == 7
+
+
+KERAS_2 = Path(__file__).parent / "data" / "keras2"
+
+
+def keras_2_results(name):
+    told = json.loads((KERAS_2 / "results.json").read_text())[name]
+    dtype = np.int32 if name == "recurrent" else np.float32
+    return [np.array(value, dtype) for value in told["inputs"]], np.array(told["outputs"])
+
+
+@pytest.mark.parametrize("name", ["sequential", "functional", "recurrent"])
+def test_models_of_keras_2_are_loaded(name):
+    inputs, outputs = keras_2_results(name)
+    np.testing.assert_allclose(
+        found("model", KERAS_2 / f"{name}.h5", *inputs)[0], outputs, **CLOSE
+    )
+    refused = call("model", KERAS_2 / f"{name}_weights.h5", *inputs)
+    assert "weights alone" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["sequential", "functional"])
+def test_models_of_keras_2_are_loaded_by_keras(name):
+    inputs, outputs = keras_2_results(name)
+    model = keras.models.load_model(KERAS_2 / f"{name}.h5", compile=False)
+    given = inputs if len(inputs) > 1 else inputs[0]
+    np.testing.assert_allclose(model(given), outputs, **CLOSE)
+    for weight in model.weights:
+        weight.assign(weight * 0)
+    model.load_weights(KERAS_2 / f"{name}_weights.h5")
+    np.testing.assert_allclose(model(given), outputs, **CLOSE)

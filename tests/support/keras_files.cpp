@@ -73,7 +73,7 @@ void run_fit(int64_t epochs, const Tensors& given) {
 
 void run(const std::string& kind, const std::string& what) {
   const Tensors given = tensor_lines::read_all(std::cin);
-  if (kind == "model") return write(td::keras::load_model(what)(given.at(0)));
+  if (kind == "model") return write(td::keras::load_model(what)(given).at(0));
   if (kind == "weights") return run_weights(what, given.at(0));
   if (kind == "fit") return run_fit(std::stoll(what), given);
   const td::Tensor x = td::ones({2, 4});

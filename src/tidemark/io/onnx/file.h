@@ -39,6 +39,8 @@ class TIDEMARK_API File {
   /// Others of the same number, dtypes and shapes in their place.
   void bind(std::vector<Variable> variables);
   size_t weight_bytes() const { return weight_bytes_; }
+  /// Pages of the file that were read go back to the system.
+  void forget_pages() const noexcept { file_->forget_pages(); }
   /// For each of these nodes, what no later one uses.
   const std::vector<std::vector<std::string_view>>& last_uses(std::span<const Node> nodes) const;
 

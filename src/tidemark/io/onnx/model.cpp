@@ -139,6 +139,7 @@ auto LoadedModel::with_traces(std::span<const Value> inputs, const Use& use) {
       if (!v.is_tensor()) throw ValueUnknownError("an output of the model is no tensor");
       out.push_back(std::move(v.tensor));
     }
+    file_.forget_pages();  // the graph keeps weights as it wants them
     return out;
   };
   return use(mine->traces, std::span<Tensor>(given), code);
