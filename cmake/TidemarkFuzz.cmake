@@ -53,9 +53,4 @@ target_link_libraries(fuzz_guided PRIVATE tidemark_flags "${TIDEMARK_LIBFUZZER}"
   ${TIDEMARK_SYSTEM_LIBRARIES} ${serve_libraries})
 # See tests/fuzz/guided/coverage.cpp.
 target_link_options(fuzz_guided PRIVATE -Wl,-z,muldefs)
-# Where it is packed for another machine (tests/fuzz/pack), libraries, and those they need, are beside it.
-foreach(program fuzz_guided fuzz)
-  set_target_properties(${program} PROPERTIES BUILD_RPATH "$ORIGIN/lib")
-  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
-endforeach()
 add_dependencies(fuzz_guided ${TIDEMARK_PLUGINS})
