@@ -153,7 +153,7 @@ set(TIDEMARK_HIDE_LIBRARIES -Wl,--exclude-libs,ALL
 
 # Tidemark::static: the library as part of a program, made when one asks for it. Definitions and
 # kernels register themselves and are taken as a whole; of the rest only what the program uses.
-# Plugins (oneDNN, image codecs, regular expressions) are not part of it.
+# Plugins (oneDNN, image codecs, regular expressions, Gloo) are not part of it.
 if(TIDEMARK_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE)
   set(registering "/src/tidemark/kernels/|/profile/at_start\\.cpp")
   add_library(tidemark_registering STATIC EXCLUDE_FROM_ALL

@@ -428,6 +428,10 @@ void add_data_functions(nb::module_& m) {
            })
       .def("cache",
            [](const Handle& self) { return made([&] { return data::cache(self.dataset); }); })
+      .def("on_device",
+           [](const Handle& self, const std::string& name) {
+             return made([&] { return data::on_device(self.dataset, Device::named(name)); });
+           })
       .def("prefetch", [](const Handle& self, int64_t n) {
         return made([&] { return data::prefetch(self.dataset, n); });
       });

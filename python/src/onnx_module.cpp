@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/io/file_writer.h"
 #include "tidemark/io/onnx/model.h"
 #include "tidemark/io/onnx/writer.h"
 
@@ -153,11 +154,15 @@ void add_onnx_functions(nb::module_& m) {
       .def_prop_ro("weight_bytes", &LoadedModel::weight_bytes)
       .def_prop_ro("road", road_of)
       .def_prop_ro("traces", traces_of);
-  m.def("onnx_bytes", [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
-                         const std::vector<std::string>& outputs, int64_t opset) {
-    const std::string bytes = write_model(*graph.graph, inputs, outputs, opset);
-    return nb::bytes(bytes.data(), bytes.size());
-  });
+  m.def("write_onnx",
+        [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
+           const std::vector<std::string>& outputs, int64_t opset, const std::string& path) {
+          io::remove_abandoned(path);
+          io::FileWriter file(path);
+          write_model(*graph.graph, inputs, outputs, opset,
+                      [&](std::string_view bytes) { file.write(bytes); });
+          file.commit();
+        });
   m.def("onnx_ops", [] {
     nb::list out;
     for (const auto& [domain, op] : readable_ops()) {

@@ -128,21 +128,20 @@ def fixes(arguments):
         found = re.findall(verdict, part, re.M)
         return [(rule, " ".join(verdict.split())) for rule, verdict in found]
 
-    paths = planted([*arguments.folders, *(() if arguments.only else ("",))])
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        told = list(pool.map(tried, paths))
+    paths = planted([*(() if arguments.only else ("",)), *arguments.folders])
     print("| program | rule | what the change brought |\n| --- | --- | --- |")
     by_rule, helped, with_diff = {}, 0, 0
-    for path, verdicts in zip(paths, told, strict=True):
-        for rule, verdict in verdicts or [("", "no change")]:
-            print(f"| {path.parts[-3]}/{path.stem} | {rule} | {verdict} |")
-        tries = [(rule, verdict) for rule, verdict in verdicts if "no change" not in verdict]
-        for rule, _ in verdicts:
-            by_rule.setdefault(rule, False)
-        for rule, _ in tries:
-            by_rule[rule] = True
-        if tries:
-            with_diff += 1
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for path, verdicts in zip(paths, pool.map(tried, paths), strict=True):
+            for rule, verdict in verdicts or [("", "no change")]:
+                name = f"{path.parts[-3]}/{path.stem}"
+                print(f"| {name} | {rule} | {verdict} |", flush=True)
+            tries = [(rule, verdict) for rule, verdict in verdicts if "no change" not in verdict]
+            for rule, _ in verdicts:
+                by_rule.setdefault(rule, False)
+            for rule, _ in tries:
+                by_rule[rule] = True
+            with_diff += bool(tries)
             helped += any("gone" in v and ("same output" in v or "varies" in v) for _, v in tries)
     print(f"\nrules with a diff: {sum(by_rule.values())} of {len(by_rule)} that were told; "
           f"without: {', '.join(sorted(r for r, has in by_rule.items() if not has))}")  # fmt: skip

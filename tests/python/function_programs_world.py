@@ -366,6 +366,13 @@ def generators_reset_inside():
 
 
 @program
+def variables_that_elements_are():
+    v = tf.Variable(0)
+    counted = tf.data.Dataset.range(3).map(lambda _: v.assign_add(1))
+    return [v, next(iter(counted)), [int(x) for x in counted.as_numpy_iterator()]]
+
+
+@program
 def kinds_of_maps():
     return [tf.map_fn(lambda x: tf.cast(x, tf.float64), tf.range(3),
                       fn_output_signature=np.float64)]  # fmt: skip

@@ -177,9 +177,7 @@ def keras_2_results(name):
 @pytest.mark.parametrize("name", ["sequential", "functional", "recurrent"])
 def test_models_of_keras_2_are_loaded(name):
     inputs, outputs = keras_2_results(name)
-    np.testing.assert_allclose(
-        found("model", KERAS_2 / f"{name}.h5", *inputs)[0], outputs, **CLOSE
-    )
+    np.testing.assert_allclose(found("model", KERAS_2 / f"{name}.h5", *inputs)[0], outputs, **CLOSE)
     refused = call("model", KERAS_2 / f"{name}_weights.h5", *inputs)
     assert "weights alone" in refused.stderr
 

@@ -117,7 +117,9 @@ def test_convert_between_weights(tmp_path, capsys):
 
 def test_convert_a_model_to_its_weights(tflite, tmp_path):
     assert main(["convert", str(tflite), str(tmp_path / "w.npz")]) == 0
-    assert any(np.asarray(value).ndim == 4 for value in tf.weights.load(tmp_path / "w.npz").values())
+    assert any(
+        np.asarray(value).ndim == 4 for value in tf.weights.load(tmp_path / "w.npz").values()
+    )
 
 
 def test_convert_says_what_it_cannot_do(tflite, tmp_path, capsys):

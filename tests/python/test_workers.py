@@ -1,11 +1,13 @@
 """Several workers: collectives, strategies, faults, strangers."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import workers
 
 import tidemark as tf
 
+ROOT = Path(__file__).parents[2]
 REDUCTIONS = {"sum": np.add, "product": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
@@ -318,6 +321,10 @@ def test_keras_trains_on_workers_as_on_one(tmp_path):
     assert first["predicted"][0] == alone["predicted"][0] == [56, 1]
     for mine, theirs in zip(first["weights"], alone["weights"], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
+    halves = workers.run(2, "keras_fit", "", -1, "optimizer")
+    for name in ("loss", "weights", "momentum", "evaluated"):
+        assert halves[0][name] == halves[1][name] == first[name]
+    assert [half["kept"] for half in halves] == [48, 38] and first["kept"] == 86
     # Killed in the third epoch, and started again: the same bits.
     broken = workers.finish(workers.start(2, "keras_fit", tmp_path / "broken", 5))
     assert broken[1][0] == -signal.SIGKILL and "worker 1" in broken[0][2]
@@ -371,6 +378,18 @@ def launch(*arguments, **environment):
         capture_output=True, text=True, timeout=60,
         env={**workers.UNLIMITED, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
     )  # fmt: skip
+
+
+def test_the_page_shows_the_example_and_what_it_prints():
+    example = ROOT / "examples" / "distribute" / "workers.py"
+    page = (ROOT / "docs" / "distribution.md").read_text()
+    assert f"```python\n{example.read_text()}```" in page
+    done = launch("-n", "2", str(example))
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"^\[\d\] worker .*$", page, re.MULTILINE)
+    without_losses = [re.sub(r"[0-9.]+ -> [0-9.]+", "", line) for line in shown]
+    printed = [re.sub(r"[0-9.]+ -> [0-9.]+", "", line) for line in sorted(done.stdout.splitlines())]
+    assert printed == without_losses and len(set(re.findall("loss .*", done.stdout))) == 1
 
 
 def test_launch(tmp_path):

@@ -17,10 +17,10 @@ def data(rows=56):
     return x, x.sum(axis=1, keepdims=True)
 
 
-def keras_fit(folder="", die_at="-1"):
+def keras_fit(folder="", die_at="-1", shard=None):
     """Keras with normalisation over the whole batch: losses, metrics, predictions, weights."""
     keras = tf.keras
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard)
     x, y = data()
     with strategy.scope():
 
@@ -57,6 +57,10 @@ def keras_fit(folder="", die_at="-1"):
         "evaluated": model.evaluate(rows, verbose=0),
         "predicted": [list(predicted.shape), predicted.sum().item()],
         "weights": [w.tolist() for w in model.get_weights()],
+        "momentum": [v.numpy().tolist() for v in model.optimizer.variables[2:]],
+        "kept": sum(
+            int(tf.size(getattr(v.value, "_first", v.value))) for v in model.optimizer.variables[2:]
+        ),
     }
 
 

@@ -20,8 +20,8 @@ def check_file(path: Path, text: str) -> list[str]:
     if not path.as_posix().startswith(FOLDERS) or path.name.endswith("_test.cpp"):
         return []
     return [
-        f"{path}:{text.count(chr(10), 0, found.end()) + 1}: <iostream> sets up all streams wherever "
-        "the library is loaded: print through <cstdio>, or to a stream that is given"
+        f"{path}:{text.count(chr(10), 0, found.end()) + 1}: <iostream> sets up all streams "
+        "wherever the library is loaded: print through <cstdio>, or to a stream that is given"
         for found in INCLUDE.finditer(text)
     ]
 

@@ -246,7 +246,7 @@ def line_of_handing_over(path, made):
     for n in _statements(path):
         if isinstance(n, _FUNCTIONS) and n.lineno <= made <= n.end_lineno:
             scopes.append((n.lineno, n.end_lineno))
-    first, last = max(scopes)
+    first, last = min(scopes, key=lambda lines: lines[1] - lines[0])  # the innermost
     found = [
         n.value
         for n in _statements(path)

@@ -91,7 +91,8 @@ def _load(callback, group, keras_load):
         return
     model = callback.model
     if model.optimizer is not None and not model.optimizer.built:
-        model.optimizer.build(model.trainable_variables)
+        with model._distribute_strategy.scope():
+            model.optimizer.build(model.trainable_variables)
     if group.rank == 0:
         kept = callback._weights_path
         callback._weights_path = os.path.join(callback.backup_dir, first.get("weights", ""))
@@ -105,7 +106,8 @@ def _load(callback, group, keras_load):
         variables += [v for v in model.optimizer.variables if all(v is not w for w in variables)]
     for variable in variables:
         if variable.dtype != "string":
-            variable.assign(group.broadcast([variable.value.value()], 0))
+            value = group.broadcast([variable.value.value()], 0)
+            variable.value.assign(value)
     model._initial_epoch = first["epoch"]
 
 

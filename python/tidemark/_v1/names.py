@@ -187,8 +187,9 @@ _LATER = {  # name → module, loaded when asked for
     "MetaGraphDef": "_proto.meta_graph",
     "RegisterGradient": "autodiff._registry",
     "NoneTensorSpec": "data._elements",
+    "saved_model": "_v1.saved_model",
 }  # fmt: skip
-_MODULES = ("graph_util",)
+_MODULES = ("graph_util", "saved_model")
 
 
 def find(name):

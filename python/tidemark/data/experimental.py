@@ -19,6 +19,8 @@ from tidemark.data._options import (
     OptimizationOptions,
     ThreadingOptions,
 )
+from tidemark.data._placed import on_device as _on_device
+from tidemark.data._placed import prefetched_on_device as _prefetched_on_device
 from tidemark.errors import UnimplementedError
 
 
@@ -217,13 +219,15 @@ def unbatch():
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """Makes elements ahead."""
-    return lambda dataset: dataset.prefetch(2 if buffer_size is None else buffer_size)
+    """Makes elements ahead, in the memory of a device: their copies are under way when they are
+    asked for. Behind it a function computes with them where they lie."""
+    count = 2 if buffer_size is None else buffer_size
+    return lambda dataset: _prefetched_on_device(dataset, device, count)
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """There is one device."""
-    return lambda dataset: dataset
+    """The elements in the memory of a device; strings stay where they are."""
+    return lambda dataset: _on_device(dataset, target_device)
 
 
 __all__ = [

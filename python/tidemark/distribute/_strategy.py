@@ -173,6 +173,10 @@ class StrategyExtended:
     def _in_multi_worker_mode(self):
         return False
 
+    def _updates_together(self):
+        """Around updates of many variables, which are sent where they are needed at its end."""
+        return contextlib.nullcontext()
+
     def _create_variable(self, next_creator, **kwargs):
         replicas = self._num_replicas_in_sync
         if replicas == 1:

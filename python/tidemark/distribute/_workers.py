@@ -10,6 +10,7 @@ model.fit(dataset)                                          # batches of all wor
 from __future__ import annotations
 
 import atexit
+import contextlib
 import enum
 import sys
 import weakref
@@ -19,7 +20,7 @@ from tidemark import _tidemark, nest
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.variable import VariableSynchronization
 from tidemark._tidemark import call
-from tidemark.distribute import _worker_input, _worker_values
+from tidemark.distribute import _worker_input, _worker_shards, _worker_values
 from tidemark.distribute._cluster import TFConfigClusterResolver, training_group
 from tidemark.distribute._replica import InputContext, ReplicaContext, _reduce_op, as_value
 from tidemark.distribute._strategy import Strategy, StrategyExtended, get_replica_context
@@ -57,9 +58,16 @@ class CommunicationOptions:
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """Copies of the variables on all workers, kept alike by adding up gradients."""
+    """Copies of the variables on all workers, kept alike by adding up gradients.
 
-    def __init__(self, cluster_resolver=None, communication_options=None):
+    ``shard="optimizer"``: what optimizers keep about each variable is on one worker only.
+    """
+
+    def __init__(self, cluster_resolver=None, communication_options=None, shard=None):
+        if shard not in (None, "optimizer"):
+            raise tidemark.errors.UnimplementedError(
+                None, None, f"shard={shard!r} is not there: None or 'optimizer'"
+            )
         self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
         self._workers, self._rank = training_group(self._resolver)
         options = communication_options or CommunicationOptions()
@@ -69,6 +77,8 @@ class MultiWorkerMirroredStrategy(Strategy):
             collective_seconds=options.timeout_seconds or 0.0,
         )
         super().__init__(_Extended(self))
+        is_shared_out = shard is not None and self._group.size > 1
+        self._shares = _worker_shards.Shares(self) if is_shared_out else None
         if self._group.size > 1:
             _leave_at_exit(self._group)
 
@@ -216,6 +226,9 @@ class _Extended(StrategyExtended):
         strategy = self._container_strategy()
         if strategy.num_replicas_in_sync == 1:
             return next_creator(**kwargs)
+        owner = None if strategy._shares is None else strategy._shares.owner_of_new()
+        if owner is not None:
+            return _worker_shards.OwnedVariable(strategy, owner, **kwargs)
         is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
         return _worker_values.create(strategy, is_read, next_creator, kwargs)
 
@@ -225,11 +238,26 @@ class _Extended(StrategyExtended):
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Calls ``fn(var, …)``: what is given is alike on all workers already."""
         strategy = self._container_strategy()
+        owner = None if strategy._shares is None else strategy._shares.owner_of(var)
         strategy._enter(None)
         try:
-            return fn(var, *args, **(kwargs or {}))
+            if owner is None:
+                return fn(var, *args, **(kwargs or {}))
+            strategy._shares.update(var, owner, lambda: fn(var, *args, **(kwargs or {})))
+            return var
         finally:
             strategy._exit()
+
+    def _updates_together(self):
+        shares = self._container_strategy()._shares
+        return contextlib.nullcontext() if shares is None else shares.together()
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """What is made inside is kept about the variable."""
+        shares = self._container_strategy()._shares
+        if shares is None:
+            return contextlib.nullcontext()
+        return shares.near(colocate_with_variable)
 
 
 def _leave_at_exit(group):

@@ -33,6 +33,15 @@ ModelFolder find_model(const std::string& folder) {
   return {ModelFormat::own, (place / kModelFileName).string()};
 }
 
+std::set<std::string> files_of_models() {
+  return {std::string(kModelFileName),
+          std::string(tensorflow::kModelFile),
+          "saved_model.pbtxt",
+          "fingerprint.pb",
+          "variables",
+          "assets"};
+}
+
 size_t weight_bytes_in(const std::string& folder) {
   const ModelFolder found = find_model(folder);
   switch (found.format) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <string>
 
 #include "tidemark/io/file_system.h"
 
@@ -19,6 +21,9 @@ struct ModelFolder {
 /// opens it says what is wrong. Throws as names_in does, but takes a folder that is not there for
 /// an empty one.
 TIDEMARK_API ModelFolder find_model(const std::string& folder);
+
+/// Entries of a folder that make up a model: a new model takes the place of all of them.
+TIDEMARK_API std::set<std::string> files_of_models();
 
 /// Bytes that its weights take, by the files.
 TIDEMARK_API size_t weight_bytes_in(const std::string& folder);

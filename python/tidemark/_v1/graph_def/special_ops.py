@@ -355,6 +355,67 @@ def _linspace(writer, node, label):
     return writer.outputs(node, label)
 
 
+# --- tables --------------------------------------------------------------------------------------
+
+# op names: those on a table that they name by a number.
+TABLE_KINDS = {"table_find", "table_insert", "table_remove", "table_size", "table_export"}
+
+
+def table_key(number):
+    """What stands for a table among the things that functions are given."""
+    return "table", number
+
+
+def _add_on_table(writer, node, label, op, names=(), types=(), attrs=None):
+    handle = writer.table(table_key(node.attrs["table"]))
+    refs = _refs(writer, node, label, *names)
+    writer.add(label, op, [handle, *refs], attrs, [None, *types])
+    return handle
+
+
+def _has_table(writer, node):
+    return writer.table(table_key(node.attrs["table"])) is not None
+
+
+@writes("table_find")
+def _find_in_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    _add_on_table(writer, node, label, "LookupTableFindV2", ("keys", "default_value"), _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("table_size")
+def _size_of_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    _add_on_table(writer, node, label, "LookupTableSizeV2")
+    return writer.outputs(node, label)
+
+
+@writes("table_export")
+def _export_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    known = {"Tkeys": node.output(0).dtype, "Tvalues": node.output(1).dtype}
+    _add_on_table(writer, node, label, "LookupTableExportV2", attrs=known)
+    return writer.outputs(node, label)
+
+
+@writes("table_insert", "table_remove")
+def _change_table(writer, node, label):
+    """Ours give the size, which TensorFlow's do not."""
+    if not _has_table(writer, node):
+        return False
+    is_insert = node.kind == "table_insert"
+    op = "LookupTableInsertV2" if is_insert else "LookupTableRemoveV2"
+    handle = _add_on_table(writer, node, label, op, ("keys", "values"), _types(node))
+    name = writer.fresh(f"{label}/Size")
+    writer.add(name, "LookupTableSizeV2", [handle], control=[label])
+    writer.is_made_by(node, label)
+    return writer.outputs(node, name)
+
+
 # op names: what TensorFlow calls the draws that ours scale and shift.
 _DRAWS = {"random_normal": "RandomStandardNormal", "random_truncated_normal": "TruncatedNormal",
           "random_uniform": "RandomUniform"}  # fmt: skip

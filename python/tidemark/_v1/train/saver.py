@@ -117,7 +117,7 @@ class Saver:
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         write_tensors(path, (
-            (name, _tidemark.convert(_value_in(sess, variable)))
+            (name, _tidemark.convert(value_in(sess, variable)))
             for name, variable in variables.items()
         ))  # fmt: skip
         graph = getattr(sess, "graph", None)
@@ -190,7 +190,7 @@ def _is_eager(variable):
     return not getattr(variable, "is_graph_variable", False)
 
 
-def _value_in(sess, variable):
+def value_in(sess, variable):
     if _is_saveable(variable):
         return variable.value_in(sess)
     return variable.numpy() if _is_eager(variable) else sess.run(variable)

@@ -206,6 +206,7 @@ void Importer::check_supported(const std::vector<std::string_view>& nodes,
   std::set<std::string_view> seen(functions.begin(), functions.end());
   std::vector<std::string_view> waiting = functions;
   const auto look_at = [&](const NodeMessage& node, std::string_view place) {
+    if (our_op_of(node)) return;
     for (const auto& [name, bytes] : node.attrs) {
       const AttrValue value = read_attr_value(bytes);
       if (value.kind != AttrValue::Kind::function) continue;
