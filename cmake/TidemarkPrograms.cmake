@@ -38,7 +38,7 @@ if(TARGET tidemark AND PROJECT_IS_TOP_LEVEL AND TIDEMARK_TESTS)
   endif()
   foreach(source IN LISTS fuzz_sources)
     cmake_path(GET source STEM name)
-    if(NOT name MATCHES "^(main|driver)$")
+    if(NOT name MATCHES "^(main|driver|memory_files)$")
       add_test(NAME fuzz_${name} COMMAND fuzz ${name} 20000
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     endif()

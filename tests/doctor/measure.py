@@ -16,6 +16,7 @@ import argparse
 import concurrent.futures
 import json
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -149,26 +150,38 @@ def fixes(arguments):
           f"{helped} of them, {100 * helped / max(1, with_diff):.1f} %")  # fmt: skip
 
 
+def timed(run):
+    """(seconds, of processors: a busy machine changes these little) that a call took."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    run()
+    took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def slowdown(arguments):
-    """How much longer the healthy programs take when they are looked at: median of ratios."""
+    """How much longer the healthy programs take when they are looked at."""
     options, ratios = options_of(arguments), []
-    print("| program | alone, s | looked at, s | ratio |\n| --- | ---: | ---: | ---: |")
+    print("| program | alone, s | looked at, s | ratio | of processors |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for path, _, text in programs(arguments):
         with tempfile.TemporaryDirectory(prefix="tidemark-measure-") as folder:
             file = Path(folder) / path.name
             file.write_text(text)
+            command = [arguments.python, *([] if arguments.on else ["-m", "tidemark", "run"])]
             alone, looked = [], []
             for _ in range(arguments.rounds):
-                began = time.perf_counter()
-                subprocess.run([arguments.python, str(file)], capture_output=True, check=True)
-                alone.append(time.perf_counter() - began)
-                began = time.perf_counter()
-                doctor(file, options)
-                looked.append(time.perf_counter() - began)
-        ratios.append(min(looked) / min(alone))
-        print(f"| {path.parts[-3]}/{path.stem} | {min(alone):.2f} | {min(looked):.2f} "
-              f"| {ratios[-1]:.2f} |")  # fmt: skip
-    print(f"\nmedian {statistics.median(ratios):.2f}, most {max(ratios):.2f}")
+                alone.append(timed(lambda f=file, c=command: subprocess.run(
+                    [*c, str(f)], capture_output=True, check=True)))  # fmt: skip
+                looked.append(timed(lambda f=file: doctor(f, options)))
+        alone, looked = ([min(times) for times in zip(*all_, strict=True)]
+                         for all_ in (alone, looked))  # fmt: skip
+        ratios.append([more / less for more, less in zip(looked, alone, strict=True)])
+        print(f"| {path.parts[-3]}/{path.stem} | {alone[0]:.2f} | {looked[0]:.2f} "
+              f"| {ratios[-1][0]:.2f} | {ratios[-1][1]:.2f} |", flush=True)  # fmt: skip
+    middle, most = ([pick(one) for one in zip(*ratios, strict=True)]
+                    for pick in (statistics.median, max))  # fmt: skip
+    print(f"\nmedian {middle[0]:.2f}, of processors {middle[1]:.2f}; "
+          f"most {most[0]:.2f}, {most[1]:.2f}")  # fmt: skip
 
 
 def main():

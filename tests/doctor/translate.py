@@ -33,4 +33,4 @@ def to(library, text):
     the one that JAX's second import takes."""
     for word, other in _WORDS[library].items():
         text = text.replace(word, other)
-    return None if re.search(r"\b(tf|keras|tensorflow)\b", text) else text
+    return None if re.search(r"\b(tf|keras|tensorflow)\b|\.ref\(\)", text) else text

@@ -123,9 +123,10 @@ size_t first_block_of(const std::string& index) {
 class Checkpoints final : public fuzz::Fuzzer {
  public:
   Checkpoints() {
-    write_index(prefix_, entries_);
-    index_ = fuzz::read_bytes(prefix_ + ".index");
-    data_ = fuzz::read_bytes(data_path_);
+    index_ = index_of(entries_);
+    data_ = fuzz::read_bytes(io::bundle::shard_path(written_, 0, 1));
+    fuzz::put_bytes(prefix_ + ".index", index_);
+    fuzz::put_bytes(data_path_, data_);
     block_bytes_ = first_block_of(index_);
     memory::set_limit(int64_t{256} << 20);
     if (!read_everything(prefix_)) fuzz::found("the checkpoint that is not damaged is not read");
@@ -150,7 +151,8 @@ class Checkpoints final : public fuzz::Fuzzer {
           auto at = std::next(changed.begin(), static_cast<long>(random() % changed.size()));
           fuzz::damage(at->second, random);
         }
-        return write_index(prefix_, changed);
+        bytes = index_of(changed);
+        break;
       }
       case 1:
         for (auto n = 1 + random() % 3; n > 0; --n) change_block(bytes, block_bytes_, random);
@@ -164,10 +166,16 @@ class Checkpoints final : public fuzz::Fuzzer {
     fuzz::put_bytes(prefix_ + ".index", bytes);
   }
 
-  const fuzz::ScratchFolder folder_{"fuzz_checkpoints"};
-  const std::string prefix_ = folder_.file("model"), objects_ = some_objects(),
-                    data_path_ = io::bundle::shard_path(prefix_, 0, 1);
-  const std::map<std::string, std::string> entries_ = save(prefix_, objects_);
+  std::string index_of(const std::map<std::string, std::string>& entries) const {
+    write_index(written_, entries);
+    return fuzz::read_bytes(written_ + ".index");
+  }
+
+  const fuzz::ScratchFolder scratch_{"fuzz_checkpoints"};
+  const fuzz::MemoryFolder folder_{"fuzz_checkpoints"};
+  const std::string written_ = scratch_.file("model"), prefix_ = folder_.file("model"),
+                    objects_ = some_objects(), data_path_ = io::bundle::shard_path(prefix_, 0, 1);
+  const std::map<std::string, std::string> entries_ = save(written_, objects_);
   std::string index_, data_;
   size_t block_bytes_ = 0;
 };

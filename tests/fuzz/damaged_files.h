@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fuzzer.h"
+#include "memory_files.h"
 
 namespace tidemark::fuzz {
 
@@ -38,6 +39,7 @@ inline std::vector<std::string> files_in(const std::string& folder) {
 }
 
 inline void put_bytes(const std::string& path, std::string_view bytes) {
+  if (put_in_memory(path, bytes)) return;
   // Without O_TRUNC the pages stay where they are.
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes.size())) != 0 ||

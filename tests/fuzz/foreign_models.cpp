@@ -33,7 +33,7 @@ class ForeignModels final : public fuzz::Fuzzer {
     });
   }
 
-  const fuzz::ScratchFolder folder_{"fuzz_foreign"};
+  const fuzz::MemoryFolder folder_{"fuzz_foreign"};
   const std::string path_ = folder_.file("saved_model.pb"), whole_ = fuzz::small_model();
 };
 

@@ -40,7 +40,7 @@ class KerasFiles final : public fuzz::Fuzzer {
  private:
   const std::string whole_;
   const size_t weights_at_ = whole_.find("\x89HDF");
-  const fuzz::ScratchFolder folder_{"fuzz_keras_files"};
+  const fuzz::MemoryFolder folder_{"fuzz_keras_files"};
   const std::string path_ = folder_.file("model.keras");
 };
 

@@ -70,7 +70,7 @@ class Recordings final : public fuzz::Fuzzer {
   }
 
  private:
-  const fuzz::ScratchFolder folder_{"fuzz_recordings"};
+  const fuzz::MemoryFolder folder_{"fuzz_recordings"};
   const std::string path_ = folder_.file("damaged");
 };
 

@@ -75,8 +75,11 @@ std::string damaged(const std::string& whole, fuzz::Random& random) {
 class SavedFiles final : public fuzz::Fuzzer {
  public:
   SavedFiles() {
-    save(folder_.path());
-    whole_ = fuzz::read_bytes(path_);
+    const fuzz::ScratchFolder written("fuzz_saved");
+    const std::string name(io::kModelFileName);
+    save(written.path());
+    whole_ = fuzz::read_bytes(written.file(name));
+    fuzz::put_bytes(path_, whole_);
     memory::set_limit(int64_t{256} << 20);
     if (!loads()) fuzz::found("the model that is not damaged does not load");
   }
@@ -94,7 +97,7 @@ class SavedFiles final : public fuzz::Fuzzer {
     });
   }
 
-  const fuzz::ScratchFolder folder_{"fuzz_saved"};
+  const fuzz::MemoryFolder folder_{"fuzz_saved"};
   const std::string path_ = folder_.file(std::string(io::kModelFileName));
   std::string whole_;
 };

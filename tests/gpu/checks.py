@@ -422,8 +422,9 @@ def functions_are_planned():
 
 
 def recorded_steps():
-    """How many there are, as the report lists them."""
-    return int(re.search(r"^recorded steps of gpu:0\s+(\d+)", str(tf.memory.report()), re.M)[1])
+    """How many there are, as the report lists them: not before the GPU was opened."""
+    line = re.search(r"^recorded steps of gpu:0\s+(\d+)", str(tf.memory.report()), re.M)
+    return int(line[1]) if line else 0
 
 
 @check

@@ -299,6 +299,19 @@ def padding_that_is_refused():
 
 
 @program
+def sparse_shapes_of_numbers_and_tensors():
+    seen = []
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int64)])
+    def make(rows):
+        made = tf.SparseTensor([[0, 1]], [1.0], (rows, 3))
+        seen.append(made.shape.as_list())
+        return tf.sparse.to_dense(made)
+
+    return [make(2), seen]
+
+
+@program
 def sparse_shapes_that_do_not_fit():
     sparse = tf.SparseTensor([[0, 1]], [1.0], [3, 4])
     return [

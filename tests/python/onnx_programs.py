@@ -99,7 +99,10 @@ def control(tf):
     def control(x, rounds):
         y, count = x, tf.constant(0)
         while count < rounds and tf.reduce_max(tf.abs(y)) < 50.0:
-            y = tf.nn.relu(y) * 2.0 - 1.0 if count % 2 == 1 else tf.matmul(y, weights) + x
+            if count % 2 == 0:  # noqa: SIM108 - a statement over tensors is what is written
+                y = tf.matmul(y, weights) + x
+            else:
+                y = tf.nn.relu(y) * 2.0 - 1.0
             count += 1
         rows = tf.TensorArray(tf.float32, size=rounds)
         for i in range(rounds):

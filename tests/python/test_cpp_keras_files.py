@@ -127,6 +127,29 @@ def test_damaged_files_are_refused(tmp_path):
         assert call("model", damaged, x).returncode in (0, 3)  # a weight may be another number
 
 
+def test_folders_of_pictures_are_read_as_keras_reads_them(tmp_path):
+    random = np.random.default_rng(0)
+    for name in ("cats/b.png", "cats/a.PNG", "dogs/x.jpg", "empty/note.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pixels = random.integers(0, 256, (7, 4, 3), dtype=np.uint8)
+        encode = tf.io.encode_jpeg if name.endswith("jpg") else tf.io.encode_png
+        (tmp_path / name).write_bytes(encode(pixels).numpy())
+    done = call("images", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.split() == ["cats", "dogs", "empty"]
+    pictures, classes = map(read_line, done.stdout.splitlines())
+    wanted = keras.utils.image_dataset_from_directory(
+        tmp_path, image_size=(6, 5), batch_size=100, shuffle=False, verbose=False
+    )
+    ((wanted_pictures, wanted_classes),) = list(wanted)
+    np.testing.assert_array_equal(classes, wanted_classes)
+    np.testing.assert_allclose(pictures, wanted_pictures, rtol=1e-5, atol=1e-3)
+    (tmp_path / "cats" / "c.png").write_bytes(b"no picture")
+    assert call("images", tmp_path).returncode == 3
+    assert "no folders with pictures" in call("images", tmp_path / "empty").stderr
+    assert call("images", tmp_path / "nowhere").returncode == 3
+
+
 def test_fit_trains_as_keras_does():
     model = moved(keras.Sequential([keras.Input((4,)), L.Dense(5, activation="relu"), L.Dense(3)]))
     x = numbers(20, 4, seed=1)  # the last batch has four rows

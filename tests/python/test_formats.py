@@ -1,4 +1,4 @@
-"""``tidemark inspect`` and ``tidemark convert``: what files hold, and one format as another."""
+"""``tidemark inspect`` and ``convert``: what files hold, and from one format to another."""
 
 import base64
 import json

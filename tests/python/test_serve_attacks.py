@@ -449,6 +449,16 @@ def test_a_request_has_one_host(linear):
             assert answer.startswith(b"HTTP/1.1 400") and b"Connection: close" in answer
 
 
+@pytest.mark.parametrize(
+    "rest", [b"1;" + b"a" * 60000, b"0" * 60000, b"1\r\n1\r\n0\r\nX: " + b"a" * 60000]
+)
+def test_lines_of_chunks_end(linear, rest):
+    with serving.Server(linear) as server:
+        begun = post("/v1/models/linear:predict", rest, "Transfer-Encoding: chunked")
+        answer = raw(server, begun, 3)
+        assert answer.startswith(b"HTTP/1.1 431") and b"Connection: close" in answer
+
+
 def test_pages_of_other_sites_are_refused(linear):
     unload = "/v2/repository/models/linear/unload"
     with serving.Server(linear, "--admin", "local") as server:

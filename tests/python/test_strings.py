@@ -1,6 +1,7 @@
 """tf.strings against Python's own str, bytes and re; data/tf_text.json has TensorFlow's answers."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -161,6 +162,20 @@ def test_bad_input():
         tf.strings.as_string([1], width=1 << 40)
     with pytest.raises(tf.errors.InvalidArgumentError, match="errors must be"):
         tf.strings.unicode_transcode("a", "UTF-8", "UTF-8", errors="x")
+
+
+def test_texts_beyond_the_limit_are_refused_before_they_are_counted():
+    words = tf.constant(["a"] * 50_000)
+    before = tf.memory.set_limit(64 << 20)
+    try:
+        start = time.perf_counter()
+        for values in (words, tf.range(50_000)):
+            with pytest.raises(tf.errors.ResourceExhaustedError):
+                tf.strings.as_string(values, width=1 << 20)
+        assert time.perf_counter() - start < 5  # 50 GB of blanks
+    finally:
+        tf.memory.set_limit(before)
+    assert tf.strings.as_string(["a"], width=100_000).numpy()[0] == b" " * 99_999 + b"a"
 
 
 def test_long_formatted_numbers():

@@ -13,7 +13,7 @@ from tidemark._export import OPS, export
 from tidemark._tensor.creation import convert_to_tensor, get_static_value
 from tidemark._tensor.elementwise import tensors_of_elementwise
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, static_value
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape
 
@@ -42,6 +42,8 @@ class SparseTensor(CompositeTensor):
         self._values.shape.with_rank(1)[0:1].assert_is_compatible_with([count])
         self._dense_shape.shape.with_rank(1).assert_is_compatible_with([self._indices.shape[1]])
         self._static_shape = _static(self._dense_shape)
+        if isinstance(dense_shape, (list, tuple)) and not self._static_shape.is_fully_defined():
+            self._static_shape = self._static_shape.merge_with([_known(d) for d in dense_shape])
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
@@ -154,6 +156,12 @@ def _as_int64(value):
             f"{value!r}"
         )
     return convert(value, _INT64)
+
+
+def _known(size):
+    """A size as a Python number; None where only the run tells."""
+    found = static_value(convert(size))
+    return None if found is None else int(found)
 
 
 def _static(dense_shape):

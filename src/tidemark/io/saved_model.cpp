@@ -13,6 +13,7 @@
 #include "tidemark/io/model_writer.h"
 #include "tidemark/io/onnx/served.h"
 #include "tidemark/io/tensorflow/model.h"
+#include "tidemark/memory/context.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 
@@ -183,6 +184,7 @@ size_t SavedModel::plan(const SignatureSpec& signature, std::span<const Tensor> 
 
 std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,
                                     std::span<const Tensor> inputs) const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (inputs.size() != signature.inputs.size()) {
     fail("signature '", signature.name, "' takes ", signature.inputs.size(), " inputs (",
          names_of(signature.inputs), "); ", inputs.size(), " were given");
@@ -198,6 +200,7 @@ std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,
 
 std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string, Tensor>& inputs,
                                                      std::string_view signature) const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   const SignatureSpec* spec = find(signature);
   if (!spec) fail<NotFoundError>("the model has no signature '", signature, "'");
   std::vector<Tensor> given;
@@ -221,6 +224,7 @@ std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string,
 }
 
 SavedModel load_model(const std::string& folder, const CheckModel& check) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   const io::ModelFolder found = io::find_model(folder);
   switch (found.format) {
     case io::ModelFormat::tensorflow:

@@ -249,6 +249,9 @@ class Session final : public Connection,
   template <class Then>
   void read_some(size_t most, Then then) {
     const size_t room = std::min(most, buffer_.max_size() - buffer_.size());
+    // A line of a chunk, or what follows the body, is longer than anything may be: reading nothing
+    // would succeed at once, again and again.
+    if (room == 0) return end(http::error::header_limit);
     stream_.async_read_some(buffer_.prepare(room), [self = this->shared_from_this(), then](
                                                        error_code error, size_t count) {
       if (error) return self->end(error);

@@ -161,11 +161,12 @@ void ModelStore::look_after(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     try {
       look_after_loaders();
-      if (Clock::now() < next) continue;
-      next = Clock::now() + pause;
+    } catch (const std::exception&) {  // no thread, or no memory for one: there are others
+    }
+    if (Clock::now() < next) continue;
+    next = Clock::now() + pause;
+    try {
       poll();
-    } catch (const ResourceExhaustedError& error) {
-      log("what is served stays as it is: ", error.what());
     } catch (const std::bad_alloc& error) {
       log("what is served stays as it is: ", error.what());
     }

@@ -352,6 +352,14 @@ TEST_F(PlannedOnDevice, ScopesInAndAroundAFunction) {
   EXPECT_EQ(run(*program, here)[0].device(), emulated());
 }
 
+TEST_F(PlannedOnDevice, CountersAreComparedOnTheHost) {
+  const PlacementScope around(emulated());
+  EXPECT_TRUE(less(Tensor(1), Tensor(2)).device().is_cpu());
+  EXPECT_TRUE(call("logical_not", {less(Tensor(1), Tensor(2))}).device().is_cpu());
+  EXPECT_EQ(less(Tensor(1.f), Tensor(2.f)).device(), emulated());
+  EXPECT_EQ(less(Tensor(1), Tensor(2).to(emulated())).device(), emulated());
+}
+
 TEST_F(PlannedOnDevice, WorkThatFailsInAQueueIsToldToWhoeverWaits) {
   const auto code = [](Inputs x) {
     const Tensor rows = gather(x[0], x[1]);

@@ -1,6 +1,4 @@
 // Models as TensorFlow saves them: the bytes are saved_model.pb.
-#include <filesystem>
-
 #include "../foreign_model.h"
 #include "../run_model.h"
 #include "targets.h"
@@ -10,8 +8,8 @@ namespace tidemark::fuzz {
 namespace {
 
 const std::string& folder() {
-  static const std::string place = scratch_folder() + "/foreign";
-  return place;
+  static const MemoryFolder place("foreign");
+  return place.path();
 }
 
 void take(std::string_view bytes) {
@@ -23,10 +21,9 @@ void take(std::string_view bytes) {
   }
 }
 
-void start() { std::filesystem::create_directories(folder()); }
 std::map<std::string, std::string> seeds() { return {{"small", small_model()}}; }
 
-const AddTarget added("foreign_models", {.start = start, .take = take, .seeds = seeds});
+const AddTarget added("foreign_models", {.take = take, .seeds = seeds});
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 // Saved models. Checksums are made right, as somebody who made the file would.
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "../run_model.h"
 #include "targets.h"
@@ -15,8 +14,8 @@ namespace {
 constexpr size_t kHead = 32, kChecksumAt = 12, kIndexBytesAt = 16, kFileBytesAt = 24;
 
 const std::string& folder() {
-  static const std::string place = scratch_folder() + "/model";
-  return place;
+  static const MemoryFolder place("model");
+  return place.path();
 }
 std::string path() { return folder() + "/" + std::string(io::kModelFileName); }
 
@@ -42,11 +41,13 @@ void take(std::string_view bytes) {
   }
 }
 
-void start() { save_model(folder()); }
+std::map<std::string, std::string> seeds() {
+  const std::string written = scratch_folder() + "/model";
+  save_model(written);
+  return {{"small", read_bytes(written + "/" + std::string(io::kModelFileName))}};
+}
 
-std::map<std::string, std::string> seeds() { return {{"small", read_bytes(path())}}; }
-
-const AddTarget added("models", {.start = start, .take = take, .seeds = seeds});
+const AddTarget added("models", {.take = take, .seeds = seeds});
 
 }  // namespace
 

@@ -12,7 +12,8 @@ namespace {
 using namespace profile;
 
 void take(std::string_view bytes) {
-  static const std::string path = scratch_folder() + "/recording";
+  static const MemoryFolder folder("recordings");
+  static const std::string path = folder.file("recording");
   put_bytes(path, bytes);
   try {
     const Analysis a = analyse(path, {.stretches = 20, .samples = 16});

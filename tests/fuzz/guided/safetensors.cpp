@@ -16,7 +16,8 @@ std::string bytes_of(const Tensors& tensors, const Metadata& metadata) {
 }
 
 void take(std::string_view bytes) {
-  static const std::string path = scratch_folder() + "/fuzzed.safetensors";
+  static const MemoryFolder folder("safetensors");
+  static const std::string path = folder.file("fuzzed.safetensors");
   put_bytes(path, bytes);
   try {
     const File file(path);

@@ -1,6 +1,7 @@
 // Numbers as text, over a sink.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
@@ -71,9 +72,9 @@ void put_padded_strings(const OpCall& call, Sink& sink) {
   const bool left = call.attr("fill").as_string() == "-";
   for (int64_t i = 0; i < call.inputs[0].num_elements(); ++i) {
     const std::string_view value = call.inputs[0].string_at(i);
-    const int64_t missing = width - static_cast<int64_t>(value.size());
+    const int64_t missing = std::max<int64_t>(width - static_cast<int64_t>(value.size()), 0);
     if (left) sink.append(value);
-    for (int64_t n = 0; n < missing; ++n) sink.append(' ');
+    sink.fill(' ', missing);
     if (!left) sink.append(value);
     sink.close();
   }

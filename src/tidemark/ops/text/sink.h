@@ -4,6 +4,7 @@
 // over a sink: the shape rule runs it with CharacterCount, the kernel with the sink that writes.
 #pragma once
 
+#include <tidemark/memory.h>
 #include <tidemark/op.h>
 
 #include <string_view>
@@ -19,6 +20,7 @@ class CharacterCount {
  public:
   void append(std::string_view piece) { add(static_cast<int64_t>(piece.size())); }
   void append(char) { add(1); }
+  void fill(char, int64_t times) { add(times); }
   void add(int64_t characters) {
     characters_ += characters;
     if (characters_ >= next_look_) [[unlikely]]
@@ -34,6 +36,12 @@ class CharacterCount {
   void look() {
     next_look_ = characters_ + kCharactersALook;
     check_interrupt();
+    // However many more there are: nobody waits for them to be counted.
+    const int64_t limit = memory::limit();
+    if (characters_ > limit) {
+      fail<ResourceExhaustedError>("OOM: the texts of a result have more than ", limit,
+                                   " characters, which is the memory limit");
+    }
   }
   int64_t characters_ = 0, elements_ = 0, next_look_ = kCharactersALook;
 };

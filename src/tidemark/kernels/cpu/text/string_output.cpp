@@ -1,5 +1,6 @@
 #include "tidemark/kernels/cpu/text/string_output.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tidemark/base/interrupt.h"
@@ -30,6 +31,16 @@ StringSink::StringSink(KernelContext& k, int output)
 void StringSink::look() {
   next_look_ = next_ + text::kCharactersALook;
   check_interrupt();
+}
+
+void StringSink::fill(char c, int64_t times) {
+  while (times > 0) {
+    const auto now = static_cast<size_t>(std::min(times, text::kCharactersALook));
+    std::memset(next_, c, now);
+    next_ += now;
+    times -= static_cast<int64_t>(now);
+    if (next_ >= next_look_) look();
+  }
 }
 
 char* StringSink::extend(size_t size) {

@@ -38,6 +38,7 @@ class StringSink {
     if (next_ >= next_look_) [[unlikely]]
       look();
   }
+  void fill(char c, int64_t times);
   /// The next `size` characters, for the caller to write.
   char* extend(size_t size);
   /// Ends an element and begins the next.
