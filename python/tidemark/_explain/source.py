@@ -119,6 +119,7 @@ def _is_given(node, name):
     return isinstance(node, ast.Call) and bool(node.args) and _last_name(node.func) == name
 
 
+@functools.lru_cache(maxsize=1024)
 def line_for_name(path, name, first=1, last=1 << 30):
     """Where something is added to what has this name, or where it is assigned; 0: nowhere.
 

@@ -174,7 +174,8 @@ class FuncGraph:
 
 
 def _call_time_value(closure, spec):
-    from tidemark._graph.staged import python_call  # few programs ask
+    # Few programs ask.
+    from tidemark._graph.staged import python_call
     from tidemark.data._elements import flat_specs, pack
     from tidemark.data._traced import flat
 

@@ -7,6 +7,7 @@
 #include <tidemark/op.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tidemark/ops/arrays.h"
 #include "tidemark/ops/movement.h"
@@ -78,10 +79,8 @@ void write_rule(InferContext& c) {
   if (!holds_values(c.input(0)) || !holds_values(c.input(1))) {
     return c.set(0, with_rows(grows ? kUnknownDim : array[0], c.shape(2)));
   }
-  const int64_t index = arrays::index_of(c.input(1), c.op_name());
-  if (index < 0 || (index >= array[0] && !grows)) {
-    c.fail("Trying to modify element ", index, " in a list with ", array[0], " elements.");
-  }
+  const int64_t most = grows ? std::numeric_limits<int64_t>::max() : array[0];
+  const int64_t index = arrays::place_in(most, c.input(1), c.op_name());
   if (!arrays::is_blank(array) && !is_element(c.shape(2), array)) {
     c.fail("the elements of the array have shape ", element_of(array), ", one of shape ",
            c.shape(2), " was given; elements of an array in a graph have one shape");
@@ -102,11 +101,7 @@ void read_rule(InferContext& c) {
   if (!holds_values(c.input(0)) || !holds_values(c.input(1))) {
     return c.set(0, element_in_graph(c));
   }
-  const int64_t index = arrays::index_of(c.input(1), c.op_name());
-  const int64_t rows = c.shape(0)[0];
-  if (index < 0 || index >= rows) {
-    c.fail("Trying to access element ", index, " in a list with ", rows, " elements.");
-  }
+  const int64_t index = arrays::place_in(c.shape(0)[0], c.input(1), c.op_name());
   const Shape element = element_now(c);
   c.set(0, element);
   if (c.attr("share").as_bool() && !arrays::is_blank(c.shape(0))) {
@@ -126,10 +121,7 @@ void cut_rule(InferContext& c) {
   c.set(0, with_rows(rows, element));
   c.set(1, element);
   if (!holds_values(c.input(1))) return;
-  const int64_t index = arrays::index_of(c.input(1), c.op_name());
-  if (index < 0 || index >= given) {
-    c.fail("Trying to access element ", index, " in a list with ", given, " elements.");
-  }
+  (void)arrays::place_in(given, c.input(1), c.op_name());
 }
 
 void cut_gradient(Grad& g) {

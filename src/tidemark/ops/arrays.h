@@ -16,6 +16,17 @@ inline int64_t index_of(const Tensor& index, std::string_view op) {
   return index.dtype() == DType::int32 ? *index.data<int32_t>() : *index.data<int64_t>();
 }
 
+/// The same for an element that the array has. Rules and kernels ask: where a graph knows the sizes
+/// and not the index, no rule sees it.
+inline int64_t place_in(int64_t rows, const Tensor& index, std::string_view op) {
+  const int64_t place = index_of(index, op);
+  if (place < 0 || place >= rows) {
+    fail("[", op, "] Trying to ", op == "array_write" ? "modify" : "access", " element ", place,
+         " in a list with ", rows, " elements.");
+  }
+  return place;
+}
+
 /// True iff the op's first output is its first input with more rows or fewer, which stay where they
 /// are: it may take over the input's buffer when that dies.
 TIDEMARK_API bool is_resizing(const OpDef& op);

@@ -285,7 +285,6 @@ TIDEMARK_OP(tensor_summary)
 
 TIDEMARK_OP(string_segment_join)
     .doc("The strings of each segment joined, column by column.")
-    .tensorflow("UnsortedSegmentJoin", {}, "separator")
     .input("inputs", kString)
     .input("segment_ids", kIndex, 'I')
     .input("num_segments", kIndex, 'N')

@@ -50,7 +50,8 @@ size_t row_bytes_of(const Tensor& array) {
 void run_write(KernelContext& k) {
   const Tensor& out = k.output(0);
   const Rows rows(k, k.input(2).nbytes());
-  const int64_t index = arrays::index_of(k.input(1), "array_write"), all = out.shape()[0];
+  const int64_t index = arrays::place_in(out.shape()[0], k.input(1), "array_write");
+  const int64_t all = out.shape()[0];
   const int64_t kept = rows.keep(k.input(0), out);
   rows.clear(k.out<void>(0), kept, std::min(index, all));
   rows.clear(k.out<void>(0), std::max(kept, index + 1), all);
@@ -60,12 +61,13 @@ void run_write(KernelContext& k) {
 void run_read(KernelContext& k) {
   const Rows rows(k, k.output(0).nbytes());
   if (arrays::is_blank(k.input(0).shape())) return rows.clear(k.out<void>(0), 0, 1);
-  rows.copy(k.out<void>(0), 0, k.in<void>(0), arrays::index_of(k.input(1), "array_read"), 1);
+  const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_read");
+  rows.copy(k.out<void>(0), 0, k.in<void>(0), index, 1);
 }
 
 void run_cut(KernelContext& k) {
   const Rows rows(k, row_bytes_of(k.input(0)));
-  const int64_t index = arrays::index_of(k.input(1), "array_cut");
+  const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_cut");
   rows.copy(k.out<void>(1), 0, k.in<void>(0), index, 1);
   const Tensor& rest = k.output(0);
   rows.keep(k.input(0), rest);

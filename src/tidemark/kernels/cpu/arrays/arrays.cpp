@@ -35,8 +35,8 @@ size_t row_bytes_of(const Tensor& array) {
 void array_write(KernelContext& k) {
   const Tensor& out = k.output(0);
   const size_t bytes = k.input(2).nbytes();
-  const int64_t index = arrays::index_of(k.input(1), "array_write");
   const int64_t rows = out.shape()[0];
+  const int64_t index = arrays::place_in(rows, k.input(1), "array_write");
   const int64_t kept = keep_rows(k.input(0), out, bytes);
   clear_rows(out, kept, std::min(index, rows), bytes);
   clear_rows(out, std::max(kept, index + 1), rows, bytes);
@@ -56,7 +56,7 @@ void put_nothing(StringWriter& writer, int64_t begin, int64_t end) {
 
 void array_write_strings(KernelContext& k) {
   const int64_t row = k.input(2).num_elements();
-  const int64_t begin = arrays::index_of(k.input(1), "array_write") * row;
+  const int64_t begin = arrays::place_in(k.output(0).shape()[0], k.input(1), "array_write") * row;
   const int64_t all = k.output(0).num_elements();
   const int64_t kept = k.input(0).num_elements();
   StringWriter writer(k, 0);
@@ -76,7 +76,7 @@ void array_read(KernelContext& k) {
     std::memset(out.mutable_raw_data(), 0, bytes);
     return;
   }
-  const int64_t index = arrays::index_of(k.input(1), "array_read");
+  const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_read");
   std::memcpy(out.mutable_raw_data(), k.in<char>(0) + static_cast<size_t>(index) * bytes, bytes);
 }
 
@@ -84,13 +84,14 @@ void array_read_strings(KernelContext& k) {
   StringWriter writer(k, 0);
   const int64_t row = k.output(0).num_elements();
   if (arrays::is_blank(k.input(0).shape())) return put_nothing(writer, 0, row);
-  put_strings(writer, k.input(0), arrays::index_of(k.input(1), "array_read") * row, row, 0);
+  const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_read");
+  put_strings(writer, k.input(0), index * row, row, 0);
 }
 
 void array_cut(KernelContext& k) {
   const size_t bytes = row_bytes_of(k.input(0));
   if (bytes == 0) return;
-  const int64_t index = arrays::index_of(k.input(1), "array_cut");
+  const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_cut");
   std::memcpy(k.out<char>(1), k.in<char>(0) + static_cast<size_t>(index) * bytes, bytes);
   const Tensor& rest = k.output(0);
   keep_rows(k.input(0), rest, bytes);
