@@ -69,7 +69,7 @@ class OnnxModels final : public fuzz::Fuzzer {
 
  private:
   const std::vector<std::string> models_;
-  const fuzz::MemoryFolder folder_{"fuzz_onnx"};
+  const fuzz::ScratchFolder folder_{"fuzz_onnx"};
   const std::string path_ = folder_.file("damaged.onnx");
 };
 

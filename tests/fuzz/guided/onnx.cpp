@@ -11,10 +11,7 @@ namespace {
 
 using namespace io::onnx;
 
-std::string path() {
-  static const MemoryFolder folder("onnx");
-  return folder.file("fuzzed.onnx");
-}
+std::string path() { return scratch_folder() + "/fuzzed.onnx"; }
 
 /// False: it is more than a model of this size should be asked.
 bool make_inputs(const std::vector<Port>& ports, std::vector<Value>& inputs) {
