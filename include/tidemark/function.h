@@ -187,10 +187,13 @@ class Function {
   std::vector<TraceInfo> traces() const { return traces_->traces(); }
 
  private:
+  // An alias would do for g++; clang 14 drops all but the first of a pack of them.
   template <class>
-  using AsTensor = Tensor;
+  struct AsTensor {
+    using type = Tensor;
+  };
   template <class... Args>
-  using ResultOf = std::decay_t<std::invoke_result_t<Fn&, AsTensor<Args>...>>;
+  using ResultOf = std::decay_t<std::invoke_result_t<Fn&, typename AsTensor<Args>::type...>>;
 
   template <size_t count>
   detail::FunctionTraces::Code code() {

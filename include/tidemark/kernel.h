@@ -66,26 +66,33 @@ using KernelWorkspace = size_t (*)(const OpCall& call, std::span<const Shape> ou
 struct Kernel {
   KernelRun run = nullptr;
   KernelWorkspace workspace = nullptr;  // null: needs none
+  bool operator==(const Kernel&) const = default;
 };
 
 /// Whose instructions a kernel is made of; several kinds of devices may run the same.
 enum class KernelKind : uint8_t { cpu, cuda };
-inline constexpr int kKernelKinds = 2;
 
 /// Kernels of one op, by kind and key dtype: the dtype of the first input; for ops without
 /// inputs that of the first output.
-class KernelTable {
+class TIDEMARK_API KernelTable {
  public:
   const Kernel& find(KernelKind kind, DType key) const {
-    return kernels_[static_cast<int>(kind)][static_cast<int>(key)];
+    return kind == KernelKind::cpu ? cpu_[static_cast<int>(key)] : find_other(kind, key);
   }
-  void set(KernelKind kind, DType key, Kernel kernel) {
-    kernels_[static_cast<int>(kind)][static_cast<int>(key)] = kernel;
-  }
+  void set(KernelKind kind, DType key, Kernel kernel);
   DTypeSet dtypes(KernelKind kind) const;
 
  private:
-  Kernel kernels_[kKernelKinds][kDTypeSlots];
+  /// One kernel of another kind mostly serves all dtypes.
+  struct Other {
+    KernelKind kind;
+    DTypeSet dtypes;
+    Kernel kernel;
+  };
+  const Kernel& find_other(KernelKind kind, DType key) const;
+
+  Kernel cpu_[kDTypeSlots];
+  std::vector<Other> others_;
 };
 
 /// Registers a kernel for an op that may be defined later. A second registration for the same

@@ -8,6 +8,7 @@
 // They keep their sums in variables, so that updates inside of a function count.
 #pragma once
 
+#include <tidemark/losses.h>
 #include <tidemark/variable.h>
 
 #include <functional>
@@ -62,11 +63,54 @@ struct TIDEMARK_API SparseCategoricalAccuracy : MeanOf {
 struct TIDEMARK_API SparseTopKCategoricalAccuracy : MeanOf {
   explicit SparseTopKCategoricalAccuracy(int64_t k = 5);
 };
+/// The same of labels that are rows of classes, of which the greatest is the label.
+struct TIDEMARK_API TopKCategoricalAccuracy : MeanOf {
+  explicit TopKCategoricalAccuracy(int64_t k = 5);
+};
+
+// What <tidemark/losses.h> gives for each row.
 struct TIDEMARK_API MeanSquaredError : MeanOf {
   MeanSquaredError();
 };
 struct TIDEMARK_API MeanAbsoluteError : MeanOf {
   MeanAbsoluteError();
+};
+struct TIDEMARK_API MeanAbsolutePercentageError : MeanOf {
+  MeanAbsolutePercentageError();
+};
+struct TIDEMARK_API MeanSquaredLogarithmicError : MeanOf {
+  MeanSquaredLogarithmicError();
+};
+struct TIDEMARK_API LogCoshError : MeanOf {
+  LogCoshError();
+};
+/// The cosine of the angle between them; unlike the loss of this name, not minus it.
+struct TIDEMARK_API CosineSimilarity : MeanOf {
+  CosineSimilarity();
+};
+struct TIDEMARK_API KLDivergence : MeanOf {
+  KLDivergence();
+};
+struct TIDEMARK_API Poisson : MeanOf {
+  Poisson();
+};
+struct TIDEMARK_API Hinge : MeanOf {
+  Hinge();
+};
+struct TIDEMARK_API SquaredHinge : MeanOf {
+  SquaredHinge();
+};
+struct TIDEMARK_API CategoricalHinge : MeanOf {
+  CategoricalHinge();
+};
+struct TIDEMARK_API BinaryCrossentropy : MeanOf {
+  explicit BinaryCrossentropy(losses::CrossentropyOptions options = {});
+};
+struct TIDEMARK_API CategoricalCrossentropy : MeanOf {
+  explicit CategoricalCrossentropy(losses::CrossentropyOptions options = {});
+};
+struct TIDEMARK_API SparseCategoricalCrossentropy : MeanOf {
+  explicit SparseCategoricalCrossentropy(losses::SparseCrossentropyOptions options = {});
 };
 
 /// The root of the mean of all squared differences.
@@ -104,6 +148,21 @@ class TIDEMARK_API Recall {
  private:
   double threshold_;
   Variable true_positives_, false_negatives_;
+};
+
+/// The area under the curve of recall over false positives, as sums of trapezoids between
+/// `num_thresholds` thresholds on [0, 1].
+class TIDEMARK_API AUC {
+ public:
+  explicit AUC(int64_t num_thresholds = 200);
+  void update(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {}) const;
+  Tensor result() const;
+  void reset() const;
+
+ private:
+  Tensor thresholds_;
+  /// At each threshold: what is true, what is not, and how much of each is predicted to be true.
+  Variable positives_, negatives_, true_positives_, false_positives_;
 };
 
 }  // namespace tidemark::metrics

@@ -18,6 +18,7 @@
 #include <tidemark/tensor.h>
 
 #include <array>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,13 @@
 #include <vector>
 
 namespace tidemark {
+
+/// A text that stands in the program itself and is there for as long as it runs: definitions refer
+/// to it, and loading a library copies nothing.
+struct Literal {
+  consteval Literal(const char* literal) : text(literal) {}
+  std::string_view text;
+};
 
 /// One parameter of an op, in the order callers write them.
 struct Param {
@@ -46,24 +54,24 @@ struct OutputType {
   enum class Kind : uint8_t { fixed, like_input, from_attr, real_of_input, rule };
   Kind kind = Kind::rule;
   DType dtype = DType::invalid;
-  std::string name;  // of the input or attribute
+  std::string_view name{};  // of the input or attribute
 };
-inline OutputType like(std::string input) {
-  return {OutputType::Kind::like_input, DType::invalid, std::move(input)};
+inline OutputType like(Literal input) {
+  return {OutputType::Kind::like_input, DType::invalid, input.text};
 }
 inline OutputType always(DType dtype) { return {OutputType::Kind::fixed, dtype, {}}; }
-inline OutputType from_attr(std::string attr) {
-  return {OutputType::Kind::from_attr, DType::invalid, std::move(attr)};
+inline OutputType from_attr(Literal attr) {
+  return {OutputType::Kind::from_attr, DType::invalid, attr.text};
 }
 /// The input's dtype, or the dtype of its real part when it is complex.
-inline OutputType real_of(std::string input) {
-  return {OutputType::Kind::real_of_input, DType::invalid, std::move(input)};
+inline OutputType real_of(Literal input) {
+  return {OutputType::Kind::real_of_input, DType::invalid, input.text};
 }
 /// Set by the shape rule.
 inline OutputType by_rule() { return {}; }
 
 struct OutputSpec {
-  std::string name;
+  std::string_view name;
   OutputType type;
   int input_index = -1;  // resolved like/real_of
   int attr_index = -1;   // resolved from_attr
@@ -191,28 +199,29 @@ class TIDEMARK_API OpDef {
   OpDef(OpDef&&) = default;
 
   // --- building, in the order of the definition -------------------------------------------
-  OpDef&& doc(std::string text) &&;
+  /// `more`: what holds for the whole family.
+  OpDef&& doc(Literal text, Literal more = "") &&;
   /// Full Python names; the first is the canonical one: "tf.square".
-  template <class... Names>
+  template <std::same_as<const char*>... Names>
   OpDef&& python(Names... names) && {
-    (python_names_.emplace_back(names), ...);
+    python_names_.assign({std::string_view(names)...});
     return std::move(*this);
   }
-  OpDef&& input(std::string name, DTypeSet dtypes, char type_var = 'T') &&;
+  OpDef&& input(Literal name, DTypeSet dtypes, char type_var = 'T') &&;
   /// A list of tensors, at least one, of one dtype. The only one of its op.
-  OpDef&& input_list(std::string name, DTypeSet dtypes, char type_var = 'T') &&;
+  OpDef&& input_list(Literal name, DTypeSet dtypes, char type_var = 'T') &&;
   /// With a default. Kinds follow the C++ type of the default.
-  OpDef&& attr(std::string name, AttrKind kind, Attr fallback) &&;
+  OpDef&& attr(Literal name, AttrKind kind, Attr fallback) &&;
   /// Narrows the dtypes that the attribute just declared (of kind dtype) may name; kPlain unless
   /// said.
   OpDef&& among(DTypeSet dtypes) &&;
   /// Without a default: the caller has to give it.
-  OpDef&& attr(std::string name, AttrKind kind) &&;
+  OpDef&& attr(Literal name, AttrKind kind) &&;
   /// May be none, and is unless given.
-  OpDef&& optional_attr(std::string name, AttrKind kind) &&;
-  OpDef&& output(std::string name, OutputType type) &&;
+  OpDef&& optional_attr(Literal name, AttrKind kind) &&;
+  OpDef&& output(Literal name, OutputType type) &&;
   /// As many outputs as the integer attribute says.
-  OpDef&& output_list(std::string name, OutputType type, std::string count_attr) &&;
+  OpDef&& output_list(Literal name, OutputType type, Literal count_attr) &&;
   OpDef&& shape(ShapeRule rule) &&;
   /// Inputs broadcast together; the kernel computes each element by itself: fusable, and may
   /// write into an input that dies.
@@ -249,9 +258,9 @@ class TIDEMARK_API OpDef {
   /// The op of TensorFlow that does the same. `inputs`: parameters of ours in the order of its
   /// inputs, our inputs unless given; `attrs`: "theirs=ours", or one name for both; `label`: what
   /// nodes are called unless named, its name unless given.
-  OpDef&& tensorflow(std::string name, std::string_view inputs = {}, std::string_view attrs = {},
-                     std::string label = {}) &&;
-  OpDef&& onnx(std::string name, std::string_view inputs = {}, std::string_view attrs = {}) &&;
+  OpDef&& tensorflow(std::string_view name, std::string_view inputs = {},
+                     std::string_view attrs = {}, std::string_view label = {}) &&;
+  OpDef&& onnx(std::string_view name, std::string_view inputs = {}, std::string_view attrs = {}) &&;
   /// The rule's first size of these outputs is an upper bound: the kernel tells the real one.
   template <class... Outputs>
   OpDef&& rows_from_values(Outputs... outputs) && {
@@ -278,8 +287,8 @@ class TIDEMARK_API OpDef {
 
   // --- reading ------------------------------------------------------------------------------
   const std::string& name() const { return name_; }
-  const std::string& doc() const { return doc_; }
-  const std::vector<std::string>& python_names() const { return python_names_; }
+  std::string doc() const { return std::string(doc_[0]).append(doc_[1]); }
+  const std::vector<std::string_view>& python_names() const { return python_names_; }
   const std::vector<Param>& params() const { return params_; }
   /// Indices into params().
   const std::vector<int>& inputs() const { return inputs_; }
@@ -315,8 +324,7 @@ class TIDEMARK_API OpDef {
   RowTreatment row_treatment() const { return rows_; }
   /// Null: it has no counterpart that does just the same.
   const ForeignOp* foreign(Vocabulary vocabulary) const {
-    const auto& found = foreign_[static_cast<size_t>(vocabulary)];
-    return found ? &*found : nullptr;
+    return foreign_[static_cast<size_t>(vocabulary)].get();
   }
   bool has_rows_from_values(int output) const { return (rows_from_values_ >> output) & 1u; }
   bool is_about_shape() const { return tells_shape_; }
@@ -347,13 +355,14 @@ class TIDEMARK_API OpDef {
   friend class OpRegistry;
   void check_complete();
   void check_foreign(ForeignOp& op) const;
-  OpDef&& known_as(Vocabulary vocabulary, std::string name, std::string_view inputs,
-                   std::string_view attrs, std::string label) &&;
+  OpDef&& known_as(Vocabulary vocabulary, std::string_view name, std::string_view inputs,
+                   std::string_view attrs, std::string_view label) &&;
   bool has_param(std::string_view name) const;
   DType work_out_output_dtype(int output, const OpCall& call) const;
 
-  std::string name_, doc_;
-  std::vector<std::string> python_names_;
+  std::string name_;
+  std::string_view doc_[2];
+  std::vector<std::string_view> python_names_;
   std::vector<Param> params_;
   std::vector<int> inputs_, attrs_;
   std::vector<OutputSpec> outputs_;
@@ -378,7 +387,7 @@ class TIDEMARK_API OpDef {
   DTypeSet fails_on_{};
   RowTreatment rows_ = nullptr;
   std::optional<NeutralOperand> neutral_;
-  std::array<std::optional<ForeignOp>, kVocabularies> foreign_;
+  std::array<std::unique_ptr<ForeignOp>, kVocabularies> foreign_;
 };
 
 /// All ops of the process, by name.

@@ -76,8 +76,8 @@ class TIDEMARK_API SavedModel {
 /// keep it out.
 using CheckModel = std::function<void(const SavedModel&)>;
 
-/// The model of a folder. Throws NotFoundError where there is none, and an error of Code::data_loss
-/// where it is damaged.
+/// The model of a folder, or of a file of ONNX or TFLite. Throws NotFoundError where there is none,
+/// and an error of Code::data_loss where it is damaged.
 TIDEMARK_API SavedModel load_model(const std::string& folder, const CheckModel& check = {});
 
 /// A signature before it is part of a model: code, and what it takes.

@@ -10,6 +10,7 @@
 
 #include <tidemark/bytes.h>
 #include <tidemark/call.h>
+#include <tidemark/composed.h>
 #include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/custom_op.h>
@@ -18,6 +19,7 @@
 #include <tidemark/error.h>
 #include <tidemark/function.h>
 #include <tidemark/gradient.h>
+#include <tidemark/image.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 #include <tidemark/random.h>
@@ -25,3 +27,5 @@
 #include <tidemark/shape.h>
 #include <tidemark/tensor.h>
 #include <tidemark/variable.h>
+
+#include <iostream>  // what is printed, is printed there

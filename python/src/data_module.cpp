@@ -111,6 +111,7 @@ class PythonIterator final : public data::Iterator {
   bool take_next(Element& out) override {
     const Locked locked;
     const GilHeld held;
+    const OwnLines own_lines;
     const Ref item = Ref::steal(unless_at_end([&] { return PyIter_Next(iterator_.get()); }));
     if (!item) {
       if (PyErr_Occurred()) throw_held_error();
@@ -427,6 +428,10 @@ void add_data_functions(nb::module_& m) {
            })
       .def("cache",
            [](const Handle& self) { return made([&] { return data::cache(self.dataset); }); })
+      .def("on_device",
+           [](const Handle& self, const std::string& name) {
+             return made([&] { return data::on_device(self.dataset, Device::named(name)); });
+           })
       .def("prefetch", [](const Handle& self, int64_t n) {
         return made([&] { return data::prefetch(self.dataset, n); });
       });

@@ -233,6 +233,14 @@ void add_foreign_model_functions(nb::module_& m) {
       .def_prop_ro("objects", &ForeignModel::objects)
       .def_prop_ro("functions", functions_of)
       .def_prop_ro("signatures", signatures_of)
+      .def_prop_ro("aliases",
+                   [](ForeignModel& self) {
+                     nb::dict out;
+                     for (const auto& [name, alias] : self.model().meta_graph().function_aliases) {
+                       out[nb::str(name.data(), name.size())] = nb::str(alias.data(), alias.size());
+                     }
+                     return out;
+                   })
       .def_prop_ro("version", [](ForeignModel& self) {
         return std::string(self.model().meta_graph().version);
       });

@@ -46,6 +46,8 @@ void add_session_functions(nanobind::module_& m);
 void add_data_functions(nanobind::module_& m);
 void add_saving_functions(nanobind::module_& m);
 void add_onnx_functions(nanobind::module_& m);
+void add_tflite_functions(nanobind::module_& m);
+void add_model_file_functions(nanobind::module_& m);
 void add_safetensors_functions(nanobind::module_& m);
 void add_foreign_model_functions(nanobind::module_& m);
 void add_checkpoint_functions(nanobind::module_& m);

@@ -23,6 +23,24 @@ namespace {
 
 using Found = std::function<void(const memory::Buffer&)>;
 
+/// The items of an array of objects. Null: it has none.
+PyObject* items_in_order(PyObject* array) {
+  const Ref flat = Ref::steal(PyObject_GetAttrString(array, "flat"));
+  return flat ? PySequence_List(flat.get()) : nullptr;
+}
+
+/// The items of the fields that hold objects, of an array of records.
+PyObject* items_of_fields(PyObject* array, PyObject* names) {
+  Ref all = Ref::steal(PyList_New(0));
+  for (Py_ssize_t i = 0; all && i < PyTuple_GET_SIZE(names); ++i) {
+    const Ref field = Ref::steal(PyObject_GetItem(array, PyTuple_GET_ITEM(names, i)));
+    const Ref items = Ref::steal(field ? KeptBuffers::items_of(field.get()) : nullptr);
+    if (!items) continue;
+    all = Ref::steal(PySequence_InPlaceConcat(all.get(), items.get()));
+  }
+  return all.release();
+}
+
 void each_of(const Tensor& t, const Found& found) {
   if (t && t.impl()->buffer) found(*t.impl()->buffer);
 }
@@ -162,11 +180,13 @@ PyObject* KeptBuffers::base_of(PyObject* array) {
 
 PyObject* KeptBuffers::items_of(PyObject* array) {
   const Ref dtype = Ref::steal(PyObject_GetAttrString(array, "dtype"));  // C getters, all of them
-  const Ref kind = Ref::steal(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
-  const Ref flat = Ref::steal(kind && PyUnicode_CompareWithASCIIString(kind.get(), "O") == 0
-                                  ? PyObject_GetAttrString(array, "flat")
-                                  : nullptr);
-  PyObject* items = flat ? PySequence_List(flat.get()) : nullptr;
+  const Ref has = Ref::steal(dtype ? PyObject_GetAttrString(dtype.get(), "hasobject") : nullptr);
+  PyObject* items = nullptr;
+  if (has && has.get() == Py_True) {
+    const Ref names = Ref::steal(PyObject_GetAttrString(dtype.get(), "names"));
+    const bool has_fields = names && PyTuple_Check(names.get());
+    items = has_fields ? items_of_fields(array, names.get()) : items_in_order(array);
+  }
   PyErr_Clear();
   return items;
 }

@@ -1,4 +1,5 @@
-// tf.memory, threads, settings and op libraries: the part of the module nobody calls in a loop.
+// tf.memory, threads, settings, op libraries, groups of processes: the part of the module nobody
+// calls in a loop.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,5 +10,6 @@ void add_device_functions(nanobind::module_& module);
 void add_memory_functions(nanobind::module_& module);
 void add_runtime_functions(nanobind::module_& module);
 void add_table_type(nanobind::module_& module);
+void add_comm_functions(nanobind::module_& module);
 
 }  // namespace tidemark::python

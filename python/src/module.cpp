@@ -83,6 +83,8 @@ NB_MODULE(_tidemark, m) {
   add_data_functions(m);
   add_saving_functions(m);
   add_onnx_functions(m);
+  add_tflite_functions(m);
+  add_model_file_functions(m);
   add_safetensors_functions(m);
   add_foreign_model_functions(m);
   add_checkpoint_functions(m);
@@ -90,4 +92,5 @@ NB_MODULE(_tidemark, m) {
   add_holder_functions(m);
   add_profile_functions(m);
   add_table_type(m);
+  add_comm_functions(m);
 }

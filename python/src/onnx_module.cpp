@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/graph/graph.h"
+#include "tidemark/io/file_writer.h"
 #include "tidemark/io/onnx/model.h"
 #include "tidemark/io/onnx/writer.h"
 
@@ -42,7 +43,7 @@ Value value_from(nb::handle given, const Type& type) {
 std::vector<Value> values_from(const LoadedModel& model, const nb::list& given) {
   std::vector<Value> out;
   if (given.size() != model.inputs().size()) {
-    fail("the ONNX model takes ", model.inputs().size(), " inputs; ", given.size(), " were given");
+    fail("the model takes ", model.inputs().size(), " inputs; ", given.size(), " were given");
   }
   for (size_t i = 0; i < given.size(); ++i) {
     out.push_back(value_from(given[i], model.inputs()[i].type));
@@ -119,10 +120,12 @@ std::string road_of(const LoadedModel& model) {
 void add_onnx_functions(nb::module_& m) {
   nb::class_<LoadedModel>(m, "OnnxModel")
       .def("__init__",
-           [](LoadedModel* self, const std::string& path, bool trainable) {
+           [](LoadedModel* self, const std::string& path, bool trainable,
+              const std::string& signature) {
              const GilHeld held;
-             new (self) LoadedModel(path, {.trainable = trainable});
+             new (self) LoadedModel(path, {.trainable = trainable, .signature = signature});
            })
+      .def_prop_ro("format", [](const LoadedModel& self) { return std::string(self.format()); })
       .def("run", run)
       .def_prop_ro("variables",
                    [](const LoadedModel& self) {
@@ -151,11 +154,15 @@ void add_onnx_functions(nb::module_& m) {
       .def_prop_ro("weight_bytes", &LoadedModel::weight_bytes)
       .def_prop_ro("road", road_of)
       .def_prop_ro("traces", traces_of);
-  m.def("onnx_bytes", [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
-                         const std::vector<std::string>& outputs, int64_t opset) {
-    const std::string bytes = write_model(*graph.graph, inputs, outputs, opset);
-    return nb::bytes(bytes.data(), bytes.size());
-  });
+  m.def("write_onnx",
+        [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
+           const std::vector<std::string>& outputs, int64_t opset, const std::string& path) {
+          io::remove_abandoned(path);
+          io::FileWriter file(path);
+          write_model(*graph.graph, inputs, outputs, opset,
+                      [&](std::string_view bytes) { file.write(bytes); });
+          file.commit();
+        });
   m.def("onnx_ops", [] {
     nb::list out;
     for (const auto& [domain, op] : readable_ops()) {

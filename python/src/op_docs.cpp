@@ -120,7 +120,7 @@ std::string doc_of(const OpDef& op) {
   if (op.outputs().size() == 1) return out + "A `Tensor`.\n";
   out += "A list of `Tensor`s: ";
   for (size_t i = 0; i < op.outputs().size(); ++i) {
-    out += (i ? ", " : "") + op.outputs()[i].name;
+    out.append(i ? ", " : "").append(op.outputs()[i].name);
   }
   return out + ".\n";
 }
@@ -162,7 +162,7 @@ PyObject* signature_of(const OpDef& op) {
 
 namespace {
 
-Ref string_from(const std::string& s) {
+Ref string_from(std::string_view s) {
   return Ref::checked(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
 }
 
@@ -233,9 +233,10 @@ PyObject* schema_of(const OpDef& op) {
   const Ref names = list_of(op.python_names(), string_from);
   const Ref params = list_of(op.params(), schema_of_param);
   const Ref outputs = list_of(op.outputs(), [](const OutputSpec& output) {
-    return Ref::checked(Py_BuildValue("{s:s,s:s,s:s,s:i}", "name", output.name.c_str(), "type",
-                                      output_kind(output.type.kind), "of", output.type.name.c_str(),
-                                      "dtype", static_cast<int>(output.type.dtype)));
+    return Ref::checked(
+        Py_BuildValue("{s:N,s:s,s:N,s:i}", "name", string_from(output.name).release(), "type",
+                      output_kind(output.type.kind), "of", string_from(output.type.name).release(),
+                      "dtype", static_cast<int>(output.type.dtype)));
   });
   const auto flag = [](bool value) { return value ? Py_True : Py_False; };
   Ref schema = Ref::checked(

@@ -286,7 +286,8 @@ PyObject* op_functions(PyObject*, PyObject*) {
     Ref out = Ref::checked(PyDict_New());
     for (const OpDef* op : OpRegistry::instance().all()) {
       std::map<std::string, Ref> made;
-      for (const std::string& full : op->python_names()) {
+      for (const std::string_view name : op->python_names()) {
+        const std::string full(name);
         Ref& function = made[full.substr(full.rfind('.') + 1)];
         if (!function) function = Ref::steal(new_function(*op, full));
         check(PyDict_SetItemString(out.get(), full.c_str(), function.get()));

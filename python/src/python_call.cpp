@@ -4,6 +4,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "op_call.h"
+#include "sites.h"
 #include "tensor_type.h"
 
 namespace tidemark::python {
@@ -48,6 +49,7 @@ class PythonCall final : public graph::Special {
       PyObject* item = Ref::checked(wrap(std::move(inputs[i]))).release();
       PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), item);
     }
+    const OwnLines own_lines;
     const Ref result = Ref::checked(call_object_with(function_, args.get()));
     if (outputs.empty()) return;
     const bool is_list = PyList_Check(result.get()) || PyTuple_Check(result.get());

@@ -5,6 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/io/file_writer.h"
+#include "tidemark/io/folder_writer.h"
+#include "tidemark/io/model_folder.h"
 #include "tidemark/io/model_reader.h"
 #include "tidemark/io/model_writer.h"
 
@@ -160,6 +162,13 @@ void add_saving_functions(nb::module_& m) {
       .def_prop_ro("metadata", [](const io::TensorFile& self) {
         return nb::bytes(self.metadata().data(), self.metadata().size());
       });
+  nb::class_<io::FolderWriter>(m, "ModelFolderWriter")
+      .def("__init__",
+           [](io::FolderWriter* self, const std::string& folder) {
+             new (self) io::FolderWriter(folder, io::files_of_models());
+           })
+      .def_prop_ro("path", &io::FolderWriter::path)
+      .def("commit", &io::FolderWriter::commit);
   m.def("write_file", [](const std::string& path, const nb::bytes& bytes) {
     io::remove_abandoned(path);
     io::FileWriter file(path);

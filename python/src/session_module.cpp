@@ -419,6 +419,10 @@ void add_node_type(nb::module_& m) {
       .def_prop_ro("inner_graphs", inner_graphs)
       .def_prop_ro("is_pure",
                    [](const NodeHandle& n) { return graph::effects_of(*n.node).is_pure(); })
+      .def_prop_ro("site",
+                   [](const NodeHandle& n) {
+                     return n.node->site ? memory::describe(*n.node->site) : std::string();
+                   })
       .def_prop_ro("num_outputs", [](const NodeHandle& n) { return n.node->outputs.size(); })
       .def("output",
            [](const NodeHandle& n, uint32_t index) {

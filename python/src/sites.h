@@ -1,6 +1,8 @@
 // Which line of the user's program is asking: the first frame outside of the package, as a Site.
 #pragma once
 
+#include <utility>
+
 #include "tidemark/memory/context.h"
 
 #include "frames.h"
@@ -40,6 +42,18 @@ class SourceLine {
  private:
   Place place_;
   bool is_outermost_ = false;
+};
+
+/// Around Python code of the program's that native code calls: its ops have lines of their own.
+class OwnLines {
+ public:
+  OwnLines() : outer_(std::exchange(memory::thread_context.site, nullptr)) {}
+  ~OwnLines() { memory::thread_context.site = outer_; }
+  OwnLines(const OwnLines&) = delete;
+  OwnLines& operator=(const OwnLines&) = delete;
+
+ private:
+  memory::Site* outer_;
 };
 
 extern PyMethodDef site_methods[];

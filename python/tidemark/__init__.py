@@ -45,6 +45,7 @@ _MODULES = (
     "image",
     "io",
     "linalg",
+    "lite",
     "lookup",
     "memory",
     "nest",
@@ -68,6 +69,8 @@ _MODULES = (
     "train",
     "types",
     "version",
+    "weights",
+    "xla",
 )
 _LAZY = {
     "Assert": "debugging._checks",
@@ -137,6 +140,9 @@ _LAZY = {
     "type_spec_from_value": "_tensor.specs",
     "vectorized_map": "_graph.control_flow",
     "while_loop": "_graph.control_flow",
+    "NoneTensorSpec": "data._elements",
+    "RegisterGradient": "autodiff._registry",
+    "no_gradient": "autodiff._registry",
 }
 
 

@@ -6,7 +6,7 @@ tf.quantization.fake_quant_with_min_max_vars(x, min=-1.0, max=1.0, num_bits=8)
 from __future__ import annotations
 
 from tidemark._export import refusing as _refusing
-from tidemark._tensor.creation import cast, convert_to_tensor
+from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call, convert
 from tidemark.autodiff._custom_gradient import custom_gradient
 from tidemark.errors import InvalidArgumentError
@@ -116,34 +116,60 @@ def quantize_and_dequantize_v2(
 ):  # fmt: skip
     """Each value as the nearest of those that so many bits can tell apart."""
     input = convert_to_tensor(input)
-    num_bits = int(num_bits)
-    along = None if axis in (None, -1) else [d for d in range(input.ndim) if d != axis % input.ndim]
-    if range_given:
-        low, high = convert(input_min, input.dtype._enum), convert(input_max, input.dtype._enum)
-    else:
-        low, high = (call(op, (input,), {"axis": along}) for op in ("min", "max"))
-    if along is not None:
-        shape = [1] * input.ndim
-        shape[axis] = -1
-        low, high = (call("reshape", (bound, shape), {}) for bound in (low, high))
-    least = (-(1 << (num_bits - 1)) + narrow_range if signed_input else 0) * 1.0
-    most = ((1 << (num_bits - 1)) - 1 if signed_input else (1 << num_bits) - 1) * 1.0
+    along = _others(input, axis)
+
+    @custom_gradient
+    def rounded(x, low, high):
+        bounds = (low, high) if range_given else [call(op, (x,), {"axis": along})
+                                                  for op in ("min", "max")]  # fmt: skip
+        if along is not None:
+            shape = [1] * x.ndim
+            shape[axis] = -1
+            low, high, *bounds = (call("reshape", (b, shape), {}) for b in (low, high, *bounds))
+        made = _nearest(x, *bounds, signed_input, int(num_bits), range_given, round_mode,
+                        narrow_range)  # fmt: skip
+
+        def gradient(dy):
+            """It goes to values within the range that was given: to none where none was."""
+            inside = call("logical_and", (x >= low, x <= high), {})
+            nothing = call("zeros_like", (x,), {"dtype": None})
+            return call("select", (inside, dy, nothing), {}), None, None
+
+        return made, gradient
+
+    kind = input.dtype._enum
+    return rounded(input, convert(input_min, kind), convert(input_max, kind))
+
+
+def _others(input, axis):
+    """The dimensions but one; None where values are looked at all together."""
+    if axis is None:
+        return None
+    if not -input.ndim <= axis < input.ndim:
+        raise InvalidArgumentError(
+            None, None, f"[quantize_and_dequantize] invalid axis: the rank is {input.ndim},"
+            f" and axis is {axis}",
+        )  # fmt: skip
+    return [d for d in range(input.ndim) if d != axis % input.ndim]
+
+
+def _nearest(x, low, high, signed, num_bits, range_given, round_mode, narrow_range):
+    if not 1 <= num_bits <= 62:
+        raise InvalidArgumentError(None, None, f"num_bits is out of range: {num_bits}")
+    least = (-(1 << (num_bits - 1)) + narrow_range if signed else 0) * 1.0
+    most = ((1 << (num_bits - 1)) - 1 if signed else (1 << num_bits) - 1) * 1.0
     # Steps a unit: as many as fit the bound that needs the wider range.
-    wide = call("select", (high > 0, most / high, high * 0 + 3.4e38), {})
+    scale = call("select", (high * most > 0, most / high, high * 0 + 3.4e38), {})
     if least:
-        deep = call("select", (low < 0, least / low, low * 0 + 3.4e38), {})
-        wide = call("minimum", (wide, deep), {})
-    scale = call("select", (wide < 3.4e38, wide, wide * 0 + 1), {})
-    bottom, top = least / scale, most / scale
-    steps = call("clip_by_value", (input, bottom, top), {}) * scale
-    rounded = (
-        call("floor", (steps + 0.5,), {})
-        if round_mode == "HALF_UP"
-        else call("round", (steps,), {})
-    )
-    passed = call("logical_and", (input >= bottom, input <= top), {})
-    through = input * cast(passed, input.dtype)  # its gradient goes to values in the range
-    return through + call("stop_gradient", (rounded / scale - through,), {})
+        deep = call("select", (low * least > 0, least / low, low * 0 + 3.4e38), {})
+        scale = call("minimum", (scale, deep), {})
+    scale = call("select", (scale < 3.4e38, scale, scale * 0 + 1), {})
+    if range_given:
+        x = call("clip_by_value", (x, least / scale, most / scale), {})
+    steps = x * scale
+    if round_mode == "HALF_UP":
+        return call("floor", (steps + 0.5,), {}) / scale
+    return call("round", (steps,), {}) / scale
 
 
 def quantize_and_dequantize(

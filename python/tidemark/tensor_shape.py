@@ -176,6 +176,10 @@ class TensorShape:
 
     @staticmethod
     def _from_other(dims):
+        if hasattr(dims, "unknown_rank"):  # a message
+            if dims.unknown_rank:
+                return None
+            return tuple(None if dim.size == -1 else dim.size for dim in dims.dim)
         if hasattr(dims, "__iter__") and not (hasattr(dims, "ndim") and dims.ndim == 0):
             sizes = []
             for d in dims:
@@ -255,6 +259,12 @@ class TensorShape:
 
     def __str__(self):
         return "<unknown>" if self._dims is None else str(self._dims)
+
+    def as_proto(self):
+        """A TensorShapeProto: of ``tensorflow.core``, where the package protobuf is."""
+        from tidemark._tensorflow.inner.messages import shape_message  # few programs ask
+
+        return shape_message(self)
 
     def __reduce__(self):
         return TensorShape, (None if self._dims is None else list(self._dims),)

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuzzer.h"
 #include "memory_files.h"
@@ -22,6 +23,19 @@ namespace tidemark::fuzz {
 inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The files of a folder of well-formed inputs.
+inline std::vector<std::string> files_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    files.push_back(read_bytes(at->path().string()));
+  }
+  std::ranges::sort(files);  // a seed gives the same whatever the order of the folder
+  if (error || files.empty()) found("no inputs in " + folder + "; --corpora= says where");
+  return files;
 }
 
 inline void put_bytes(const std::string& path, std::string_view bytes) {

@@ -19,7 +19,7 @@ from tidemark.config._devices import gpu_count, why_no_gpu
 import tidemark as tf
 from tidemark import _tidemark
 
-GPU = "gpu:0"
+GPU, GPU_NAME = "gpu:0", "/GPU:0"
 CHECKS = []
 # Relative to the result: docs/devices.md.
 TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 4e-3, "bfloat16": 3.2e-2}
@@ -419,6 +419,48 @@ def functions_are_planned():
         given = step(a, b)
     assert _tidemark.device_stats(GPU)["committed"] == before
     return "the CPU's results, and flat over 1,000 calls"
+
+
+def recorded_steps():
+    """How many there are, as the report lists them: not before the GPU was opened."""
+    line = re.search(r"^recorded steps of gpu:0\s+(\d+)", str(tf.memory.report()), re.M)
+    return int(line[1]) if line else 0
+
+
+@check
+def steady_steps_are_recorded():
+    @tf.function
+    def step(x, w):
+        for _ in range(12):
+            x = tf.tanh(tf.matmul(x, w) * 0.1) * tf.random.uniform((64, 64), seed=3)
+        return x
+
+    def results(device, count):
+        with tf.device(device):
+            tf.random.set_seed(9)
+            x, w = (tf.constant(np.linspace(-1, 1, 4096, dtype="float32").reshape(64, 64)) * 1.0
+                    for _ in range(2))  # fmt: skip
+            return [step(x, w).numpy() for _ in range(count)]
+
+    before = recorded_steps()
+    given, again, wanted = results(GPU_NAME, 12), results(GPU_NAME, 12), results("/CPU:0", 12)
+    assert recorded_steps() > before
+    for one, other, expected in zip(given, again, wanted, strict=True):
+        assert one.tobytes() == other.tobytes(), "other bits the second time"
+        np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-6)
+    committed = _tidemark.device_stats(GPU)["committed"]
+    with tf.device(GPU_NAME):
+        a = tf.ones((64, 64)) * 0.5
+        for _ in range(20):
+            step(a, a)
+        began = time.perf_counter()
+        for _ in range(1000):
+            step(a, a)
+        handed = time.perf_counter() - began
+        _tidemark.wait_for_devices()
+        seconds = time.perf_counter() - began
+    assert _tidemark.device_stats(GPU)["committed"] <= committed + 2**21
+    return f"{seconds * 1e3:.1f} us a step of 36 kernels, the host {handed * 1e3:.1f} us"
 
 
 def trained(device, steps):

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,6 +35,7 @@ def arguments():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=8, help="processes that share the GPU")
     parser.add_argument("--examples", type=int, default=4, help="drawn calls of an op and dtype")
+    parser.add_argument("--seconds", type=float, help="begin no other op after so long")
     parser.add_argument("--part", help="K/N: only this part, in this process")
     parser.add_argument("--sanitizer", help="memcheck, racecheck or initcheck")
     parser.add_argument("ops", nargs="*", help="these alone")
@@ -130,8 +132,10 @@ def examine_part(args):
 
     part, parts = map(int, args.part.split("/"))
     ops = args.ops or ALL
-    results = []
+    results, began = [], time.monotonic()
     for op in ops[part::parts]:
+        if args.seconds and time.monotonic() - began > args.seconds:
+            break
         results.append(examine(op, args.examples))
         args.out.write_text(json.dumps(results))
 
@@ -143,7 +147,8 @@ def run_parts(args):
         def start(part):
             out = Path(folder) / f"{part}.json"
             command = [sys.executable, __file__, "--out", out, "--part", f"{part}/{args.jobs}"]
-            command += ["--examples", args.examples, *args.ops]
+            command += ["--examples", args.examples]
+            command += [*(["--seconds", args.seconds] if args.seconds else []), *args.ops]
             if args.sanitizer:
                 tool = ["compute-sanitizer", "--tool", args.sanitizer, "--error-exitcode", "86"]
                 command = [*tool, "--print-limit", "20", *command]

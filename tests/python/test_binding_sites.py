@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+import tidemark as tf
 from tidemark import _tidemark as tm
 
 pytestmark = pytest.mark.unwatched
@@ -92,3 +93,25 @@ def test_report_names_the_lines():
     assert any("test_report_names_the_lines" in p["place"] for p in tm.places())
     assert {h["holder"] for h in tm.holders()} >= {"value"}
     assert a is not None
+
+
+def test_python_code_that_native_code_calls_has_lines_of_its_own():
+    kept = []
+
+    def rows():
+        for _ in range(2):
+            kept.append(tf.zeros([7019]))
+            yield kept[-1]
+
+    made = line() - 3
+    data = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([7019]))
+    assert len(list(data)) == 2
+    places = {b["place"] for b in tm.live_buffers() if b["bytes"] == 28076}
+    assert places == {f"test_binding_sites.py:{made} in rows"}
+    kept.clear()
+    tf.function(lambda x: tf.py_function(lambda x: kept.append(tf.tile(x, [2])), [x], []))(
+        tf.zeros([3511])
+    )
+    called = line() - 3
+    places = {b["place"] for b in tm.live_buffers() if b["bytes"] == 28088}
+    assert len(kept) == 1 and places == {f"test_binding_sites.py:{called} in <lambda>"}

@@ -1,6 +1,8 @@
 """tidemark check: each pattern is told with its line, what only looks like one is not."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +136,18 @@ def test_formats():
     assert max(map(len, output.text([alarm]).splitlines())) <= 80
 
 
+def test_columns_and_lines_are_as_editors_count_them():
+    text = "for i in range(3):\n    s = '\U0001f40c'; f = tf.function(g)\n"
+    (alarm,) = found(text)
+    assert alarm.column == len("    s = '##'; f = ") + 1  # a snail has two units
+    (told,) = json.loads(output.lsp([alarm]))
+    (one,) = told["diagnostics"]
+    assert told["uri"].startswith("file:///") and told["uri"].endswith("/train.py")
+    assert one["range"]["start"] == {"line": alarm.line - 1, "character": alarm.column - 1}
+    assert one["range"]["end"]["character"] == one["range"]["start"]["character"] + 14
+    assert one["code"] == "function-in-loop" and one["severity"] == 2 and one["data"]["fix"]
+
+
 def command(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "tidemark", "check", *map(str, arguments)],
@@ -154,6 +168,17 @@ def test_the_command_says_by_its_status_what_it_found(tmp_path):
     assert command(tmp_path / "missing.py").returncode == 2
 
 
-def test_the_hook_calls_the_command():
+def test_the_hook_needs_no_runtime(tmp_path):
+    """It is run as pre-commit runs it, by a Python that has no Tidemark."""
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    assert "entry: tidemark check\n" in text and "types: [python]" in text
+    entry = re.search(r"entry: (\S+)", text)[1]
+    assert "types: [python]" in text and os.access(ROOT / entry, os.X_OK)
+    bad, good = tmp_path / "bad.py", tmp_path / "good.py"
+    bad.write_text(HEAD + CASES["function-in-loop"][0])
+    good.write_text(HEAD)
+    for file, status in ((bad, 1), (good, 0)):
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", ROOT / entry, file], capture_output=True, text=True
+        )
+        assert done.returncode == status, done.stderr
+        assert ("function-in-loop" in done.stdout) == (status == 1)

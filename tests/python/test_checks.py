@@ -21,6 +21,7 @@ import op_names  # noqa: E402
 import process_hooks  # noqa: E402
 import python_calls  # noqa: E402
 import step_questions  # noqa: E402
+import streams  # noqa: E402
 
 
 @pytest.fixture
@@ -373,3 +374,16 @@ def test_late_imports_say_why():
     bad = "class A:\n    def f(self):\n        import json\n\n        return json\n"
     (problem,) = late_imports.check_text("a.py", bad)
     assert problem.startswith("a.py:3: an import inside a function")
+
+
+# --- streams -------------------------------------------------------------------------------------
+
+
+def test_libraries_include_no_iostream(project):
+    project("src/tidemark/a.cpp", "#include <ostream>\n#include <cstdio>\n")
+    project("src/tidemark/a_test.cpp", "#include <iostream>\n")
+    project("examples/a.cpp", "#include <iostream>\n")
+    assert streams.check(project.root) == []
+    project("src/tidemark/b.cpp", "#include <vector>\n# include <iostream>\n")
+    (problem,) = streams.check(project.root)
+    assert problem.startswith("src/tidemark/b.cpp:2: <iostream>")

@@ -40,6 +40,8 @@ BEFORE = {
     "function.h": LINE + "td::Tensor state = x; "
     "auto next = td::function([](td::Tensor s) { return s * 0.5f; });",
     "handler.h": "using namespace tidemark; static int count = 0;",
+    "image.h": 'std::ofstream("cat.png", std::ios::binary) << '
+    "td::encode_png(td::zeros({4, 6, 3}, td::DType::uint8)).string_at(0);",
     "keras.h": "td::Tensor x = td::ones({2, 3}); td::nn::Sequential mine{td::nn::Dense(2)}; "
     "mine(x);",
     "layers.h": BATCH + "td::Tensor ids = td::random::uniform_int({2, 5}, 0, 100);",
@@ -60,11 +62,13 @@ BEFORE = {
     "train.h": MODEL + BATCHES + "const auto tests = batches;",
 }
 AFTER = {
+    "composed.h": "return z.data<float>()[0] == 6.f;",
     "custom_op.h": "return y.data<float>()[2] == 9.f;",
     "handler.h": "td::square(td::Tensor(2.f)); return count == 1;",
     "function.h": "return step.traces().size() == 1 && y.data<float>()[1] == 1.f;",
     "gradient.h": "return dx.data<float>()[1] == 4.f;",
     "half.h": "return twice == 3.f;",
+    "image.h": "return other.shape() == td::Shape{32, 32, 3};",
     "saved_model.h": 'return outputs.at("output_0").data<float>()[0] == 3.5f;',
     "session.h": "return value.data<float>()[1] == 3.f && found[0].data<float>()[0] == 1.f;",
     "train.h": "return accuracy >= 0;",

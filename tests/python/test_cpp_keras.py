@@ -73,6 +73,14 @@ def residual_model():
     return keras.Model(inputs, keras.layers.Dense(2, activation="softmax")(h))
 
 
+def mixed_precision_model():
+    half = {"dtype": "mixed_bfloat16"}
+    return keras.Sequential([
+        keras.Input((3,)), L.Dense(6, activation="relu", **half), L.LayerNormalization(**half),
+        L.Dense(2, **half), L.Activation("linear", dtype="float32"),
+    ])  # fmt: skip
+
+
 L = keras.layers
 LAYERS = {
     "dense": (lambda: L.Dense(5, activation="relu"), (4, 3)),
@@ -80,12 +88,19 @@ LAYERS = {
     "conv1d": (lambda: L.Conv1D(4, 3, padding="causal"), (2, 7, 3)),
     "conv2d": (lambda: L.Conv2D(4, 3, strides=2, padding="same"), (2, 5, 6, 3)),
     "conv2d_groups": (lambda: L.Conv2D(4, (3, 2), groups=2), (2, 5, 6, 4)),
+    "conv1d_dilated": (
+        lambda: L.Conv1D(4, 3, padding="same", dilation_rate=2, use_bias=False), (2, 7, 3)
+    ),
     "conv3d": (lambda: L.Conv3D(2, 2, activation="tanh"), (2, 3, 4, 3, 2)),
     "conv1d_transpose": (lambda: L.Conv1DTranspose(3, 3, strides=2), (2, 4, 2)),
     "conv2d_transpose": (
         lambda: L.Conv2DTranspose(3, 3, strides=2, padding="same"), (2, 3, 4, 2)
     ),
     "conv3d_transpose": (lambda: L.Conv3DTranspose(2, 2), (2, 2, 3, 2, 2)),
+    "conv3d_transpose_strides": (
+        lambda: L.Conv3DTranspose(2, 3, strides=2, padding="same"), (2, 2, 3, 2, 2)
+    ),
+    "depthwise2d_strides": (lambda: L.DepthwiseConv2D(3, strides=2), (2, 5, 5, 3)),
     "depthwise1d": (lambda: L.DepthwiseConv1D(3), (2, 6, 3)),
     "depthwise2d": (
         lambda: L.DepthwiseConv2D(3, padding="same", depth_multiplier=2), (2, 5, 5, 3)
@@ -98,10 +113,18 @@ LAYERS = {
     "average_pooling3d": (lambda: L.AveragePooling3D(2, padding="same"), (2, 3, 4, 3, 2)),
     "global_average": (lambda: L.GlobalAveragePooling2D(), (2, 5, 6, 3)),
     "global_max": (lambda: L.GlobalMaxPooling1D(), (2, 5, 3)),
+    "global_average1d": (lambda: L.GlobalAveragePooling1D(), (2, 5, 3)),
+    "global_max3d": (lambda: L.GlobalMaxPooling3D(), (2, 3, 4, 3, 2)),
+    "batch_norm_plain": (lambda: L.BatchNormalization(center=False, scale=False), (6, 3)),
     "batch_norm": (lambda: L.BatchNormalization(momentum=0.9), (4, 3, 3, 2)),
     "layer_norm": (lambda: L.LayerNormalization(), (4, 5)),
     "rms_norm": (lambda: L.RMSNormalization(), (4, 5)),
     "group_norm": (lambda: L.GroupNormalization(groups=2), (3, 4, 4, 6)),
+    "group_norm_each": (lambda: L.GroupNormalization(groups=-1), (3, 4, 4, 6)),
+    "lstm_plain": (
+        lambda: L.LSTM(3, recurrent_activation="hard_sigmoid", use_bias=False), (2, 5, 4)
+    ),
+    "dropout_of_nothing": (lambda: L.Dropout(0.0), (4, 3)),
     "lstm": (lambda: L.LSTM(3), (2, 5, 4)),
     "lstm_sequences": (lambda: L.LSTM(3, return_sequences=True), (2, 5, 4)),
     "gru": (lambda: L.GRU(3), (2, 5, 4)),
@@ -109,14 +132,21 @@ LAYERS = {
     "flatten": (lambda: L.Flatten(), (2, 3, 4)),
     "reshape": (lambda: L.Reshape((-1, 2)), (2, 3, 4)),
     "attention": (lambda: L.MultiHeadAttention(2, 3), (2, 5, 4)),
+    "attention_masked": (
+        lambda: L.MultiHeadAttention(2, 3, value_dim=2, output_shape=6, use_bias=False), (2, 5, 4)
+    ),
     "embedding": (lambda: L.Embedding(7, 4), (2, 5)),
+    "mixed_precision": (mixed_precision_model, (4, 3)),
     "sequential": (residual_model, (4, 6)),
 }  # fmt: skip
 
 
 def called(layer, x, training):
     if isinstance(layer, L.MultiHeadAttention):
-        return layer(x, x, use_causal_mask=True)
+        if layer.get_config()["value_dim"] == layer.get_config()["key_dim"]:
+            return layer(x, x, use_causal_mask=True)
+        near = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= 1
+        return layer(x, x * 0.5, key=x * 2.0, attention_mask=np.stack([near, near]))
     return layer(x, training=training)
 
 
@@ -194,6 +224,59 @@ def test_a_loss_and_its_gradient_are_keras(name, weighted):
     np.testing.assert_allclose(found[1], tape.gradient(value, predicted).numpy(), **CLOSE)
 
 
+def activation_before(name):
+    """What makes predictions such as the loss wants them."""
+    if "logits" in name or "Hinge" in name:
+        return "linear"
+    # Of softmax Keras hands on what went into it, which its binary cross-entropy takes for a
+    # sigmoid's.
+    if "Binary" in name:
+        return "sigmoid"
+    return "softmax" if "Categorical" in name or name == "KLDivergence" else "softplus"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_trains_as_keras_does(name, weighted):
+    loss, given = LOSSES[name]
+    activation = activation_before(name)
+    layer = L.Dense(4, activation=activation)
+    layer.build((None, 3))
+    x, weights = numbers(6, 3, seed=7), (WEIGHTS,) if weighted else ()
+    start = [w.numpy() for w in layer.weights]
+    found = twin(f"train {activation}", name, x, given[0], *start, *weights)
+    optimizer, losses = keras.optimizers.SGD(0.05), []
+    for _ in range(STEPS):
+        with tf.GradientTape() as tape:
+            value = loss(given[0], layer(x), *weights)
+        gradients = tape.gradient(value, [w.value for w in layer.trainable_weights])
+        optimizer.apply(gradients, layer.trainable_weights)
+        losses.append(float(value))
+    np.testing.assert_allclose(found[0], losses, **CLOSE)
+    for mine, weight in zip(found[1:], layer.weights, strict=True):
+        np.testing.assert_allclose(mine, weight.numpy(), **CLOSE)
+
+
+ACTIVATIONS = [
+    "linear", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "sigmoid",
+    "log_sigmoid", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh", "hard_shrink",
+    "soft_shrink", "tanh_shrink", "celu", "tanh", "softmax", "log_softmax", "softplus", "softsign",
+    "mish", "exponential", "squareplus", "sparse_sigmoid", "sparse_plus", "glu",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_an_activation_and_its_gradient_are_keras(name):
+    x = tf.constant(numbers(5, 4, seed=3) * 2)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = keras.activations.get(name)(x)
+        total = tf.reduce_sum(tf.square(y))
+    found = twin("activation", name, x.numpy())
+    np.testing.assert_allclose(found[0], y, **CLOSE)
+    np.testing.assert_allclose(found[1], tape.gradient(total, x), **CLOSE)
+
+
 Metrics = keras.metrics
 METRICS = {
     "Accuracy": (Metrics.Accuracy, (LABELS[:, None], np.array([[0], [2], [0], [3], [1], [0]]))),
@@ -203,8 +286,25 @@ METRICS = {
     "SparseTopKCategoricalAccuracy": (
         lambda: Metrics.SparseTopKCategoricalAccuracy(2), (LABELS, BITS[1])
     ),
+    "TopKCategoricalAccuracy": (lambda: Metrics.TopKCategoricalAccuracy(2), BITS),
     "MeanSquaredError": (Metrics.MeanSquaredError, REAL),
     "MeanAbsoluteError": (Metrics.MeanAbsoluteError, REAL),
+    "MeanAbsolutePercentageError": (Metrics.MeanAbsolutePercentageError, REAL),
+    "MeanSquaredLogarithmicError": (Metrics.MeanSquaredLogarithmicError, REAL),
+    "LogCoshError": (Metrics.LogCoshError, REAL),
+    "CosineSimilarity": (Metrics.CosineSimilarity, REAL),
+    "KLDivergence": (Metrics.KLDivergence, BITS),
+    "Poisson": (Metrics.Poisson, REAL),
+    "Hinge": (Metrics.Hinge, LOGITS),
+    "SquaredHinge": (Metrics.SquaredHinge, LOGITS),
+    "CategoricalHinge": (Metrics.CategoricalHinge, LOGITS),
+    "BinaryCrossentropy": (lambda: Metrics.BinaryCrossentropy(label_smoothing=0.1), BITS),
+    "CategoricalCrossentropy": (
+        lambda: Metrics.CategoricalCrossentropy(from_logits=True), LOGITS
+    ),
+    "SparseCategoricalCrossentropy": (Metrics.SparseCategoricalCrossentropy, (LABELS, BITS[1])),
+    "AUC": (Metrics.AUC, BITS),
+    "AUC of 11": (lambda: Metrics.AUC(11), BITS),
     "RootMeanSquaredError": (Metrics.RootMeanSquaredError, REAL),
     "Precision": (Metrics.Precision, BITS),
     "Recall": (Metrics.Recall, BITS),
@@ -213,16 +313,24 @@ METRICS = {
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_is_keras(name, weighted):
-    make, given = METRICS[name]
-    given = (*given, WEIGHTS) if weighted else given
+def test_a_metric_watches_as_keras_does(name, weighted):
+    make, (labels, predicted) = METRICS[name]
+    weights = (WEIGHTS,) if weighted else ()
+    found = twin("metric", name, labels, predicted, *weights)
     metric, wanted = make(), []
-    for rows in (slice(0, 3), slice(3, 6)):
-        metric.update_state(*(part[rows] for part in given))
+    # Predictions drift from step to step, as in run_metric of the twin.
+    drift = np.zeros_like(predicted)
+    is_real = np.asarray(predicted).dtype == np.float32
+    for _ in range(STEPS):
+        metric.update_state(labels, predicted * (1 + drift) if is_real else predicted, *weights)
+        if is_real and labels.ndim == predicted.ndim:
+            drift = drift + (np.float32(0.01) * labels.astype(np.float32) + np.float32(0.005))
+        elif is_real:
+            drift = drift + np.float32(0.01) * predicted
         wanted.append(float(metric.result()))
     metric.reset_state()
     wanted.append(float(metric.result()))
-    np.testing.assert_allclose(twin("metric", name, *given), wanted, **CLOSE)
+    np.testing.assert_allclose(found, wanted, **CLOSE)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

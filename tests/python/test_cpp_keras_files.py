@@ -1,6 +1,7 @@
 """C++ reads what Keras saved, trains as Model.fit does, and writes what Python loads."""
 
 import importlib.util
+import json
 import subprocess
 from pathlib import Path
 
@@ -126,6 +127,29 @@ def test_damaged_files_are_refused(tmp_path):
         assert call("model", damaged, x).returncode in (0, 3)  # a weight may be another number
 
 
+def test_folders_of_pictures_are_read_as_keras_reads_them(tmp_path):
+    random = np.random.default_rng(0)
+    for name in ("cats/b.png", "cats/a.PNG", "dogs/x.jpg", "empty/note.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pixels = random.integers(0, 256, (7, 4, 3), dtype=np.uint8)
+        encode = tf.io.encode_jpeg if name.endswith("jpg") else tf.io.encode_png
+        (tmp_path / name).write_bytes(encode(pixels).numpy())
+    done = call("images", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.split() == ["cats", "dogs", "empty"]
+    pictures, classes = map(read_line, done.stdout.splitlines())
+    wanted = keras.utils.image_dataset_from_directory(
+        tmp_path, image_size=(6, 5), batch_size=100, shuffle=False, verbose=False
+    )
+    ((wanted_pictures, wanted_classes),) = list(wanted)
+    np.testing.assert_array_equal(classes, wanted_classes)
+    np.testing.assert_allclose(pictures, wanted_pictures, rtol=1e-5, atol=1e-3)
+    (tmp_path / "cats" / "c.png").write_bytes(b"no picture")
+    assert call("images", tmp_path).returncode == 3
+    assert "no folders with pictures" in call("images", tmp_path / "empty").stderr
+    assert call("images", tmp_path / "nowhere").returncode == 3
+
+
 def test_fit_trains_as_keras_does():
     model = moved(keras.Sequential([keras.Input((4,)), L.Dense(5, activation="relu"), L.Dense(3)]))
     x = numbers(20, 4, seed=1)  # the last batch has four rows
@@ -162,3 +186,32 @@ def test_python_loads_what_c_plus_plus_saved(tmp_path):
     h = tf.nn.relu(tf.ones((2, 4)) @ dense[0].kernel + dense[0].bias)
     np.testing.assert_allclose(h @ dense[1].kernel + dense[1].bias, wanted, **CLOSE)
     assert step.numpy() == 7
+
+
+KERAS_2 = Path(__file__).parent / "data" / "keras2"
+
+
+def keras_2_results(name):
+    told = json.loads((KERAS_2 / "results.json").read_text())[name]
+    dtype = np.int32 if name == "recurrent" else np.float32
+    return [np.array(value, dtype) for value in told["inputs"]], np.array(told["outputs"])
+
+
+@pytest.mark.parametrize("name", ["sequential", "functional", "recurrent"])
+def test_models_of_keras_2_are_loaded(name):
+    inputs, outputs = keras_2_results(name)
+    np.testing.assert_allclose(found("model", KERAS_2 / f"{name}.h5", *inputs)[0], outputs, **CLOSE)
+    refused = call("model", KERAS_2 / f"{name}_weights.h5", *inputs)
+    assert "weights alone" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["sequential", "functional"])
+def test_models_of_keras_2_are_loaded_by_keras(name):
+    inputs, outputs = keras_2_results(name)
+    model = keras.models.load_model(KERAS_2 / f"{name}.h5", compile=False)
+    given = inputs if len(inputs) > 1 else inputs[0]
+    np.testing.assert_allclose(model(given), outputs, **CLOSE)
+    for weight in model.weights:
+        weight.assign(weight * 0)
+    model.load_weights(KERAS_2 / f"{name}_weights.h5")
+    np.testing.assert_allclose(model(given), outputs, **CLOSE)

@@ -23,18 +23,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def compile_program(folder, source, *options):
+def compile_program(folder, source, *options, compiler=COMPILER):
     path = folder / "program.cpp"
     path.write_text(source)
     subprocess.run(
-        [COMPILER, "-std=c++20", *options, f"-I{ROOT / 'include'}", f"-I{BUILD / 'include'}", path,
+        [compiler, "-std=c++20", *options, f"-I{ROOT / 'include'}", f"-I{BUILD / 'include'}", path,
          "-o", folder / "program", f"-L{BUILD}", "-ltidemark", f"-Wl,-rpath,{BUILD}"],
         check=True, timeout=300,
     )  # fmt: skip
 
 
-def run_program(folder, source, *options):
-    compile_program(folder, source, *options)
+def run_program(folder, source, *options, compiler=COMPILER):
+    compile_program(folder, source, *options, compiler=compiler)
     done = subprocess.run(
         [folder / "program"], cwd=folder, capture_output=True, text=True, timeout=120
     )
@@ -42,17 +42,60 @@ def run_program(folder, source, *options):
     return done.stdout
 
 
-def test_the_tour_runs(tmp_path):
+def tour():
     head, *parts = re.findall(
         r"```cpp\n(.*?)```", (ROOT / "docs" / "cpp.md").read_text(), re.DOTALL
     )
-    said = run_program(tmp_path, head + "int main() {\n" + "".join(parts) + "}\n")
+    return head + "int main() {\n" + "".join(parts) + "}\n"
+
+
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="clang is not installed")
+def test_clang_takes_the_headers(tmp_path):
+    (tmp_path / "tour.cpp").write_text(tour())
+    subprocess.run(
+        ["clang++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+         f"-I{ROOT / 'include'}", f"-I{BUILD / 'include'}", tmp_path / "tour.cpp",
+         ROOT / "examples" / "function.cpp"],
+        check=True, timeout=300,
+    )  # fmt: skip
+
+
+def test_the_tour_runs(tmp_path):
+    said = run_program(tmp_path, tour())
     assert "w is 3" in said
     assert "hidden.kernel  float32  (4, 32)  512 B" in said
     assert "plan of function: peak" in said
     assert float(re.search(r"accuracy ([0-9.]+)", said)[1]) > 0.9
     assert float(re.search(r"fitted to ([0-9.]+)", said)[1]) > 0.9
     assert "(512, 2)" in said
+
+
+# As it stands in front of newcomers: nothing but the four headers, then the code.
+TASTE = """
+#include <tidemark/tidemark.h>
+#include <tidemark/nn.h>
+#include <tidemark/optimizers.h>
+#include <tidemark/data.h>
+namespace td = tidemark;
+int main() {
+  td::Tensor images = td::random::normal({512, 8, 8, 1});
+  td::Tensor labels = td::random::uniform_int({512}, 0, 10);
+td::nn::Sequential model{td::nn::Conv2D(32, 3, {.activation = "relu"}), td::nn::Flatten(), td::nn::Dense(10)};
+td::optimizers::Adam adam({.learning_rate = 1e-3});
+for (auto batch : td::data::from_tensors({images, labels}).shuffle(10'000).batch(128).repeat(3)) {
+  td::GradientTape tape;
+  auto loss = td::reduce_mean(td::nn::sparse_softmax_cross_entropy(batch[1], model(batch[0])));
+  adam.apply(tape.gradient(loss, model.parameters()), model.parameters());
+}
+std::cout << model << "\\n" << td::memory::report();
+}
+"""  # noqa: E501
+
+
+def test_the_taste_runs_as_it_stands(tmp_path):
+    said = run_program(tmp_path, TASTE, "-Wall", "-Wextra", "-Werror")
+    assert "conv2d.kernel  float32  (3, 3, 1, 32)" in said
+    assert "resident" in said
 
 
 def code_lines(path):
@@ -93,8 +136,85 @@ int main() {
 def test_places_are_the_programs(tmp_path, options):
     places = run_program(tmp_path, PLACES, *options).splitlines()
     assert len(places) >= 6
-    pattern = r"program\.cpp:\d+ in main" if "-g" in options else r"program(\+0x[0-9a-f]+| in main)"
+    pattern = r"program\.cpp:\d+ in main" if "-g" in options else r"program\+0x[0-9a-f]+ in main"
     assert [p for p in places if not re.fullmatch(pattern, p)] == []
+
+
+# What the library makes in other ways than by an op of the caller's.
+OTHER_PLACES = """
+#include <tidemark/checkpoint.h>
+#include <tidemark/data.h>
+#include <tidemark/nn.h>
+#include <tidemark/optimizers.h>
+#include <tidemark/session.h>
+#include <tidemark/tidemark.h>
+#include <tidemark/train.h>
+namespace td = tidemark;
+struct Net : td::nn::Module {
+  td::nn::Sequential body = add("body", td::nn::Sequential{td::nn::Conv2D(4, 3),
+                                                           td::nn::BatchNorm(),
+                                                           td::nn::MaxPooling2D()});
+  td::nn::MultiHeadAttention attention = add("attention", td::nn::MultiHeadAttention(2, 4));
+  td::nn::GRU gru = add("gru", td::nn::GRU(4));
+  td::Tensor operator()(const td::Tensor& x) const {
+    const td::Tensor h = td::reshape(body(x), td::constant({-1, 9, 4}));
+    return gru(attention(h, h));
+  }
+};
+static void helper(const td::Tensor& x, std::vector<td::Tensor>& kept) {
+  kept.push_back(td::einsum("ij,kj->ik", {x, x}));
+  kept.push_back(td::cond(td::Tensor(true), [&] { return x + 1.f; }, [&] { return x; }));
+  kept.push_back(td::linalg::inv(td::random::normal({20, 20})));
+  kept.push_back(td::constant({{1.f, 2.f}, {3.f, 4.f}}));
+  kept.push_back(td::image::resize(x.reshaped({20, 30, 1}), {4, 4}));
+}
+int main() {
+  std::vector<td::Tensor> kept;
+  const td::Tensor x = td::random::normal({64, 8, 8, 1}), y = td::random::uniform_int({64}, 0, 4);
+  const Net model;
+  auto batches = td::data::from_tensors({x, y})
+                     .map([](const td::Tensor& a, const td::Tensor& b) {
+                       return std::pair(a * 2.f, b);
+                     })
+                     .shuffle(32).batch(16).cache().prefetch(2);
+  for (auto batch : batches) kept.push_back(model(batch[0]));
+  td::train::fit(model, batches,
+                 {.loss = td::losses::SparseCategoricalCrossentropy({.from_logits = true}),
+                  .optimizer = td::optimizers::AdamW(), .epochs = 1, .out = nullptr});
+  helper(td::random::normal({20, 30}), kept);
+  td::Graph graph;
+  td::Tensor fed, found;
+  {
+    td::GraphScope building(graph);
+    fed = td::placeholder(td::DType::float32, {-1, 3});
+    found = td::matmul(fed, td::ones({3, 50}));
+  }
+  kept.push_back(td::Session(graph).run({found}, {{fed, td::ones({20, 3})}})[0]);
+  td::Checkpoint checkpoint({{"model", model}});
+  checkpoint.save("saved");
+  checkpoint.restore("saved");
+  td::save_model("model", model, {{"x", td::DType::float32, {2, 8, 8, 1}}});
+  const td::SavedModel loaded = td::load_model("model");
+  kept.push_back(loaded({{"x", td::ones({2, 8, 8, 1})}}).at("output_0"));
+  for (const auto& place : td::memory::places()) std::cout << place.place << "\\n";
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("compiler", "options"),
+    [("c++", ("-O2",)), ("clang++", ("-O0", "-g"))],
+    ids=str,
+)
+def test_places_are_never_the_librarys(tmp_path, compiler, options):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    places = run_program(tmp_path, OTHER_PLACES, *options, compiler=compiler).splitlines()
+    pattern = r"program\.cpp:\d+ in .+" if "-g" in options else r"program\+0x[0-9a-f]+ in .+"
+    assert [p for p in places if not re.fullmatch(pattern, p)] == []
+    if "-O0" in options:  # nothing is inlined
+        assert any(" in helper" in p for p in places)
+        assert any("Net::operator()" in p for p in places)
 
 
 @pytest.mark.skipif(not (BUILD / "build.ninja").exists(), reason="needs the build folder's CMake")

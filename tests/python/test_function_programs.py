@@ -14,6 +14,7 @@ import function_programs_names  # noqa: F401
 import function_programs_open  # noqa: F401
 import function_programs_rules  # noqa: F401
 import function_programs_values  # noqa: F401
+import function_programs_world  # noqa: F401
 import pytest
 from function_programs import PROGRAMS
 

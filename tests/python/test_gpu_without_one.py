@@ -155,6 +155,136 @@ def test_pipelines_work_on_the_host(folder):
     fake_gpu.run(PIPELINE, folder, TIDEMARK_DEVICE="gpu")
 
 
+PLANNED = """
+import contextlib, io
+from tidemark import cli
+said, told = io.StringIO(), io.StringIO()
+with contextlib.redirect_stderr(said), contextlib.redirect_stdout(told):
+    status = cli.main(["plan", {target!r}, "--shapes", "64x32", "32x32", "--device", {device!r}])
+print(status, said.getvalue(), told.getvalue())
+"""
+
+
+def test_plans_are_made_for_a_gpu(folder, tmp_path):
+    (tmp_path / "step.py").write_text(
+        "import tensorflow as tf\n"
+        "@tf.function\n"
+        "def step(x, w):\n"
+        "    return tf.reduce_sum(tf.tanh(tf.matmul(x, w)))\n"
+    )
+
+    def planned(device):
+        program = PLANNED.format(target=f"{tmp_path}/step.py:step", device=device)
+        status, _, told = fake_gpu.run(program, folder).partition(" ")
+        return int(status), told
+
+    status, told = planned("gpu")
+    assert status == 0 and "gpu:0" in told, told
+    status, told = planned("cpu")
+    assert status == 0 and "gpu:0" not in told, told
+    for wrong, why in (("gpu:7", "there is none such"), ("tpu", "name a GPU")):
+        status, told = planned(wrong)
+        assert status == 2 and why in told, told
+
+
+FOURIER = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+random = np.random.default_rng(2)
+def check(op, x, **attrs):
+    wanted = np.asarray(_tidemark.call(op, [tf.constant(x)], attrs))
+    moved = _tidemark.copied_to(tf.constant(x), "gpu:0")
+    given = _tidemark.call(op, [moved], attrs)
+    assert given.device.endswith("GPU:0"), (op, given.device)
+    given = given.numpy()
+    assert given.dtype == wanted.dtype and given.shape == wanted.shape, (op, x.shape, attrs)
+    single = wanted.dtype in (np.complex64, np.float32)
+    allowed = (4e-6 if single else 1e-12) * max(1.0, np.abs(wanted).max(initial=0.0))
+    assert np.abs(given - wanted).max(initial=0.0) <= allowed, (op, x.shape, attrs)
+for real, whole in (("float32", "complex64"), ("float64", "complex128")):
+    for shape in ((1,), (12,), (3, 7), (2, 3, 8), (0, 4), (5, 3, 3)):
+        r = random.normal(size=shape).astype(real)
+        x = (r + 1j * random.normal(size=shape)).astype(whole)
+        for inverse in (False, True):
+            for axes in ([-1], [0], [0, -1] if len(shape) > 1 else [0], []):
+                check("fft", x, inverse=inverse, axes=axes)
+        check("rfft", r)
+        check("irfft", x, length=2 * shape[-1] - 1)
+        if shape[-1] > 1:
+            check("irfft", x, length=2 * shape[-1] - 2)
+x = random.normal(size=(4, 6)).astype("float32")
+with tf.device("/GPU:0"):
+    f = tf.function(lambda t: tf.signal.irfft(tf.signal.rfft(t) * 2.0))
+    for _ in range(5):
+        np.testing.assert_allclose(f(tf.constant(x)).numpy(), 2 * x, rtol=1e-5, atol=1e-6)
+    part = (tf.constant(x) * 1.0)[1:3]           # begins where a library may not take it
+    given = tf.signal.rfft(part).numpy()
+    np.testing.assert_allclose(given, np.fft.rfft(x[1:3]), rtol=1e-4, atol=1e-5)
+"""
+
+
+def test_fourier_transforms_are_the_cpus(folder):
+    fake_gpu.run(FOURIER, folder)
+
+
+FRACTION = """
+import tidemark as tf
+from tidemark import _tidemark
+tf = tf.compat.v1
+whole = _tidemark.device_stats("gpu:0")["limit"]
+options = tf.GPUOptions(per_process_gpu_memory_fraction=0.25, allow_growth=True)
+with tf.Graph().as_default(), tf.device("/GPU:0"):
+    small, large = tf.ones((1000,)), tf.ones((whole // 8,))
+    with tf.Session(config=tf.ConfigProto(gpu_options=options)) as session:
+        assert _tidemark.device_stats("gpu:0")["limit"] == whole // 4
+        assert session.run(tf.reduce_sum(small * 2.0)) == 2000.0
+        try:
+            session.run(tf.reduce_sum(large * 2.0))
+        except tf.errors.ResourceExhaustedError as error:
+            assert "gpu:0" in str(error), error
+            assert session.run(tf.reduce_sum(small)) == 1000.0
+        else:
+            raise SystemExit("half of the memory came out of a quarter")
+"""
+
+
+def test_a_session_takes_the_part_of_a_gpu_that_it_may(folder):
+    fake_gpu.run(FRACTION, folder)
+
+
+AHEAD = """
+import numpy as np
+import tidemark as tf
+from tidemark.data.experimental import copy_to_device, prefetch_to_device
+rows = np.arange(24, dtype="float32").reshape(12, 2)
+names = np.array([str(i) for i in range(12)])
+dataset = tf.data.Dataset.from_tensor_slices((rows, names)).map(lambda x, n: (x * 2.0, n)).batch(3)
+step = tf.function(lambda x: tf.reduce_sum(x * x))
+for step_there in (prefetch_to_device("/GPU:0", 2), copy_to_device("/gpu:0")):
+    placed = dataset.apply(step_there)
+    for _ in range(2):
+        seen = list(placed)
+        assert all(x.device.endswith("GPU:0") and n.device.endswith("CPU:0") for x, n in seen)
+        np.testing.assert_array_equal(np.concatenate([x.numpy() for x, _ in seen]), rows * 2)
+        assert step(seen[0][0]).device.endswith("GPU:0")
+    assert len(list(placed.repeat(2).take(5).skip(1))) == 4
+    assert placed.element_spec == dataset.element_spec and int(placed.cardinality()) == 4
+    for wrong in (lambda: placed.batch(2), lambda: placed.map(lambda x, n: x)):
+        try:
+            wrong()
+        except ValueError as error:
+            assert "last steps of a pipeline" in str(error), error
+        else:
+            raise SystemExit("a step read what lies on the device")
+"""
+
+
+@pytest.mark.parametrize("late", ["", "1"])
+def test_elements_are_made_ahead_on_the_gpu(folder, late):
+    fake_gpu.run(AHEAD, folder, **({"TIDEMARK_FAKE_GPU_LATE": late} if late else {}))
+
+
 SAVED = """
 import numpy as np, tempfile
 import tidemark as tf

@@ -264,3 +264,16 @@ def test_looking_does_not_collect_what_is_to_be_seen():
     finally:
         gc.set_threshold(*threshold)
         gc.collect()
+
+
+def test_items_of_records_are_held_by_the_array():
+    table = np.zeros(8, dtype=[("loss", "f4"), ("state", object)])
+    table["state"][3] = tf.zeros([6151])
+    assert held('ndarray "table"').bytes >= 4 * 6151
+
+
+def test_a_dataset_holds_what_it_is_made_of():
+    data = tf.data.Dataset.from_tensor_slices(tf.zeros([6161])).batch(4)
+    (holder,) = [h for h in tf.memory.explain() if any(s >= 4 * 6161 for s in h.groups.values())]
+    words = [link.label for way in holder.ways.values() for link, _ in way.links]
+    assert any('"data"' in word for word in words), (words, data)

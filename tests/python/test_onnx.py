@@ -340,6 +340,6 @@ def test_what_cannot_be_written_is_listed(tmp_path):
         return tf.linalg.cholesky(x), tf.math.lgamma(x)
 
     path = tmp_path / "odd.onnx"
-    with pytest.raises(tf.errors.UnimplementedError, match=r"cholesky\n  lgamma"):
+    with pytest.raises(tf.errors.UnimplementedError, match=r"cholesky, .*\n  lgamma, "):
         tf.onnx.save(odd, path)
     assert not path.exists()

@@ -153,8 +153,8 @@ def test_a_version_in_place_a_broken_one_and_a_deleted_one(tmp_path):
         server.wait_for(lambda: any(v["state"] == "END" for v in versions()))
         assert first() == 15.0  # the one before goes on
         assert "DATA_LOSS" in {v["status"]["error_code"] for v in versions()}
-        for version in ("1", "2"):
-            (tmp_path / "linear" / version / "saved_model.tidemark").unlink()
+        for version, name in (("1", "saved_model.pb"), ("2", "saved_model.tidemark")):
+            (tmp_path / "linear" / version / name).unlink()
         server.wait_for(lambda: server.predict("linear", ONE).status == 404)
         serving.save_linear(tmp_path / "linear", scale=6.0, version=3)
         server.wait_for(lambda: first() == 18.0)
@@ -284,9 +284,9 @@ def save_wide(folder):
 @needs_plans
 def test_what_a_model_takes_is_known_before_its_weights_are_read(tmp_path):
     save_wide(tmp_path / "models" / "wide")
-    path = tmp_path / "models" / "wide" / "1" / "saved_model.tidemark"
+    path = tmp_path / "models/wide/1/variables/variables.data-00000-of-00001"
     damaged = bytearray(path.read_bytes())
-    damaged[-1] ^= 1  # the last weight: whoever reads it says so
+    damaged[0] ^= 1  # the first weight: whoever reads it says so
     path.write_bytes(damaged)
     options = ["--memory-limit", "24MiB", "--slots", "2"]
     saved = json.dumps({"instances": [[1, 2, 3, 4, 5, 6, 7, 8]] * 3})

@@ -93,7 +93,7 @@ def test_printed_with_its_parts():
 
 
 def test_errors_name_what_was_given():
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"9 elements do not fit.*\[4, 2\]"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[4, 2\].* with 9 dense values"):
         tf.sparse.reshape(sparse(), [4, 2])
     with pytest.raises(tf.errors.InvalidArgumentError, match="inner dimension of a is 3, of b 2"):
         tf.sparse.sparse_dense_matmul(sparse(), tf.ones([2, 2]))

@@ -66,7 +66,9 @@ def test_what_needs_several_devices_says_so():
     with pytest.raises(tf.errors.UnimplementedError, match="TPU"):
         distribute.TPUStrategy()
     with pytest.raises(ValueError, match="set_logical_device_configuration"):
-        distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
-    with pytest.raises(tf.errors.UnimplementedError, match="several machines"):
-        distribute.MultiWorkerMirroredStrategy()
+        distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    # The CPU stands in for other devices, as it does for single ones.
+    assert distribute.MirroredStrategy(["/gpu:0", "/gpu:1"]).num_replicas_in_sync == 2
+    with pytest.raises(tf.errors.UnimplementedError, match="MultiWorkerMirroredStrategy"):
+        distribute.ParameterServerStrategy(None)
     assert not isinstance(distribute.get_strategy(), distribute.TPUStrategy)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tidemark/kernels/cuda/host_products_testing.h"
+#include "tidemark/kernels/cuda/host_transforms_testing.h"
 
 namespace tidemark::cuda {
 namespace {
@@ -150,6 +151,8 @@ const ConvolutionLibrary* convolutions(const char** why) {
   return nullptr;
 }
 
+const TransformLibrary* transforms(const char**) { return host_transforms(); }
+
 }  // namespace
 }  // namespace tidemark::cuda
 
@@ -159,6 +162,7 @@ const tidemark::cuda::Libraries* tidemark_cuda_libraries() {
       .compiler = tidemark::cuda::compiler,
       .products = tidemark::cuda::products,
       .convolutions = tidemark::cuda::convolutions,
+      .transforms = tidemark::cuda::transforms,
   };
   return &kLibraries;
 }

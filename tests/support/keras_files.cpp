@@ -3,6 +3,7 @@
 //   keras_files model FILE < x               the model's output
 //   keras_files weights FILE < x             the output of modules of our own with its weights
 //   keras_files fit EPOCHS < x y             losses and accuracies, then the weights, of two layers
+//   keras_files images FOLDER                all pictures in its folders, then their classes
 //   keras_files save FOLDER | checkpoint PREFIX     writes a model, or its weights, for Python
 #include <tidemark/checkpoint.h>
 #include <tidemark/data.h>
@@ -71,9 +72,20 @@ void run_fit(int64_t epochs, const Tensors& given) {
   for (const auto& one : model.named_variables()) write(one.variable.value());
 }
 
+void run_images(const std::string& folder) {
+  const auto pictures =
+      td::data::from_image_folder(folder, {.size = {6, 5}, .parallel = 2}).batch(100);
+  for (const auto& all : pictures) {
+    write(all.at(0));
+    write(td::cast(all.at(1), td::DType::float32));
+  }
+  for (const std::string& name : td::data::image_classes(folder)) std::cerr << name << "\n";
+}
+
 void run(const std::string& kind, const std::string& what) {
+  if (kind == "images") return run_images(what);
   const Tensors given = tensor_lines::read_all(std::cin);
-  if (kind == "model") return write(td::keras::load_model(what)(given.at(0)));
+  if (kind == "model") return write(td::keras::load_model(what)(given).at(0));
   if (kind == "weights") return run_weights(what, given.at(0));
   if (kind == "fit") return run_fit(std::stoll(what), given);
   const td::Tensor x = td::ones({2, 4});

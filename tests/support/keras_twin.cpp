@@ -5,7 +5,8 @@
 // A tensor is a line (tensor_lines.h). Of a layer: the input, what is
 // wanted, the weights; it answers with the loss of each step, the outputs in evaluation, and the
 // weights in the end. Of an optimizer: x, y and the weights of a Dense layer. Of a loss or metric:
-// labels and predictions, and weights of rows where there are more than two.
+// labels and predictions, and weights of rows where there are more than two. Of "train ACTIVATION"
+// and a loss: see run_loss_training. Of an activation: x.
 #include <tidemark/nn.h>
 #include <tidemark/optimizers.h>
 #include <tidemark/tidemark.h>
@@ -42,11 +43,18 @@ std::map<std::string, std::function<Layer()>> layers() {
        [] {
          return layer(nn::Conv2D(4, {3, 2}, {.groups = 2}));
        }},
+      {"conv1d_dilated",
+       [] {
+         return layer(nn::Conv1D(4, 3, {.padding = "same", .dilation_rate = 2, .use_bias = false}));
+       }},
       {"conv3d", [] { return layer(nn::Conv3D(2, 2, {.activation = "tanh"})); }},
       {"conv1d_transpose", [] { return layer(nn::Conv1DTranspose(3, 3, {.strides = 2})); }},
       {"conv2d_transpose",
        [] { return layer(nn::Conv2DTranspose(3, 3, {.strides = 2, .padding = "same"})); }},
       {"conv3d_transpose", [] { return layer(nn::Conv3DTranspose(2, 2)); }},
+      {"conv3d_transpose_strides",
+       [] { return layer(nn::Conv3DTranspose(2, 3, {.strides = 2, .padding = "same"})); }},
+      {"depthwise2d_strides", [] { return layer(nn::DepthwiseConv2D(3, {.strides = 2})); }},
       {"depthwise1d", [] { return layer(nn::DepthwiseConv1D(3)); }},
       {"depthwise2d",
        [] { return layer(nn::DepthwiseConv2D(3, {.padding = "same", .depth_multiplier = 2})); }},
@@ -62,15 +70,24 @@ std::map<std::string, std::function<Layer()>> layers() {
       {"average_pooling3d", [] { return layer(nn::AveragePooling3D(2, {.padding = "same"})); }},
       {"global_average", [] { return layer(nn::GlobalAveragePooling()); }},
       {"global_max", [] { return layer(nn::GlobalMaxPooling()); }},
+      {"global_average1d", [] { return layer(nn::GlobalAveragePooling()); }},
+      {"global_max3d", [] { return layer(nn::GlobalMaxPooling()); }},
       {"batch_norm", [] { return layer(nn::BatchNorm({.momentum = 0.9})); }},
+      {"batch_norm_plain", [] { return layer(nn::BatchNorm({.center = false, .scale = false})); }},
       {"layer_norm", [] { return layer(nn::LayerNorm()); }},
       {"rms_norm", [] { return layer(nn::RMSNorm()); }},
       {"group_norm", [] { return layer(nn::GroupNorm({.groups = 2})); }},
+      {"group_norm_each", [] { return layer(nn::GroupNorm({.groups = -1})); }},
       {"embedding", [] { return layer(nn::Embedding(7, 4)); }},
       {"lstm", [] { return layer(nn::LSTM(3)); }},
       {"lstm_sequences", [] { return layer(nn::LSTM(3, {.return_sequences = true})); }},
       {"gru", [] { return layer(nn::GRU(3)); }},
       {"gru_sequences", [] { return layer(nn::GRU(3, {.return_sequences = true})); }},
+      {"lstm_plain",
+       [] {
+         return layer(nn::LSTM(3, {.recurrent_activation = "hard_sigmoid", .use_bias = false}));
+       }},
+      {"dropout_of_nothing", [] { return layer(nn::Dropout(0)); }},
       {"flatten", [] { return layer(nn::Flatten()); }},
       {"reshape",
        [] {
@@ -80,6 +97,21 @@ std::map<std::string, std::function<Layer()>> layers() {
        [] {
          const Attention made(2, 3);
          return Layer{made, [=](const td::Tensor& x) { return made(x, x, {.causal = true}); }};
+       }},
+      {"attention_masked",
+       [] {
+         const Attention made(2, 3, {.value_dim = 2, .output_size = 6, .use_bias = false});
+         return Layer{made, [=](const td::Tensor& x) {
+                        const td::Tensor band = td::band_part(td::ones({2, 5, 5}), 1, 1);
+                        return made(x, x * 0.5f, {.key = x * 2.f, .mask = td::greater(band, 0.f)});
+                      }};
+       }},
+      {"mixed_precision",
+       [] {
+         const auto in_half =
+             nn::Sequential(nn::Cast(td::DType::bfloat16), nn::Dense(6, {.activation = "relu"}),
+                            nn::LayerNorm(), nn::Dense(2), nn::Cast(td::DType::float32));
+         return layer(in_half);
        }},
       {"sequential",
        [] {
@@ -114,15 +146,23 @@ std::map<std::string, td::losses::Loss> all_losses() {
   };
 }
 
-/// What a metric says after each half of the rows.
+/// What a metric says after each step of a training that it watches: eagerly first, then inside of
+/// a traced function. Given rows of labels and predictions, the latter drift from step to step.
 template <class Metric>
 void run_metric(const Metric& metric, const Tensors& given) {
-  const int64_t half = given[0].dim(0) / 2;
-  for (const int64_t begin : {int64_t{0}, half}) {
-    const auto rows = [&](size_t i) { return given[i].rows(begin, half); };
-    metric.update(rows(0), rows(1), given.size() > 2 ? rows(2) : td::Tensor());
-    write(metric.result());
-  }
+  const td::Tensor weights = given.size() > 2 ? given[2] : td::Tensor();
+  const bool is_real = given[1].dtype() == td::DType::float32;
+  const bool is_row_to_row = given[0].rank() == given[1].rank();
+  const td::Tensor growth = is_row_to_row ? 0.01f * td::cast(given[0], td::DType::float32) + 0.005f
+                                          : 0.01f * td::cast(given[1], td::DType::float32);
+  td::Variable drift(td::zeros(given[1].shape()));
+  const auto step = [&] {
+    metric.update(given[0], is_real ? given[1] * (1.f + drift) : given[1], weights);
+    drift.assign_add(growth);
+    return metric.result();
+  };
+  auto traced = td::function(step, "step");
+  for (int i = 0; i < kSteps; ++i) write(i < kSteps / 4 ? step() : traced());
   metric.reset();
   write(metric.result());
 }
@@ -143,7 +183,28 @@ std::map<std::string, std::function<void(const Tensors&)>> metrics() {
        [](const Tensors& t) { run_metric(SparseCategoricalAccuracy(), t); }},
       {"SparseTopKCategoricalAccuracy",
        [](const Tensors& t) { run_metric(SparseTopKCategoricalAccuracy(2), t); }},
+      {"TopKCategoricalAccuracy",
+       [](const Tensors& t) { run_metric(TopKCategoricalAccuracy(2), t); }},
       {"MeanSquaredError", [](const Tensors& t) { run_metric(MeanSquaredError(), t); }},
+      {"MeanAbsolutePercentageError",
+       [](const Tensors& t) { run_metric(MeanAbsolutePercentageError(), t); }},
+      {"MeanSquaredLogarithmicError",
+       [](const Tensors& t) { run_metric(MeanSquaredLogarithmicError(), t); }},
+      {"LogCoshError", [](const Tensors& t) { run_metric(LogCoshError(), t); }},
+      {"CosineSimilarity", [](const Tensors& t) { run_metric(CosineSimilarity(), t); }},
+      {"KLDivergence", [](const Tensors& t) { run_metric(KLDivergence(), t); }},
+      {"Poisson", [](const Tensors& t) { run_metric(Poisson(), t); }},
+      {"Hinge", [](const Tensors& t) { run_metric(Hinge(), t); }},
+      {"SquaredHinge", [](const Tensors& t) { run_metric(SquaredHinge(), t); }},
+      {"CategoricalHinge", [](const Tensors& t) { run_metric(CategoricalHinge(), t); }},
+      {"BinaryCrossentropy",
+       [](const Tensors& t) { run_metric(BinaryCrossentropy({.label_smoothing = 0.1}), t); }},
+      {"CategoricalCrossentropy",
+       [](const Tensors& t) { run_metric(CategoricalCrossentropy({.from_logits = true}), t); }},
+      {"SparseCategoricalCrossentropy",
+       [](const Tensors& t) { run_metric(SparseCategoricalCrossentropy(), t); }},
+      {"AUC", [](const Tensors& t) { run_metric(AUC(), t); }},
+      {"AUC of 11", [](const Tensors& t) { run_metric(AUC(11), t); }},
       {"MeanAbsoluteError", [](const Tensors& t) { run_metric(MeanAbsoluteError(), t); }},
       {"RootMeanSquaredError", [](const Tensors& t) { run_metric(RootMeanSquaredError(), t); }},
       {"Precision", [](const Tensors& t) { run_metric(Precision(), t); }},
@@ -248,7 +309,37 @@ void run_average(const Tensors& given) {
   for (const td::Variable& one : model.parameters()) write(optimizer->average_of(one));
 }
 
+/// A Dense layer and an activation, trained by a loss: x, labels, weights of the layer and, where
+/// there are more, of the rows.
+void run_loss_training(const td::losses::Loss& loss, const std::string& activation,
+                       const Tensors& given) {
+  const nn::Dense model(given[3].dim(0), {.activation = activation});
+  model(given[0]);
+  set_weights(model, {given[2], given[3]}, 0);
+  const td::optimizers::SGD sgd({.learning_rate = 0.05});
+  train([&] {
+    td::GradientTape tape;
+    const td::Tensor found =
+        loss(given[1], model(given[0]), given.size() > 4 ? given[4] : td::Tensor());
+    sgd.apply(tape.gradient(found, model.parameters()), model.parameters());
+    return found;
+  });
+  for (const nn::NamedVariable& one : model.named_variables()) write(one.variable.value());
+}
+
+void run_activation(const nn::Activation& activation, const td::Tensor& x) {
+  td::GradientTape tape;
+  tape.watch(x);
+  const td::Tensor y = activation(x);
+  write(y);
+  write(tape.gradient(td::reduce_sum(td::square(y)), x));
+}
+
 void run(const std::string& kind, const std::string& name, const Tensors& given) {
+  if (kind.starts_with("train ")) {
+    return run_loss_training(all_losses().at(name), kind.substr(6), given);
+  }
+  if (kind == "activation") return run_activation(name, given[0]);
   if (kind == "layer") return run_layer(layers().at(name)(), given);
   if (kind == "optimizer") return run_optimizer(*all_optimizers().at(name), given);
   if (kind == "average") return run_average(given);

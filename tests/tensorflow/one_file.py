@@ -17,6 +17,7 @@ import random
 import re
 import signal
 import sys
+import threading
 import traceback
 import types
 import unittest
@@ -32,6 +33,21 @@ class TestTimeoutError(BaseException):
 
 def expire(number, frame):
     raise TestTimeoutError(f"took more than {SECONDS_A_TEST:.0f} s of processor time")
+
+
+class PrivateInThreadError(Exception):
+    """Ends a test that would wait for a thread that needed something private."""
+
+
+def end_test_for_thread(args):
+    """What ends a thread that fails: its test, too, where it is for want of something private."""
+    threading.__excepthook__(args)
+    if needs_something_private(args.exc_value):
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+
+def give_up(number, frame):
+    raise PrivateInThreadError("a thread of the test needed something private")
 
 
 class Results(unittest.TestResult):
@@ -87,7 +103,7 @@ class Results(unittest.TestResult):
 def needs_something_private(error) -> bool:
     """Whether a test failed for want of what TensorFlow does not make public: a name of an inner
     module, an attribute with an underscore, an operation that only its own tests have."""
-    if type(error).__name__ == "NeedsPrivateNameError":
+    if type(error).__name__ in ("NeedsPrivateNameError", "PrivateInThreadError"):
         return True
     if isinstance(error, AttributeError):
         name = getattr(error, "name", None) or ""
@@ -167,6 +183,8 @@ def main() -> int:
         wanted = set(given.only.read_text().split("\n"))
         chosen = [test for test in chosen if name_of(test) in wanted]
     signal.signal(signal.SIGPROF, expire)
+    signal.signal(signal.SIGUSR1, give_up)
+    threading.excepthook = end_test_for_thread
     unittest.TestSuite(chosen).run(results)
     return 0
 

@@ -12,7 +12,7 @@ from sources import ROOT, cpp_files
 
 LAYER_ORDER = (
     "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
-    "< autodiff < trace < nn < session < data < profile < io < train < serve"
+    "< autodiff < comm < trace < nn < session < data < profile < io < train < serve"
 )
 LAYERS = re.findall(r"\w+", LAYER_ORDER)
 
@@ -28,7 +28,7 @@ PUBLIC_HEADERS = {
     "autodiff": "gradient.h",
     "trace": "control_flow.h function.h",
     "nn": "activations.h module.h layers.h convolution_layers.h sequence_layers.h sequential.h "
-    "nn_functions.h losses.h metrics.h optimizers.h nn.h",
+    "nn_functions.h composed.h image.h losses.h metrics.h optimizers.h nn.h",
     "data": "data.h",
     "io": "saved_model.h checkpoint.h keras.h session.h tidemark.h",
     "train": "train.h",

@@ -12,6 +12,7 @@ import op_names
 import process_hooks
 import python_calls
 import step_questions
+import streams
 from sources import ROOT
 
 CHECKS = {
@@ -22,6 +23,7 @@ CHECKS = {
     "step questions": step_questions.check,
     "process hooks": process_hooks.check,
     "python calls": python_calls.check,
+    "streams": streams.check,
     "late imports": late_imports.check,
     "decisions": decisions.check,
     "formatting": formatting.check,

@@ -24,7 +24,9 @@ Name parts_of(const std::string& python) {
 std::vector<Name> names_of(const OpDef& op) {
   std::vector<Name> out = {{"", cpp_name(op.name()), ""}};
   std::vector<Name> wanted;
-  for (const std::string& python : op.python_names()) wanted.push_back(parts_of(python));
+  for (const std::string_view python : op.python_names()) {
+    wanted.push_back(parts_of(std::string(python)));
+  }
   // Those outside of namespaces first: others refer to them.
   std::stable_sort(wanted.begin(), wanted.end(), [](const Name& a, const Name& b) {
     return a.space.empty() && !b.space.empty();

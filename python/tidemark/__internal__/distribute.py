@@ -16,7 +16,8 @@ def strategy_supports_no_merge_call():
 def _maybe_merge_call(fn, strategy, *args, **kwargs):
     """Calls ``fn(strategy, …)``, in the context of all replicas if the strategy needs that."""
     if strategy_supports_no_merge_call():
-        return fn(strategy, *args, **kwargs)
+        with strategy.extended._updates_together():
+            return fn(strategy, *args, **kwargs)
     return _tf.distribute.get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
 
 

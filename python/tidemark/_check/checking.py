@@ -13,7 +13,8 @@ _LEFT_OUT = {".git", ".venv", "venv", "node_modules", "__pycache__", "build", "s
 
 @dataclass(frozen=True, order=True)
 class Alarm:
-    """One pattern that costs memory. Lines and columns count from 1; the end is behind the last."""
+    """One pattern that costs memory. Lines and columns count from 1, columns in units of UTF-16, as
+    editors and SARIF take them; the end is behind the last."""
 
     file: str
     line: int
@@ -44,7 +45,7 @@ def python_files(paths):
 
 def check_text(path, text):
     """[Alarm] of one file's text, by line. Raises SyntaxError."""
-    program = Program(path, text)
+    program, lines = Program(path, text), text.splitlines()
     checks = list(rules.ALL.items()) if program.uses_the_library else []
     checks += list(torch_rules.ALL.items()) if program.uses_torch else []
     found = set()
@@ -53,9 +54,18 @@ def check_text(path, text):
             ignored = program.ignored.get(node.lineno, set())
             if ignored is None or rule in ignored:
                 continue
-            found.add(Alarm(path, node.lineno, node.col_offset + 1, node.end_lineno,
-                            node.end_col_offset + 1, rule, message, fix))  # fmt: skip
+            first = _column(lines, node.lineno, node.col_offset)
+            last = _column(lines, node.end_lineno, node.end_col_offset)
+            found.add(Alarm(path, node.lineno, first, node.end_lineno, last, rule, message, fix))
     return sorted(found)
+
+
+def _column(lines, line, offset):
+    """The column of an offset in bytes, as the syntax tree tells it."""
+    if line > len(lines) or lines[line - 1].isascii():
+        return offset + 1
+    before = lines[line - 1].encode()[:offset].decode(errors="ignore")
+    return len(before.encode("utf-16-le")) // 2 + 1
 
 
 def check_file(path):

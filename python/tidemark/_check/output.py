@@ -1,9 +1,11 @@
-"""Alarms as text for people, JSON for editors, annotations for GitHub, SARIF for code scanning."""
+"""Alarms as text for people, as JSON, as diagnostics for editors, as annotations for GitHub, as
+SARIF for code scanning."""
 
 from __future__ import annotations
 
 import inspect
 import json
+import pathlib
 
 from tidemark._check import rules
 
@@ -64,9 +66,31 @@ def sarif(alarms):
     driver = {"name": "tidemark check", "rules": known}
     return json.dumps(
         {"version": "2.1.0", "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-         "runs": [{"tool": {"driver": driver}, "results": results}]},
+         "runs": [{"tool": {"driver": driver}, "columnKind": "utf16CodeUnits",
+                   "results": results}]},
         indent=2,
     )  # fmt: skip
 
 
-FORMATS = {"text": text, "json": as_json, "github": github, "sarif": sarif}
+_WARNING = 2
+
+
+def lsp(alarms):
+    """A list with what `textDocument/publishDiagnostics` of the Language Server Protocol takes of
+    each file: there, lines and columns count from 0."""
+    files = {}
+    for a in alarms:
+        start = {"line": a.line - 1, "character": a.column - 1}
+        end = {"line": a.end_line - 1, "character": a.end_column - 1}
+        files.setdefault(a.file, []).append({
+            "range": {"start": start, "end": end}, "severity": _WARNING, "code": a.rule,
+            "source": "tidemark check", "message": a.message, "data": {"fix": a.fix},
+        })  # fmt: skip
+    return json.dumps(
+        [{"uri": pathlib.Path(file).absolute().as_uri(), "diagnostics": found}
+         for file, found in files.items()],
+        indent=2,
+    )  # fmt: skip
+
+
+FORMATS = {"text": text, "json": as_json, "lsp": lsp, "github": github, "sarif": sarif}

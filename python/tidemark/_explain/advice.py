@@ -29,6 +29,8 @@ def advise(finding, found):
         name = chain.links[-1][0].name
         return (f"del {name}   # in {root.label}, before it waits\n"
                 f"# or let the threads end: {name} lives as long as {root.label} runs")  # fmt: skip
+    if root.kind == "native":
+        return f"# line {finding.line}: hand {root.name}() a number: it keeps what it is given"
     if chain.grower is None and root.kind != "cycle":
         return finding.fix
     why = f"# line {finding.line}: {_why(finding, chain)}"
@@ -138,6 +140,8 @@ def _changes(finding, text):
         yield text.with_weak_reference(line)
     elif rule == "dataset-buffer" and (chain is None or chain.grower is None):
         yield text.with_small_shuffle()
+    if rule == "tensors-gathered" and chain is not None:
+        yield text.with_numbers_of(line, _made_names(finding))
     # Where a function cannot be made before the loop, to keep fewer of them does not help.
     if chain is not None and chain.grower is not None and rule != "function-in-loop":
         yield from _of_container(rule, line, chain, text)
@@ -146,6 +150,16 @@ def _changes(finding, text):
 def _function_at(finding):
     """In which function the bytes are made."""
     return source.parse_place(finding.made_at[0])[2] if finding.made_at else ""
+
+
+def _made_names(finding):
+    """The variables that the lines which made the bytes assign."""
+    names = set()
+    for place in finding.made_at:
+        file, line, _ = source.parse_place(place)
+        if source.full_path(file) == finding.file:
+            names |= source.names_made(finding.file, line)
+    return names
 
 
 def _of_container(rule, line, chain, text):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from tidemark._explain import links, source
 from tidemark._explain.source import bytes_text
 
+CONTAINERS = ("list", "dict", "set", "deque", "ndarray")
 _MOST_WAYS = 512  # of one sort of bytes
 _FEWEST_ITEMS = 3
 
@@ -160,6 +161,49 @@ def line_to_change(chain, grows=False, files=()):
         if links.is_programs(file) and (line := source.line_of_call(file, names)):
             return file, line
     return "", 0
+
+
+def nearer_line(chain, file, line, made_at):
+    """Of several lines that add to what grows the one that adds what was made; (file, line, chain).
+
+    Where no line of the program adds to it, that is the call which is handed what was made: the
+    code that keeps it is not the program's."""
+    grower, root = chain.grower, chain.links[0][0]
+    names = {
+        link.name for link, _ in chain.links if line and (link.file, link.line) == (file, line)
+    }
+    adding = {one for name in names if name for one in source.lines_adding(file, name)}
+    if grower is not None and line not in adding and line and grower.kind not in CONTAINERS:
+        return file, line, chain
+    if grower is None and root.kind != "running":
+        return file, line, chain  # there is nothing that grows
+    for place in made_at:
+        made_in, made, _ = source.parse_place(place)
+        made_in = source.full_path(made_in)
+        if not made_in or not links.is_programs(made_in):
+            continue
+        if adding:
+            names = source.names_made(made_in, made) if made_in == file else set()
+            return file, _fitting(file, line, sorted(adding), names), chain
+        handed, called = source.line_of_handing_over(made_in, made)
+        if handed and root.kind == "running":
+            keeper = links.Link(f"what {called}() keeps", "native", called, made_in, handed)
+            chain = Chain(((keeper, 0), *chain.links[1:]), None, chain.what)
+        if handed:
+            return made_in, handed, chain
+    return file, line, chain
+
+
+def _fitting(file, line, adding, names):
+    """The line, if it stores one of these variables; or the first that does, or mentions one."""
+    stored, mentioned = [], []
+    for one in dict.fromkeys((line, *adding)):
+        as_it_is, anyhow = source.names_added(file, one)
+        if names & as_it_is:
+            stored.append(one)
+        elif names & anyhow:
+            mentioned.append(one)
+    return next(iter([*stored, *mentioned]), line)
 
 
 def first_words(op, size):

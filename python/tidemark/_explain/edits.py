@@ -12,7 +12,9 @@ import difflib
 from tidemark._explain import kinds
 
 KEPT = 4  # items of what is bounded: enough to look at, and soon reached
-_ADDING = ("append", "add", "put", "appendleft")
+_ADDING = ("append", "add", "put", "appendleft", "insert")
+_ADDING_SOME = ("extend", "update")  # what a list, a set or a dict that is written out has
+_ADDING_TO_FIRST = ("heappush", "insort", "insort_left", "insort_right")
 
 
 class Source:
@@ -55,18 +57,14 @@ class Source:
         """(what is added to, the expression that is added) of the statement on a line, or None."""
         node = self.statement(line)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            call = node.value
-            if isinstance(call.func, ast.Attribute) and call.func.attr in _ADDING and call.args:
-                return call.func.value, call.args[-1]
+            return _added_by(node.value)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             return node.targets[0].value, node.value
-        if isinstance(node, (ast.Assign, ast.AugAssign)) and isinstance(
-            node.value, (ast.BinOp, ast.List, ast.Tuple)
-        ):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             last = node.value.right if isinstance(node.value, ast.BinOp) else node.value
-            if isinstance(last, (ast.List, ast.Tuple)) and last.elts:
-                return target, last.elts[-1]
+            written = _last_of(last)
+            return (target, written) if written is not None else None
         return None
 
     def is_read(self, target, line):
@@ -112,6 +110,23 @@ class Source:
             return None
         return self.replaced(added[1], kinds.number.format(ast.unparse(added[1])))
 
+    def with_numbers_of(self, line, names):
+        """A number of each of these variables is stored, or handed on, and not they themselves."""
+        node, changes = self.statement(line), []
+        if not isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)):
+            return None
+        later = {
+            id(part)
+            for n in ast.walk(node.value)
+            if isinstance(n, ast.Lambda)
+            for part in ast.walk(n)
+        }  # what a function that is made here uses when it is called
+        for part in ast.walk(node.value):
+            is_one = isinstance(part, ast.Name) and part.id in names and id(part) not in later
+            if is_one and not isinstance(self._parents[part], (ast.Attribute, ast.BinOp)):
+                changes.append((part, kinds.number.format(part.id)))
+        return self._with(changes) if changes else None
+
     def with_text(self, line):
         """The text of an error is kept, not the error."""
         added = self.added(line)
@@ -137,6 +152,8 @@ class Source:
         name = ast.unparse(added[0])
         if kind in ("dict", "defaultdict", "OrderedDict"):
             more = f"if len({name}) > {KEPT}:\n    {name}.pop(next(iter({name})))"
+        elif isinstance(node, ast.Expr) and getattr(node.value.func, "attr", "") == "put":
+            more = f"if {name}.qsize() > {KEPT}:\n    {name}.get()"
         elif kind in ("list", "TrackedList"):
             more = f"del {name}[:-{KEPT}]"
         elif kind == "deque":
@@ -162,6 +179,11 @@ class Source:
                 if not whole and name == "cache":
                     return None  # lru_cache is not imported
                 return self.replaced(decorator, f"{new}(maxsize={KEPT})")
+        for call in ast.walk(self.tree):
+            is_there = isinstance(call, ast.Call) and call.lineno == line and call.keywords
+            for keyword in call.keywords if is_there else ():
+                if keyword.arg == "maxsize":  # lru_cache(maxsize=None)(f)
+                    return self.replaced(keyword.value, str(KEPT))
         return None
 
     def without_past(self, line):
@@ -341,6 +363,26 @@ class Source:
 
 def _line(node):
     return node.lineno
+
+
+def _added_by(call):
+    """(what is added to, what is added) of a call; None: it adds nothing."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    if isinstance(call.func, ast.Attribute) and name in _ADDING and call.args:
+        return call.func.value, call.args[-1]
+    if name in _ADDING_TO_FIRST and len(call.args) == 2:
+        return call.args[0], call.args[1]
+    if isinstance(call.func, ast.Attribute) and name in _ADDING_SOME and len(call.args) == 1:
+        written = _last_of(call.args[0])
+        return (call.func.value, written) if written is not None else None
+    return None
+
+
+def _last_of(node):
+    """The last item of a list, a tuple, a set or a dict that is written out; None."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)) and node.elts:
+        return node.elts[-1]
+    return node.values[-1] if isinstance(node, ast.Dict) and node.values else None
 
 
 def unified(path, before, after):

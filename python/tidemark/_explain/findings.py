@@ -77,12 +77,18 @@ def _finding(raw, run):
         what = chains.first_words(keys[0][1], size)
     if owner is not None:
         finding.chain = seen.of_owner(*owner, what)
+        if owner[0] == "graph" and finding.chain and finding.chain.grower is None:
+            finding.chain = None  # one graph takes the nodes: nobody keeps more and more of them
     if finding.chain is None:
         finding.chain = seen.of_groups(keys, what, raw["rule"] == "reference-cycle")
     grows = finding.verdict == growth.GROWING and finding.bytes_per_step > 0
     file, line = chains.line_to_change(finding.chain, grows, [finding.file])
     if line and not is_at_call:
         finding.file, finding.line = file, line
+    if grows and finding.chain is not None and not is_at_call:
+        file, line, finding.chain = chains.nearer_line(finding.chain, file, line, finding.made_at)
+        if line:
+            finding.file, finding.line = file, line
     finding.changes = advice.changes(finding)
     finding.fix = advice.advise(finding, finding.changes)
     return finding

@@ -48,4 +48,7 @@ def items(obj):
         return ()
     if obj.dtype.kind == "O":
         return list(obj.flat)
+    if obj.dtype.hasobject and obj.dtype.names:
+        return [item for name in obj.dtype.names for item in items(obj[name])
+                if obj.dtype[name].hasobject]  # fmt: skip
     return () if obj.base is None else (obj.base,)

@@ -111,10 +111,11 @@ def look():
         frames, (nearest, others) = list(_frame_roots()), _module_roots()
         near = [*frames, *nearest, *hidden.roots()]
         roots = [*near, *others]
+        objects = gc.get_objects()
         walked, unclaimed, owning = _tidemark.walk_holders(
-            [root.value for root in roots], len(near), gc.get_objects(),
-            owners.types(),
-        )  # fmt: skip
+            [root.value for root in roots], len(near), objects, owners.types(objects)
+        )
+        del objects
     for item in walked:
         root = roots[item["root"]] if item["root"] >= 0 else None
         for holder in wording.explain(item, root):

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from tidemark._explain import kinds, source
 
+_MOST_COUNTED = 1 << 17  # items of an array
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 _CACHE = type(functools.lru_cache(lambda: None))
 _RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -162,9 +163,18 @@ def _beginning(path):
         if is_namespace(path[at]):
             return at
         is_class = isinstance(path[at], type) and at < len(path) - 1
-        if is_class and not (at and is_namespace(path[at - 1])):
+        if is_class and not (at and is_namespace(path[at - 1])) and _is_at_home(path[at]):
             return at
     return None
+
+
+def _is_at_home(kind):
+    """Whether a class is what its module has by its name: others are made again and again, and live
+    as long as somebody keeps them."""
+    found = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
+    return found is kind
 
 
 def _module_link(name):
@@ -195,11 +205,24 @@ def _root_link(root):
 
 def word_of(obj):
     """list, dict, …: what kind of container; "" for none."""
-    return type(obj).__name__ if isinstance(obj, CONTAINERS) else ""
+    return type(obj).__name__ if isinstance(obj, CONTAINERS) or is_of_objects(obj) else ""
+
+
+def is_of_objects(obj):
+    """An array of NumPy's that has objects, or records with objects, as items."""
+    kind = type(obj)
+    return kind.__name__ == "ndarray" and kind.__module__ == "numpy" and obj.dtype.hasobject
 
 
 def _items(obj):
-    return len(obj) if isinstance(obj, CONTAINERS) else 0
+    if isinstance(obj, CONTAINERS):
+        return len(obj)
+    if not is_of_objects(obj) or obj.size > _MOST_COUNTED:
+        return 0
+    names = [name for name in obj.dtype.names or () if obj.dtype[name].hasobject]
+    return sum(item is not None and not isinstance(item, int)
+               for column in ([obj[name] for name in names] if names else [obj])
+               for item in column.flat)  # fmt: skip
 
 
 def _of_name(obj, name, file, lines=(1, 1 << 30)):
@@ -327,6 +350,8 @@ def _cache_link(cache):
     code = getattr(function, "__code__", None)
     name = getattr(function, "__qualname__", "a function").removeprefix("<locals>.")
     file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
+    if is_programs(file):
+        line = source.line_of_cache(file, function.__name__, line)
     return Link(f"lru_cache of {name}()", "lru_cache", name, file, line, True), (
         cache.cache_info().currsize
     )
@@ -366,9 +391,14 @@ def _paused_link(paused, obj):
     code = frame.f_code
     name = _name_among(frame.f_locals, obj)
     sort = "generator" if isinstance(paused, types.GeneratorType) else "coroutine"
-    named = f'variable "{name}" of ' if name else ""
+    word = word_of(obj)
+    named = f'{word or "variable"} "{name}" of ' if name else ""
     label = f"{named}{sort} {code.co_name}()"
-    return Link(label, "generator", name or "", code.co_filename, code.co_firstlineno), 0
+    line = code.co_firstlineno
+    if word and name and is_programs(code.co_filename):
+        line = source.line_for_name(code.co_filename, name, *source.code_range(code)) or line
+    link = Link(label, "generator", name or "", code.co_filename, line, bool(word and name))
+    return link, _items(obj)
 
 
 def _frame_link(frame, obj):
@@ -395,10 +425,8 @@ def _traceback_link(path, at):
 
 
 def _partial_link(partial):
-    code = getattr(partial.func, "__code__", None)
     name = getattr(partial.func, "__name__", type(partial.func).__name__)
-    file, line = (code.co_filename, code.co_firstlineno) if code else ("", 0)
-    return Link(f"argument of partial({name})", "partial", name, file, line)
+    return Link(f"argument of partial({name})", "partial", name)  # who made it is not known
 
 
 def _has_default(function, obj):

@@ -55,8 +55,10 @@ _GROWTH = {
               "pool = ThreadPoolExecutor(max_workers=2)   # fewer threads at once\n"
               "# or one thread that gathers the calls into a batch"),
 }  # fmt: skip
-_CONTAINERS = ("list", "dict", "tuple", "set", "deque", "attribute", "global", "closure", "local",
-               "running", "other")  # fmt: skip
+_CONTAINERS = ("list", "dict", "tuple", "set", "deque", "ndarray", "attribute", "global", "closure",
+               "local", "running", "other")  # fmt: skip
+
+_KINDS = {"dict": "dict", "set": "set", "deque": "deque", "ndarray": "NumPy array"}
 
 
 def _place(place):
@@ -111,8 +113,10 @@ def growing(run):
         file, line = _place(place)
         if holder and holder.line and (topic in ("tape", "persistent", "session") or not line):
             file, line = holder.file, holder.line
-        kind = holder.kind if holder and holder.kind in ("list", "dict", "set", "deque") else "list"
-        names = {"kind": kind, "name": holder.name if holder and holder.name else "results"}
+        names = {
+            "kind": _KINDS.get(holder.kind if holder else "", "list"),
+            "name": holder.name if holder and holder.name else "results",
+        }
         words = _holder_words(topic, holder, members, run)
         yield finding(
             rule, title.format(**names), file, line, words, fix.format(**names),
@@ -287,6 +291,7 @@ def graph_growth(run):
         "y = tf.square(x)            # build once, before the loop\n"
         "sess.graph.finalize()       # then adding a node raises an error that names the line",
         bytes_per_step=a_step * size, bytes_now=int(nodes[-1][1] * size), verdict=growth.GROWING,
+        owner=("graph", ()),
         evidence=f"{a_step:.1f} nodes more in each of {run.notes.runs:,} runs",
     )  # fmt: skip
 

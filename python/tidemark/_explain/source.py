@@ -43,9 +43,10 @@ def _tree(path):
         return None
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GROWING = ("append", "extend", "add", "update", "insert", "appendleft", "setdefault", "put")
 # Functions that add to what they are given first: heapq's and bisect's.
-_ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right")
+_ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right", "setattr")
 
 
 def _last_name(node):
@@ -58,8 +59,11 @@ def _container_name(node):
     """Of what something is added to: `by_label` of `by_label[i].append(x)` and of
     `by_label.get(i).append(x)`."""
     while True:
-        if isinstance(node, ast.Subscript):
+        is_dict_of = isinstance(node, ast.Attribute) and node.attr == "__dict__"
+        if isinstance(node, ast.Subscript) or is_dict_of:
             node = node.value
+        elif isinstance(node, ast.Call) and _last_name(node.func) == "vars" and node.args:
+            node = node.args[0]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             node = node.func.value
         else:
@@ -110,6 +114,11 @@ def _may_add_to(node, name):
     )
 
 
+def _is_given(node, name):
+    """A call of the thing itself: `report(step, x)`."""
+    return isinstance(node, ast.Call) and bool(node.args) and _last_name(node.func) == name
+
+
 def line_for_name(path, name, first=1, last=1 << 30):
     """Where something is added to what has this name, or where it is assigned; 0: nowhere.
 
@@ -147,7 +156,7 @@ def line_of_giving(path, name):
     """Where an object of this name, that is no container, is given something: 0: nowhere."""
     tree = _tree(path)
     nodes = list(ast.walk(tree)) if tree is not None else []
-    for is_such in (_adds_to, _may_add_to):
+    for is_such in (_adds_to, _may_add_to, _is_given):
         lines = [n.lineno for n in nodes if is_such(n, name)]
         again = [
             line for line in lines if line in _lines_of_loops(path) | _lines_of_functions(path)
@@ -163,6 +172,95 @@ def line_of_call(path, names):
     nodes = ast.walk(tree) if tree is not None else ()
     calls = (n for n in nodes if isinstance(n, ast.Call))
     return min((n.lineno for n in calls if _last_name(n.func) in names), default=0)
+
+
+def lines_adding(path, name):
+    """All lines that add to what has this name, or to a part of it that has another:
+    `part = tree.setdefault(i, [])`."""
+    tree = _tree(path)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    parts = {
+        target.id
+        for n in nodes
+        if isinstance(n, ast.Assign)
+        and isinstance(n.value, (ast.Subscript, ast.Call))
+        and _container_name(n.value) == name
+        for target in n.targets
+        if isinstance(target, ast.Name)
+    }
+    return sorted({n.lineno for n in nodes for one in (name, *parts) if _adds_to(n, one)})
+
+
+def line_of_cache(path, function, definition):
+    """Where a function without a decorator is given a cache: `lru_cache(maxsize=None)(self.make)`;
+    its definition, where it has one or no such line is known."""
+    tree = _tree(path)
+    for node in ast.walk(tree) if tree is not None else ():
+        decorators = node.decorator_list if isinstance(node, _FUNCTIONS) else []
+        lines = [node.lineno, *(d.lineno for d in decorators)] if decorators else []
+        if definition in lines and any("cache" in ast.unparse(d) for d in decorators):
+            return definition
+        is_call = isinstance(node, ast.Call) and "cache" in ast.unparse(node.func)
+        if is_call and any(_last_name(a) == function for a in node.args):
+            return node.lineno
+    return definition
+
+
+def names_made(path, line):
+    """The variables that a line assigns."""
+    return {
+        target.id
+        for n in _statements(path)
+        if isinstance(n, ast.Assign) and n.lineno <= line <= n.end_lineno
+        for target in n.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def names_added(path, line):
+    """(the variables that a line stores as they are, all that it mentions)."""
+    found = [n for n in _statements(path) if n.lineno == line]
+    values = [n.value for n in found if isinstance(n, (ast.Assign, ast.AugAssign))]
+    for n in found:
+        if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
+            values += n.value.args
+    return _names_in(part for v in values for part in _parts(v)), _names_in(found)
+
+
+def _parts(value):
+    """The items of a tuple or a list that is written out, or the value itself."""
+    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+        return [part for one in value.elts for part in _parts(one)]
+    return [value] if isinstance(value, ast.Name) else []
+
+
+def _statements(path):
+    tree = _tree(path)
+    return [n for n in ast.walk(tree) if isinstance(n, ast.stmt)] if tree is not None else []
+
+
+def line_of_handing_over(path, made):
+    """(line, "atexit.register"): the one call for its effect alone that is handed what a line
+    makes, in the same function; (0, ""): there is none, or more than one."""
+    names, scopes = names_made(path, made), [(1, 1 << 30)]
+    for n in _statements(path):
+        if isinstance(n, _FUNCTIONS) and n.lineno <= made <= n.end_lineno:
+            scopes.append((n.lineno, n.end_lineno))
+    first, last = min(scopes, key=lambda lines: lines[1] - lines[0])  # the innermost
+    found = [
+        n.value
+        for n in _statements(path)
+        if isinstance(n, ast.Expr)
+        and isinstance(n.value, ast.Call)
+        and first <= n.lineno <= last
+        and _last_name(n.value.func) != "print"
+        and names & _names_in([*n.value.args, *n.value.keywords])
+    ]
+    return (found[0].lineno, ast.unparse(found[0].func)) if len(found) == 1 else (0, "")
+
+
+def _names_in(nodes):
+    return {part.id for n in nodes for part in ast.walk(n) if isinstance(part, ast.Name)}
 
 
 def _added_by_call(tree, call, name):
@@ -190,7 +288,7 @@ def _lines_of_loops(path):
 
 @functools.lru_cache(maxsize=64)
 def _lines_of_functions(path):
-    return _lines_inside(path, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return _lines_inside(path, _FUNCTIONS)
 
 
 def _lines_inside(path, kinds):

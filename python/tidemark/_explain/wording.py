@@ -115,7 +115,7 @@ def _by_last_name(item, root, chain, names, child):
             return _holder(item, words, "closure", name=free or called, file=file, line=line)
         if isinstance(parent, dict) and "__name__" in parent:
             return _global(item, parent, name, word)
-        if links.is_instance(parent):
+        if links.is_instance(parent) and not links.is_of_objects(parent):
             return _attribute(item, parent, name, word)
         if isinstance(parent, type):
             return _holder(item, f"class attribute {parent.__name__}.{name or '?'}",

@@ -12,10 +12,11 @@ import sys
 import threading
 
 from tidemark import dtypes
-from tidemark._graph.scopes import executing_eagerly
+from tidemark._graph.scopes import control_dependencies, executing_eagerly
 from tidemark._graph.symbolic import know_graph
 from tidemark._graph.tracing import building
-from tidemark.tensor_shape import as_shape
+from tidemark._tensor.creation import convert_to_tensor
+from tidemark.tensor_shape import as_shape, sizes_of
 
 _state = threading.local()
 
@@ -51,6 +52,7 @@ class FuncGraph:
     ):
         self.name = name
         self._finished, self._is_being_traced = None, False
+        self._call_time_values = {}  # key → what a closure gives in each run
         self._input_names = []
 
     @classmethod
@@ -84,6 +86,21 @@ class FuncGraph:
 
     def unique_name(self, name, mark_as_used=True):
         return name
+
+    def control_dependencies(self, control_inputs):
+        """A context whose ops run after the given ones."""
+        return control_dependencies(control_inputs)
+
+    def capture_call_time_value(self, closure, spec, key=None, default_value=None,
+                                placeholder=None):  # fmt: skip
+        """What the closure gives whenever the function runs, as a value of the spec; those with one
+        key share the first closure."""
+        if key is not None and key in self._call_time_values:
+            return self._call_time_values[key]
+        found = _call_time_value(closure, spec)
+        if key is not None:
+            self._call_time_values[key] = found
+        return found
 
     def _get_control_flow_context(self):
         """Branches and loops are steps of their own; none is around this graph."""
@@ -154,6 +171,25 @@ class FuncGraph:
 
     def __repr__(self):
         return f"FuncGraph(name={self.name})" if self._finished is None else str(self._finished)
+
+
+def _call_time_value(closure, spec):
+    from tidemark._graph.staged import python_call  # few programs ask
+    from tidemark.data._elements import flat_specs, pack
+    from tidemark.data._traced import flat
+
+    specs = flat_specs(spec)
+
+    def now():
+        tensors = [convert_to_tensor(leaf) for leaf in flat(closure())]
+        fits = len(tensors) == len(specs)
+        if not fits or not all(s.is_compatible_with(t)
+                               for s, t in zip(specs, tensors, strict=True)):  # fmt: skip
+            raise TypeError(f"Can not cast {tensors} to {spec}")
+        return tensors
+
+    types = [(s.dtype, sizes_of(s.shape)) for s in specs]
+    return pack(spec, python_call(now, [], types))
 
 
 def placeholder(dtype, shape):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import _tidemark, nest
+from tidemark._graph.python_functions import remember
 from tidemark._graph.tracing import Structure, building
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.optional import Optional, OptionalSpec
@@ -195,9 +196,10 @@ def while_loop(cond, body, loop_vars, shape_invariants, maximum_iterations):
 
 def python_call(function, inputs, types, has_effect=True):
     """Calls a Python function whenever the graph runs; ``types``: (dtype, shape) of its results."""
-    return _tidemark.python_call(
+    results = _tidemark.python_call(
         function, [convert_to_tensor(x) for x in inputs], types, has_effect
     )
+    return remember(results, function)
 
 
 def effect(function, *inputs):

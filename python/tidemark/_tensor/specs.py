@@ -82,6 +82,7 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return found
 
+    @property
     def _flat_tensor_specs(self):
         return nest.flatten(self._component_specs)
 

@@ -66,6 +66,8 @@ def _variable_of_graph(args, kwargs):
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     accepted = ("initial_value", "trainable", "collections", "validate_shape", "name", "dtype",
                 "constraint", "shape", "synchronization", "aggregation")  # fmt: skip
+    if given.get("variable_def") is not None:
+        return RefVariable.from_proto(given["variable_def"], given.get("import_scope"))
     chosen = {key: value for key, value in given.items() if key in accepted}
     if chosen.get("trainable") is None:
         chosen["trainable"] = chosen.get("synchronization") != VariableSynchronization.ON_READ
@@ -113,6 +115,15 @@ def _all_arguments(args, kwargs):
     names = code.co_varnames[1 : code.co_argcount]
     return {**dict(zip(names, defaults, strict=True)), **dict(zip(names, args, strict=False)),
             **kwargs}  # fmt: skip
+
+
+class _SaveSliceInfo:
+    """``Variable.SaveSliceInfo``, loaded where it is asked for."""
+
+    def __get__(self, variable, kind):
+        from tidemark._tensor.save_slice import SaveSliceInfo  # few programs ask
+
+        return SaveSliceInfo
 
 
 def _operator_of_value(name):
@@ -203,6 +214,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             trainable = synchronization != VariableSynchronization.ON_READ
         self._create(value, full_name, bool(trainable), shape)
         self._shared_name = full_name
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
         self._constraint = constraint
         self._synchronization = synchronization
         self._aggregation = aggregation
@@ -299,6 +312,8 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
 
     def eval(self, session=None):
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    SaveSliceInfo = _SaveSliceInfo()
 
     def initialized_value(self):
         raise NotImplementedError

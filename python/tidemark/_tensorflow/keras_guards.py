@@ -6,9 +6,9 @@ import importlib
 import importlib.abc
 import importlib.machinery
 
-from tidemark._tensorflow import keras_files, keras_optimizers
+from tidemark._tensorflow import keras_files, keras_optimizers, keras_workers
 
-_GUARDS = {**keras_files.GUARDS, **keras_optimizers.GUARDS}
+_GUARDS = {**keras_files.GUARDS, **keras_optimizers.GUARDS, **keras_workers.GUARDS}
 
 
 class Finder(importlib.abc.MetaPathFinder):

@@ -106,6 +106,17 @@ def _softsign_grad(gradients, features):
     return gradients / tf.square(1 + tf.abs(features))
 
 
+def _quantize_and_dequantize(
+    input, input_min, input_max, signed_input, num_bits, range_given, narrow_range, axis,
+    round_mode="HALF_TO_EVEN", **_,
+):  # fmt: skip
+    """Axis -1 is none here; the public function counts it from the end."""
+    return tf.quantization.quantize_and_dequantize_v2(
+        input, input_min, input_max, signed_input, int(num_bits), range_given, round_mode,
+        narrow_range=narrow_range, axis=None if axis == -1 else axis,
+    )  # fmt: skip
+
+
 def _leaky_relu_grad(gradients, features, alpha):
     return tf.where(features > 0, gradients, alpha * gradients)
 
@@ -163,6 +174,9 @@ _WRITTEN = {
     "IgammaGradA": _igamma_grad_a,
     "LeakyReluGrad": _leaky_relu_grad,
     "LowerBound": _bound("left"),
+    "QuantizeAndDequantizeV2": _quantize_and_dequantize,
+    "QuantizeAndDequantizeV3": _quantize_and_dequantize,
+    "QuantizeAndDequantizeV4": _quantize_and_dequantize,
     "NonMaxSuppressionV3": _non_max_suppression_v3,
     "NthElement": _nth_element,
     "RandomGammaGrad": _random_gamma_grad,

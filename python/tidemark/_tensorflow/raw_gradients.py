@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
+from tidemark._tidemark import call
 
 
 def _gradients(function, sources, gradient):
@@ -168,13 +169,13 @@ def _cholesky_grad(l, grad, **_):  # noqa: E741 - TensorFlow's name
 
 
 def _mirror_pad_grad(input, paddings, mode, **_):
-    shape = tf.shape(input, paddings.dtype) - tf.reduce_sum(paddings, 1)
+    sizes = tf.cast(paddings, tf.int64)
+    shape = tf.shape(input, tf.int64) - tf.reduce_sum(sizes, 1)
     wide = 1 if mode == "REFLECT" else 0
-    fits = tf.reduce_all((paddings >= 0) & (paddings + wide <= shape[:, None]))
+    fits = tf.reduce_all((sizes >= 0) & (sizes + wide <= shape[:, None]))
     with tf.control_dependencies([tf.debugging.Assert(fits, ["paddings do not fit", paddings])]):
-        shape = tf.identity(shape)
-    start = tf.zeros(shape, input.dtype)
-    return _gradient(lambda x: tf.pad(x, paddings, mode), start, input)
+        input = tf.identity(input)
+    return call("mirror_pad_grad", (input, paddings), {"mode": mode})
 
 
 def _tile_grad(input, multiples, **_):

@@ -24,7 +24,7 @@ def _checked_formats(src_format, dst_format, longest):
 def data_format_dim_map(x, src_format, dst_format):
     """Where the dimensions that x names in one format stand in another."""
     source, target = _checked_formats(src_format, dst_format, 5)
-    if any(letter not in target for letter in source) or len(source) != len(target):
+    if sorted(source) != sorted(target) or len(set(source)) != len(source):
         _refuse(f"Destination and source format must determine a permutation, got {source} and "
                 f"{target}")  # fmt: skip
     places = [target.index(letter) for letter in source]

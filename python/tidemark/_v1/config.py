@@ -1,7 +1,9 @@
 """What sessions are told, and what it means here.
 
-``gpu_options.per_process_gpu_memory_fraction`` is the part of the machine's memory that a session's
-variables and runs may hold; over it comes a ResourceExhaustedError that names who holds most.
+``gpu_options.per_process_gpu_memory_fraction`` is the part of each GPU's memory that this process
+may hold, and where there is no GPU the part of the machine's memory that a session's variables and
+runs may hold; over it comes a ResourceExhaustedError that names who holds most. Memory always grows
+with what is in use, ``allow_growth`` or not.
 ``intra_op_parallelism_threads`` is the size of the one thread pool of the process. The others say
 how a device or a cluster is used that is not here; they are accepted.
 """
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
 from tidemark._proto.config import (
     ConfigProto,
     GPUOptions,
@@ -19,6 +21,7 @@ from tidemark._proto.config import (
     RunMetadata,
     RunOptions,
 )
+from tidemark.config._devices import gpu_count
 
 __all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata",
            "RunOptions", "apply", "fill_metadata", "memory_limit"]  # fmt: skip
@@ -52,16 +55,33 @@ def memory_limit(config):
     """Bytes that a session may hold; 0: as many as the process."""
     if config is None:
         return 0
+    fraction = _fraction(config)
+    return int(fraction * machine_memory()) if fraction and not gpu_count() else 0
+
+
+def _fraction(config):
     fraction = config.gpu_options.per_process_gpu_memory_fraction
     if fraction < 0:
         raise ValueError(f"per_process_gpu_memory_fraction is at least 0; given {fraction}")
-    return int(fraction * machine_memory()) if fraction else 0
+    return fraction
+
+
+_whole_gpus = {}  # what each may hold unless a session says less
+
+
+def _limit_gpus(fraction):
+    for number in range(gpu_count()):
+        name = f"gpu:{number}"
+        whole = _whole_gpus.setdefault(name, _tidemark.device_stats(name)["limit"])
+        _tidemark.set_device_limit(int(min(fraction, 1.0) * whole), name)
 
 
 def apply(config):
     """Does what a new session's configuration asks of the process."""
     if config is None:
         return
+    if _fraction(config) and gpu_count():
+        _limit_gpus(_fraction(config))
     if config.intra_op_parallelism_threads < 0 or config.inter_op_parallelism_threads < 0:
         raise ValueError("numbers of threads are at least 0 in a tf.ConfigProto; 0: as many as fit")
     if config.intra_op_parallelism_threads:

@@ -42,6 +42,7 @@ class GraphKeys:
     UPDATE_OPS = "update_ops"
     LOSSES = "losses"
     SAVERS = "savers"
+    SAVEABLE_OBJECTS = "saveable_objects"
     REGULARIZATION_LOSSES = "regularization_losses"
     GLOBAL_STEP = "global_step"
     TRAIN_OP = "train_op"
@@ -454,6 +455,8 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 
 def _unique_scope(name):
+    if has_own_collections():
+        return _thread.holders[-1]._shared.unique_name(name)
     place = current_place()
     return name if place is None else place.graph._shared.unique_name(name)
 

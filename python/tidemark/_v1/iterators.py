@@ -131,15 +131,38 @@ class Iterator:
             self._spec, python_call(lambda: take(self._current()), [], types_of(self._spec))
         )
 
+    def _save(self, session_):
+        """Where it stands in a session, as bytes."""
+        return self._place_in(session_).save()
+
+    def _restore(self, session_, state):
+        """Goes on in a session where it stood when it was saved."""
+        self._place_in(session_).restore(state)
+
+    def _place_in(self, session_):
+        found = self._running.get(session_)
+        if found is None:
+            raise FailedPreconditionError(
+                None, None, "the iterator has not been initialized in this session: run its "
+                "initializer before it is saved or restored",
+            )  # fmt: skip
+        return found
+
     def string_handle(self, name=None):
         """What stands for it in feeds."""
-        handle = f"iterator {next(_numbers)}"
+        handle = self._known()
 
         def tell():  # the operation keeps the iterator
             _by_handle[handle] = self
             return handle
 
         return python_call(tell, [], [(dtypes.string, ())])[0]
+
+    def _known(self):
+        """A new name under which it is found while it lives."""
+        handle = f"iterator {next(_numbers)}"
+        _by_handle[handle] = self
+        return handle
 
 
 class _FedIterator(Iterator):
@@ -185,6 +208,37 @@ def _made_of_constants(dataset, given):
             "Cannot capture a placeholder (or a variable of the graph) by a one-shot iterator: use "
             "make_initializable_iterator."
         ) from error
+
+
+class IteratorSaveable:
+    """Where an iterator stands, as a ``Saver`` writes it beside the variables."""
+
+    def __init__(self, iterator, handle=None):
+        self._iterator = iterator
+        self.handle = handle or iterator._known()
+        self.name = self.handle.replace(" ", "_")
+
+    @staticmethod
+    def with_handle(handle):
+        """Of the iterator with this handle; None if it has gone."""
+        iterator = _by_handle.get(handle)
+        return None if iterator is None else IteratorSaveable(iterator, handle)
+
+    def value_in(self, session_):
+        return self._iterator._save(session_)
+
+    def load(self, value, session_):
+        self._iterator._restore(session_, value)
+
+
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """What a ``Saver`` saves of an iterator, once it is in the collection ``SAVEABLE_OBJECTS``."""
+    if not isinstance(iterator, Iterator):
+        raise TypeError(
+            f"an iterator of a graph was expected, got {type(iterator).__name__}: eagerly, "
+            "tf.train.Checkpoint(iterator=iterator) saves one"
+        )
+    return IteratorSaveable(iterator)
 
 
 def make_initializable_iterator(dataset, shared_name=None):

@@ -116,10 +116,14 @@ def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=Graph
 def _fitting(weights, losses):
     """Weights are one number or of the losses' rank, each size the losses' or one."""
     rank, wanted = weights.shape.rank, losses.shape.rank
-    if rank in (0, None) or wanted is None:
+    if rank == 0:
         return weights, losses
+    if rank is None or wanted is None:
+        return _checked_when_run(weights, losses), losses
     if rank == wanted + 1 and weights.shape[-1] in (1, None):
         weights = tf.squeeze(weights, [-1])
+    elif wanted == rank + 1 and losses.shape[-1] == 1 and weights.shape == losses.shape[:-1]:
+        weights = tf.expand_dims(weights, -1)
     elif rank != wanted:
         raise ValueError(
             f"weights can not be broadcast to values. values.rank={wanted}. weights.rank={rank}. "
@@ -132,6 +136,31 @@ def _fitting(weights, losses):
                 f"values.shape={losses.shape}. weights.shape={weights.shape}."
             )
     return weights, losses
+
+
+def _checked_when_run(weights, losses):
+    """The weights, checked when they are known: one number, or each size theirs or 1."""
+
+    own_rank, rank = tf.rank(weights), tf.rank(losses)
+    sizes = tf.cond(tf.equal(own_rank, rank + 1), lambda: tf.shape(weights)[:-1],
+                    lambda: tf.shape(weights))  # fmt: skip
+    weights = tf.reshape(weights, sizes)
+
+    def fits():
+        own, others = tf.shape(weights), tf.shape(losses)
+        return tf.reduce_all((own == 1) | (own == others))
+
+    holds = tf.cond(
+        tf.equal(tf.rank(weights), 0),
+        lambda: tf.constant(True),
+        lambda: tf.cond(tf.equal(tf.rank(weights), tf.rank(losses)), fits,
+                        lambda: tf.constant(False)),
+    )  # fmt: skip
+    text = "weights can not be broadcast to values. weights.shape="
+    shapes = [tf.shape(weights), "values.shape=", tf.shape(losses)]
+    check = tf.debugging.Assert(holds, [text, *shapes])
+    with tf.control_dependencies([check]):
+        return tf.identity(weights)
 
 
 def _pair(labels, predictions):

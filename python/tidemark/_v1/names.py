@@ -184,8 +184,12 @@ _LATER = {  # name → module, loaded when asked for
                      "variable_axis_size_partitioner", "variable_op_scope"), "_v1.rarely_used"),
     **dict.fromkeys(("PaddingFIFOQueue", "PriorityQueue"), "_v1.train.queues"),
     "graph_util": "_v1.graph_def.rewriting",
+    "MetaGraphDef": "_proto.meta_graph",
+    "RegisterGradient": "autodiff._registry",
+    "NoneTensorSpec": "data._elements",
+    "saved_model": "_v1.saved_model",
 }  # fmt: skip
-_MODULES = ("graph_util",)
+_MODULES = ("graph_util", "saved_model")
 
 
 def find(name):

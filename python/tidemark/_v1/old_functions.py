@@ -140,7 +140,10 @@ def moving_average_variables(scope=None):
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, **kwargs):
     """``get_variable`` in the collection of local variables, not trained."""
-    kwargs.setdefault("collections", [GraphKeys.LOCAL_VARIABLES])
+    collections = list(kwargs.get("collections") or ())
+    if GraphKeys.LOCAL_VARIABLES not in collections:
+        collections.append(GraphKeys.LOCAL_VARIABLES)
+    kwargs["collections"] = collections
     kwargs["trainable"] = False
     return get_variable(name, shape, dtype, initializer, **kwargs)
 

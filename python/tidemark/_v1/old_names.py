@@ -62,6 +62,10 @@ MOVED = {
                      "proper_iterable", "rank_at_least", "rank_in", "same_float_dtype", "scalar")
     },
     "is_numeric_tensor": "debugging.is_numeric_tensor",
+    "NoGradient": "no_gradient", "NotDifferentiable": "no_gradient",
+    "serialize_sparse": "io.serialize_sparse", "no_gradient": "no_gradient",
+    "serialize_many_sparse": "io.serialize_many_sparse",
+    "deserialize_many_sparse": "io.deserialize_many_sparse",
     "decode_base64": "io.decode_base64", "encode_base64": "io.encode_base64",
     "decode_csv": "io.decode_csv", "decode_raw": "io.decode_raw", "read_file": "io.read_file",
     "write_file": "io.write_file", "matching_files": "io.matching_files",
@@ -109,7 +113,7 @@ MOVED = {
     "cumprod": "math.cumprod", "div_no_nan": "math.divide_no_nan", "floordiv": "math.floordiv",
     "dimension_value": "compat.dimension_value",
     "dimension_at_index": "compat.dimension_at_index",
-    "decode_compressed": "io.decode_compressed",
+    "decode_compressed": "io.decode_compressed", "decode_json_example": "io.decode_json_example",
     "parse_single_sequence_example": "io.parse_single_sequence_example",
     "extract_image_patches": "compat.v1.image.extract_image_patches",
     **{

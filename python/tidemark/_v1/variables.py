@@ -37,13 +37,15 @@ class RefVariable:
         graph.check_not_finalized()
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
         place.scope.set_before([])  # the initializer stands by itself
         try:
             value = initial_value() if callable(initial_value) else initial_value
             value = convert_to_tensor(value, dtype=dtype)
             full_name = graph.unique_name(name or "Variable")
             if shape is None:
-                shape = value.shape if validate_shape else None
+                shape = value.shape if validate_shape else as_shape(None)
             self._graph, self._name = graph, full_name
             self._trainable, self.constraint = bool(trainable), constraint
             self._initial_value = value
@@ -73,6 +75,39 @@ class RefVariable:
 
     def get_shape(self):
         return self.shape
+
+    def to_proto(self, export_scope=None):
+        """The nodes of the graph that it is made of, as a message."""
+        from tidemark._v1.train.meta_graph import variable_def  # it imports this module
+
+        return variable_def(self)
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable of this graph that a message tells of."""
+        graph = get_default_graph()
+        prefix = f"{import_scope}/" if import_scope else ""
+        name = prefix + variable_def.variable_name.partition(":")[0]
+        known = (item for key in graph.get_all_collection_keys()
+                 for item in graph.get_collection(key))  # fmt: skip
+        found = [v for v in known if isinstance(v, RefVariable) and v._name == name]
+        if not found:
+            raise ValueError(f"the graph has no variable {name!r} in its collections")
+        made = object.__new__(RefVariable)
+        made.__dict__.update(found[0].__dict__, _trainable=variable_def.trainable)
+        made.synchronization = tf.VariableSynchronization(variable_def.synchronization)
+        made.aggregation = tf.VariableAggregation(variable_def.aggregation)
+        return made
+
+    def count_up_to(self, limit):
+        """The value, which grows by one up to the limit each time it is run."""
+        from tidemark._v1.rarely_used import count_up_to  # few programs ask
+
+        return count_up_to(self, limit)
+
+    def __iter__(self):
+        raise TypeError("Iterating over a variable is not allowed in Graph mode: its value is "
+                        "known when the graph runs.")  # fmt: skip
 
     def value(self):
         """The tensor that reads it: one in its graph; functions, branches and loops read it when

@@ -15,13 +15,21 @@ from tidemark._v1.graph import Graph, GraphKeys, collecting_in
 from tidemark.errors import UnimplementedError
 
 
+class _Collections(Graph):
+    """What holds the collections of wrapped code; its operations are the function's."""
+
+    def as_default(self):
+        """A context in which another thread sees them, too."""
+        return collecting_in(self)
+
+
 class VariableHolder:
     """The variables that wrapped code makes, by their names; with ``share_variables`` one of a name
     is made once for all code that is wrapped with this holder."""
 
     def __init__(self, fn=None, share_variables=False):
         self._function, self._shares = fn, share_variables
-        self._collections = Graph()
+        self._collections = _Collections()
         self._by_name, self._all = {}, []
 
     variables = property(lambda self: {v.name.partition(":")[0]: v for v in self._all})

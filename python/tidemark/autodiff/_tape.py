@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 
-from tidemark import _tidemark, nest
+from tidemark import _tidemark, dtypes, nest
 from tidemark._export import export
 from tidemark._graph.scopes import get_logger
 from tidemark._tensor.creation import convert_to_tensor
@@ -24,6 +24,10 @@ class UnconnectedGradients(enum.Enum):
 
 
 _NONE = UnconnectedGradients.NONE
+_STRING = dtypes.string
+_USED_UP = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+)
 
 
 def _wants_zeros(unconnected):
@@ -118,6 +122,8 @@ class GradientTape(_tidemark.Tape):
             self._watch_leaf(value if inner is None else inner)
 
     def _watch_leaf(self, value):
+        if getattr(value, "is_graph_variable", False):
+            value = value.value()
         self._watch(value)
         dtype = value.dtype
         if not (dtype.is_floating or dtype.is_complex):
@@ -130,6 +136,8 @@ class GradientTape(_tidemark.Tape):
         if output_gradients is None and unconnected_gradients is _NONE:
             kind = sources.__class__
             if target.__class__ is Tensor and (kind is Variable or kind is Tensor):
+                if target.dtype is _STRING:
+                    return None
                 found = self._gradient((target,), (sources,), None, False)[0]
                 return _as_gradient(found) if found.__class__ is tuple else found
         zeros = _wants_zeros(unconnected_gradients)
@@ -142,6 +150,10 @@ class GradientTape(_tidemark.Tape):
                 for g in nest.flatten(output_gradients)
             ]
             seeds = [_seed(g, t) for g, t in zip(seeds, targets, strict=True)]
+        if any(t.dtype is _STRING for t in targets):  # nothing of them has a gradient
+            numbers = [i for i, t in enumerate(targets) if t.dtype is not _STRING]
+            targets = [targets[i] for i in numbers]
+            seeds = None if seeds is None else [seeds[i] for i in numbers]
         found = [_as_gradient(g) for g in self._gradient(targets, flat_sources, seeds, zeros)]
         return _packed(sources, found)
 
@@ -178,8 +190,15 @@ class GradientTape(_tidemark.Tape):
         experimental_use_pfor=True,
     ):
         """Per example, the derivatives of the target's elements by the source's elements."""
-        zeros = _wants_zeros(unconnected_gradients)
+        _wants_zeros(unconnected_gradients)  # which of both is no matter: zeros come in any case
+        if self._used_up:
+            raise RuntimeError(_USED_UP)
+        if parallel_iterations is not None or not experimental_use_pfor:
+            _check_persistent(self, "parallel_iterations or experimental_use_pfor=False")
         source_leaf = _leaf(source, "sources")
+        for what, one in (("Source", source_leaf), ("Target", target)):
+            if one.shape.rank is not None and one.shape.rank < 2:
+                raise ValueError(f"{what} {one} must have rank at least 2.")
         batch = source_leaf.shape[0]
         if target.shape.rank is None or target.shape[0] != batch:
             raise ValueError(
@@ -189,7 +208,7 @@ class GradientTape(_tidemark.Tape):
         shape = target.shape.as_list() + source_leaf.shape.as_list()[1:]
         parts = _batch_columns(self, target, source_leaf)
         if parts is None:
-            return call("fill", (shape, convert(0, target.dtype._enum)), {}) if zeros else None
+            return call("fill", (shape, convert(0, target.dtype._enum)), {})
         return _joined(parts, 1, shape, target.dtype)
 
     def watched_variables(self):
@@ -231,14 +250,19 @@ def _unit(count, at, dtype):
     return call("one_hot", (at, count, convert(1, dtype._enum), convert(0, dtype._enum)), {})
 
 
+def _check_persistent(tape, what):
+    if not tape._persistent:
+        raise RuntimeError(
+            f"GradientTape must be created with persistent=True to compute the batch_jacobian with "
+            f"{what}."
+        )
+
+
 @contextlib.contextmanager
 def _asked_often(tape):
     """A persistent view of the tape, which is used up afterwards unless it is persistent."""
     if tape._used_up:
-        raise RuntimeError(
-            "A non-persistent GradientTape can only be used to compute one set of gradients (or "
-            "jacobians)"
-        )
+        raise RuntimeError(_USED_UP)
     was_persistent = tape._begin_many()
     try:
         yield

@@ -43,7 +43,7 @@ def _without_ours(traceback):
                 _drop_statement(kept, code)
             kept.append(traceback)
         traceback = traceback.tb_next
-    for entry, following in zip(kept, [*kept[1:], None], strict=True):
+    for entry, following in zip(kept, [*kept[1:], None], strict=False):  # there may be none
         entry.tb_next = following
     return kept[0] if kept else None
 

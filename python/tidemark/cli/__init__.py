@@ -17,6 +17,7 @@ from tidemark import errors
 
 COMMANDS = [
     "run",
+    "launch",
     "doctor",
     "check",
     "profile",
@@ -26,6 +27,8 @@ COMMANDS = [
     "diff",
     "plan",
     "graph",
+    "inspect",
+    "convert",
     "serve",
 ]
 

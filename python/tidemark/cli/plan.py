@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -25,6 +26,11 @@ def add_arguments(parser) -> None:
         "--pareto",
         action="store_true",
         help="what less memory costs in time: a line a budget; with --html as a picture",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        help="plan for this device: gpu, gpu:1; the program runs there, too, up to its end",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -67,6 +73,25 @@ def run(arguments) -> int:
 def _run_function(arguments) -> int:
     if arguments.seconds is not None:
         os.environ["TIDEMARK_PLAN_MILLISECONDS"] = str(min(round(arguments.seconds * 1000), 10**12))
+    with _placed(arguments.device):
+        return _plan_function(arguments)
+
+
+def _placed(name):
+    """A context in which functions are planned for a device; what is not there is refused."""
+    if name is None:
+        return contextlib.nullcontext()
+    from tidemark.config import _devices, _placement  # loaded on first use
+
+    kind, _, number = name.upper().partition(":")
+    if kind not in ("CPU", "GPU", "EMULATED") or not (number or "0").isdigit():
+        raise InputError(f"--device {name}: name a GPU (gpu, gpu:0) or the CPU")
+    if kind == "GPU" and int(number or 0) >= _devices.gpu_count():
+        raise InputError(f"--device {name}: {_devices.why_no_gpu() or 'there is none such'}")
+    return _placement.device(f"/{kind}:{number or 0}")
+
+
+def _plan_function(arguments) -> int:
     function, specs = find_target(arguments)
     try:
         plan = function.plan(*specs, memory_budget=arguments.budget)

@@ -91,6 +91,7 @@ def _run_file(path, at_end=None):
         if isinstance(error, KeyboardInterrupt):
             raise
         sys.excepthook(type(error), error.with_traceback(tb), tb)
+        sys.last_value = error.with_traceback(None)  # what a program ended by; atexit asks
         raise SystemExit(1) from None
     finally:
         if at_end is not None:

@@ -198,12 +198,14 @@ def padding(spec, padded_shapes, padding_values, rows):
         raise TypeError(
             "`padded_batch` is only supported for datasets that produce tensor elements but type "
             "spec of elements in the input dataset is not a subclass of TensorSpec: "
-            f"`{type(wrong).__name__}`"
+            f"`{wrong}`."
         )
     wanted = [s.shape for s in specs]
     if padded_shapes is not None:
         wanted = nest.flatten_up_to(spec, padded_shapes)
-    sizes, shapes = zip(*(_sizes(w) for w in wanted), strict=True) if wanted else ((), ())
+    ranks = [s.shape.rank for s in specs]
+    found = [_sizes(w, rank) for w, rank in zip(wanted, ranks, strict=True)]
+    sizes, shapes = zip(*found, strict=True) if found else ((), ())
     for shape, s in zip(shapes, specs, strict=True):
         if not _holds(shape, s.shape):
             raise ValueError(
@@ -230,7 +232,7 @@ def _holds(padded, shape):
     return all(None in (most, size) or size <= most for most, size in pairs)
 
 
-def _sizes(wanted):
+def _sizes(wanted, rank=None):
     """([size, tensor or -1 …], shape) of one padded shape."""
     if isinstance(wanted, (list, tuple)) and wanted and not any(d is None for d in wanted):
         _check_shape_vector(convert_to_tensor(wanted))
@@ -241,7 +243,14 @@ def _sizes(wanted):
         return sizes, as_shape(known)
     if isinstance(wanted, Tensor):
         _check_shape_vector(wanted)
-        wanted = wanted.numpy().tolist()
+        known = _tidemark.static_value(wanted)
+        if known is None:
+            count = wanted.shape[0] if wanted.shape.rank else rank
+            if count is None:
+                raise ValueError("`padded_shapes` must say of how many dimensions: a tensor whose "
+                                 "own size is unknown was given")  # fmt: skip
+            return [wanted[i] for i in range(count)], as_shape([None] * count)
+        wanted = known.numpy().tolist()
     if isinstance(wanted, (list, tuple)):
         wanted = [None if d is not None and int(d) < 0 else d for d in wanted]
     shape = as_shape(wanted)
@@ -251,7 +260,8 @@ def _sizes(wanted):
 
 
 def _check_shape_vector(tensor):
-    what = f"Padded shape {tensor} must be a `tf.int64` vector tensor, but its"
+    shown = tensor if _tidemark.is_symbolic(tensor) else tensor.numpy().tolist()
+    what = f"Padded shape {shown} must be a `tf.int64` vector tensor, but its"
     if tensor.shape.rank not in (None, 1):
         raise ValueError(f"{what} shape was {tensor.shape}.")
     if not tensor.dtype.is_integer:

@@ -70,10 +70,11 @@ class DatasetSpec(TypeSpec):
 class DatasetV2:
     """Elements made one after the other, each a structure of tensors."""
 
-    def __init__(self, handle, element_spec, options=None, inputs=()):
+    def __init__(self, handle, element_spec, options=None, inputs=(), tensors=()):
         self._handle, self._spec = handle, element_spec
         self._options = options or Options()
         self._parents = inputs
+        self._tensors = tensors  # that it is made of: who looks for their holders finds them here
 
     element_spec = property(lambda self: self._spec)
     _is_dataset = True
@@ -102,14 +103,15 @@ class DatasetV2:
     def from_tensors(tensors, name=None):
         """One element: the tensors themselves."""
         element = tensors_of(tensors)
-        handle = made(_tidemark.dataset_single, flat(element))
-        return DatasetV2(handle, nest.map_structure(spec_of, element))
+        leaves = flat(element)
+        spec = nest.map_structure(spec_of, element)
+        return DatasetV2(made(_tidemark.dataset_single, leaves), spec, tensors=leaves)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
         """The rows of the tensors; arrays are not copied."""
         element = tensors_of(tensors)
-        leaves = nest.flatten(element)
+        leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
             raise ValueError("Invalid `tensors`. `tensors` must not be empty")
         if any(isinstance(leaf, CompositeTensor) for leaf in leaves):
@@ -120,8 +122,10 @@ class DatasetV2:
         counts = {leaf.shape[0] for leaf in leaves if leaf.shape.rank is not None} - {None}
         if len(counts) > 1:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible")
-        spec = nest.map_structure(lambda t: TensorSpec(t.shape[1:], t.dtype), element)
-        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec)
+        spec = nest.map_structure(
+            lambda t: spec_of(None) if t is None else TensorSpec(t.shape[1:], t.dtype), element
+        )
+        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves)
 
     @staticmethod
     def range(*args, **kwargs):

@@ -26,7 +26,7 @@ def flat_specs(spec):
     """The TensorSpecs of the tensors of an element."""
     out = []
     for leaf in nest.flatten(spec):
-        out.extend([leaf] if isinstance(leaf, TensorSpec) else nest.flatten(leaf._component_specs))
+        out.extend([leaf] if isinstance(leaf, TensorSpec) else flat_specs(leaf._component_specs))
     return out
 
 
@@ -38,8 +38,8 @@ def pack(spec, tensors):
             leaves.append(tensors[at])
             at += 1
             continue
-        parts = nest.flatten(leaf._component_specs)
-        packed = nest.pack_sequence_as(leaf._component_specs, tensors[at : at + len(parts)])
+        count = len(flat_specs(leaf._component_specs))
+        packed = pack(leaf._component_specs, tensors[at : at + count])
         leaves.append(leaf._from_components(packed))
-        at += len(parts)
+        at += count
     return nest.pack_sequence_as(spec, leaves)

@@ -39,10 +39,16 @@ def tensors_of(element):
         return element if known is None else known
     if element is None or isinstance(element, (CompositeTensor, Tensor)) or is_dataset(element):
         return element
-    if any(_tidemark.is_symbolic(leaf) for leaf in nest.flatten(element)):
+    if any(_changes(leaf) for leaf in nest.flatten(element)):
         return convert_to_tensor(element)
     with lifted():  # a constant, though a function may be traced around it
         return convert_to_tensor(element)
+
+
+def _changes(leaf):
+    """Whether what a leaf stands for is known when a graph runs, as a variable's value is."""
+    is_variable = isinstance(leaf, _tidemark.VariableBase)
+    return is_variable or getattr(leaf, "is_graph_variable", False) or _tidemark.is_symbolic(leaf)
 
 
 def spec_of(value):
@@ -65,7 +71,7 @@ def flat(structure):
     out = []
     for leaf in nest.flatten(structure):
         if isinstance(leaf, CompositeTensor):
-            out.extend(nest.flatten(leaf._type_spec._to_components(leaf)))
+            out.extend(flat(leaf._type_spec._to_components(leaf)))
         elif is_dataset(leaf):
             out.append(leaf._handle.as_tensor())
         elif leaf is not None:

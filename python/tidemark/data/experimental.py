@@ -19,6 +19,8 @@ from tidemark.data._options import (
     OptimizationOptions,
     ThreadingOptions,
 )
+from tidemark.data._placed import on_device as _on_device
+from tidemark.data._placed import prefetched_on_device as _prefetched_on_device
 from tidemark.errors import UnimplementedError
 
 
@@ -40,6 +42,13 @@ def cardinality(dataset):
 def assert_cardinality(expected_cardinality):
     """Says how many elements a dataset has; another number is an error."""
     return lambda dataset: dataset._step("counted", int(expected_cardinality))
+
+
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """What ``tf.compat.v1.train.Saver`` saves of a graph's iterator."""
+    from tidemark._v1.iterators import make_saveable_from_iterator  # few programs ask
+
+    return make_saveable_from_iterator(iterator, external_state_policy)
 
 
 def get_single_element(dataset):
@@ -124,6 +133,10 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
     )
 
 
+_OF_TABLES = ("DatasetInitializer", "Reducer", "group_by_reducer", "index_table_from_dataset",
+              "table_from_dataset")  # fmt: skip
+
+
 def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes,
                               padded_shapes=None, padding_values=None, pad_to_bucket_boundary=False,
                               no_padding=False, drop_remainder=False):  # fmt: skip
@@ -206,13 +219,15 @@ def unbatch():
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """Makes elements ahead."""
-    return lambda dataset: dataset.prefetch(2 if buffer_size is None else buffer_size)
+    """Makes elements ahead, in the memory of a device: their copies are under way when they are
+    asked for. Behind it a function computes with them where they lie."""
+    count = 2 if buffer_size is None else buffer_size
+    return lambda dataset: _prefetched_on_device(dataset, device, count)
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """There is one device."""
-    return lambda dataset: dataset
+    """The elements in the memory of a device; strings stay where they are."""
+    return lambda dataset: _on_device(dataset, target_device)
 
 
 __all__ = [
@@ -250,8 +265,14 @@ def __getattr__(name):
         from tidemark.data import _examples  # few programs read files so
 
         return getattr(_examples, name)
+    if name in _OF_TABLES:
+        from tidemark.data import _tables  # few programs make tables so
+
+        return getattr(_tables, name)
     return _refusing("tf.data.experimental")(name)
 
 
 def __dir__():
-    return sorted({*_OF_EXAMPLES, *(name for name in globals() if not name.startswith("_"))})
+    return sorted(
+        {*_OF_EXAMPLES, *_OF_TABLES, *(name for name in globals() if not name.startswith("_"))}
+    )

@@ -1,4 +1,4 @@
-"""``tf.distribute``: strategies. All of them run on the one device there is.
+"""``tf.distribute``: strategies: on one device, and over several workers.
 
 strategy = tf.distribute.MirroredStrategy()
 with strategy.scope():
@@ -9,7 +9,7 @@ strategy.reduce("SUM", strategy.run(lambda: v + 1.0), axis=None)
 from __future__ import annotations
 
 from tidemark._tensorflow import unsupported as _unsupported
-from tidemark.distribute import experimental
+from tidemark.distribute import cluster_resolver, experimental
 from tidemark.distribute._replica import (
     CrossDeviceOps,
     HierarchicalCopyAllReduce,
@@ -34,7 +34,8 @@ from tidemark.distribute._strategy import (
     in_cross_replica_context,
 )
 from tidemark.distribute._values import DistributedValues
+from tidemark.distribute._worker_input import DistributedDataset, DistributedIterator
+from tidemark.distribute._workers import MultiWorkerMirroredStrategy
 
 globals().update(_unsupported.names_under("tf.distribute"))
-cluster_resolver = _unsupported.module_of("tf.distribute.cluster_resolver")
 coordinator = _unsupported.module_of("tf.distribute.coordinator")

@@ -173,6 +173,10 @@ class StrategyExtended:
     def _in_multi_worker_mode(self):
         return False
 
+    def _updates_together(self):
+        """Around updates of many variables, which are sent where they are needed at its end."""
+        return contextlib.nullcontext()
+
     def _create_variable(self, next_creator, **kwargs):
         replicas = self._num_replicas_in_sync
         if replicas == 1:
@@ -269,7 +273,11 @@ def _device_names(devices):
     for device in devices:
         spec = DeviceSpec.from_string(device if str(device).startswith("/") else f"/{device}")
         number = spec.device_index or 0
-        if spec.device_type not in (None, "CPU") or number >= there:
+        if spec.device_type not in (None, "CPU"):
+            check(device)  # the CPU stands in for it, as everywhere
+            names.append(f"{CPU_NAME[: -len('CPU:0')]}{spec.device_type}:{number}")
+            continue
+        if number >= there:
             raise ValueError(
                 f"there is no device {device!r}: {there} logical CPU(s) are set up. "
                 "tf.config.set_logical_device_configuration makes more of them"

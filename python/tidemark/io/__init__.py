@@ -20,20 +20,27 @@ _OF_IMAGES = (  # written beside tf.image, which programs that read records do w
     "decode_png",
     "is_jpeg",
 )
+_RARE = {name: "tidemark.image._files" for name in _OF_IMAGES}
+_RARE["decode_json_example"] = "tidemark.io._json_examples"
+_RARE["match_filenames_once"] = "tidemark.io._files"
+_RARE.update(dict.fromkeys(
+    ("serialize_sparse", "serialize_many_sparse", "deserialize_many_sparse"),
+    "tidemark.sparse._serializing",
+))  # fmt: skip
 
 
 def __getattr__(name):
     if name == "tf_record_iterator":  # of TensorFlow 1
         return _tfrecord.tf_record_iterator
-    if name not in _OF_IMAGES:
+    if name not in _RARE:
         return _refusing("tf.io")(name)
-    found = getattr(_importlib.import_module("tidemark.image._files"), name)
+    found = getattr(_importlib.import_module(_RARE[name]), name)
     globals()[name] = found
     return found
 
 
 def __dir__():
-    return sorted({*_OF_IMAGES, *(name for name in globals() if not name.startswith("_"))})
+    return sorted({*_RARE, *(name for name in globals() if not name.startswith("_"))})
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):

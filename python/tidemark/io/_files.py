@@ -7,6 +7,7 @@ import os
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tidemark import is_tracing
 from tidemark.errors import InvalidArgumentError
 from tidemark.io import gfile
 
@@ -30,10 +31,29 @@ def write_file(filename, contents, name=None):
         file.write(data)
 
 
+def match_filenames_once(pattern, name=None):
+    """A variable with the names of the files that match: looked for once."""
+    # Variables are loaded with the first of them; graphs have them in collections.
+    from tidemark.compat.v1 import GraphKeys, Variable
+
+    return Variable(lambda: matching_files(pattern), trainable=False, validate_shape=False,
+                    name=name or "matching_filenames", dtype=dtypes.string,
+                    collections=[GraphKeys.LOCAL_VARIABLES])  # fmt: skip
+
+
 @export("tf.io.matching_files")
 def matching_files(pattern, name=None):
     """The names of the files that match a pattern, or one of several."""
-    patterns = convert_to_tensor(pattern, dtype=dtypes.string).numpy()
+    pattern = convert_to_tensor(pattern, dtype=dtypes.string)
+    if is_tracing():  # whenever the graph runs
+        from tidemark._graph.staged import python_call  # only graphs need it
+
+        return python_call(_matching, [pattern], [(dtypes.string, (None,))])[0]
+    return _matching(pattern)
+
+
+def _matching(pattern):
+    patterns = pattern.numpy()
     patterns = [patterns] if isinstance(patterns, bytes) else patterns.ravel().tolist()
     names = sorted({name for each in patterns for name in gfile.glob(os.fsdecode(each))})
     return convert_to_tensor(names, dtype=dtypes.string)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tidemark import dtypes
+from tidemark import _tidemark, dtypes
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import call
 from tidemark.errors import InvalidArgumentError, NotFoundError
@@ -19,21 +20,36 @@ class TableInitializerBase:
         table._fill(*self.contents())
 
 
+def _known(values, dtype):
+    """A tensor of the values. In a graph constants are what they hold, so that the table can be
+    filled at once."""
+    if _tidemark.is_symbolic(values):
+        found = _tidemark.static_value(values)
+        if found is None:
+            return convert_to_tensor(values, dtype=dtype)
+        values = found
+    with lifted():
+        return convert_to_tensor(values, dtype=dtype)
+
+
 class KeyValueTensorInitializer(TableInitializerBase):
     """Keys and values given as tensors."""
 
     def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
         if not hasattr(keys, "dtype") and len(keys) == 0 and key_dtype is None:
             key_dtype = dtypes.float32
-        self._keys = convert_to_tensor(keys, dtype=key_dtype)
-        self._values = convert_to_tensor(values, dtype=value_dtype)
+        self._keys = _known(keys, key_dtype)
+        self._values = _known(values, value_dtype)
         self.key_dtype = self._keys.dtype
         self.value_dtype = self._values.dtype
 
     def contents(self):
         """Keys and values, each a vector."""
-        keys = call("reshape", (self._keys, [-1]), {})
-        return keys, call("reshape", (self._values, [-1]), {})
+        parts = self._keys, self._values
+        if any(map(_tidemark.is_symbolic, parts)):
+            return tuple(call("reshape", (part, [-1]), {}) for part in parts)
+        with lifted():
+            return tuple(call("reshape", (part, [-1]), {}) for part in parts)
 
 
 class TextFileIndex:
@@ -131,7 +147,8 @@ class TextFileInitializer(TableInitializerBase):
         """Keys and values, each a vector."""
         lines = self._lines()
         key_index, value_index = self._indices
-        return (
-            self._column(lines, key_index, self.key_dtype, 0),
-            self._column(lines, value_index, self.value_dtype, self._offset),
-        )
+        with lifted():
+            return (
+                self._column(lines, key_index, self.key_dtype, 0),
+                self._column(lines, value_index, self.value_dtype, self._offset),
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from tidemark import _tidemark, dtypes
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tidemark import call
 from tidemark._trackable.tracking import Trackable
@@ -35,6 +36,11 @@ class _Table(Trackable):
         shape = [int(size) for size in self._value_shape]
         self._table = _tidemark.new_table(self._key_dtype.name, self._value_dtype.name, shape)
         self._attrs = {"table": self._table.number}
+        if _tidemark.builds_for_sessions():
+            from tidemark._v1.graph import get_default_graph  # only sessions need it
+
+            # As in TensorFlow 1, what runs later finds it though the program has let go of it.
+            get_default_graph().get_collection_ref("tables_of_the_graph").append(self._table)
 
     @property
     def key_dtype(self):
@@ -93,7 +99,16 @@ class StaticHashTable(_Table):
         initializer.initialize(self)
 
     def _fill(self, keys, values):
-        call("table_insert", (keys, values), {**self._attrs, "overwrite": False})
+        attrs = {**self._attrs, "overwrite": False}
+        if not (_tidemark.is_symbolic(keys) or _tidemark.is_symbolic(values)):
+            with lifted():  # also where a graph is being built
+                call("table_insert", (keys, values), attrs)
+            return
+        filled = call("table_insert", (keys, values), attrs)
+        if _tidemark.builds_for_sessions():
+            from tidemark._v1.graph import GraphKeys, get_default_graph  # only sessions need it
+
+            get_default_graph().add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
 
     def export(self, name=None):
         """All keys and their values."""

@@ -136,6 +136,13 @@ def conv_transpose(
     name=None,
 ):  # fmt: skip
     """The transpose of a convolution over as many dimensions as the filter has."""
+    if not hasattr(output_shape, "__len__") and not isinstance(output_shape, Tensor):
+        raise ValueError("`output_shape` must be a tensor or sized collection. Received: "
+                         f"output_shape={output_shape}")  # fmt: skip
+    length = len(output_shape) if not isinstance(output_shape, Tensor) else output_shape.shape[0]
+    if length is not None and length not in (3, 4, 5):
+        raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape="
+                         f"{output_shape} of length {length}.")  # fmt: skip
     filters = convert_to_tensor(filters)
     spatial = filters.ndim - 2
     return _transposed(

@@ -57,7 +57,8 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     inputs = convert_to_tensor(inputs)
     given = inputs.dtype
     if not given.is_floating:
-        inputs = call("cast", (inputs,), {"dtype": dtypes.float32})
+        wide = dtypes.float64 if given.size >= 4 else dtypes.float32
+        inputs = call("cast", (inputs,), {"dtype": wide})
     rank = inputs.shape.rank
     axis = axis % rank
     perm = [a for a in range(rank) if a != axis] + [axis]

@@ -24,7 +24,10 @@ def _pool(op, x, ksize, strides, padding, data_format, spatial, dilations=None):
 def _spatial(x):
     x = convert_to_tensor(x)
     if not 3 <= x.ndim <= 5:
-        raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: {x.shape}")
+        raise ValueError(
+            f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={x.shape} of rank "
+            f"{x.shape.rank}."
+        )
     return x, x.ndim - 2
 
 

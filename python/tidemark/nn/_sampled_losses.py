@@ -17,7 +17,7 @@ from tidemark.random._candidate_sampling import log_uniform_candidate_sampler
 def _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
                     sampled_values, remove_accidental_hits, seed):  # fmt: skip
     """Logits and targets of the true classes and the sampled ones, side by side."""
-    labels, inputs = convert_to_tensor(labels, dtype="int64"), convert_to_tensor(inputs)
+    labels, inputs = cast(labels, dtypes.int64), convert_to_tensor(inputs)
     if labels.ndim == 1 and num_true == 1:
         labels = call("expand_dims", (labels,), {"axis": 1})
     if sampled_values is None:

@@ -33,10 +33,10 @@ def _port(name, kind_and_type, has_default):
 
 
 class Model:
-    """An ONNX model that was read; call it with arrays by name to get a dict of outputs."""
+    """An ONNX or TFLite model; call it with arrays by name to get a dict of outputs."""
 
-    def __init__(self, path, trainable=False):
-        self._model = _tidemark.OnnxModel(os.fspath(path), bool(trainable))
+    def __init__(self, path, trainable=False, signature=""):
+        self._model = _tidemark.OnnxModel(os.fspath(path), bool(trainable), signature)
         ports = [_port(*port) for port in self._model.inputs]
         self._ports = tuple(ports)
         self._names = {port.name: place for place, port in enumerate(ports)}
@@ -64,6 +64,10 @@ class Model:
         results = self._model.run(self._arguments(inputs, named))
         return {port.name: value for port, value in zip(self.outputs, results, strict=True)}
 
+    def run_in_order(self, inputs):
+        """The outputs in their order, given all inputs in theirs."""
+        return self._model.run(list(inputs))
+
     def plan(self, inputs=None, /, **named):
         """What a call with such inputs will need, in words; nothing is run."""
         return self._model.plan_text(self._arguments(inputs, named))
@@ -88,7 +92,9 @@ class Model:
                 f"{port.name}: {port.element_type}{port.shape or ''}" for port in ports
             )
 
-        return f"<tidemark.onnx.Model ({text(self.inputs)}) -> ({text(self.outputs)})>"
+        return (
+            f"<tidemark {self._model.format} model ({text(self.inputs)}) -> ({text(self.outputs)})>"
+        )
 
 
 def load(path, trainable=False):

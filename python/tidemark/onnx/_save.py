@@ -6,6 +6,7 @@ from tidemark import _tidemark, nest
 from tidemark._functions.concrete import ConcreteFunction
 from tidemark._functions.function import function as traced_function
 from tidemark._tensor.specs import TensorSpec
+from tidemark.saved_model import _functions as _names
 
 
 def _specs_of_model(model):
@@ -47,9 +48,7 @@ def save(function, path, signature=None, opset=18, output_names=None):
     trace = concrete._trace
     if trace.captures:
         raise ValueError("A function that uses tensors of a graph around it cannot be written.")
-    inputs = [name or f"input_{place}" for place, name in enumerate(names)]
-    count = len(trace.graph.outputs)
-    outputs = list(output_names or (f"output_{place}" for place in range(count)))
-    inputs += [f"input_{place}" for place in range(len(inputs), trace.graph.num_inputs)]
-    data = _tidemark.onnx_bytes(trace.graph, inputs, outputs, int(opset))
-    _tidemark.write_file(os.fspath(path), data)
+    known = _names.input_names(trace, concrete._signature)
+    inputs = [name or other for name, other in zip(names or known, known, strict=True)]
+    outputs = list(output_names or _names.output_names(trace))
+    _tidemark.write_onnx(trace.graph, inputs, outputs, int(opset), os.fspath(path))

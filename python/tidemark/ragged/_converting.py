@@ -144,6 +144,8 @@ def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
     rank = tensor.shape.rank
     if lengths is not None and padding is not None:
         raise ValueError("Specify lengths or padding, but not both")
+    if rank is not None and rank < 2:
+        raise ValueError(f"the rank of the tensor must be greater than 1, got shape {tensor.shape}")
     if not isinstance(ragged_rank, int) or not 0 < ragged_rank < (rank or ragged_rank + 1):
         raise ValueError(f"ragged_rank must be greater than 0 and less than {rank}: {ragged_rank}")
     if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], int):

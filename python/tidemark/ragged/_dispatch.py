@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
+
 import tidemark as tf
 from tidemark import dtypes
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.elementwise import tensors_of_elementwise
-from tidemark._tidemark import call, convert
+from tidemark._tensor.static import get_static_value
+from tidemark._tidemark import Tensor, call, convert
 from tidemark.ragged import _gathering, _reducing
 from tidemark.ragged._converting import places_of_values
-from tidemark.ragged._functions import check_same_rows, map_flat_values, stack
+from tidemark.ragged._functions import map_flat_values, of_same_rows, stack
 from tidemark.ragged._indexing import _expanded, take
 from tidemark.ragged._tensor import RaggedTensor, _length, as_values, length_of
 
@@ -55,8 +58,7 @@ def binary(function, args, kwargs):
     if isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor):
         if x.ragged_rank != y.ragged_rank:
             return _other_depths(function, x, y)
-        check_same_rows(x, y)
-        return x.with_flat_values(function(x.flat_values, y.flat_values))
+        return of_same_rows(x, y).with_flat_values(function(x.flat_values, y.flat_values))
     if isinstance(x, RaggedTensor):
         return x.with_flat_values(function(x.flat_values, _at_values(x, y)))
     return y.with_flat_values(function(_at_values(y, x), y.flat_values))
@@ -93,11 +95,21 @@ def _at_values(ragged, dense):
 def concat(values, axis):
     """Joined along an axis; the result is ragged."""
     values = [as_values(v) for v in values]
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    if not isinstance(axis, (int, np.integer)):
+        axis = get_static_value(axis) if isinstance(axis, Tensor) else axis
+        if not isinstance(axis, (int, np.integer, np.ndarray)):
+            raise TypeError(f"axis must be an int, got {axis!r}")
+    rank = next((v.shape.rank for v in values if v.shape.rank is not None), None)
+    axis = int(axis)
+    if rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
     if len(values) == 1:
         return values[0]
-    rank = next(v.shape.rank for v in values if isinstance(v, RaggedTensor))
-    axis = int(axis)
     axis = axis + rank if axis < 0 else axis
+    if not any(isinstance(v, RaggedTensor) for v in values) and axis == 0:
+        values = [_deepened(v, 1) for v in values]
     values = _as_deep(values)
     if axis == 0:
         lengths = [v.row_lengths() for v in values]

@@ -9,7 +9,7 @@ import numpy as np
 from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_symbolic
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import RowPartition, as_splits, check_that
 from tidemark.ragged._tensor import RaggedTensor, _length, as_values
@@ -83,8 +83,9 @@ def map_flat_values(op, *args, **kwargs):
               if isinstance(i, RaggedTensor)]  # fmt: skip
     if not found:
         return op(*args, **kwargs)
+    rows = found[0]
     for other in found[1:]:
-        check_same_rows(found[0], other)
+        rows = of_same_rows(rows, other)
 
     def of(value):
         if isinstance(value, RaggedTensor):
@@ -97,18 +98,27 @@ def map_flat_values(op, *args, **kwargs):
             "tf.ragged.map_flat_values requires that the output of `op` have the same outer-"
             f"dimension size as flat_values of any ragged inputs. (output shape: {values.shape})"
         )
-    return found[0].with_flat_values(values)
+    return rows.with_flat_values(values)
 
 
-def check_same_rows(one, other):
-    """Raises unless both are cut into rows alike."""
+def of_same_rows(one, other):
+    """The first of both, checked to be cut into rows as the other is: now, or when it runs."""
     alike = len(one._nested_row_partitions) == len(other._nested_row_partitions)
-    pairs = zip(one.nested_row_splits, other.nested_row_splits, strict=False)
-    alike = alike and all(a.numpy().tolist() == b.numpy().tolist() for a, b in pairs)
-    if not alike:
-        raise InvalidArgumentError(
-            None, None, f"ragged tensors have different rows: {one} and {other}"
-        )
+    pairs = list(zip(one.nested_row_splits, other.nested_row_splits, strict=False))
+    message = "ragged tensors have different rows"
+    if alike and any(is_symbolic(splits) for pair in pairs for splits in pair):
+        checks = [
+            check_that(call("all", (call("equal", (cast(a, dtypes.int64), cast(b, dtypes.int64)),
+                                         {}),), {}), message)
+            for a, b in pairs if a is not b
+        ]  # fmt: skip
+        rows = one._row_partition
+        for check in checks:
+            rows = rows if check is None else rows.after(check)
+        return RaggedTensor(one.values, internal=True, row_partition=rows)
+    if not (alike and all(a.numpy().tolist() == b.numpy().tolist() for a, b in pairs)):
+        raise InvalidArgumentError(None, None, f"{message}: {one} and {other}")
+    return one
 
 
 @export("tf.ragged.range")

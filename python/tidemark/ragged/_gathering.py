@@ -76,9 +76,27 @@ def _of_each_row(params, indices):
     """The same indices looked up in every row of the tensor."""
     starts = params.row_starts()
     if isinstance(indices, RaggedTensor):
-        raise ValueError("ragged indices along an inner axis need batch_dims")
+        flat = _of_each_row(params, indices.flat_values)  # and then the indices' rows, every time
+        return _in_rows_of(indices, params, flat)
     starts = call("reshape", (starts, [-1] + [1] * indices.shape.rank), {})
     return _gathered(params.values, starts + _as_starts(indices, params), 0, 0)
+
+
+def _in_rows_of(indices, params, flat):
+    """What was found for all indices of every row, cut as the indices are."""
+    count = params.nrows()
+    inner = flat.values if isinstance(flat, RaggedTensor) else _merged(flat)
+    times = call("reshape", (count, [1]), {})
+    for lengths in reversed(indices.nested_row_lengths()):
+        lengths = call("tile", (_as_starts(lengths, params), times), {})
+        inner = RaggedTensor.from_row_lengths(inner, lengths, validate=False)
+    return RaggedTensor.from_uniform_row_length(inner, indices.nrows(), count, validate=False)
+
+
+def _merged(tensor):
+    """The first two dimensions of a tensor as one."""
+    sizes = call("shape", (tensor,), {})
+    return call("reshape", (tensor, call("concat", ([[-1], sizes[2:]],), {"axis": 0})), {})
 
 
 def _as_starts(indices, params):

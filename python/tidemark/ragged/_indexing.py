@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.ragged._row_partition import RowPartition
 from tidemark.ragged._tensor import RaggedTensor
 
@@ -23,7 +23,7 @@ def getitem(ragged, key):
         picked = ragged if first == slice(None) else _rows(ragged, first)
         return _inside(picked, rest)
     if isinstance(first, (int, np.integer, Tensor)):
-        row = _row(ragged, int(first))
+        row = _row(ragged, first if is_symbolic(first) else int(first))
         return row[tuple(rest)] if rest else row
     raise TypeError(f"ragged tensors are indexed by ints, slices, None and ..., not {first!r}")
 
@@ -47,6 +47,8 @@ def _expanded(value):
 
 def _row(ragged, index):
     count = ragged._row_partition.static_nrows
+    if is_symbolic(index) or is_symbolic(ragged.row_splits):
+        return _row_when_run(ragged, index, count)
     if not -count <= index < count:
         raise IndexError(f"slice index {index} of dimension 0 out of bounds: {count} rows")
     index = index + count if index < 0 else index
@@ -54,9 +56,28 @@ def _row(ragged, index):
     return ragged.values[begin:end]
 
 
+def _row_when_run(ragged, index, count):
+    """A row whose place is known when the graph runs."""
+    if is_symbolic(index) or count is None:
+        number = ragged.row_splits.dtype._enum
+        index = call("cast", (convert(index),), {"dtype": number})
+        index = index + call("cast", (index < 0,), {"dtype": number}) * ragged.nrows()
+    elif not -count <= index < count:
+        raise IndexError(f"slice index {index} of dimension 0 out of bounds: {count} rows")
+    elif index < 0:
+        index += count
+    begin, end = ragged.row_splits[index], ragged.row_splits[index + 1]
+    if isinstance(ragged.values, RaggedTensor):
+        return gather_rows(ragged.values, call("range", (begin, end, 1), {}))
+    return ragged.values[begin:end]
+
+
 def _rows(ragged, key):
     """Some of the rows."""
     count = ragged._row_partition.static_nrows
+    if count is None or any(is_symbolic(k) for k in (key.start, key.stop, key.step)):
+        number = ragged.row_splits.dtype._enum
+        return gather_rows(ragged, call("range", (convert(0, number), ragged.nrows(), 1), {})[key])
     begin, end, step = slice(*(None if k is None else int(k) for k in
                                (key.start, key.stop, key.step))).indices(count)  # fmt: skip
     which = convert(list(range(begin, end, step)), ragged.row_splits.dtype._enum)

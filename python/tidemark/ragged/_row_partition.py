@@ -29,7 +29,10 @@ class RowPartition(CompositeTensor):
         if not validate:
             return cls(splits)
         if splits.shape[0] == 0:
-            raise InvalidArgumentError(None, None, "row_splits may not be empty")
+            message = "row_splits tensor may not be empty"
+            if is_symbolic(splits):
+                raise ValueError(message)
+            raise InvalidArgumentError(None, None, message)
         starts = check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
                             "RaggedTensor: row_splits must start with 0")  # fmt: skip
         rises = check_that(
@@ -56,7 +59,11 @@ class RowPartition(CompositeTensor):
         if nrows is None:
             nrows = rowids[-1] + 1 if rowids.shape[0] != 0 else 0
         if not is_symbolic(nrows):
+            if not isinstance(nrows, int) and convert_to_tensor(nrows).shape.rank not in (None, 0):
+                raise ValueError(f"nrows must be a scalar, got {nrows}")
             nrows = int(nrows)
+            if validate and nrows < 0:
+                raise ValueError(f"Expected nrows >= 0; got {nrows}")
         if validate:
             counts = check_that(nrows >= 0, "nrows must be non-negative")
             rises = check_that(call("all", (rowids[1:] >= rowids[:-1],), {}),
@@ -120,6 +127,8 @@ class RowPartition(CompositeTensor):
         count = self.nvals()
         if is_symbolic(count):
             count = static_value(count)
+            if count is None and None not in (self._uniform, self.static_nrows):
+                count = self._uniform * self.static_nrows
         return None if count is None else int(count)
 
     static_uniform_row_length = property(lambda self: self._uniform)
@@ -163,6 +172,21 @@ class RowPartition(CompositeTensor):
 
     def with_dtype(self, dtype):
         return RowPartition(cast(self._row_splits, dtype), self._uniform)
+
+    def with_sizes(self, nrows, row_length):
+        """The same rows, of which more is known; a size that is None says nothing."""
+        splits = self._row_splits
+        if nrows is not None and splits.shape[0] != nrows + 1:
+            if splits.shape[0] is not None:
+                raise ValueError(f"Inconsistent size: {splits.shape[0] - 1} rows cannot be {nrows}")
+            splits.set_shape([nrows + 1])
+        if row_length is None or self._uniform == row_length:
+            return self
+        if self._uniform is not None:
+            raise ValueError(
+                f"Inconsistent size: rows of length {self._uniform} cannot have {row_length}"
+            )
+        return RowPartition(splits, row_length)
 
     def after(self, check):
         """The same rows, once an operation of the graph has run that checks them."""

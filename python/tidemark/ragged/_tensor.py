@@ -15,7 +15,7 @@ from tidemark import dtypes
 from tidemark._export import export
 from tidemark._tensor.creation import cast, convert_to_tensor, fill
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, is_symbolic
 from tidemark.dtypes import as_dtype
 from tidemark.errors import InvalidArgumentError
 from tidemark.ragged._row_partition import RowPartition, check_that
@@ -57,6 +57,14 @@ class RaggedTensor(CompositeTensor):
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods "
                 "instead (e.g., RaggedTensor.from_row_lengths())"
+            )
+        if not isinstance(row_partition, RowPartition):
+            raise TypeError(
+                f"Argument `row_partition` must be a RowPartition. Received {row_partition!r}."
+            )
+        if not isinstance(values, (Tensor, RaggedTensor)):
+            raise TypeError(
+                f"type(values) must be one of: Tensor, RaggedTensor. Received {values!r}."
             )
         self._values = values
         self._rows = row_partition
@@ -116,17 +124,28 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
         """Several ragged dimensions, outermost first."""
+        _check_list("nested_row_splits", nested_row_splits)
         return cls._nested(flat_values, nested_row_splits, cls.from_row_splits, validate)
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
         """Several ragged dimensions, outermost first."""
+        _check_list("nested_row_lengths", nested_row_lengths)
         return cls._nested(flat_values, nested_row_lengths, cls.from_row_lengths, validate)
 
     @classmethod
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None,
                                  name=None, validate=True):  # fmt: skip
         """Several ragged dimensions, outermost first."""
+        _check_list("nested_value_rowids", nested_value_rowids)
+        if nested_nrows is not None:
+            _check_list("nested_nrows", nested_nrows)
+            if len(nested_nrows) != len(nested_value_rowids):
+                raise ValueError(
+                    "Argument `nested_nrows` must have the same length as argument "
+                    f"`nested_value_rowids`. len(nested_nrows) = {len(nested_nrows)} vs. "
+                    f"len(nested_value_rowids) = {len(nested_value_rowids)}."
+                )
         counts = nested_nrows or [None] * len(nested_value_rowids)
         result = flat_values
         for rowids, nrows in reversed(list(zip(nested_value_rowids, counts, strict=True))):
@@ -135,8 +154,6 @@ class RaggedTensor(CompositeTensor):
 
     @classmethod
     def _nested(cls, flat_values, nested, make, validate):
-        if isinstance(nested, Tensor):
-            raise TypeError(f"must be a list of tensors, got {nested}")
         result = flat_values
         for part in reversed(list(nested)):
             result = make(result, part, validate=validate)
@@ -195,14 +212,30 @@ class RaggedTensor(CompositeTensor):
         """The static shape; ragged dimensions are unknown."""
         inner = self._values.shape
         rest = None if inner.rank is None else inner[1:]
-        own = TensorShape([self._rows.static_nrows, self._rows.static_uniform_row_length])
+        uniform = self._rows.static_uniform_row_length
+        own = TensorShape([self._rows.static_nrows, uniform])
         return own.concatenate(TensorShape(rest))
 
     def get_shape(self):
         return self.shape
 
     def _set_shape(self, shape):
-        self.shape.assert_is_compatible_with(shape)
+        """Notes what is known of the shape, of each dimension where it is kept."""
+        shape = as_shape(shape)
+        if shape.rank is None:
+            return
+        if shape.rank <= self.ragged_rank:
+            raise ValueError(f"a shape of more than {self.ragged_rank} dimensions was expected, "
+                             f"got {shape}")  # fmt: skip
+        for have, said in zip(self.shape if self.shape.rank else (), shape, strict=False):
+            if None not in (have, said) and have != said:
+                raise ValueError(f"Inconsistent size: {self.shape} cannot be {shape}")
+        self._rows = self._rows.with_sizes(shape[0], shape[1])
+        if isinstance(self._values, RaggedTensor):
+            self._values._set_shape(TensorShape([None]).concatenate(shape[2:]))
+        else:
+            inner = TensorShape([self._rows.static_nvals]).concatenate(shape[2:])
+            self._values.set_shape(inner)
 
     def row_lengths(self, axis=1, name=None):
         """How long the rows are, along the given dimension."""
@@ -302,8 +335,12 @@ class RaggedTensor(CompositeTensor):
         """A NumPy array; of objects where rows differ in length."""
         import numpy as np  # importing the package does not load it
 
+        if is_symbolic(self.row_splits) or is_symbolic(self.flat_values):
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         rows = [row.numpy() for row in self]
-        if len({getattr(row, "shape", None) for row in rows}) == 1 and rows[0].dtype != object:
+        if not rows:
+            return np.zeros((0, 0, *self.shape.as_list()[2:]), self.dtype.as_numpy_dtype)
+        if len({getattr(row, "shape", None) for row in rows}) == 1:
             return np.stack(rows)
         array = np.empty(len(rows), dtype=object)
         for i, row in enumerate(rows):
@@ -345,15 +382,24 @@ class RaggedTensor(CompositeTensor):
         return answer(function, args, kwargs)
 
     def __str__(self):
+        if is_symbolic(self.row_splits) or is_symbolic(self.flat_values):
+            return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
         return f"<tf.RaggedTensor {self.to_list()}>"
 
     __repr__ = __str__
     __hash__ = object.__hash__
 
 
+def _check_list(name, value):
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value!r}.")
+
+
 def _length(values):
     """The number of rows, as a Python number; None where only the run tells."""
-    return values._rows.static_nrows if isinstance(values, RaggedTensor) else values.shape[0]
+    if isinstance(values, RaggedTensor):
+        return values._rows.static_nrows
+    return values.shape[0] if values.shape.rank else None
 
 
 def length_of(values):
@@ -392,6 +438,8 @@ class RaggedTensorSpec(TypeSpec):
             if rank is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
             ragged_rank = rank - 1
+        elif not isinstance(ragged_rank, int):
+            raise TypeError(f"`ragged_rank` must be an int, got {type(ragged_rank).__name__}")
         if rank is not None and ragged_rank >= max(rank, 1):
             raise ValueError(
                 f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank})."
@@ -407,7 +455,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def value_type(self):
-        return RaggedTensor if self._ragged_rank else Tensor
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
 
     @classmethod
     def from_value(cls, value):
@@ -417,9 +465,22 @@ class RaggedTensorSpec(TypeSpec):
     def _serialize(self):
         return (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
 
+    def is_compatible_with(self, spec_or_value):
+        """Whether a value can be of this kind; without ragged dimensions also a tensor."""
+        if self._ragged_rank <= 0:
+            spec = TensorSpec(self._shape, self._dtype)
+            if isinstance(spec_or_value, (Tensor, TensorSpec)):
+                return spec.is_compatible_with(spec_or_value)
+        return super().is_compatible_with(spec_or_value)
+
+    @property
+    def _flat_tensor_specs(self):
+        """How TensorFlow's datasets carry one: as a single variant."""
+        return [TensorSpec(None, dtypes.variant)]
+
     @property
     def _component_specs(self):
-        if not self._ragged_rank:
+        if self._ragged_rank <= 0:
             return [TensorSpec(self._shape, self._dtype)]
         rank = self._shape.rank
         inner = [None] if rank is None else [None, *self._shape.as_list()[self._ragged_rank + 1 :]]
@@ -430,15 +491,21 @@ class RaggedTensorSpec(TypeSpec):
         return [values, outer, *splits]
 
     def _to_components(self, value):
-        if not self._ragged_rank:
+        if self._ragged_rank <= 0:
             return [value]
         return [value.flat_values, *value.nested_row_splits]
 
     def _from_components(self, components):
-        if not self._ragged_rank:
+        if self._ragged_rank <= 0:
             return components[0]
         values, *splits = components
-        return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        # Functions that relax sizes relax those of the components, not the spec's: a spec tells
+        # more only of components about which nothing is known.
+        is_open = any(getattr(part, "shape", self._shape).rank is None for part in components)
+        made = RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        if is_open and self._shape.rank is not None:
+            made._set_shape(self._shape)
+        return made
 
     def _batch(self, size):
         shape = TensorShape([size]).concatenate(self._shape)
@@ -446,8 +513,6 @@ class RaggedTensorSpec(TypeSpec):
         return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
 
     def _unbatch(self):
-        if not self._ragged_rank:
-            return TensorSpec(self._shape[1:], self._dtype)
         rank = self._ragged_rank - 1
         return RaggedTensorSpec(self._shape[1:], self._dtype, rank, self._row_splits_dtype)
 

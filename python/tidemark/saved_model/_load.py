@@ -144,6 +144,12 @@ def _set(made, name, value):
         setattr(made, name, value)
 
 
+def _with_aliases(root, loader, options):
+    if getattr(options, "experimental_load_function_aliases", False):
+        root.__dict__["function_aliases"] = loader.aliases()
+    return root
+
+
 def contains_saved_model(export_dir):
     """Whether the folder holds a model that ``load`` reads."""
     folder = os.fspath(export_dir)
@@ -162,13 +168,11 @@ def load(export_dir, tags=None, options=None):
         from tidemark.saved_model._tensorflow import Loader  # on first use
 
         given = [tags] if isinstance(tags, str) else tags
-        return Loader(folder, given, _UserObject, _restored_table, _Signatures).root()
+        loader = Loader(folder, given, _UserObject, _restored_table, _Signatures)
+        return _with_aliases(loader.root(), loader, options)
     try:
         loader = _Loader(folder)
-        root = loader.root()
-        if getattr(options, "experimental_load_function_aliases", False):
-            root.__dict__["function_aliases"] = loader.aliases()
-        return root
+        return _with_aliases(loader.root(), loader, options)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise DataLossError(
             None, None, f"{folder}: what the saved model says of its objects is damaged: {error}"

@@ -21,6 +21,7 @@ from tidemark.saved_model import _functions
 from tidemark.saved_model._structure import encode
 from tidemark.tensor_shape import TensorShape
 
+_MOST_ITEMS = 1 << 20  # of a list with gaps
 _PARTS_OF_TABLES = ("_create_resource", "_initialize", "_destroy_resource", "_initializer")
 
 
@@ -180,8 +181,11 @@ class Loader:
             return made
         if identifier in ("trackable_list_wrapper", "trackable_tuple_wrapper"):
             made = self._made[number] = []
-            parts = sorted((int(name), child) for name, child in children if name.isdigit())
-            made.extend(self.make(child) for _, child in parts)
+            for at, child in sorted((int(name), c) for name, c in children if name.isdigit()):
+                made.extend([None] * (min(at, _MOST_ITEMS) - len(made)))
+                made.append(self.make(child))
+            if identifier == "trackable_tuple_wrapper":
+                made = self._made[number] = tuple(made)
             return made
         if identifier == "trackable_dict_wrapper":
             made = self._made[number] = {}
@@ -204,10 +208,11 @@ class Loader:
         if kind == "function":
             return self._function(data)
         if kind == "concrete":
-            return self._signature(number)
+            return _functions.concrete(self._trace(data["functions"][0]), _parameters(data))
         info = self._model.table(number) if kind == "resource" else None
         if info is not None:
-            return self._restored_table(info, None)
+            default = dict(data["children"]).get("_default_value")
+            return self._restored_table(info, None if default is None else self.make(default))
         made = AutoTrackable()
         for name, child in data["children"]:
             if name not in _PARTS_OF_TABLES:
@@ -240,15 +245,21 @@ class Loader:
         data = self._objects[number]
         if data["kind"] != "concrete":
             return self.make(number)
-        if number not in self._made:
-            name = data["functions"][0]
-            graph = self._model.function(name)
-            _, results = self._structures[name]
-            outputs = sorted(_decoded(results))
-            self._made[number] = _functions.SignatureFunction(
-                name, graph, self._input_names(name, data["keywords"]), outputs
-            )
-        return self._made[number]
+        name = data["functions"][0]
+        _, results = self._structures[name]
+        inputs = self._input_names(name, data["keywords"])
+        outputs = sorted(_decoded(results))
+        return _functions.SignatureFunction(name, self._model.function(name), inputs, outputs)
+
+    def aliases(self):
+        """The functions that were given further names when they were saved."""
+        names = self._model.aliases
+        found = {}
+        for number, data in enumerate(self._objects):
+            for name in data["functions"]:
+                if name in names and data["kind"] == "function":
+                    found[names[name]] = self.make(number)
+        return found
 
     def _input_names(self, name, keywords):
         """The inputs' names in the order of the graph: that of the flattened arguments."""

@@ -11,7 +11,7 @@ from tidemark._graph.at_run import sized_when_run
 from tidemark._graph.scopes import control_dependencies
 from tidemark._tensor.creation import cast, convert_to_tensor, fill, get_static_value
 from tidemark._tensor.static import known_rank
-from tidemark._tidemark import call, convert
+from tidemark._tidemark import call, convert, is_tracing
 from tidemark.debugging._checks import _require
 from tidemark.errors import InvalidArgumentError
 from tidemark.sparse._tensor import SparseTensor, SparseTensorValue
@@ -134,7 +134,13 @@ def reshape(sp_input, shape, name=None):
     if sizes is None or given is None:
         new_shape = _completed_when_run(wanted, sparse.dense_shape)
     else:
-        new_shape = convert(_complete(sizes.tolist(), math.prod(given.tolist())), _INT64)
+        try:
+            new_shape = _complete(sizes.tolist(), math.prod(given.tolist()))
+        except InvalidArgumentError as error:  # graphs are checked before the operation is made
+            if 0 in sizes or not is_tracing():
+                raise
+            raise ValueError(error.message) from None
+        new_shape = convert(new_shape, _INT64)
     flat = flat_places(sparse.indices, sparse.dense_shape)
     made = SparseTensor(places_at(flat, new_shape), sparse.values, new_shape)
     if sizes is not None:
@@ -168,13 +174,18 @@ def _complete(sizes, total):
     for size in sizes:
         known *= 1 if size == -1 else size
     if sizes.count(-1) > 1:
-        raise InvalidArgumentError(None, None, f"[sparse.reshape] several sizes of {sizes} are -1")
+        raise InvalidArgumentError(
+            None, None, "[sparse.reshape] At most one dimension can be inferred: only one output "
+            f"dimension may be -1. Received: {sizes}",
+        )  # fmt: skip
     if -1 in sizes and known and total % known == 0:
         return [total // known if size == -1 else size for size in sizes]
     if -1 in sizes or known != total:
+        wanted = f"requires a multiple of {known}" if -1 in sizes else f"has {known}"
         raise InvalidArgumentError(
-            None, None, f"[sparse.reshape] {total} elements do not fit the shape {sizes}"
-        )
+            None, None, f"[sparse.reshape] Cannot reshape to {sizes}: Input to reshape is a tensor "
+            f"with {total} dense values, but the requested shape {wanted}",
+        )  # fmt: skip
     return sizes
 
 
@@ -299,7 +310,7 @@ def reset_shape(sp_input, new_shape=None):
     sizes.shape.assert_is_compatible_with(sparse.dense_shape.shape)
     if not call("all", (sparse.dense_shape <= sizes,), {}):
         raise ValueError(
-            f"New sparse shape must have dimension sizes >= those of the sparse tensor. "
+            f"New sparse tensor shape should have dimension sizes >= those of the sparse tensor. "
             f"Received: {sizes.numpy().tolist()} for {sparse.dense_shape.numpy().tolist()}"
         )
     return SparseTensor(sparse.indices, sparse.values, sizes)

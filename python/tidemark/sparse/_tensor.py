@@ -13,7 +13,7 @@ from tidemark._export import OPS, export
 from tidemark._tensor.creation import convert_to_tensor, get_static_value
 from tidemark._tensor.elementwise import tensors_of_elementwise
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, register
-from tidemark._tidemark import Tensor, call, convert
+from tidemark._tidemark import Tensor, call, convert, static_value
 from tidemark.dtypes import as_dtype
 from tidemark.tensor_shape import TensorShape, as_shape
 
@@ -42,6 +42,8 @@ class SparseTensor(CompositeTensor):
         self._values.shape.with_rank(1)[0:1].assert_is_compatible_with([count])
         self._dense_shape.shape.with_rank(1).assert_is_compatible_with([self._indices.shape[1]])
         self._static_shape = _static(self._dense_shape)
+        if isinstance(dense_shape, (list, tuple)) and not self._static_shape.is_fully_defined():
+            self._static_shape = self._static_shape.merge_with([_known(d) for d in dense_shape])
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
@@ -156,6 +158,12 @@ def _as_int64(value):
     return convert(value, _INT64)
 
 
+def _known(size):
+    """A size as a Python number; None where only the run tells."""
+    found = static_value(convert(size))
+    return None if found is None else int(found)
+
+
 def _static(dense_shape):
     sizes = get_static_value(dense_shape)
     if sizes is None:
@@ -198,14 +206,19 @@ class SparseTensorSpec(TypeSpec):
     @property
     def _component_specs(self):
         rank = self._shape.rank
-        return (
+        return [
             TensorSpec([None, rank], dtypes.int64),
             TensorSpec([None], self._dtype),
             TensorSpec([rank], dtypes.int64),
-        )
+        ]
+
+    @property
+    def _flat_tensor_specs(self):
+        """How TensorFlow's datasets carry one: as a single variant."""
+        return [TensorSpec(None, dtypes.variant)]
 
     def _to_components(self, value):
-        return (value.indices, value.values, value.dense_shape)
+        return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components):
         made = SparseTensor(*components)

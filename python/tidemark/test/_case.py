@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import sys
 import tempfile
 import threading
 
@@ -17,6 +18,7 @@ import numpy as np
 from tidemark import dtypes, errors
 from tidemark._proto.message import Message
 from tidemark._proto.text import from_text
+from tidemark._tidemark import Tensor, set_dtype_promotion
 from tidemark.random._functions import set_seed
 from tidemark.test._sessions import SessionCase, later_in_functions, reset_default_graph
 from tidemark.test._sessions import array as array_of
@@ -46,10 +48,41 @@ def get_temp_dir():
     return folder
 
 
+def _works_in(folder):
+    """Whether the process has made the folder, or one inside it, its working directory."""
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        return False
+    whole = os.path.realpath(folder)
+    return os.path.commonpath([os.path.realpath(here), whole]) == whole
+
+
+@contextlib.contextmanager
+def _dtypes_as_in_tensorflow():
+    """A context where mixed dtypes are the errors that they are in TensorFlow, if programs find
+    this package under its name and did not ask for NumPy's behaviour."""
+    is_tensorflow = sys.modules.get("tensorflow") is sys.modules["tidemark"]
+    if not is_tensorflow or hasattr(Tensor, "T"):
+        yield
+        return
+    before = set_dtype_promotion(False)
+    try:
+        yield
+    finally:
+        if not hasattr(Tensor, "T"):
+            set_dtype_promotion(before)
+
+
 class TestCase(SessionCase, _Base):
     """A case with assertions about tensors and structures of them."""
 
     _folder = None  # made when it is asked for
+
+    def run(self, result=None):
+        """Runs the test; it may test for errors of dtypes that are mixed."""
+        with _dtypes_as_in_tensorflow():
+            return super().run(result)
 
     def setUp(self):
         super().setUp()
@@ -60,14 +93,16 @@ class TestCase(SessionCase, _Base):
 
     def tearDown(self):
         self._close_cached_session()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        folder, self._folder = self._folder, None
+        if folder is not None and _works_in(folder):
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        elif folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
         super().tearDown()
 
     # --- what a test needs ----------------------------------------------------------------------
     def get_temp_dir(self):
-        """A folder of this test's own, which goes with it."""
+        """A folder of this test's own, which goes with it; with the process if it moved there."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         return self._folder

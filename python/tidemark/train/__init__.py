@@ -16,6 +16,7 @@ from tidemark.train._checkpoints.manager import (
     CheckpointView,
     checkpoints_iterator,
 )
+from tidemark.train._cluster import ClusterSpec
 from tidemark.train._example import (
     BytesList,
     Example,
@@ -36,6 +37,7 @@ __all__ = [
     "CheckpointOptions",
     "CheckpointReader",
     "CheckpointView",
+    "ClusterSpec",
     "Example",
     "Feature",
     "FeatureList",

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace tidemark {
 
@@ -57,6 +58,13 @@ struct Moment {
   uint64_t number = 0;
 };
 
+/// Work of a stream that was recorded, to be done again as a whole: the same kernels with the same
+/// addresses. It keeps no memory that those addresses lie in.
+class TIDEMARK_API RecordedWork {
+ public:
+  virtual ~RecordedWork() = default;
+};
+
 /// Work that is done in order. All functions may be called from any thread.
 class TIDEMARK_API Stream {
  public:
@@ -69,6 +77,15 @@ class TIDEMARK_API Stream {
   /// Calls the kernel with a QueuedContext when it is the kernel's turn, or lets it enqueue its own
   /// work: what it refers to on the device is there until the work enqueued after it.
   virtual void run(QueuedKernel&& kernel) = 0;
+
+  /// Records what the kernels would enqueue, and does nothing of it. All of them have run before.
+  /// Null: this stream records nothing, has no room for more, or the work cannot be recorded.
+  virtual std::shared_ptr<const RecordedWork> record(std::span<const QueuedKernel>) {
+    return nullptr;
+  }
+  /// Enqueues what this stream recorded. `changed`: those of the kernels that read other values on
+  /// the host each time, as they are now.
+  virtual void run(const RecordedWork&, std::span<const QueuedKernel> /*changed*/) {}
 
   virtual Moment now() = 0;
   /// Whether the stream has done all that was enqueued before a moment of its own.

@@ -110,6 +110,19 @@ inline constexpr Setting kImageRatio{
     "TIDEMARK_IMAGE_RATIO", Kind::integer, "10000",
     "Pixels that an image of more than 4 million may have for each byte of its file: a few bytes "
     "can claim gigabytes. 0: any number."};
+inline constexpr Setting kSecret{
+    "TIDEMARK_SECRET", Kind::text, "",
+    "What the workers of a group show each other before anything else, at least 16 characters. "
+    "Default: the contents of ~/.cache/tidemark/secret, which is made when it is first needed."};
+inline constexpr Setting kJoinSeconds{
+    "TIDEMARK_JOIN_SECONDS", Kind::integer, "600",
+    "How long a worker waits for the others of its group to come."};
+inline constexpr Setting kSilenceSeconds{
+    "TIDEMARK_SILENCE_SECONDS", Kind::integer, "30",
+    "A worker that the others have not heard for so long is lost to them."};
+inline constexpr Setting kCollectiveSeconds{
+    "TIDEMARK_COLLECTIVE_SECONDS", Kind::integer, "1800",
+    "How long one exchange of tensors between workers may take, waiting for the slowest included."};
 
 // Read by the benchmarks' scripts, listed so that nobody is warned about them.
 inline constexpr Setting kBenchPython{
@@ -138,7 +151,8 @@ inline constexpr const Setting* kTable[] = {
     &kPeerJax,        &kPeerServe,       &kIsa,
     &kDevice,         &kEmulatedDevices, &kEmulatedMemory,
     &kEmulatedTaken,  &kEmulatedDelay,   &kEmulatedWithout,
-    &kKernelCache,    &kImageRatio,
+    &kKernelCache,    &kImageRatio,      &kSecret,
+    &kJoinSeconds,    &kSilenceSeconds,  &kCollectiveSeconds,
 };
 
 /// All settings, for documentation.

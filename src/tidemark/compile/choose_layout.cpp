@@ -1,6 +1,7 @@
 // Which way images lie. Convolutions want their channels last; code written for channels first
 // turns them around before and after each one. Transposes are moved down through the steps between
-// convolutions (elementwise ops, reductions), where most of them meet another that undoes them.
+// convolutions (elementwise ops, reductions, slices that are joined, cut or picked), where most of
+// them meet another that undoes them.
 
 #include <algorithm>
 #include <map>
@@ -44,10 +45,12 @@ class Mover {
 
  private:
   Tensor replacement(const graph::Node& node) {
-    if (!node.op || node.op->is_stateful() || !node.before.empty() || node.outputs.size() != 1 ||
+    if (!node.op || node.op->is_stateful() || !node.before.empty() || node.outputs.empty() ||
         !node.outputs[0].shape.is_fully_known()) {
       return {};
     }
+    if (moves_slices(node)) return slices(node);
+    if (node.outputs.size() != 1) return {};
     if (const auto permutation = permutation_of(node)) return transpose(node, *permutation);
     if (node.op->is_elementwise()) return elementwise(node);
     return lets_transposes_pass(node.op->reduction_kind()) ? reduction(node) : Tensor();
@@ -120,6 +123,44 @@ class Mover {
       return now_.add(*fills->op, {shape, fills->inputs[1]}, fills->attrs, like);
     }
     return {};
+  }
+
+  /// Whether it puts whole slices along the attribute `axis` elsewhere, and keeps the rank.
+  static bool moves_slices(const graph::Node& node) {
+    const std::string_view name = node.op->name();
+    // op names: what it is to move slices is said of no op, and no other pass asks
+    if (name == "concat" || name == "split") return true;
+    if (name != "gather" || node.inputs[1].rank() != 1) return false;
+    const Attr& batches = node.attrs[static_cast<size_t>(node.op->attr_index("batch_dims"))];
+    return batches.as_int() == 0;
+  }
+
+  /// op(T a, T b) along an axis = T op(a, b) along the axis that this one comes from.
+  Tensor slices(const graph::Node& node) {
+    const int rank = node.outputs[0].shape.rank();
+    std::vector<Tensor> inputs = now_.at(node.inputs);
+    const bool joins = node.op->has_input_list();
+    const size_t moved = joins ? inputs.size() : 1;  // the rest says which
+    std::optional<Ints> common;
+    for (size_t i = 0; i < moved; ++i) {
+      const auto permutation = permutation_of(inputs[i]);
+      if (permutation && inputs[i].rank() == rank) common = common ? common : permutation;
+    }
+    if (!common) return {};
+    for (size_t i = 0; i < moved; ++i) {
+      inputs[i] = turned_back(inputs[i], *common, rank, node);
+      if (!inputs[i] || inputs[i].rank() != rank) return {};
+    }
+    std::vector<Attr> attrs = node.attrs;
+    Attr& axis = attrs[static_cast<size_t>(node.op->attr_index("axis"))];
+    const int64_t given = axis.is_none() ? 0 : axis.as_int();
+    if (given < -rank || given >= rank) return {};
+    axis = Attr((*common)[static_cast<size_t>(given < 0 ? given + rank : given)]);
+    const Tensor made = now_.add(*node.op, std::move(inputs), std::move(attrs), node);
+    for (uint32_t i = 1; i < node.outputs.size(); ++i) {
+      now_.set(node, i, transposed(graph::output_of(graph::node_of(made), i), *common, node));
+    }
+    return transposed(made, *common, node);
   }
 
   /// A reduction of T x is one of x over other axes; what is left of its dimensions is put in

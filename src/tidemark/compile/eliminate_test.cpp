@@ -136,6 +136,24 @@ TEST(ChooseLayout, KeepsChannelsLastBetweenConvolutions) {
   EXPECT_EQ(after->outputs()[0].shape(), (Shape{2, 6, 8, 8}));
 }
 
+TEST(ChooseLayout, MovesTransposesThroughSlicesThatAreCutJoinedAndPicked) {
+  Sketch s;
+  const Tensor x = s.input({2, 6, 8, 8}), k = s.input({3, 3, 6, 6});
+  const Tensor whole = channels_first(s, x, k);
+  const Tensor first = s.call("split", {whole}, {Attr(int64_t{2}), Attr(int64_t{1})});
+  const Tensor second = graph::output_of(graph::node_of(first), 1);
+  const Tensor joined = s.call("concat", {second, first}, {Attr(int64_t{-3})});
+  const Tensor rows = Tensor::of<int64_t>({0, 0, 3}, {3});
+  const Tensor picked =
+      s.call("gather", {joined, rows}, {Attr(), Attr(int64_t{2}), Attr(int64_t{0})});
+  const auto before = s.finish({channels_first(s, picked, k)});
+  EXPECT_EQ(num_transposes(*before), 4u);
+  const auto after = choose_layout(before);
+  verify(*after);
+  EXPECT_EQ(num_transposes(*after), 2u);
+  EXPECT_EQ(after->outputs()[0].shape(), (Shape{2, 6, 3, 8}));
+}
+
 TEST(ChooseLayout, LeavesWhatItCannotImprove) {
   Sketch s;
   const Tensor x = s.input({4, 5}), y = s.input({5, 4});

@@ -182,6 +182,9 @@ struct GroupFunctions {
 /// The elements of what is made of each group when it has as many elements as it should have, in
 /// the end of what is left, by key.
 TIDEMARK_API DatasetRef group_by_window(DatasetRef of, GroupFunctions functions);
+/// The elements in memory of a device; strings stay on the host. Steps that compute bring them
+/// back.
+TIDEMARK_API DatasetRef on_device(DatasetRef of, Device device);
 /// Makes up to `count` elements ahead on a thread of its own.
 TIDEMARK_API DatasetRef prefetch(DatasetRef of, int64_t count);
 

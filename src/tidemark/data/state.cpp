@@ -56,7 +56,7 @@ void StateWriter::tensor(const Tensor& t) {
     const int64_t size = t.dim(i);
     raw(&size, sizeof(size));
   }
-  if (t.dtype() != DType::string) return raw(t.raw_data(), t.nbytes());
+  if (t.dtype() != DType::string) return raw(t.to(Device()).raw_data(), t.nbytes());
   for (int64_t i = 0; i < t.num_elements(); ++i) text(t.string_at(i));
 }
 

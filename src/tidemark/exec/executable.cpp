@@ -132,6 +132,43 @@ class Executable::Run {
     plain_step(step);
   }
 
+  /// Whether the steps are done as one; otherwise each by itself.
+  bool may_run_whole(const Stretch& stretch) const {
+    return executable_.lifetimes_.empty() && !is_observed() && !stretch.recordings->is_hopeless();
+  }
+  /// What the host does for the steps, in their order, and then what the device does: as it was
+  /// recorded, if it was. `now`: the step that is at work.
+  void whole(const Stretch& stretch, const Step*& now) {
+    Addresses key;
+    for (uint8_t i = 1; i <= device_arenas_->count(); ++i) {
+      key.push_back(device_arenas_->number(i).data());
+    }
+    std::vector<Tensor> on_host;  // what changing kernels read there, in order
+    // What dies on the way is there until its readers are enqueued: not before then does the
+    // stream's order keep them apart from who is given the memory next.
+    std::vector<Tensor> dead;
+    auto place = stretch.places.begin();
+    size_t kernel = 0;
+    for (uint32_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
+      now = &executable_.steps_[i];
+      if (now->kind == Kind::queued) {
+        make_outputs_of(*now);
+      } else {
+        perform(*now);
+      }
+      if (kernel < stretch.steps.size() && stretch.steps[kernel] == i) {
+        for (; place != stretch.places.end() && place->kernel == kernel; ++place) {
+          if (place->is_in_key) note_place(stretch, *place, *now, key, on_host);
+        }
+        ++kernel;
+      }
+      for (uint32_t k = 0; k < now->num_dead; ++k) {
+        dead.push_back(std::move(slots_[executable_.dead_[now->first_dead + k]]));
+      }
+    }
+    enqueue_whole(stretch, key, on_host, now);
+  }
+
   const Tensor& operand(int32_t ref) const {
     return ref >= 0 ? slots_[ref] : executable_.constants_[static_cast<size_t>(~ref)];
   }
@@ -154,6 +191,13 @@ class Executable::Run {
   }
 
   void plain_step(const Step& step) {
+    perform(step);
+    for (uint32_t k = 0; k < step.num_dead; ++k) {
+      slots_[executable_.dead_[step.first_dead + k]] = Tensor();
+    }
+  }
+
+  void perform(const Step& step) {
     switch (step.kind) {
       case Kind::kernel:
         compute(step);
@@ -186,9 +230,76 @@ class Executable::Run {
         run_placed(step, [&] { run_special(step); });
         break;
     }
-    for (uint32_t k = 0; k < step.num_dead; ++k) {
-      slots_[executable_.dead_[step.first_dead + k]] = Tensor();
+  }
+
+  void make_outputs_of(const Step& step) {
+    if (step.num_made == 0) return;
+    const StepSite site(step.site);
+    const OpName name(step.name);
+    make_outputs(step);
+  }
+
+  void note_place(const Stretch& stretch, const Stretch::Place& place, const Step& step,
+                  Addresses& key, std::vector<Tensor>& on_host) {
+    const Tensor& t = slots_[place.ref];
+    const bool is_on_host = !place.is_output && ((step.on_host >> place.index) & 1u);
+    const Device planned = is_on_host ? Device() : stretch.device;
+    if (t.device() != planned) fail_moved(step, place.index, t.device(), planned);
+    if (is_on_host) {
+      on_host.push_back(t);
+    } else {
+      key.push_back(t.raw_data());
     }
+  }
+
+  void enqueue_whole(const Stretch& stretch, const Addresses& key,
+                     const std::vector<Tensor>& on_host, const Step*& now) {
+    Stream& stream = accelerator_of(stretch.device).stream();
+    const std::shared_ptr<const RecordedWork> known = stretch.recordings->find(key);
+    if (known && stretch.changing.empty()) return stream.run(*known, {});
+    std::vector<QueuedKernel> kernels = kernels_of(stretch, key, on_host);
+    const auto play = [&](const RecordedWork& work) {
+      std::vector<QueuedKernel> changed;
+      for (const uint32_t i : stretch.changing) changed.push_back(kernels[i]);
+      stream.run(work, changed);
+    };
+    if (known) return play(*known);
+    if (stretch.recordings->is_due(key)) {
+      if (const auto work = stream.record(kernels)) {
+        stretch.recordings->add(key, work);
+        return play(*work);
+      }
+    }
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      now = &executable_.steps_[stretch.steps[i]];
+      const StepSite site(now->site);
+      stream.run(std::move(kernels[i]));
+    }
+  }
+
+  std::vector<QueuedKernel> kernels_of(const Stretch& stretch, const Addresses& key,
+                                       const std::vector<Tensor>& on_host) {
+    std::vector<QueuedKernel> kernels = stretch.kernels;
+    auto address = key.begin() + static_cast<std::ptrdiff_t>(device_arenas_->count());
+    auto host = on_host.begin();
+    for (const Stretch::Place& place : stretch.places) {
+      QueuedKernel& kernel = kernels[place.kernel];
+      QueuedKernel::Operand& at =
+          place.is_output ? kernel.outputs[place.index] : kernel.inputs[place.index];
+      const Step& step = executable_.steps_[stretch.steps[place.kernel]];
+      const bool is_on_host = !place.is_output && ((step.on_host >> place.index) & 1u);
+      if (!place.is_in_key) {
+        at = QueuedKernel::Operand::of(operand(place.ref));
+      } else if (is_on_host) {
+        at = QueuedKernel::Operand::of(*host++);
+      } else {
+        at.data = const_cast<void*>(*address++);
+      }
+    }
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      kernels[i].workspace = device_workspace_of(executable_.steps_[stretch.steps[i]]);
+    }
+    return kernels;
   }
 
   /// What is done by calls goes where those go, and its results to where the plan has them.
@@ -241,6 +352,32 @@ class Executable::Run {
   }
 
   void enqueue(const Step& step, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+    Stream& stream = accelerator_of(step.device).stream();
+    Recordings* const recordings =
+        step.recordings < 0 || is_observed()
+            ? nullptr
+            : executable_.update_recordings_[static_cast<size_t>(step.recordings)].get();
+    if (!recordings || recordings->is_hopeless())
+      return stream.run(queued_of(step, inputs, outputs));
+    Addresses key{device_workspace_of(step)};
+    for (const Tensor& t : inputs) key.push_back(t.raw_data());
+    for (const Tensor& t : outputs) key.push_back(t.raw_data());
+    std::shared_ptr<const RecordedWork> work = recordings->find(key);
+    if (work) return stream.run(*work, {});
+    QueuedKernel queued = queued_of(step, inputs, outputs);
+    if (recordings->is_due(key)) work = stream.record({&queued, 1});
+    if (!work) return stream.run(std::move(queued));
+    recordings->add(key, work);
+    stream.run(*work, {});
+  }
+
+  void* device_workspace_of(const Step& step) const {
+    if (step.workspace < 0) return nullptr;
+    return device_arenas_->number(step.arena).data() + step.workspace;
+  }
+
+  QueuedKernel queued_of(const Step& step, std::span<const Tensor> inputs,
+                         std::span<const Tensor> outputs) {
     QueuedKernel queued;
     queued.op = step.op;
     queued.kernel.run = step.kernel;
@@ -257,10 +394,8 @@ class Executable::Run {
       queued.inputs.push_back(QueuedKernel::Operand::of(inputs[i]));
     }
     for (const Tensor& t : outputs) queued.outputs.push_back(QueuedKernel::Operand::of(t));
-    if (step.workspace >= 0) {
-      queued.workspace = device_arenas_->number(step.arena).data() + step.workspace;
-    }
-    accelerator_of(step.device).stream().run(std::move(queued));
+    queued.workspace = device_workspace_of(step);
+    return queued;
   }
 
   [[noreturn, gnu::cold]] static void fail_moved(const Step& step, size_t input, Device now,
@@ -414,10 +549,19 @@ void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const 
   for (uint32_t slot : unused_inputs_) slots[slot] = Tensor();
   const Step* now = nullptr;
   try {
-    for (const Step& step : steps_) {
-      now = &step;
+    auto stretch = stretches_.begin();
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      now = &steps_[i];
       check_interrupt();
-      run.step(step);
+      if (stretch != stretches_.end() && stretch->first == i) {
+        const Stretch& here = *stretch++;
+        if (run.may_run_whole(here)) {
+          run.whole(here, now);
+          i += here.count - 1;
+          continue;
+        }
+      }
+      run.step(*now);
     }
   } catch (...) {
     if (!failed_step.is_set) failed_step = {true, now->op, now->special.get(), now->site};
@@ -438,12 +582,20 @@ Executable::~Executable() {
   }
 }
 
+size_t Executable::num_recordings() const {
+  size_t count = 0;
+  for (const Stretch& stretch : stretches_) count += stretch.recordings->count();
+  for (const auto& recordings : update_recordings_) count += recordings->count();
+  return count;
+}
+
 size_t Executable::bytes() const {
   size_t bytes = sizeof(*this) + steps_.size() * sizeof(Step) + operands_.size() * 4 +
                  dead_.size() * 4 + made_.size() * sizeof(Made) +
                  in_arena_.size() * (sizeof(InArena) + sizeof(detail::TensorImpl)) +
                  (num_slots_ + 2 * most_inputs_) * sizeof(Tensor);
   for (const Step& step : steps_) bytes += step.attrs.size() * sizeof(Attr);
+  for (const Stretch& stretch : stretches_) bytes += stretch.bytes();
   return bytes;
 }
 

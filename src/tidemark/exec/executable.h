@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "tidemark/exec/arena_pool.h"
+#include "tidemark/exec/stretch.h"
 #include "tidemark/plan/graph_plan.h"
 
 namespace tidemark::exec {
@@ -30,6 +31,8 @@ class TIDEMARK_API Executable {
 
   int64_t arena_bytes() const { return need_.bytes(); }
   size_t num_steps() const { return steps_.size(); }
+  /// How often it has work that devices recorded.
+  size_t num_recordings() const;
   /// What it keeps for its runs.
   const std::vector<Tensor>& constants() const { return constants_; }
   /// Beside the arena.
@@ -67,6 +70,7 @@ class TIDEMARK_API Executable {
     KernelRun kernel = nullptr;
     std::shared_ptr<const graph::Special> special;
     const graph::VariableUpdates* updates = nullptr;  // that the special is; null: it is none
+    int32_t recordings = -1;                          // of updates on a device
     uint32_t first_input = 0, num_inputs = 0;
     uint32_t first_output = 0, num_outputs = 0;
     uint32_t first_made = 0, num_made = 0;
@@ -113,6 +117,8 @@ class TIDEMARK_API Executable {
   size_t most_inputs_ = 0;  // of one step
   uint32_t num_slots_ = 0;
   std::vector<Step> steps_;
+  std::vector<Stretch> stretches_;  // in their order, apart from each other
+  std::vector<std::unique_ptr<Recordings>> update_recordings_;
   std::vector<int32_t> operands_;  // slots, or ~constant
   std::vector<Made> made_;
   std::vector<uint32_t> dead_;

@@ -33,6 +33,7 @@ class Executable::Builder {
     std::sort(out_.in_arena_.begin(), out_.in_arena_.end(),
               [](const InArena& a, const InArena& b) { return a.slot < b.slot; });
     find_last_uses();
+    find_stretches();
     if (memory::poison::is_on()) mark_lifetimes();
   }
 
@@ -132,9 +133,11 @@ class Executable::Builder {
     step.does_nothing = elements == 0 && node.op && node.op->is_elementwise();
   }
 
-  /// Computes on the host what comes from a device: the copy waits for it.
+  /// Computes on the host what comes from a device: the copy waits for it. Or waits for others of
+  /// its group.
   static bool waits(const graph::Node& node) {
     const auto is_elsewhere = [](const Tensor& t) { return !t.device().is_cpu(); };
+    if (graph::effects_of(node).token != 0) return true;
     return node.special && std::any_of(node.inputs.begin(), node.inputs.end(), is_elsewhere);
   }
 
@@ -253,6 +256,105 @@ class Executable::Builder {
     for (const Step& step : out_.steps_) find_writable(step);
   }
 
+  /// Neighbouring kernels of one device, and between them what the host does without it.
+  void find_stretches() {
+    constexpr size_t kLeast = 3;  // kernels: fewer are enqueued as fast one by one
+    for (size_t v = 0; v < slot_of_.size(); ++v) {
+      if (slot_of_[v] != kNoSlot) value_of_[slot_of_[v]] = static_cast<int>(v);
+    }
+    Stretch now;
+    uint32_t end = 0;  // behind the last kernel
+    const auto close = [&] {
+      now.count = end - now.first;
+      if (now.kernels.size() >= kLeast) out_.stretches_.push_back(std::move(now));
+      now = Stretch();
+    };
+    for (uint32_t i = 0; i < out_.steps_.size(); ++i) {
+      const Step& step = out_.steps_[i];
+      const bool is_kernel = depends_on_addresses(step);
+      if (is_kernel && !now.kernels.empty() && step.device != now.device) close();
+      if (is_kernel) {
+        if (now.kernels.empty()) now.first = i;
+        now.device = step.device;
+        add_kernel(now, i);
+        end = i + 1;
+      } else if (!needs_no_device(step)) {
+        close();
+      }
+    }
+    close();
+    for (Step& step : out_.steps_) {
+      if (step.kind != Kind::queued || !step.updates) continue;
+      step.recordings = static_cast<int32_t>(out_.update_recordings_.size());
+      out_.update_recordings_.push_back(std::make_unique<Recordings>());
+    }
+  }
+
+  /// A kernel that does the same where addresses are the same, or draws from where it is told to.
+  bool depends_on_addresses(const Step& step) const {
+    if (step.kind != Kind::queued || step.updates || step.does_nothing) return false;
+    return !reads_anew_on_host(step) || (step.op && step.op->distribution() != Distribution::none);
+  }
+  bool reads_anew_on_host(const Step& step) const {
+    for (uint32_t i = 0; i < step.num_inputs; ++i) {
+      const bool is_on_host = i >= 64 || ((step.on_host >> i) & 1u);
+      if (is_on_host && out_.operands_[step.first_input + i] >= 0) return true;
+    }
+    return false;
+  }
+
+  /// It may be done before what the device was asked to do ahead of it.
+  static bool needs_no_device(const Step& step) {
+    if (step.kind == Kind::view) return true;
+    if (step.kind == Kind::queued) return step.does_nothing;
+    if (step.kind == Kind::special) return step.special->shown_variable() != nullptr;
+    return step.kind == Kind::kernel && !step.is_long && reads_only_host(step);
+  }
+  static bool reads_only_host(const Step& step) {
+    return step.num_inputs == 0 ||
+           (step.num_inputs < 64 && step.on_host == (uint64_t{1} << step.num_inputs) - 1);
+  }
+
+  void add_kernel(Stretch& stretch, uint32_t number) {
+    const Step& step = out_.steps_[number];
+    const auto kernel = static_cast<uint32_t>(stretch.kernels.size());
+    QueuedKernel queued;
+    queued.op = step.op;
+    queued.kernel.run = step.kernel;
+    queued.attrs = step.attrs;
+    queued.step = step.special;
+    queued.changes = reads_anew_on_host(step);
+    queued.place = kept_place(step.site);
+    if (queued.changes) stretch.changing.push_back(kernel);
+    for (uint32_t i = 0; i < step.num_inputs; ++i) {
+      const int32_t ref = out_.operands_[step.first_input + i];
+      queued.inputs.push_back(ref >= 0 ? unplaced(static_cast<uint32_t>(ref))
+                                       : QueuedKernel::Operand());
+      stretch.places.push_back({kernel, false, i, ref, ref >= 0 && !lies_in_arena(ref)});
+    }
+    for (uint32_t i = 0; i < step.num_outputs; ++i) {
+      const auto ref = static_cast<int32_t>(step.first_output + i);
+      queued.outputs.push_back(unplaced(step.first_output + i));
+      stretch.places.push_back({kernel, true, i, ref, !lies_in_arena(ref)});
+    }
+    stretch.steps.push_back(number);
+    stretch.kernels.push_back(std::move(queued));
+  }
+
+  bool lies_in_arena(int32_t slot) const {
+    const auto at =
+        std::lower_bound(out_.in_arena_.begin(), out_.in_arena_.end(), static_cast<uint32_t>(slot),
+                         [](const InArena& value, uint32_t wanted) { return value.slot < wanted; });
+    return at != out_.in_arena_.end() && at->slot == static_cast<uint32_t>(slot);
+  }
+
+  /// What is known of a slot without its address.
+  QueuedKernel::Operand unplaced(uint32_t slot) const {
+    const plan::PlannedValue& v = value(value_of_.at(slot));
+    const graph::OutputInfo& info = v.node->outputs[v.output];
+    return {info.dtype, info.shape, nullptr, Tensor()};
+  }
+
   /// What the plan gives to one output is not there for another.
   void find_writable(const Step& step) {
     const std::span<Made> all = std::span(out_.made_).subspan(step.first_made, step.num_made);
@@ -273,6 +375,7 @@ class Executable::Builder {
   const plan::GraphPlan& plan_;
   const bool meets_devices_ = open_device_count.load(std::memory_order_relaxed) > 1;
   std::vector<uint32_t> slot_of_;
+  std::unordered_map<uint32_t, int> value_of_;  // by slot
   std::vector<bool> is_in_arena_;
   std::vector<uint32_t> donors_;
   std::vector<size_t> steps_so_far_;  // made, by step of the plan

@@ -59,8 +59,11 @@ class Program::Builder {
 
   void add_step(graph::Node& node) {
     if (graph::is_placeholder(node)) {
-      fail("the graph needs the value of an input it was not given: ",
-           graph::describe(graph::output_of(node, 0)));
+      const Tensor input = graph::output_of(node, 0);
+      const std::string_view name = name_of(input.dtype());
+      fail("You must feed a value for placeholder tensor '", node.label, "' with dtype ",
+           name == "float32" ? "float" : name, " and shape ", input.shape().to_brackets(),
+           ": the graph needs ", graph::describe(input));
     }
     Step step;
     step.op = node.op;

@@ -163,11 +163,8 @@ std::shared_ptr<const InputFile> BundleReader::checked(std::string_view key,
   return file;
 }
 
-Tensor BundleReader::read_whole(std::string_view key, const Entry& entry) const {
+void BundleReader::read_plain(std::string_view key, const Entry& entry, char* to) const {
   const std::shared_ptr<const InputFile> file = checked(key, entry);
-  if (static_cast<DType>(entry.dtype) == DType::string) return read_strings(key, entry);
-  Tensor out = new_tensor(static_cast<DType>(entry.dtype), entry.shape);
-  auto* to = static_cast<char*>(out.mutable_raw_data());
   uint32_t checksum = 0;
   for (uint64_t at = 0; at < entry.bytes; at += kPiece) {
     check_interrupt();
@@ -178,10 +175,28 @@ Tensor BundleReader::read_whole(std::string_view key, const Entry& entry) const 
   if (text::masked_crc32c(checksum) != entry.checksum) {
     fail_damaged(file->path(), message("the checksum of '", key, "' is wrong"));
   }
-  if (out.dtype() == DType::bool_) {  // any other byte is no bool to C++
-    for (uint64_t i = 0; i < entry.bytes; ++i) to[i] = to[i] != 0;
-  }
+  // Any other byte is no bool to C++.
+  const bool is_bool = static_cast<DType>(entry.dtype) == DType::bool_;
+  for (uint64_t i = 0; is_bool && i < entry.bytes; ++i) to[i] = to[i] != 0;
+}
+
+Tensor BundleReader::read_whole(std::string_view key, const Entry& entry) const {
+  checked(key, entry);
+  if (static_cast<DType>(entry.dtype) == DType::string) return read_strings(key, entry);
+  Tensor out = new_tensor(static_cast<DType>(entry.dtype), entry.shape);
+  read_plain(key, entry, static_cast<char*>(out.mutable_raw_data()));
   return out;
+}
+
+bool BundleReader::fill(std::string_view key, const Tensor& reserved) const {
+  const Entry& entry = entry_of(key);
+  if (!entry.slices.empty() || static_cast<DType>(entry.dtype) != reserved.dtype() ||
+      reserved.dtype() == DType::string || entry.shape != reserved.shape() ||
+      !reserved.device().is_cpu()) {
+    return false;
+  }
+  read_plain(key, entry, static_cast<char*>(reserved.mutable_raw_data()));
+  return true;
 }
 
 Tensor BundleReader::read_strings(std::string_view key, const Entry& entry) const {

@@ -38,6 +38,9 @@ class TIDEMARK_API BundleReader {
   const Entries& entries() const { return entries_; }
   /// Throws NotFoundError for a key that is not there.
   Tensor read(std::string_view key) const;
+  /// Reads a tensor into memory that is there already. False, and nothing is changed, where it is
+  /// of another dtype or shape, or made of texts or parts. Throws DataLossError half way.
+  bool fill(std::string_view key, const Tensor& reserved) const;
   /// Reads it and drops it in pieces, so that a damaged file is known before anything changes.
   void verify(std::string_view key) const;
 
@@ -52,6 +55,7 @@ class TIDEMARK_API BundleReader {
   std::shared_ptr<const InputFile> shard(uint64_t number) const;
   /// The entry's file, once it is known that the entry lies within it and its shape fits its bytes.
   std::shared_ptr<const InputFile> checked(std::string_view key, const Entry& entry) const;
+  void read_plain(std::string_view key, const Entry& entry, char* to) const;
   Tensor read_whole(std::string_view key, const Entry& entry) const;
   Tensor read_strings(std::string_view key, const Entry& entry) const;
   Tensor read_partitioned(std::string_view key, const Entry& entry) const;

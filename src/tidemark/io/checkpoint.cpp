@@ -9,6 +9,7 @@
 #include "tidemark/io/bundle_writer.h"
 #include "tidemark/io/file_writer.h"
 #include "tidemark/io/object_graph.h"
+#include "tidemark/memory/context.h"
 
 namespace tidemark {
 
@@ -134,6 +135,7 @@ void Checkpoint::save(const std::string& prefix) const {
 }
 
 void Checkpoint::restore(const std::string& prefix) const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   const NoHandlers outside;
   const io::BundleReader bundle(prefix);
   if (!bundle.entries().contains(io::kObjectGraphKey)) {
@@ -241,6 +243,7 @@ std::string CheckpointManager::save() {
 }
 
 bool CheckpointManager::restore_latest() const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (kept_.empty()) return false;
   checkpoint_.restore(kept_.back());
   return true;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tidemark/io/file_system.h"
+#include "tidemark/io/folder_writer.h"
 
 namespace tidemark::io {
 
@@ -40,19 +41,22 @@ std::string mark_of_this_machine() {
   return message(kMark, std::hash<std::string_view>{}(name), "-");
 }
 
-void sync_folder(const std::string& path) {
+}  // namespace
+
+void sync_folder_of(const std::string& path) {
   const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
 }
 
-}  // namespace
+std::string name_while_written(const std::string& path) {
+  static std::atomic<uint64_t> last{0};
+  return message(path, mark_of_this_machine(), static_cast<int64_t>(::getpid()), "-", ++last);
+}
 
 FileWriter::FileWriter(std::string path) : path_(std::move(path)) {
-  static std::atomic<uint64_t> last{0};
-  temporary_ =
-      message(path_, mark_of_this_machine(), static_cast<int64_t>(::getpid()), "-", ++last);
+  temporary_ = name_while_written(path_);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_at(path_, "write", errno);
 }
@@ -79,7 +83,7 @@ void FileWriter::commit() {
   if (::fsync(descriptor_) != 0) fail_at(path_, "flush", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_at(path_, "rename to", errno);
   ::close(std::exchange(descriptor_, -1));
-  sync_folder(path_);
+  sync_folder_of(path_);
 }
 
 void remove_abandoned(const std::string& path) {
@@ -91,7 +95,7 @@ void remove_abandoned(const std::string& path) {
     if (at == std::string::npos) continue;
     const long writer = std::strtol(name.c_str() + at + mark.size(), nullptr, 10);
     if (writer > 0 && ::kill(static_cast<pid_t>(writer), 0) != 0 && errno == ESRCH) {
-      std::filesystem::remove(std::filesystem::path(folder) / name, ignored);
+      remove_tree((std::filesystem::path(folder) / name).string());
     }
   }
 }

@@ -31,6 +31,11 @@ class TIDEMARK_API FileWriter {
   int descriptor_ = -1;
 };
 
+/// What a file or folder is called until it is whole: a name beside the path, of this process.
+std::string name_while_written(const std::string& path);
+/// Has the system write down which names the path's folder holds.
+void sync_folder_of(const std::string& path);
+
 /// Removes what writers that were killed have left in the path's folder.
 TIDEMARK_API void remove_abandoned(const std::string& path);
 

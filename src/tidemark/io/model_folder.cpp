@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 ModelFolder find_model(const std::string& folder) {
   std::error_code error;
+  if (fs::is_regular_file(folder, error)) return {ModelFormat::graph, folder};
   const std::vector<std::string> names = names_in(folder, error);
   const bool is_there =
       error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory;
@@ -26,10 +27,19 @@ ModelFolder find_model(const std::string& folder) {
     if (holds(tensorflow::kModelFile)) {
       return {ModelFormat::tensorflow, (place / tensorflow::kModelFile).string()};
     }
-    const std::string onnx = onnx::model_among(names);
-    if (!onnx.empty()) return {ModelFormat::onnx, (place / onnx).string()};
+    const std::string graph = onnx::model_among(names);
+    if (!graph.empty()) return {ModelFormat::graph, (place / graph).string()};
   }
   return {ModelFormat::own, (place / kModelFileName).string()};
+}
+
+std::set<std::string> files_of_models() {
+  return {std::string(kModelFileName),
+          std::string(tensorflow::kModelFile),
+          "saved_model.pbtxt",
+          "fingerprint.pb",
+          "variables",
+          "assets"};
 }
 
 size_t weight_bytes_in(const std::string& folder) {
@@ -37,7 +47,7 @@ size_t weight_bytes_in(const std::string& folder) {
   switch (found.format) {
     case ModelFormat::tensorflow:
       return tensorflow::stored_bytes(folder);
-    case ModelFormat::onnx:
+    case ModelFormat::graph:
       return InputFile(found.file).size();
     case ModelFormat::own:
       break;

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "tidemark/io/bytes_sink.h"
-#include "tidemark/io/file_writer.h"
+#include "tidemark/io/folder_writer.h"
+#include "tidemark/io/model_folder.h"
 #include "tidemark/io/model_format.h"
 #include "tidemark/io/tensor_file.h"
 #include "tidemark/trace/builder.h"
@@ -88,12 +89,10 @@ void ModelWriter::write(const std::string& folder) const {
   }
   for (const std::string& one : signatures_) put_bytes_field(model, kModelSignature, one);
   put_bytes_field(model, kModelObjects, objects_);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) fail<FailedPreconditionError>("cannot make ", folder, ": ", error.message());
-  const std::string path = (std::filesystem::path(folder) / kModelFileName).string();
-  remove_abandoned(path);
+  FolderWriter place(folder, files_of_models());
+  const std::string path = (std::filesystem::path(place.path()) / kModelFileName).string();
   write_tensor_file(path, kModelKind, model.bytes, tensors);
+  place.commit();
 }
 
 }  // namespace tidemark::io

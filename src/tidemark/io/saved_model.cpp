@@ -13,6 +13,7 @@
 #include "tidemark/io/model_writer.h"
 #include "tidemark/io/onnx/served.h"
 #include "tidemark/io/tensorflow/model.h"
+#include "tidemark/memory/context.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 
@@ -62,9 +63,9 @@ bool leaves_something(const graph::Graph& graph) {
   return false;
 }
 
-/// A folder with one ONNX model and none of ours: its graph is the only signature.
-std::shared_ptr<const SavedModel::State> load_onnx(const std::string& path,
-                                                   const CheckModel& check) {
+/// A folder with one model of ONNX or TFLite and none of ours: its graph is the only signature.
+std::shared_ptr<const SavedModel::State> load_graph(const std::string& path,
+                                                    const CheckModel& check) {
   const io::onnx::File file(io::MappedFile::open(path, io::MappedFile::How::copied), {});
   const io::onnx::TracedFile traced = io::onnx::trace_file(file);
   auto state = std::make_shared<SavedModel::State>();
@@ -183,6 +184,7 @@ size_t SavedModel::plan(const SignatureSpec& signature, std::span<const Tensor> 
 
 std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,
                                     std::span<const Tensor> inputs) const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (inputs.size() != signature.inputs.size()) {
     fail("signature '", signature.name, "' takes ", signature.inputs.size(), " inputs (",
          names_of(signature.inputs), "); ", inputs.size(), " were given");
@@ -198,6 +200,7 @@ std::vector<Tensor> SavedModel::run(const SignatureSpec& signature,
 
 std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string, Tensor>& inputs,
                                                      std::string_view signature) const {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   const SignatureSpec* spec = find(signature);
   if (!spec) fail<NotFoundError>("the model has no signature '", signature, "'");
   std::vector<Tensor> given;
@@ -221,12 +224,13 @@ std::map<std::string, Tensor> SavedModel::operator()(const std::map<std::string,
 }
 
 SavedModel load_model(const std::string& folder, const CheckModel& check) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   const io::ModelFolder found = io::find_model(folder);
   switch (found.format) {
     case io::ModelFormat::tensorflow:
       return SavedModel(load_tensorflow(folder, check));
-    case io::ModelFormat::onnx:
-      return SavedModel(load_onnx(found.file, check));
+    case io::ModelFormat::graph:
+      return SavedModel(load_graph(found.file, check));
     case io::ModelFormat::own:
       break;
   }

@@ -17,7 +17,10 @@ template <Code... C>
 }  // namespace
 
 std::shared_ptr<const memory::Site> place_of_work() {
-  const memory::Site* site = memory::thread_context.site;
+  return kept_place(memory::thread_context.site);
+}
+
+std::shared_ptr<const memory::Site> kept_place(const memory::Site* site) {
   if (!site) return nullptr;
   memory::pin(*site);
   return {site, [](const memory::Site* pinned) { memory::unpin(*pinned); }};

@@ -14,6 +14,8 @@ namespace tidemark {
 
 /// The line for which this thread works, kept from being forgotten; null: nobody knows.
 TIDEMARK_API std::shared_ptr<const memory::Site> place_of_work();
+/// The same of a line that is given.
+TIDEMARK_API std::shared_ptr<const memory::Site> kept_place(const memory::Site* site);
 
 class Stream;  // of a backend
 
@@ -56,6 +58,10 @@ struct QueuedKernel {
   std::shared_ptr<const graph::Special> step;  // made by the device's compiler
   std::vector<Operand> inputs, outputs;
   void* workspace = nullptr;  // on the device
+  /// What it reads on the host may be another thing when its recording is run again; it does
+  /// nothing but launch functions then.
+  bool changes = false;
+  std::shared_ptr<const memory::Site> place;  // which line asked; null: this thread's
   /// Where the shapes of outputs that depend on values go; null: they are known. Valid until the
   /// caller has waited.
   std::vector<Shape>* shapes = nullptr;

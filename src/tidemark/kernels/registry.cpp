@@ -1,5 +1,6 @@
 #include <tidemark/kernel.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,29 @@ Tables& tables() {
 }
 
 }  // namespace
+
+const Kernel& KernelTable::find_other(KernelKind kind, DType key) const {
+  static constexpr Kernel kNone;
+  const auto found = std::find_if(others_.begin(), others_.end(), [&](const Other& other) {
+    return other.kind == kind && other.dtypes.contains(key);
+  });
+  return found == others_.end() ? kNone : found->kernel;
+}
+
+void KernelTable::set(KernelKind kind, DType key, Kernel kernel) {
+  if (kind == KernelKind::cpu) {
+    cpu_[static_cast<int>(key)] = kernel;
+    return;
+  }
+  const auto same = std::find_if(others_.begin(), others_.end(), [&](const Other& other) {
+    return other.kind == kind && other.kernel == kernel;
+  });
+  if (same != others_.end()) {
+    same->dtypes.bits |= dtype_set(key).bits;
+  } else {
+    others_.push_back({kind, dtype_set(key), kernel});
+  }
+}
 
 DTypeSet KernelTable::dtypes(KernelKind kind) const {
   DTypeSet set;

@@ -18,9 +18,10 @@ namespace {
   use(dwfl_begin) use(dwfl_end) use(dwfl_report_begin) use(dwfl_report_end)                       \
       use(dwfl_linux_proc_report) use(dwfl_linux_proc_find_elf) use(dwfl_standard_find_debuginfo) \
           use(dwfl_addrmodule) use(dwfl_module_addrname) use(dwfl_module_addrdie)                 \
-              use(dwfl_module_getsrc) use(dwfl_lineinfo) use(dwarf_getscopes) use(dwarf_tag)      \
-                  use(dwarf_diename) use(dwarf_attr) use(dwarf_formudata) use(dwarf_getsrcfiles)  \
-                      use(dwarf_filesrc)
+              use(dwfl_module_nextcu) use(dwarf_haspc) use(dwarf_getsrc_die) use(dwarf_lineno)    \
+                  use(dwarf_linesrc) use(dwarf_getscopes) use(dwarf_tag) use(dwarf_diename)       \
+                      use(dwarf_attr) use(dwarf_formudata) use(dwarf_getsrcfiles)                 \
+                          use(dwarf_filesrc)
 
 /// The functions of libdw, found at run time.
 struct Libdw {
@@ -66,12 +67,14 @@ class Session {
     Dwfl_Module* module = dwfl_ != nullptr ? dw_.dwfl_addrmodule(dwfl_, address) : nullptr;
     if (module == nullptr) return out;
     if (const char* symbol = dw_.dwfl_module_addrname(module, address)) out.function = symbol;
-    Dwfl_Line* line = dw_.dwfl_module_getsrc(module, address);
-    if (line == nullptr) return out;
-    const char* file = dw_.dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = unit_of(module, address, bias);
+    Dwarf_Line* line = unit ? dw_.dwarf_getsrc_die(unit, address - bias) : nullptr;
+    if (line == nullptr || dw_.dwarf_lineno(line, &out.line) != 0) return out;
+    const char* file = dw_.dwarf_linesrc(line, nullptr, nullptr);
     if (file == nullptr) return out;
     out.file = file;
-    leave_inlined_functions(module, address, out);
+    leave_inlined_functions(unit, address - bias, out);
     return out;
   }
 
@@ -89,14 +92,23 @@ class Session {
     return dw_.dwarf_formudata(&attribute, &value) == 0 ? value : 0;
   }
 
+  /// What was compiled from one source. g++ lists which addresses are whose, clang does not: then
+  /// each is asked.
+  Dwarf_Die* unit_of(Dwfl_Module* module, uintptr_t address, Dwarf_Addr& bias) {
+    if (Dwarf_Die* listed = dw_.dwfl_module_addrdie(module, address, &bias)) return listed;
+    Dwarf_Die* unit = nullptr;
+    do {
+      unit = dw_.dwfl_module_nextcu(module, unit, &bias);
+    } while (unit != nullptr && dw_.dwarf_haspc(unit, address - bias) <= 0);
+    return unit;
+  }
+
   /// Walks from the innermost inlined function outwards until a line of the user's is reached.
-  void leave_inlined_functions(Dwfl_Module* module, uintptr_t address, SourceLine& out) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = dw_.dwfl_module_addrdie(module, address, &bias);
+  void leave_inlined_functions(Dwarf_Die* unit, Dwarf_Addr address, SourceLine& out) {
     Dwarf_Files* files = nullptr;
-    if (unit == nullptr || dw_.dwarf_getsrcfiles(unit, &files, nullptr) != 0) return;
+    if (dw_.dwarf_getsrcfiles(unit, &files, nullptr) != 0) return;
     Dwarf_Die* scopes = nullptr;
-    const int count = dw_.dwarf_getscopes(unit, address - bias, &scopes);
+    const int count = dw_.dwarf_getscopes(unit, address, &scopes);
     for (int i = 0; i < count; ++i) {
       if (dw_.dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
       if (!is_library_code(out.file)) {  // the line stands in this inlined function

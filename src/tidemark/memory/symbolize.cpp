@@ -47,19 +47,22 @@ std::string hexadecimal(uintptr_t address) {
   return text;
 }
 
-std::string describe_by_symbols(uintptr_t address) {
+/// "program+0x1234 in step": a place that `addr2line -e program` understands. The name is the one
+/// that debug information has, or else, of what a library exports, the loader's.
+std::string describe_by_symbols(uintptr_t address, const std::string& function) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) {
     return hexadecimal(address);
   }
-  const std::string library = file_name(info.dli_fname);
-  if (info.dli_sname != nullptr) return library + " in " + function_name(info.dli_sname);
-  return library + "+" + hexadecimal(address - reinterpret_cast<uintptr_t>(info.dli_fbase));
+  const std::string place = file_name(info.dli_fname) + "+" +
+                            hexadecimal(address - reinterpret_cast<uintptr_t>(info.dli_fbase));
+  if (!function.empty()) return place + " in " + function_name(function);
+  return info.dli_sname != nullptr ? place + " in " + function_name(info.dli_sname) : place;
 }
 
 std::string look_up(uintptr_t address) {
   const SourceLine found = find_line(address);
-  if (found.file.empty()) return describe_by_symbols(address);
+  if (found.file.empty()) return describe_by_symbols(address, found.function);
   std::string out = file_name(found.file) + ":" + std::to_string(found.line);
   if (!found.function.empty()) out += " in " + function_name(found.function);
   return out;

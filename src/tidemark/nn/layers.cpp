@@ -1,6 +1,7 @@
 #include <tidemark/call.h>
 #include <tidemark/create.h>
 #include <tidemark/layers.h>
+#include <tidemark/nn_functions.h>
 #include <tidemark/ops.h>
 
 #include "tidemark/nn/building.h"
@@ -47,10 +48,7 @@ Dropout::Dropout(double rate) : Module("Dropout"), rate_(rate) {
 
 Tensor Dropout::operator()(const Tensor& x) const {
   TIDEMARK_HERE;
-  if (!is_training() || rate_ == 0) return x;
-  const Tensor drawn = call("random_uniform", {sizes_of(x)});
-  const Tensor kept = cast(greater_equal(drawn, static_cast<float>(rate_)), x.dtype());
-  return x * kept * cast(Tensor(static_cast<float>(1 / (1 - rate_))), x.dtype());
+  return is_training() ? dropout(x, rate_) : x;
 }
 
 Tensor Cast::operator()(const Tensor& x) const {

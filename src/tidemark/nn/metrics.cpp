@@ -103,8 +103,38 @@ SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(int64_t k)
         return as_float(in_top_k(cast(without_column(t, p), DType::int32), p, k));
       }) {}
 
+TopKCategoricalAccuracy::TopKCategoricalAccuracy(int64_t k)
+    : MeanOf([k](const Tensor& t, const Tensor& p) {
+        return as_float(in_top_k(argmax(t, -1, DType::int32), p, k));
+      }) {}
+
 MeanSquaredError::MeanSquaredError() : MeanOf(losses::mean_squared_error) {}
 MeanAbsoluteError::MeanAbsoluteError() : MeanOf(losses::mean_absolute_error) {}
+MeanAbsolutePercentageError::MeanAbsolutePercentageError()
+    : MeanOf(losses::mean_absolute_percentage_error) {}
+MeanSquaredLogarithmicError::MeanSquaredLogarithmicError()
+    : MeanOf(losses::mean_squared_logarithmic_error) {}
+LogCoshError::LogCoshError() : MeanOf(losses::log_cosh) {}
+CosineSimilarity::CosineSimilarity()
+    : MeanOf([](const Tensor& t, const Tensor& p) { return -losses::cosine_similarity(t, p); }) {}
+KLDivergence::KLDivergence() : MeanOf(losses::kl_divergence) {}
+Poisson::Poisson() : MeanOf(losses::poisson) {}
+Hinge::Hinge() : MeanOf(losses::hinge) {}
+SquaredHinge::SquaredHinge() : MeanOf(losses::squared_hinge) {}
+CategoricalHinge::CategoricalHinge() : MeanOf(losses::categorical_hinge) {}
+BinaryCrossentropy::BinaryCrossentropy(losses::CrossentropyOptions options)
+    : MeanOf([options](const Tensor& t, const Tensor& p) {
+        return losses::binary_crossentropy(t, p, options);
+      }) {}
+CategoricalCrossentropy::CategoricalCrossentropy(losses::CrossentropyOptions options)
+    : MeanOf([options](const Tensor& t, const Tensor& p) {
+        return losses::categorical_crossentropy(t, p, options);
+      }) {}
+SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
+    losses::SparseCrossentropyOptions options)
+    : MeanOf([options](const Tensor& t, const Tensor& p) {
+        return losses::sparse_categorical_crossentropy(t, p, options);
+      }) {}
 
 void RootMeanSquaredError::update(const Tensor& y_true, const Tensor& y_pred,
                                   const Tensor& sample_weight) const {
@@ -191,5 +221,63 @@ Tensor Recall::result() const {
 }
 
 void Recall::reset() const { set_to_zero({true_positives_, false_negatives_}); }
+
+namespace {
+
+/// Evenly on [0, 1], the first and the last a little outside, so that all and nothing lie above.
+Tensor thresholds_between(int64_t count) {
+  if (count < 2) {
+    fail<InvalidArgumentError>("[AUC] `num_thresholds` is at least 2. Received: ", count);
+  }
+  constexpr float kOutside = 1e-7f;
+  std::vector<float> all{-kOutside};
+  for (int64_t i = 1; i + 1 < count; ++i) {
+    all.push_back(static_cast<float>(static_cast<double>(i) / static_cast<double>(count - 1)));
+  }
+  all.push_back(1 + kOutside);
+  return Tensor::of(std::span<const float>(all), {count, 1});
+}
+
+}  // namespace
+
+AUC::AUC(int64_t num_thresholds)
+    : thresholds_(thresholds_between(num_thresholds)),
+      positives_(counter("positives")),
+      negatives_(counter("negatives")),
+      true_positives_(zeros({num_thresholds}), {.name = "true_positives", .trainable = false}),
+      false_positives_(zeros({num_thresholds}), {.name = "false_positives", .trainable = false}) {}
+
+void AUC::update(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight) const {
+  TIDEMARK_HERE;
+  const Pair y = nn::same_kind(y_true, y_pred);
+  Tensor weight = sample_weight ? as_float(sample_weight) : Tensor(1.f);
+  while (sample_weight && weight.rank() < y.y_pred.rank()) weight = expand_dims(weight, -1);
+  const Tensor row = Tensor::of({1, -1});
+  const Tensor is_true = not_equal(y.y_true, cast(Tensor(0.f), y.y_true.dtype()));
+  const Tensor wanted = reshape(as_float(is_true) * weight, row);
+  const Tensor others = reshape(as_float(logical_not(is_true)) * weight, row);
+  const Tensor above = as_float(greater(as_float(reshape(y.y_pred, row)), thresholds_));
+  Variable(positives_).assign_add(sum(wanted));
+  Variable(negatives_).assign_add(sum(others));
+  Variable(true_positives_).assign_add(sum(above * wanted, Ints{1}));
+  Variable(false_positives_).assign_add(sum(above * others, Ints{1}));
+}
+
+Tensor AUC::result() const {
+  TIDEMARK_HERE;
+  const int64_t pieces = thresholds_.dim(0) - 1;
+  const auto from = [&](const Tensor& curve, int64_t first) {
+    return slice(curve, Tensor::of<int64_t>({first}), Tensor::of<int64_t>({pieces}));
+  };
+  const Tensor recall = divide_no_nan(true_positives_, positives_);
+  const Tensor fallout = divide_no_nan(false_positives_, negatives_);
+  const Tensor heights = (from(recall, 0) + from(recall, 1)) * 0.5f;
+  return sum((from(fallout, 0) - from(fallout, 1)) * heights);
+}
+
+void AUC::reset() const {
+  set_to_zero({positives_, negatives_});
+  for (Variable one : {true_positives_, false_positives_}) one.assign(zeros(one.shape()));
+}
 
 }  // namespace tidemark::metrics

@@ -43,7 +43,10 @@ RecurrentResult run_over_time(const Tensor& steps, CellState state, bool return_
       std::move(variables), options);
   RecurrentResult result{.output = end[1], .state = {end.begin() + 1, end.end() - 1}};
   if (return_sequences) {
-    result.output = transpose(outputs.with(end.back()).stack(), Ints{1, 0, 2});
+    // As many as there were steps, which the loop's own shape does not say.
+    Ints sizes = {steps.dim(0)};
+    for (const int64_t size : end[1].shape()) sizes.push_back(size);
+    result.output = transpose(ensure_shape(outputs.with(end.back()).stack(), sizes), Ints{1, 0, 2});
   }
   return result;
 }

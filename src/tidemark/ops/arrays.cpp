@@ -147,11 +147,12 @@ void cut_gradient(Grad& g) {
 void resize_rule(InferContext& c) {
   check_array(c);
   const Shape& array = c.shape(0);
-  if (!holds_values(c.input(0)) || !holds_values(c.input(1))) {
-    const bool same = holds_values(c.input(1)) && arrays::index_of(c.input(1), c.op_name()) < 0;
-    return c.set(0, with_rows(same ? array[0] : kUnknownDim, element_in_graph(c)));
+  const bool is_wanted_known = holds_values(c.input(1));
+  const int64_t wanted = is_wanted_known ? arrays::index_of(c.input(1), c.op_name()) : kUnknownDim;
+  if (!is_wanted_known || !holds_values(c.input(0))) {
+    const int64_t kept = is_wanted_known ? array[0] : kUnknownDim;
+    return c.set(0, with_rows(wanted < 0 ? kept : wanted, element_in_graph(c)));
   }
-  const int64_t wanted = arrays::index_of(c.input(1), c.op_name());
   const int64_t rows = wanted < 0 ? array[0] : wanted;
   const Shape element = element_now(c);
   c.set(0, with_rows(rows, element));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tidemark/memory/context.h"
 #include "tidemark/ops/einsum_equation.h"
 #include "tidemark/ops/movement.h"
 
@@ -361,8 +362,14 @@ class Contraction {
 }  // namespace
 
 Tensor einsum(std::string_view equation, std::span<const Tensor> operands) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
   if (operands.empty()) fail<InvalidArgumentError>("[einsum] needs at least one operand");
   return Contraction(equation, operands).run();
+}
+
+Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
+  return einsum(equation, std::span(operands.begin(), operands.size()));
 }
 
 }  // namespace tidemark

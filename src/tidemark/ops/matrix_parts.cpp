@@ -113,6 +113,7 @@ TIDEMARK_OP(diag)
 
 TIDEMARK_OP(set_diag)
     .doc("Each matrix with the given values on diagonal k.")
+    .tensorflow("MatrixSetDiagV3", "input diagonal k")
     .input("input", kPlain)
     .input("diagonal", kPlain)
     .attr("k", AttrKind::integer, 0)

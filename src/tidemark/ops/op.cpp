@@ -53,14 +53,15 @@ Tensor Grad::unbroadcast(const Tensor& t, int i) const {
 
 // --- building ---------------------------------------------------------------------------------
 
-OpDef&& OpDef::doc(std::string text) && {
-  doc_ = std::move(text);
+OpDef&& OpDef::doc(Literal text, Literal more) && {
+  doc_[0] = text.text;
+  doc_[1] = more.text;
   return std::move(*this);
 }
 
-OpDef&& OpDef::input(std::string name, DTypeSet dtypes, char type_var) && {
+OpDef&& OpDef::input(Literal name, DTypeSet dtypes, char type_var) && {
   Param p;
-  p.name = std::move(name);
+  p.name = name.text;
   p.dtypes = dtypes;
   p.type_var = type_var;
   if (!inputs_.empty()) {
@@ -72,17 +73,17 @@ OpDef&& OpDef::input(std::string name, DTypeSet dtypes, char type_var) && {
   return std::move(*this);
 }
 
-OpDef&& OpDef::input_list(std::string name, DTypeSet dtypes, char type_var) && {
-  OpDef&& self = std::move(*this).input(std::move(name), dtypes, type_var);
+OpDef&& OpDef::input_list(Literal name, DTypeSet dtypes, char type_var) && {
+  OpDef&& self = std::move(*this).input(name, dtypes, type_var);
   self.params_.back().kind = Param::Kind::input_list;
   self.has_input_list_ = true;
   return std::move(self);
 }
 
-OpDef&& OpDef::attr(std::string name, AttrKind kind, Attr fallback) && {
+OpDef&& OpDef::attr(Literal name, AttrKind kind, Attr fallback) && {
   Param p;
   p.kind = Param::Kind::attr;
-  p.name = std::move(name);
+  p.name = name.text;
   p.attr_kind = kind;
   p.required = false;
   p.fallback = std::move(fallback);
@@ -103,29 +104,29 @@ OpDef&& OpDef::among(DTypeSet dtypes) && {
   return std::move(*this);
 }
 
-OpDef&& OpDef::attr(std::string name, AttrKind kind) && {
-  OpDef&& self = std::move(*this).attr(std::move(name), kind, Attr());
+OpDef&& OpDef::attr(Literal name, AttrKind kind) && {
+  OpDef&& self = std::move(*this).attr(name, kind, Attr());
   self.params_.back().required = true;
   return std::move(self);
 }
 
-OpDef&& OpDef::optional_attr(std::string name, AttrKind kind) && {
-  OpDef&& self = std::move(*this).attr(std::move(name), kind, Attr());
+OpDef&& OpDef::optional_attr(Literal name, AttrKind kind) && {
+  OpDef&& self = std::move(*this).attr(name, kind, Attr());
   self.params_.back().optional = true;
   return std::move(self);
 }
 
-OpDef&& OpDef::output(std::string name, OutputType type) && {
-  outputs_.push_back({std::move(name), std::move(type)});
+OpDef&& OpDef::output(Literal name, OutputType type) && {
+  outputs_.push_back({name.text, type});
   return std::move(*this);
 }
 
-OpDef&& OpDef::output_list(std::string name, OutputType type, std::string count_attr) && {
-  OpDef&& self = std::move(*this).output(std::move(name), std::move(type));
-  self.output_count_attr_ = self.attr_index(count_attr);
+OpDef&& OpDef::output_list(Literal name, OutputType type, Literal count_attr) && {
+  OpDef&& self = std::move(*this).output(name, type);
+  self.output_count_attr_ = self.attr_index(count_attr.text);
   if (self.output_count_attr_ < 0) {
     detail::registration_failed(
-        message("op '", self.name_, "' has no attribute '", count_attr, "'"));
+        message("op '", self.name_, "' has no attribute '", count_attr.text, "'"));
   }
   return std::move(self);
 }
@@ -217,14 +218,13 @@ OpDef&& OpDef::rows(RowTreatment treatment) && {
   return std::move(*this);
 }
 
-OpDef&& OpDef::tensorflow(std::string name, std::string_view inputs, std::string_view attrs,
-                          std::string label) && {
-  return std::move(*this).known_as(Vocabulary::tensorflow, std::move(name), inputs, attrs,
-                                   std::move(label));
+OpDef&& OpDef::tensorflow(std::string_view name, std::string_view inputs, std::string_view attrs,
+                          std::string_view label) && {
+  return std::move(*this).known_as(Vocabulary::tensorflow, name, inputs, attrs, label);
 }
 
-OpDef&& OpDef::onnx(std::string name, std::string_view inputs, std::string_view attrs) && {
-  return std::move(*this).known_as(Vocabulary::onnx, std::move(name), inputs, attrs, {});
+OpDef&& OpDef::onnx(std::string_view name, std::string_view inputs, std::string_view attrs) && {
+  return std::move(*this).known_as(Vocabulary::onnx, name, inputs, attrs, {});
 }
 
 namespace {
@@ -241,18 +241,18 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-OpDef&& OpDef::known_as(Vocabulary vocabulary, std::string name, std::string_view inputs,
-                        std::string_view attrs, std::string label) && {
+OpDef&& OpDef::known_as(Vocabulary vocabulary, std::string_view name, std::string_view inputs,
+                        std::string_view attrs, std::string_view label) && {
   ForeignOp op;
-  op.label = label.empty() ? name : std::move(label);
-  op.name = std::move(name);
+  op.label = label.empty() ? name : label;
+  op.name = name;
   op.inputs = words_of(inputs);
   for (const std::string& word : words_of(attrs)) {
     const size_t equals = word.find('=');
     op.attrs.emplace_back(word.substr(0, equals),
                           equals == std::string::npos ? word : word.substr(equals + 1));
   }
-  foreign_[static_cast<size_t>(vocabulary)] = std::move(op);
+  foreign_[static_cast<size_t>(vocabulary)] = std::make_unique<ForeignOp>(std::move(op));
   return std::move(*this);
 }
 
@@ -373,6 +373,11 @@ void OpDef::check_complete() {
   outputs_like_first_input_ = std::all_of(outputs_.begin(), outputs_.end(), [](const auto& out) {
     return out.type.kind == OutputType::Kind::like_input && out.input_index == 0;
   });
+  // It grows no more.
+  params_.shrink_to_fit();
+  inputs_.shrink_to_fit();
+  attrs_.shrink_to_fit();
+  outputs_.shrink_to_fit();
 }
 
 // --- registration of libraries that are opened later ---

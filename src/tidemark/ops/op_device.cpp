@@ -22,10 +22,22 @@ bool makes_strings(const InferContext& said) {
   return false;
 }
 
-bool makes_what_belongs_here(const InferContext& said) {
+/// What few integers of the host's are compared to: whether a loop goes on, which branch is taken.
+bool is_decision(const InferContext::Output& output, std::span<const Tensor> inputs) {
+  const auto is_few = [](DType dtype, int64_t count) {
+    return belongs_on_host(dtype == DType::bool_ ? DType::int32 : dtype, count);
+  };
+  return output.dtype == DType::bool_ && is_few(output.dtype, output.shape.num_elements()) &&
+         !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+           return t.shape().is_fully_known() && is_few(t.dtype(), t.shape().num_elements());
+         });
+}
+
+bool makes_what_belongs_here(const InferContext& said, std::span<const Tensor> inputs) {
   for (int i = 0; i < said.num_outputs(); ++i) {
     const auto& output = said.output(i);
-    if (!belongs_on_host(output.dtype, output.shape.num_elements())) return false;
+    if (belongs_on_host(output.dtype, output.shape.num_elements())) continue;
+    if (!is_decision(output, inputs)) return false;
   }
   return true;
 }
@@ -53,7 +65,7 @@ OpDevice::OpDevice(const OpDef& op, std::span<const Tensor> inputs, Device wish)
 
 DeviceKernel OpDevice::settle(std::span<const Tensor> inputs, const InferContext& said) const {
   if (device_.is_cpu() || makes_strings(said)) return {};
-  if (!is_by_input_ && makes_what_belongs_here(said)) return {};
+  if (!is_by_input_ && makes_what_belongs_here(said, inputs)) return {};
   if (said.num_outputs() > 0 && said.output(0).aliased_input >= 0) {
     const auto base = static_cast<size_t>(said.output(0).aliased_input);
     const bool is_here = base < inputs.size() && inputs[base].device().is_cpu();

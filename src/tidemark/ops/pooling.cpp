@@ -18,8 +18,9 @@ Shape pooled(const OpCall& call, const Shape& images) {
   const Ints& ksize = call.attr("ksize").as_ints();
   for (const int64_t size : ksize) {
     if (size < 1) {
-      fail<InvalidArgumentError>("[", call.op.name(),
-                                 "] `ksize` must be positive. Received: ", call.attr("ksize"));
+      fail<InvalidArgumentError>(
+          "[", call.op.name(),
+          "] Sliding window ksize must be positive. Received: ", call.attr("ksize"));
     }
   }
   const Windows w = read_windows(call, images, ksize);

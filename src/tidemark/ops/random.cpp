@@ -42,13 +42,13 @@ void stateless_shape(InferContext& c) {
 /// gave.
 enum class From : uint8_t { generator, seed, stream };
 
-OpDef&& of_shape(OpDef&& op, std::string what, From from) {
-  constexpr const char* kHow[] = {
+OpDef&& of_shape(OpDef&& op, Literal what, From from) {
+  constexpr Literal kHow[] = {
       " Drawn from the process's generator; with `seed`, from a stream of its own.",
       " `seed` holds two integers; the same seed gives the same numbers.",
       " From the blocks that `stream`, the result of random_stream, stands for."};
-  what += kHow[static_cast<int>(from)];
-  OpDef&& shaped = std::move(op).doc(std::move(what)).input("shape", kIndex, 'I').on_host(0);
+  OpDef&& shaped =
+      std::move(op).doc(what, kHow[static_cast<int>(from)]).input("shape", kIndex, 'I').on_host(0);
   if (from == From::generator) return std::move(shaped).stateful().shape(random_shape);
   if (from == From::seed) {
     return std::move(shaped).input("seed", kInts, 'S').on_host(1).shape(stateless_shape);
@@ -65,11 +65,11 @@ OpDef&& with_op_seed(OpDef&& op, From from) {
 }
 
 OpDef&& normal(OpDef&& op, Distribution distribution, From from) {
-  const char* what =
-      distribution == Distribution::normal
-          ? "Normal numbers of the given mean and standard deviation."
-          : "Normal numbers of the given mean and standard deviation, none further than two "
-            "standard deviations from the mean.";
+  constexpr Literal kAll = "Normal numbers of the given mean and standard deviation.";
+  constexpr Literal kNear =
+      "Normal numbers of the given mean and standard deviation, none further than two standard "
+      "deviations from the mean.";
+  const Literal what = distribution == Distribution::normal ? kAll : kNear;
   return with_op_seed(of_shape(std::move(op), what, from)
                           .attr("mean", AttrKind::real, 0.0)
                           .attr("stddev", AttrKind::real, 1.0)

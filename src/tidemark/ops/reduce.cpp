@@ -120,10 +120,9 @@ constexpr const char* kTheirInputs = "input_tensor axis";
 constexpr const char* kTheirAttrs = "keep_dims=keepdims";
 
 /// What all reductions share; the definition goes on where this ends.
-OpDef&& reduction(OpDef&& op, ReductionKind kind, std::string what, DTypeSet dtypes,
-                  OutputType type) {
+OpDef&& reduction(OpDef&& op, ReductionKind kind, Literal what, DTypeSet dtypes, OutputType type) {
   return std::move(op)
-      .doc(std::move(what) +
+      .doc(what,
            " over the dimensions in `axis` (all of them when it is None). `keepdims` keeps these "
            "with size 1.")
       .input("input_tensor", dtypes)

@@ -66,10 +66,10 @@ void cumulative_logsumexp_gradient(Grad& g) {
   g.dx(0) = part(g.dy()) - part(-g.dy());
 }
 
-OpDef&& scan(OpDef&& op, std::string what, DTypeSet dtypes) {
+OpDef&& scan(OpDef&& op, Literal what, DTypeSet dtypes) {
   return std::move(op)
       .doc(
-          std::move(what) +
+          what,
           " along `axis`. `exclusive` leaves each element itself out; `reverse` starts at the end.")
       .input("x", dtypes)
       .attr("axis", AttrKind::integer, 0)
@@ -81,11 +81,9 @@ OpDef&& scan(OpDef&& op, std::string what, DTypeSet dtypes) {
       .rows(rows::along_axis);
 }
 
-OpDef&& arg_extreme(OpDef&& op, std::string what) {
+OpDef&& arg_extreme(OpDef&& op, Literal what) {
   return std::move(op)
-      .doc(
-          "Index of the first " + std::move(what) +
-          " element along `axis` (0 when it is None); NaN never wins unless there is nothing else.")
+      .doc(what, " along `axis` (0 when it is None); NaN never wins unless there is nothing else.")
       .input("input", kReal | kBool)
       .optional_attr("axis", AttrKind::integer)
       .attr("output_type", AttrKind::dtype, DType::int64)
@@ -117,10 +115,10 @@ TIDEMARK_AXIS_OP(cumulative_logsumexp) =
         .tensorflow("CumulativeLogsumexp", "x axis", "exclusive reverse")
         .in_place(0)
         .gradient(cumulative_logsumexp_gradient, keep_x(0) | keep_y(0));
-TIDEMARK_AXIS_OP(argmax) = arg_extreme(OpDef("argmax"), "greatest")
+TIDEMARK_AXIS_OP(argmax) = arg_extreme(OpDef("argmax"), "Index of the first greatest element")
                                .python("tf.argmax", "tf.math.argmax")
                                .tensorflow("ArgMax", "input axis", "output_type");
-TIDEMARK_AXIS_OP(argmin) = arg_extreme(OpDef("argmin"), "least")
+TIDEMARK_AXIS_OP(argmin) = arg_extreme(OpDef("argmin"), "Index of the first least element")
                                .python("tf.argmin", "tf.math.argmin")
                                .tensorflow("ArgMin", "input axis", "output_type");
 

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/base/random_state.h"
 #include "tidemark/base/settings.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/explain/plan_report.h"
@@ -81,6 +83,9 @@ std::vector<Tensor> layers(Inputs x) {
   for (int i = 0; i < 4; ++i) h = tanh(matmul(h, x[1]) + x[2]);
   return {h, sum(softmax(h))};
 }
+
+/// Some bytes of the device that a run finds taken.
+Tensor new_value_there(int round) { return counted({(round % 3) * 1000 + 1}).to(emulated()); }
 
 class PlannedOnDevice : public ::testing::Test {
  protected:
@@ -179,7 +184,7 @@ class FusedOnDevice : public PlannedOnDevice {
 TEST_F(FusedOnDevice, GroupsAndProductsAreEnqueued) {
   const auto code = [](Inputs x) {
     const Tensor h = tanh(matmul(x[0], x[1]) + x[2]);
-    return std::vector{h, sum(exp(h) * h + Tensor(1.f), {{0}})};
+    return std::vector{h, sum(exp(h) * h + Tensor(1.f), Ints{0})};
   };
   const auto program = program_of(here_, code);
   const Planned planned(*program, there_);
@@ -258,6 +263,57 @@ TEST_F(FusedOnDevice, ADrawIsFusedWithWhatUsesIt) {
   for (int i = 0; i < 3; ++i) expect_same_bits(run(*program, there)[0], code(here)[0]);
 }
 
+TEST_F(PlannedOnDevice, StepsThatWereRecordedGiveWhatTheyGave) {
+  // Arguments that come and go at other addresses, draws that go on, a branch of the host's.
+  Variable w(there_[1]);
+  const auto code = [&](Inputs x) {
+    Tensor h = x[0];
+    for (int i = 0; i < 3; ++i) {
+      h = tanh(matmul(h, w.operand()) + x[1]);
+      h = h * call("random_uniform", {Tensor::of<int32_t>({64, 128})}, {{"seed", 7}});
+    }
+    w.assign_sub(matmul(transpose(x[0]), h) * Tensor(1e-4f));
+    return std::vector<Tensor>{h, sum(h)};
+  };
+  const std::vector<Tensor> here{here_[0], here_[2]};
+  const auto program = program_of(here, code);
+  const auto results_of = [&](bool may_record) {
+    random_state::set_seed(11);
+    w.assign(there_[1]);
+    std::vector<std::vector<Tensor>> all;
+    for (int i = 0; i < 12; ++i) {
+      std::vector<Tensor> inputs;
+      for (const Tensor& t : here) {
+        inputs.push_back((t * Tensor(1.f + 0.1f * static_cast<float>(i))).to(emulated()));
+      }
+      const Tensor between =
+          new_value_there(i);  // addresses differ from run to run, and come again
+      static_cast<void>(between);
+      std::vector<Tensor> results;
+      if (may_record) {
+        results = run(*program, inputs);
+      } else {
+        struct Nothing final : Observer {
+        } static nothing;
+        attach(nothing);
+        results = run(*program, inputs);
+        detach(nothing);
+      }
+      all.push_back({results[0].to(Device()), results[1].to(Device()), w.operand().to(Device())});
+    }
+    return all;
+  };
+  const auto expected = results_of(false);
+  const std::vector<Tensor> there = on_device(here);
+  EXPECT_EQ(program->compiled_for(there)->num_recordings(), 0u)
+      << "an observer is told of each step";
+  const auto given = results_of(true);
+  EXPECT_GE(program->compiled_for(there)->num_recordings(), 1u);
+  for (size_t i = 0; i < given.size(); ++i) {
+    for (size_t k = 0; k < given[i].size(); ++k) expect_same_bits(given[i][k], expected[i][k]);
+  }
+}
+
 TEST_F(PlannedOnDevice, CopiesAreStepsAndTheHostWaitsForThem) {
   // cumsum has no kernel there: it runs on the host between two steps of the device's.
   const auto code = [](Inputs x) {
@@ -294,6 +350,14 @@ TEST_F(PlannedOnDevice, ScopesInAndAroundAFunction) {
   }
   const PlacementScope around(emulated());
   EXPECT_EQ(run(*program, here)[0].device(), emulated());
+}
+
+TEST_F(PlannedOnDevice, CountersAreComparedOnTheHost) {
+  const PlacementScope around(emulated());
+  EXPECT_TRUE(less(Tensor(1), Tensor(2)).device().is_cpu());
+  EXPECT_TRUE(call("logical_not", {less(Tensor(1), Tensor(2))}).device().is_cpu());
+  EXPECT_EQ(less(Tensor(1.f), Tensor(2.f)).device(), emulated());
+  EXPECT_EQ(less(Tensor(1), Tensor(2).to(emulated())).device(), emulated());
 }
 
 TEST_F(PlannedOnDevice, WorkThatFailsInAQueueIsToldToWhoeverWaits) {

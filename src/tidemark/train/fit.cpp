@@ -129,12 +129,16 @@ void build_model(const detail::Forward& forward, const Tensor& x) {
   forward(input);
 }
 
-/// The plan of a step, once its first batch is known.
+/// The plan of a step, once its first batch is known; or why there is none.
 template <class Step>
 void print_plan(Step& step, const data::Element& batch, const Progress& progress) {
   if (!progress.is_shown()) return;
-  progress.print(batch.size() > 2 ? step.plan(batch[0], batch[1], batch[2]).to_string()
-                                  : step.plan(batch[0], batch[1]).to_string());
+  try {
+    progress.print(batch.size() > 2 ? step.plan(batch[0], batch[1], batch[2]).to_string()
+                                    : step.plan(batch[0], batch[1]).to_string());
+  } catch (const FailedPreconditionError& error) {
+    progress.print(std::string(error.what()) + "\n");
+  }
 }
 
 }  // namespace

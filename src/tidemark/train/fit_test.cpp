@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
+#include <tidemark/call.h>
 #include <tidemark/checkpoint.h>
+#include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/layers.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 #include <tidemark/random.h>
+#include <tidemark/sequence_layers.h>
 #include <tidemark/sequential.h>
 #include <tidemark/train.h>
 
@@ -51,6 +54,38 @@ TEST(Fit, LearnsAndSaysSo) {
   const std::string text = out.str();
   EXPECT_EQ(text.find("plan of step: peak"), 0u) << text;
   EXPECT_NE(text.find("Epoch 8/8\n8/8 "), std::string::npos) << text;
+}
+
+TEST(Fit, LayersOverTimeArePlanned) {
+  const auto sequences = points(64).map([](const Tensor& x, const Tensor& y) {
+    return std::pair(stack(std::vector<Tensor>{x, 0.5f * x, x}, 0), y);
+  });
+  const nn::Sequential last{nn::LSTM(8), nn::Dense(2)};
+  const nn::Sequential all{nn::GRU(8, {.return_sequences = true}), nn::Flatten(), nn::Dense(2)};
+  for (const nn::Sequential& model : {last, all}) {
+    std::ostringstream out;
+    FitOptions options = quiet(12);
+    options.out = &out;
+    const History history = fit(model, sequences.batch(16), options);
+    EXPECT_LT(history.back().at("loss"), history.front().at("loss"));
+    EXPECT_EQ(out.str().find("plan of step: peak"), 0u) << out.str();
+  }
+}
+
+TEST(Fit, AStepWithoutAPlanSaysWhyAndTrains) {
+  struct Branching : nn::Module {
+    nn::Dense dense = add("dense", nn::Dense(2));
+    Tensor operator()(const Tensor& x) const {
+      return cond(
+          greater(sum(x), 0.f), [&] { return dense(x); }, [&] { return dense(-x); });
+    }
+  };
+  std::ostringstream out;
+  FitOptions options = quiet(2);
+  options.out = &out;
+  const History history = fit(Branching(), points(64).batch(16), options);
+  EXPECT_EQ(history.size(), 2u);
+  EXPECT_NE(out.str().find("Epoch 1/2"), std::string::npos) << out.str();
 }
 
 TEST(Fit, RefusesBeforeItBegins) {

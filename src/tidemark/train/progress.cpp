@@ -3,23 +3,31 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
+#include <ostream>
 
 namespace tidemark::train {
 
 Progress::Progress(std::optional<std::ostream*> out, int64_t epochs)
-    : out_(out.value_or(&std::cout)),
+    : out_(out.value_or(nullptr)),
+      is_shown_(!out.has_value() || *out),
       is_terminal_(!out.has_value() && ::isatty(STDOUT_FILENO) != 0),
       epochs_(epochs) {}
 
+/// Without std::cout, whose header has every program that loads the library set up all streams and
+/// locales.
 void Progress::print(const std::string& text) const {
-  if (out_) *out_ << text << std::flush;
+  if (out_) {
+    *out_ << text << std::flush;
+  } else if (is_shown_) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
 }
 
 void Progress::begin(int64_t epoch, int64_t steps) const {
   steps_ = steps;
   began_ = drawn_ = Clock::now();
-  if (out_) *out_ << "Epoch " << epoch + 1 << "/" << epochs_ << "\n" << std::flush;
+  print(message("Epoch ", epoch + 1, "/", epochs_, "\n"));
 }
 
 std::string Progress::line(int64_t done, const Logs& logs) const {
@@ -44,17 +52,17 @@ std::string Progress::line(int64_t done, const Logs& logs) const {
 
 void Progress::advance(int64_t done, const std::function<void(Logs&)>& numbers) const {
   constexpr auto kPause = std::chrono::milliseconds(250);
-  if (!out_ || !is_terminal_ || Clock::now() - drawn_ < kPause) return;
+  if (!is_terminal_ || Clock::now() - drawn_ < kPause) return;
   drawn_ = Clock::now();
   Logs logs;
   numbers(logs);
-  *out_ << "\r\x1b[K" << line(done, logs) << std::flush;
+  print("\r\x1b[K" + line(done, logs));
 }
 
 void Progress::end(int64_t done, const Logs& logs) const {
-  if (!out_) return;
+  if (!is_shown_) return;
   steps_ = done;
-  *out_ << (is_terminal_ ? "\r\x1b[K" : "") << line(done, logs) << std::endl;
+  print((is_terminal_ ? "\r\x1b[K" : "") + line(done, logs) + "\n");
 }
 
 }  // namespace tidemark::train

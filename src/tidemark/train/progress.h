@@ -11,7 +11,7 @@ class Progress {
  public:
   Progress(std::optional<std::ostream*> out, int64_t epochs);
 
-  bool is_shown() const { return out_ != nullptr; }
+  bool is_shown() const { return is_shown_; }
   void print(const std::string& text) const;
   /// `steps`: how many the epoch will have; negative: nobody knows.
   void begin(int64_t epoch, int64_t steps) const;
@@ -23,7 +23,8 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   std::string line(int64_t done, const Logs& logs) const;
 
-  std::ostream* out_;
+  std::ostream* out_;  // null: the standard output, or nothing
+  bool is_shown_;
   bool is_terminal_;
   int64_t epochs_;
   mutable int64_t steps_ = 0;

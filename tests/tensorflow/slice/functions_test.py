@@ -23,6 +23,12 @@ class ArraysTest(test.TestCase, parameterized.TestCase):
         self.assertAllEqual(array.stack(), [1.0, 2.0])
         self.assertAllEqual(array.stack(), [1.0, 2.0])
 
+    def test_mixed_dtypes_are_errors(self):
+        with self.assertRaises(errors.InvalidArgumentError):
+            math_ops.add(constant_op.constant(1), constant_op.constant(1.5))
+        with self.assertRaises(TypeError):
+            def_function.function(math_ops.add)(constant_op.constant(1), constant_op.constant(1.5))
+
     def test_ragged_rows(self):
         rows = ragged_factory_ops.constant([[1, 2], [], [3]])
         self.assertAllEqual(rows.row_lengths(), [2, 0, 1])

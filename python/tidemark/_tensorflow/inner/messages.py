@@ -28,6 +28,17 @@ def module(name):
     return made
 
 
+def shape_message(shape):
+    """A TensorShapeProto of a TensorShape."""
+    made = module("core.framework.tensor_shape_pb2").TensorShapeProto()
+    if shape.rank is None:
+        made.unknown_rank = True
+        return made
+    for size in shape.as_list():
+        made.dim.add(size=-1 if size is None else size)
+    return made
+
+
 @functools.cache
 def _files():
     """path of a ``.proto`` → its description."""

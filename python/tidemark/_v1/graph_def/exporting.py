@@ -21,14 +21,18 @@ def _message():
 def export_graph(graph, add_shapes=False):
     """The live operations of a graph."""
     message = _message()
-    writer = Writer(message, Library(message.library), add_shapes)
+    write_live(Writer(message, Library(message.library), add_shapes), graph)
+    return message
+
+
+def write_live(writer, graph):
+    """Writes the live operations of a graph."""
     nodes = graph._shared.nodes()
     # The reading that has its variable's name leaves it to the variable.
     writer._used.update(node.label for node in nodes if not reads_by_name(node))
     for node in nodes:
         writer._used.discard(node.label)
         writer.write(node)
-    return message
 
 
 def export_function_graph(graph, names, add_shapes=False):

@@ -8,11 +8,18 @@ function of the message's library: it takes all that the node takes, whether it 
 from __future__ import annotations
 
 import functools
+import types
 
 from tidemark import _tidemark, dtypes
 from tidemark._proto.framework import GraphDef
 from tidemark._v1.graph_def import op_defs, table
-from tidemark._v1.graph_def.special_ops import sizes_of, writes
+from tidemark._v1.graph_def.special_ops import (
+    TABLE_KINDS,
+    plain_attr,
+    sizes_of,
+    table_key,
+    writes,
+)
 from tidemark._v1.graph_def.values import set_attr
 from tidemark._v1.graph_def.writer import Writer
 
@@ -25,8 +32,9 @@ def is_stateful(node):
     return not node.is_pure
 
 
-def _variable_uses(graphs):
-    """id → (the use, dtype, sizes) of each variable that nodes of the graphs use, in order."""
+def resource_uses(graphs):
+    """What nodes of the graphs use, in order: id → (the use, dtype, sizes) of each variable,
+    ``table_key(number)`` → None of each table."""
     found = {}
     for graph in graphs:
         for node, _ in graph.nodes():
@@ -34,9 +42,17 @@ def _variable_uses(graphs):
             if use is not None and use[0] not in found:
                 tensor = node.output(0) if node.num_outputs else node.inputs[0]
                 found[use[0]] = use, tensor.dtype, sizes_of(tensor)
-            for number, item in _variable_uses(inner for _, inner, _ in node.inner_graphs).items():
-                found.setdefault(number, item)
+            if node.kind in TABLE_KINDS:
+                found.setdefault(table_key(node.attrs["table"]), None)
+            for key, item in resource_uses(inner for _, inner, _ in node.inner_graphs).items():
+                found.setdefault(key, item)
     return found
+
+
+def _likeness(node):
+    """What nodes have in common that one function can stand for."""
+    given = tuple((t.dtype.name, repr(sizes_of(t))) for t in node.inputs)
+    return node.kind, repr(sorted(node.attrs.items())), given
 
 
 @functools.cache
@@ -50,6 +66,7 @@ class FunctionWriter(Writer):
     def __init__(self, message, library, add_shapes=False):
         super().__init__(message, library, add_shapes)
         self._stateful = []  # nodes that run whether or not somebody looks at them
+        self._is_composing = False  # what is written stands for one op of ours
 
     def is_argument(self, tensor, name, node=None):
         """Says under what name an input of the graph is found, and which node makes it."""
@@ -57,9 +74,9 @@ class FunctionWriter(Writer):
         self.give(maker, 0, name)
         self.is_made_by(maker, node)
 
-    def is_variable(self, number, name):
-        """Says under what name a variable that the function is given is found."""
-        self._variables[number] = name
+    def is_resource(self, key, name):
+        """Says under what name a variable or table that the function is given is found."""
+        self._variables[key] = name
 
     def declare(self, name, dtype, shape):
         label = self.fresh(f"{name}/resource")
@@ -68,6 +85,53 @@ class FunctionWriter(Writer):
         set_attr(attr["_handle_dtypes"], "list(type)", [dtype])
         set_attr(attr["_handle_shapes"], "list(shape)", [shape])
         return label
+
+    def _composed(self, node, label):
+        """Where it is to be told again which op of ours it was, several nodes are a function."""
+        if not self.library.keeps_ours or self._is_composing:
+            return super()._composed(node, label)
+        key = _likeness(node)
+        name = self.library.composed.get(key)
+        if name is None:
+            name = self._write_composed(node)
+            if name is None:
+                return False
+            self.library.composed[key] = name
+        inputs = [self.reference(t, f"{label}/input_{at}") for at, t in enumerate(node.inputs)]
+        made = [node.output(i).dtype for i in range(node.num_outputs)]
+        given = [t.dtype for t in node.inputs]
+        self.add(label, "PartitionedCall", inputs, {"Tin": given, "Tout": made, "f": name})
+        attr = self.message.node[-1].attr
+        set_attr(attr["_tidemark_op"], "string", node.kind)
+        for own, value in node.attrs.items():
+            if value is not None:
+                kind, value = plain_attr(value)
+                exact = ("string", repr(value)) if kind == "float" else (kind, value)
+                set_attr(attr[f"_tidemark_{own}"], *exact)
+        return self.outputs(node, label)
+
+    def _write_composed(self, node):
+        """A function of the library that does what the node does; its name. None: there is none."""
+        from tidemark._v1.graph import Graph  # loaded on first use
+
+        body = Body(self, f"tidemark_{node.kind}", [t.dtype for t in node.inputs], [])
+        body.writer._is_composing = True
+        graph = Graph()
+        with graph.as_default():
+            inner = [_tidemark.placeholder(t.dtype, t.shape) for t in node.inputs]
+        for tensor, argument in zip(inner, body.arguments, strict=True):
+            body.writer.give(_tidemark.node_of(tensor), 0, argument)
+        inside = types.SimpleNamespace(
+            kind=node.kind, attrs=node.attrs, inputs=inner, output=node.output,
+            num_outputs=node.num_outputs, sequence=node.sequence,
+        )  # fmt: skip
+        if not body.writer._composed(inside, body.writer.fresh(node.kind)):
+            self.library.remove(body.function)
+            return None
+        outputs = range(node.num_outputs)
+        results = [body.writer._names[(node.sequence, index)] for index in outputs]
+        body.finish(results, [node.output(index).dtype for index in outputs])
+        return body.name
 
     def label_of(self, node):
         if node.label:
@@ -106,15 +170,16 @@ class FunctionWriter(Writer):
 class Body:
     """A function of the library on its way: what it takes, its nodes, what it gives."""
 
-    def __init__(self, writer, name, types, variables):
+    def __init__(self, writer, name, types, resources):
+        """``resources``: keys of ``resource_uses`` that it takes behind its own inputs."""
         self.function = writer.library.add(name)
-        self.types = [*types, *[dtypes.resource] * len(variables)]
+        self.types = [*types, *[dtypes.resource] * len(resources)]
         self.arguments = [f"input_{at}" for at in range(len(self.types))]
         self.writer = FunctionWriter(GraphDef(), writer.library)
         for argument in self.arguments:
             self.writer.fresh(argument)
-        for number, name in zip(variables, self.arguments[len(types) :], strict=True):
-            self.writer.is_variable(number, name)
+        for key, name in zip(resources, self.arguments[len(types) :], strict=True):
+            self.writer.is_resource(key, name)
 
     name = property(lambda self: self.function.signature.name)
 
@@ -164,11 +229,15 @@ def _inside(nodes, reference):
 
 
 def _given(writer, node, label, tensors):
-    """References to tensors and to the variables that inner graphs use, and of what kind."""
+    """References to tensors and to the variables and tables that inner graphs use, and of what
+    kind."""
     references = [writer.reference(t, f"{label}/input_{i}") for i, t in enumerate(tensors)]
-    variables = _variable_uses(graph for _, graph, _ in node.inner_graphs)
-    handles = [writer.variable(*variable) for variable in variables.values()]
-    return references, [t.dtype for t in tensors], handles, list(variables)
+    handles = {}
+    for key, use in resource_uses(graph for _, graph, _ in node.inner_graphs).items():
+        handle = writer.table(key) if use is None else writer.variable(*use)
+        if handle is not None:
+            handles[key] = handle
+    return references, [t.dtype for t in tensors], list(handles.values()), list(handles)
 
 
 def _name_of(node, label, what):
@@ -185,12 +254,12 @@ def _shapes_and_types(node):
 @writes("cond")
 def _branch(writer, node, label):
     chosen = node.inputs[0]
-    given, types, handles, variables = _given(writer, node, label, node.inputs[1:])
+    given, types, handles, resources = _given(writer, node, label, node.inputs[1:])
     is_bool = chosen.dtype == dtypes.bool
     names = []
     for number, (_, graph, captured) in enumerate(node.inner_graphs):
         what = ("false", "true")[number] if is_bool else f"branch{number}"
-        body = Body(writer, _name_of(node, label, what), types, variables)
+        body = Body(writer, _name_of(node, label, what), types, resources)
         outputs = body.write(graph, [at - 1 for at in captured])
         body.finish(body.writer.write_results(outputs), [t.dtype for t in outputs])
         names.append(body.name)
@@ -223,13 +292,13 @@ def _loop(writer, node, label):
     # Between the values of a round and what is captured stand the most rounds.
     tensors = [*node.inputs[:count], *node.inputs[count + 1 :]]
     most = _tidemark.static_value(node.inputs[count])
-    given, types, handles, variables = _given(writer, node, label, tensors)
+    given, types, handles, resources = _given(writer, node, label, tensors)
     (_, condition, of_condition), (_, round_, of_round) = node.inner_graphs
     types = [*_COUNTERS, *types]
     shift = [at + 2 if at < count else at + 1 for at in range(len(node.inputs))]
     own = list(range(2, count + 2))
 
-    asks = Body(writer, _name_of(node, label, "cond"), types, variables)
+    asks = Body(writer, _name_of(node, label, "cond"), types, resources)
     (going_on,) = asks.write(condition, [*own, *[shift[at] for at in of_condition]])
     answer = asks.writer.reference(going_on, "going_on")
     if most is None or int(most) >= 0:
@@ -240,7 +309,7 @@ def _loop(writer, node, label):
                              [dtypes.bool])  # fmt: skip
     asks.finish([result], [dtypes.bool])
 
-    body = Body(writer, _name_of(node, label, "body"), types, variables)
+    body = Body(writer, _name_of(node, label, "body"), types, resources)
     outputs = body.write(round_, [*own, *[shift[at] for at in of_round]])
     one = body.writer.constant("one", 1, dtypes.int32)
     counted = body.writer.add(body.writer.fresh("add"), "AddV2", [body.arguments[0], one], None,

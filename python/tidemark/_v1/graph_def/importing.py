@@ -351,12 +351,18 @@ class _Import:
         self._map, self._used = input_map, set()
         self._made = {}
 
+    def _is_taken(self, name):
+        """Whether the graph has a node of this name; functions do not name theirs."""
+        if self._place is None:
+            return False
+        return self._place.graph._shared.find(name) is not None
+
     def run(self):
         nodes = {node.name: node for node in self._graph_def.node}
         for node in self._graph_def.node:
             if not re.match(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$", node.name):
                 _fail(node, f"Node '{node.name}': Node name contains invalid characters")
-            if self._place.graph._shared.find(self._prefix + node.name) is not None:
+            if self._is_taken(self._prefix + node.name):
                 raise _Failed(f"Node name '{self._prefix}{node.name}' already exists in the Graph")
         mapped = {key.partition(":")[0].lstrip("^") for key in self._map}
         for name in in_order(self._graph_def.node, lambda r: r.lstrip("^").partition(":")[0]):
@@ -389,7 +395,7 @@ class _Import:
                 if before:
                     _fail(node, f"Control inputs come before the input '{reference}'")
                 inputs.append(self._input(node, name, index))
-        full = self._prefix + node.name
+        full = None if self._place is None else self._prefix + node.name
         self._made[node.name] = self._reader.build(node, inputs, before, full)
 
     def _control(self, node, name):
@@ -431,12 +437,14 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
                      producer_op_list=None):  # fmt: skip
     """Adds the nodes of a GraphDef to the graph, in the scope ``import`` unless told otherwise."""
     place = current_place()
-    if place is None:
+    if place is None and not _tidemark.is_tracing():
         raise RuntimeError(
-            "tf.import_graph_def needs a graph: use it in tf.Graph().as_default() or in a session"
+            "tf.import_graph_def needs a graph: use it in tf.Graph().as_default(), in a session or "
+            "in a tf.function"
         )
     graph_def = _checked_message(graph_def)
-    place.graph.check_not_finalized()
+    if place is not None:
+        place.graph.check_not_finalized()
     if input_map is not None and not isinstance(input_map, dict):
         raise TypeError("Argument `input_map` must be a dictionary.")
     input_map = {
@@ -454,7 +462,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
             prefix = base
         else:
             full = f"{outer}/{base}" if outer else base
-            prefix = place.graph._shared.unique_name(full) + "/"
+            prefix = (full if place is None else place.graph._shared.unique_name(full)) + "/"
     try:
         made = _Import(graph_def, input_map, place, prefix).run()
     except _Failed as error:
@@ -463,7 +471,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         raise ValueError(error.message) from None
     if return_elements is None:
         return None
-    return [_element(place.graph, made, input_map, prefix, item) for item in return_elements]
+    graph = None if place is None else place.graph
+    return [_element(graph, made, input_map, prefix, item) for item in return_elements]
 
 
 def _element(graph, made, input_map, prefix, item):
@@ -475,6 +484,8 @@ def _element(graph, made, input_map, prefix, item):
             if key in input_map:
                 return input_map[key]
         raise ValueError(f"Requested return_element {item!r} not found in graph_def.")
+    if not index and graph is None:
+        return made[name][0].op
     if not index:
         return graph.get_operation_by_name(prefix + name)
     if int(index) >= len(made[name]):

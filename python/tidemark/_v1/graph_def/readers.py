@@ -6,11 +6,14 @@ import functools
 
 import tidemark as tf
 from tidemark import _tidemark, dtypes
+from tidemark._graph import python_functions
 from tidemark._graph.scopes import get_current_name_scope
+from tidemark._graph.staged import python_call
 from tidemark._tidemark import call as run
 from tidemark._v1.graph import Operation, current_place
 from tidemark._v1.graph_def import values
 from tidemark._v1.variables import RefVariable
+from tidemark.tensor_shape import as_shape, sizes_of
 
 READERS = {}
 # What only a node of a graph can be: they make, or refer to, what lives with it.
@@ -106,6 +109,22 @@ def _checked(call):
     return tf.debugging.check_numerics(call.inputs[0], text)
 
 
+@reads("PyFunc", "PyFuncStateless", "EagerPyFunc")
+def _python(call):
+    token = call.attr("token")
+    function = python_functions.function_of(token)
+    if function is None:
+        call.fail(f"callback {token} is not found: a Python function is read back in the process "
+                  "that wrote it, while the graph it belongs to is there")  # fmt: skip
+    types = call.attr("Tout")
+    shapes = [None] * len(types)
+    if "_output_shapes" in call.node.attr:
+        listed = call.node.attr["_output_shapes"].list.shape
+        what = f"the shape of node '{call.node.name}'"
+        shapes = [sizes_of(values.shape_from(shape, what)) for shape in listed] or shapes
+    return python_call(function, call.inputs, list(zip(types, shapes, strict=True)))
+
+
 # --- variables -----------------------------------------------------------------------------------
 
 
@@ -119,13 +138,16 @@ class _Imported(RefVariable):
         self._graph, self._name = place.graph, name
         self._trainable, self.constraint = True, None
         self._initial_value = None
-        self._handle = _tidemark.GraphVariable(name, dtype, shape, True)
+        self._handle = _tidemark.GraphVariable(name, dtype, as_shape(shape), True)
         self._reading = self._handle.read()
         self._initializer = None
 
 
 @reads("VarHandleOp", "VariableV2", "Variable")
 def _variable(call):
+    if current_place() is None:
+        call.fail("variables are made in graphs of sessions: import the message there, or make the "
+                  "variable outside of the function")  # fmt: skip
     name = current_scope_name(call)
     shape = call.attr("shape")
     made = _Imported(name, call.attr("dtype"), None if isinstance(shape, str) else shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
+from tidemark._graph.python_functions import token_of
 
 # --- attributes ----------------------------------------------------------------------------------
 
@@ -127,6 +128,17 @@ def _with_default(writer, node, label):
     tensor = node.output(0)
     writer.add(label, "PlaceholderWithDefault", _refs(writer, node, label, "input"),
                {"dtype": tensor.dtype, "shape": sizes_of(tensor)})  # fmt: skip
+    return writer.outputs(node, label)
+
+
+@writes("py_function")
+def _python(writer, node, label):
+    token = token_of(node)
+    if token is None:
+        return False
+    types = [node.output(i).dtype for i in range(node.num_outputs)]
+    inputs = [writer.reference(t, f"{label}/input_{i}") for i, t in enumerate(node.inputs)]
+    writer.add(label, "EagerPyFunc", [inputs], {"token": token, "Tout": types}, [_types(node)])
     return writer.outputs(node, label)
 
 
@@ -341,6 +353,67 @@ def _linspace(writer, node, label):
     refs = _refs(writer, node, label, "start", "stop", "num")
     writer.add(label, "LinSpace", refs, None, _types(node))
     return writer.outputs(node, label)
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+# op names: those on a table that they name by a number.
+TABLE_KINDS = {"table_find", "table_insert", "table_remove", "table_size", "table_export"}
+
+
+def table_key(number):
+    """What stands for a table among the things that functions are given."""
+    return "table", number
+
+
+def _add_on_table(writer, node, label, op, names=(), types=(), attrs=None):
+    handle = writer.table(table_key(node.attrs["table"]))
+    refs = _refs(writer, node, label, *names)
+    writer.add(label, op, [handle, *refs], attrs, [None, *types])
+    return handle
+
+
+def _has_table(writer, node):
+    return writer.table(table_key(node.attrs["table"])) is not None
+
+
+@writes("table_find")
+def _find_in_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    _add_on_table(writer, node, label, "LookupTableFindV2", ("keys", "default_value"), _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("table_size")
+def _size_of_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    _add_on_table(writer, node, label, "LookupTableSizeV2")
+    return writer.outputs(node, label)
+
+
+@writes("table_export")
+def _export_table(writer, node, label):
+    if not _has_table(writer, node):
+        return False
+    known = {"Tkeys": node.output(0).dtype, "Tvalues": node.output(1).dtype}
+    _add_on_table(writer, node, label, "LookupTableExportV2", attrs=known)
+    return writer.outputs(node, label)
+
+
+@writes("table_insert", "table_remove")
+def _change_table(writer, node, label):
+    """Ours give the size, which TensorFlow's do not."""
+    if not _has_table(writer, node):
+        return False
+    is_insert = node.kind == "table_insert"
+    op = "LookupTableInsertV2" if is_insert else "LookupTableRemoveV2"
+    handle = _add_on_table(writer, node, label, op, ("keys", "values"), _types(node))
+    name = writer.fresh(f"{label}/Size")
+    writer.add(name, "LookupTableSizeV2", [handle], control=[label])
+    writer.is_made_by(node, label)
+    return writer.outputs(node, name)
 
 
 # op names: what TensorFlow calls the draws that ours scale and shift.

@@ -6,7 +6,7 @@ import numpy as np
 
 from tidemark import _tidemark, dtypes
 from tidemark._tidemark import Tensor
-from tidemark._v1.graph_def import op_defs, special_ops, table
+from tidemark._v1.graph_def import composed_ops, op_defs, special_ops, table
 from tidemark._v1.graph_def.values import set_attr, shape_message, tensor_message
 
 
@@ -15,6 +15,9 @@ class Library:
 
     def __init__(self, message):
         self._message, self._used = message, set()
+        self.foreign_nodes = []  # those of all graphs that TensorFlow has no op for
+        self.keeps_ours = False  # ops of ours that are several nodes are functions that say so
+        self.composed = {}  # such ops → names of functions
 
     def add(self, name):
         """A new function, called so or with a number behind it."""
@@ -27,6 +30,11 @@ class Library:
         function.signature.name = made
         return function
 
+    def remove(self, function):
+        """Forgets the function that was added last."""
+        assert self._message.function[-1] is function
+        del self._message.function[-1]
+
 
 class Writer:
     """Adds the nodes of one graph to a message."""
@@ -36,7 +44,7 @@ class Writer:
         self._add_shapes, self._prefix = add_shapes, prefix
         self._names = {}  # (sequence, output) → "name:output"; output -1: the node itself
         self._used = set()
-        self._variables = {}  # id → the node that stands for it
+        self._variables = {}  # id → the node that stands for it; keys of tables, too
 
     # --- what special_ops call ---------------------------------------------------------------
 
@@ -105,6 +113,10 @@ class Writer:
             self._variables[number] = self.declare(name, dtype, shape)
         return self._variables[number]
 
+    def table(self, key):
+        """The handle of the table of this key; None: graphs of sessions name tables by number."""
+        return self._variables.get(key)
+
     def declare(self, name, dtype, shape):
         """Writes the node that stands for a variable."""
         attrs = {"dtype": dtype, "shape": shape, "shared_name": name}
@@ -131,7 +143,7 @@ class Writer:
         elif rule is not None and special_ops.rule_applies(node):
             made = self._by_rule(rule, node, label)
         else:
-            made = self._expanded(node, label)
+            made = self._composed(node, label)
         if not made:
             self._ours(node, label)
         written = list(self.message.node)[before:]
@@ -195,6 +207,13 @@ class Writer:
         self.add(label, rule.theirs, inputs, known, types)
         return self.outputs(node, label)
 
+    def _composed(self, node, label):
+        """Writes the node as several of TensorFlow's."""
+        compose = composed_ops.WRITERS.get(node.kind)
+        if compose is not None:
+            return compose(self, node, label)
+        return self._expanded(node, label)
+
     def _expanded(self, node, label):
         """Writes the node as the nodes that its expansion makes in a graph of its own."""
         from tidemark._v1.graph import Graph  # loaded on first use
@@ -226,6 +245,7 @@ class Writer:
 
     def _ours(self, node, label):
         """An op that TensorFlow does not have, under a name of its own: it is read back here."""
+        self.library.foreign_nodes.append(node)
         inputs = [self.reference(t, f"{label}/input_{i}") for i, t in enumerate(node.inputs)]
         attrs = {}
         for name, value in node.attrs.items():

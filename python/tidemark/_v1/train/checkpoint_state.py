@@ -70,7 +70,8 @@ def generate_checkpoint_state_proto(save_dir, model_checkpoint_path,
     """The message that names a folder's checkpoints; in a relative folder by relative paths."""
 
     def placed(path):
-        return path if os.path.isabs(save_dir) else os.path.relpath(path, save_dir)
+        is_whole = os.path.isabs(save_dir) or os.path.isabs(path)
+        return path if is_whole else os.path.relpath(path, save_dir)
 
     return _state(
         model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps,
@@ -82,9 +83,17 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
                             latest_filename=None, all_model_checkpoint_timestamps=None,
                             last_preserved_timestamp=None):  # fmt: skip
     """Writes which checkpoint of the folder is the latest."""
+    folder = save_dir or "."
+
+    def placed(path):
+        """Relative to the folder, which may be moved; elsewhere it is where it is."""
+        inside = os.path.relpath(path, folder)
+        is_elsewhere = os.path.isabs(path) and inside.split(os.sep)[0] == os.pardir
+        return path if is_elsewhere else inside
+
     state = _state(
         model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps,
-        last_preserved_timestamp, lambda path: os.path.relpath(path, save_dir or "."),
+        last_preserved_timestamp, placed,
     )  # fmt: skip
     where = os.path.join(save_dir or ".", latest_filename or "checkpoint")
     _tidemark.write_file(where, text.to_text(state).encode())
@@ -119,8 +128,9 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     except (OSError, ValueError):  # none, or a damaged one
         return None
     absolute = lambda p: p if os.path.isabs(p) else os.path.join(checkpoint_dir, p)  # noqa: E731
-    if state.model_checkpoint_path:
-        state.model_checkpoint_path = absolute(state.model_checkpoint_path)
+    if not state.model_checkpoint_path:
+        raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
+    state.model_checkpoint_path = absolute(state.model_checkpoint_path)
     paths = list(map(absolute, state.all_model_checkpoint_paths))
     del state.all_model_checkpoint_paths[:]
     state.all_model_checkpoint_paths.extend(paths)

@@ -17,6 +17,7 @@ from tidemark._proto.text import from_text
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph import Graph, GraphKeys, Operation, get_default_graph
 from tidemark._v1.graph_def.importing import import_graph_def
+from tidemark._v1.iterators import IteratorSaveable
 from tidemark._v1.variables import RefVariable
 from tidemark.errors import InvalidArgumentError, UnimplementedError
 from tidemark.io import gfile
@@ -59,6 +60,8 @@ def _add_collection(message, name, items):
     """Puts a collection into the message; one of things that cannot be written is left out."""
     if name in _OF_VARIABLES and all(isinstance(item, RefVariable) for item in items):
         kind, values = "bytes_list", [variable_def(item).SerializeToString() for item in items]
+    elif name == GraphKeys.SAVEABLE_OBJECTS and all(hasattr(item, "handle") for item in items):
+        kind, values = "bytes_list", [item.handle.encode() for item in items]
     elif all(isinstance(item, (str, bytes)) for item in items):
         encoded = (item.encode() if isinstance(item, str) else item for item in items)
         kind, values = "bytes_list", list(encoded)
@@ -182,6 +185,9 @@ class _Imported:
             return [self.element(value) for value in values]
         if kind == "bytes_list" and name in _OF_VARIABLES:
             return [self.variable(value) for value in values]
+        if kind == "bytes_list" and name == GraphKeys.SAVEABLE_OBJECTS:
+            found = (IteratorSaveable.with_handle(value.decode()) for value in values)
+            return [saveable for saveable in found if saveable is not None]
         return values
 
 
@@ -223,17 +229,19 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, import_scope=N
         for item in imported.collection(name, entry):
             graph.add_to_collection(name, item)
     saver_def = message.saver_def if message.HasField("saver_def") else None
-    return _saver_of(imported.variables, keys, saver_def), found[len(variables) :]
+    saveables = graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
+    return _saver_of(imported.variables, keys, saver_def, saveables), found[len(variables) :]
 
 
-def _saver_of(variables, keys, saver_def):
+def _saver_of(variables, keys, saver_def, saveables):
     """What saves the imported variables under the names that they had in files."""
     from tidemark._v1.train.saver import Saver  # it imports this module
 
-    if not variables:
+    if not variables and not saveables:
         get_logger().info("Saver not created because there are no variables to restore")
         return None
     named = {keys.get(name, name): variable for name, variable in variables.items()}
+    named.update({saveable.name: saveable for saveable in saveables})
     return Saver(named, saver_def=saver_def)
 
 

@@ -27,6 +27,7 @@ def _saved(var_list, allow_empty):
     if var_list is None:
         graph = get_default_graph()
         var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        var_list = var_list + graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
     if not isinstance(var_list, dict):
         var_list = {v.name.partition(":")[0]: v for v in var_list}
     if not var_list and not allow_empty:
@@ -116,7 +117,7 @@ class Saver:
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         write_tensors(path, (
-            (name, _tidemark.convert(_value_in(sess, variable)))
+            (name, _tidemark.convert(value_in(sess, variable)))
             for name, variable in variables.items()
         ))  # fmt: skip
         graph = getattr(sess, "graph", None)
@@ -158,6 +159,8 @@ class Saver:
         file = open_checkpoint(path)
         keys = _keys_of(file, variables)
         for name, variable in variables.items():  # all are looked at before any changes
+            if _is_saveable(variable):
+                continue
             shape = file.entries[keys[name]][1]
             if not self._reshape and not variable.shape.is_compatible_with(shape):
                 raise errors.InvalidArgumentError(
@@ -167,6 +170,9 @@ class Saver:
             file.verify(keys[name])
         for name, variable in variables.items():
             value = file.read(keys[name]).numpy()
+            if _is_saveable(variable):
+                variable.load(value, sess)
+                continue
             if not variable.shape.is_compatible_with(value.shape):
                 value = value.reshape(variable.shape.as_list())
             if _is_eager(variable):
@@ -175,11 +181,18 @@ class Saver:
                 variable.load(value, sess)
 
 
+def _is_saveable(variable):
+    """Whether it is no variable, and says itself what is saved of it."""
+    return hasattr(variable, "value_in")
+
+
 def _is_eager(variable):
     return not getattr(variable, "is_graph_variable", False)
 
 
-def _value_in(sess, variable):
+def value_in(sess, variable):
+    if _is_saveable(variable):
+        return variable.value_in(sess)
     return variable.numpy() if _is_eager(variable) else sess.run(variable)
 
 

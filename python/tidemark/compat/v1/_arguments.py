@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tidemark as tf
 
 
@@ -98,15 +100,28 @@ def size(input, name=None, out_type=tf.int32):
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
-    """A tensor of the value."""
+    """A tensor of the value; the last of too few values fills the rest of a given shape."""
+    if shape is not None and not isinstance(value, tf.Tensor):
+        value = _filled(np.asarray(value), tf.TensorShape(shape), verify_shape)
     made = tf.constant(value, dtype, shape)
-    if verify_shape and shape is not None and tf.constant(value).shape != tf.TensorShape(shape):
-        raise TypeError(f"Expected Tensor's shape: {shape}, got {tf.constant(value).shape}.")
     if name != "Const":
         from tidemark._v1.graph import name_result  # only sessions need it
 
         name_result(made, name)
     return made
+
+
+def _filled(values, shape, verify_shape):
+    if verify_shape and values.shape != tuple(shape):
+        raise TypeError(f"Expected Tensor's shape: {shape}, got {values.shape}.")
+    count = shape.num_elements()
+    if count is None or values.size in (0, 1, count):
+        return values
+    if values.size > count:
+        raise ValueError(f"Too many elements provided. Needed at most {count}, but received "
+                         f"{values.size}")  # fmt: skip
+    rest = np.full(count - values.size, values.ravel()[-1], values.dtype)
+    return np.concatenate([values.ravel(), rest])
 
 
 def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):

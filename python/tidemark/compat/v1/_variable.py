@@ -27,6 +27,8 @@ class _VariableType(type(tf.Variable)):
             "constraint": constraint, "synchronization": synchronization,
             "aggregation": aggregation, "shape": shape,
         }  # fmt: skip
+        if variable_def is not None:
+            given.update(variable_def=variable_def, import_scope=import_scope)
         if creators():
             given.update(collections=collections, use_resource=use_resource)
         elif collections is not None and _builds_graph():
@@ -42,3 +44,5 @@ def _builds_graph():
 
 class Variable(metaclass=_VariableType):
     """A variable; making one makes a ``tf.Variable``, or one of the graph that is built."""
+
+    SaveSliceInfo = tf.Variable.SaveSliceInfo

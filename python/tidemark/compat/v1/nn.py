@@ -125,6 +125,8 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     if rate is None:
         if keep_prob is None:
             raise ValueError("You must provide a rate to dropout.")
+        if isinstance(keep_prob, (list, tuple)):
+            raise ValueError(f"keep_prob must be one number, got {keep_prob}")
         rate = 1 - keep_prob
     return _nn.dropout(x, rate, noise_shape, seed)
 

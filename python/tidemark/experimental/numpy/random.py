@@ -11,7 +11,11 @@ from tidemark.experimental.numpy._kinds import kind_of as _kind
 
 def seed(s):
     """The seed of what is drawn from here on."""
-    _tf.random.set_seed(int(s))
+    try:
+        number = int(s)
+    except (TypeError, ValueError):
+        raise ValueError(f"Argument `s` ({s!r}) could not be converted to an integer.") from None
+    _tf.random.set_seed(number)
 
 
 def _sizes(size):

@@ -25,6 +25,8 @@ enum Message : uint32_t {
   kSymbolTable = 17,
 };
 
+constexpr uint64_t kTextBytes = 16;  // of a text that lies elsewhere
+
 /// The next number off the front; 0 where the bytes end, which `ok` tells.
 struct Fields {
   std::string_view rest;
@@ -105,6 +107,7 @@ struct Hdf5File::Object {
   uint64_t tree = 0, heap = 0;
   bool is_group = false;
   std::string name;
+  std::vector<std::pair<std::string, std::vector<std::string>>> texts;
   std::vector<std::pair<uint64_t, uint64_t>> more;  // where the header goes on
   std::string_view missing;                         // what of it cannot be read here
 };
@@ -157,6 +160,7 @@ void Hdf5File::read_object(uint64_t address, const std::string& path, int depth)
     read_messages(object.more[i].first, object.more[i].second, object);
   }
   if (!object.name.empty()) names_.emplace(path, object.name);
+  for (auto& [name, texts] : object.texts) texts_.emplace(message(path, "@", name), texts);
   if (object.is_group) {
     const std::string heap_head = bytes_at(object.heap, 32);
     Fields heap{heap_head};
@@ -238,7 +242,13 @@ void Hdf5File::read_message(uint32_t kind, std::string_view bytes, Object& objec
   if (!fields.ok) damaged("has a malformed header");
 }
 
-/// Only "name" counts, a text of any length, which lies elsewhere.
+const std::vector<std::string>* Hdf5File::texts(std::string_view path,
+                                                std::string_view attribute) const {
+  const auto found = texts_.find(message(path, "@", attribute));
+  return found == texts_.end() ? nullptr : &found->second;
+}
+
+/// Only "name" counts, and what Keras 2 keeps so: texts of any length, which lie elsewhere.
 void Hdf5File::read_attribute(std::string_view bytes, Object& object) const {
   Fields fields{bytes};
   const auto version = fields.take<uint8_t>();
@@ -249,14 +259,30 @@ void Hdf5File::read_attribute(std::string_view bytes, Object& object) const {
   const bool pads = version == 1;
   const std::string_view name = fields.take_bytes(pads ? padded(name_size) : name_size);
   const std::string_view type = fields.take_bytes(pads ? padded(type_size) : type_size);
-  fields.skip(pads ? padded(space_size) : space_size);
+  const std::string_view space = fields.take_bytes(pads ? padded(space_size) : space_size);
   constexpr int kVariableLength = 9;
   if (!fields.ok || type.empty() || (type[0] & 0x0F) != kVariableLength) return;
-  if (name.substr(0, name.find('\0')) != "name") return;
+  const std::string_view word = name.substr(0, name.find('\0'));
+  if (word == "name") {
+    object.name = take_text(fields.rest);
+  } else if (word == "model_config" || word == "layer_names" || word == "weight_names") {
+    Shape shape;
+    if (!take_dataspace(space, shape) || shape.rank() > 1) return;
+    const uint64_t count = shape.rank() == 0 ? 1 : static_cast<uint64_t>(shape[0]);
+    if (count > fields.rest.size() / kTextBytes) damaged("has an attribute that is cut short");
+    std::vector<std::string>& texts = object.texts.emplace_back(word, 0).second;
+    for (uint64_t i = 0; i < count; ++i) {
+      texts.push_back(take_text(fields.rest.substr(i * kTextBytes)));
+    }
+  }
+}
+
+std::string Hdf5File::take_text(std::string_view bytes) const {
+  Fields fields{bytes};
   const auto length = fields.take<uint32_t>();
   const auto address = fields.take<uint64_t>();
   const auto index = fields.take<uint32_t>();
-  if (fields.ok && length > 0) object.name = heap_text(address, index).substr(0, length);
+  return fields.ok && length > 0 ? heap_text(address, index).substr(0, length) : std::string();
 }
 
 std::string Hdf5File::heap_text(uint64_t address, uint32_t index) const {
@@ -265,8 +291,15 @@ std::string Hdf5File::heap_text(uint64_t address, uint32_t index) const {
   std::memcpy(&size, head.data() + 8, sizeof(size));
   if (!head.starts_with("GCOL") || size < head.size() || size > kLargestHeap)
     damaged("has a malformed heap");
-  const std::string all = bytes_at(address, size);
-  Fields fields{std::string_view(all).substr(16)};
+  // Looked through from its beginning for each text.
+  heap_bytes_ += size;
+  if (heap_bytes_ > kLargestHeap + std::min(64 * size_, uint64_t{1} << 30)) {
+    damaged("asks for its texts too often");
+  }
+  if (heap_.first != address || heap_.second.size() != size) {
+    heap_ = {address, bytes_at(address, size)};
+  }
+  Fields fields{std::string_view(heap_.second).substr(16)};
   while (fields.rest.size() >= 16) {
     const auto number = fields.take<uint16_t>();
     fields.skip(6);

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tidemark/io/input_file.h"
 
@@ -35,6 +36,9 @@ class Hdf5File {
   const std::map<std::string, Array, std::less<>>& arrays() const { return arrays_; }
   /// What the attribute "name" of a group says, by the group's path: there is none for most.
   const std::map<std::string, std::string, std::less<>>& names() const { return names_; }
+  /// The texts of an attribute that Keras 2 gave a group ("" is the root): "model_config",
+  /// "layer_names" or "weight_names". Null: there is none.
+  const std::vector<std::string>* texts(std::string_view path, std::string_view attribute) const;
   /// Throws NotFoundError for a path that is not there.
   Tensor read(std::string_view path) const;
 
@@ -42,6 +46,8 @@ class Hdf5File {
   struct Object;
   std::string bytes_at(uint64_t offset, uint64_t count) const;
   std::string heap_text(uint64_t address, uint32_t index) const;
+  /// A text that lies in a heap: its length, the heap's address, its number there.
+  std::string take_text(std::string_view bytes) const;
   uint64_t root() const;
   void read_object(uint64_t address, const std::string& path, int depth);
   void read_messages(uint64_t offset, uint64_t size, Object& object) const;
@@ -56,6 +62,9 @@ class Hdf5File {
   uint64_t objects_ = 0;
   std::map<std::string, Array, std::less<>> arrays_;
   std::map<std::string, std::string, std::less<>> names_;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts_;  // "group@attribute"
+  mutable std::pair<uint64_t, std::string> heap_;                       // the one read last
+  mutable uint64_t heap_bytes_ = 0;  // of all that were looked through
 };
 
 }  // namespace tidemark::io::keras

@@ -138,6 +138,7 @@ struct ModelMaker {
                         std::map<std::string, int64_t>& kinds, int depth);
   static void read_calls(const Json& entry, Layer& layer, const Model::State& state);
   static std::string place_of(const Model& model, const std::string& owner);
+  static std::string old_place_of(const Model& model, const std::string& owner);
 };
 
 namespace {
@@ -150,7 +151,11 @@ Shape shape_of(const Json& sizes) {
 
 Source source_of(const Json& history, const Model::State& state) {
   const Json::List& parts = history.as_list();
-  if (parts.size() != 3) fail<DataLossError>("the model's description has a malformed tensor");
+  // Keras 2 put the call's other arguments behind.
+  const bool is_old = parts.size() == 4 && parts[3].is_object() && parts[3].as_object().empty();
+  if (parts.size() != 3 && !is_old) {
+    fail<UnimplementedError>("the model's description has a tensor with arguments of its own");
+  }
   return {state.find(parts[0].as_text()), parts[1].as_int(), parts[2].as_int()};
 }
 
@@ -175,13 +180,19 @@ std::vector<Source> sources_of(const Json& from, const Model::State& state) {
   return out;
 }
 
-bool is_model(const std::string& kind) { return kind == "Sequential" || kind == "Functional"; }
+bool is_functional(const std::string& kind) { return kind == "Functional" || kind == "Model"; }
+bool is_model(const std::string& kind) { return kind == "Sequential" || is_functional(kind); }
 
 }  // namespace
 
 void ModelMaker::read_calls(const Json& entry, Layer& layer, const Model::State& state) {
   for (const Json& node : entry.at("inbound_nodes").as_list()) {
     Call call;
+    if (node.is_list()) {  // Keras 2's: the tensors alone
+      call.inputs = sources_of(node, state);
+      layer.calls.push_back(std::move(call));
+      continue;
+    }
     collect_tensors(node.at("args"), state, call.inputs);
     call.named = node.at("kwargs");
     for (const auto& [name, value] : call.named.as_object()) {
@@ -206,7 +217,8 @@ void ModelMaker::add_layer(const Model& model, const Json& entry,
   std::string member = layer.name;
   std::replace(member.begin(), member.end(), '.', '_');
   if (kind == "InputLayer") {
-    layer.shape = shape_of(config.at("batch_shape"));
+    const Json* shape = config.find("batch_shape");
+    layer.shape = shape_of(shape ? *shape : config.at("batch_input_shape"));
     layer.dtype = dtype_from_name(config.at("dtype").as_text());
   } else if (is_model(kind)) {
     Model inner = make(entry, depth + 1);
@@ -236,7 +248,7 @@ Model ModelMaker::make(const Json& description, int depth) {
   std::map<std::string, int64_t> kinds;
   const Json::List& entries = config.at("layers").as_list();
   for (const Json& entry : entries) add_layer(model, entry, kinds, depth);
-  if (kind == "Functional") {
+  if (is_functional(kind)) {
     for (size_t i = 0; i < entries.size(); ++i) read_calls(entries[i], state->layers[i], *state);
     state->inputs = sources_of(config.at("input_layers"), *state);
     state->outputs = sources_of(config.at("output_layers"), *state);
@@ -246,6 +258,7 @@ Model ModelMaker::make(const Json& description, int depth) {
   }
   if (state->layers.empty() || state->layers[0].call) {
     const Json* built = config.find("build_input_shape");
+    if (!built && !entries.empty()) built = entries[0].at("config").find("batch_input_shape");
     if (!built || built->is_null()) {
       fail<UnimplementedError>("the model \"", state->name,
                                "\" was saved before it was called, so ",
@@ -280,6 +293,17 @@ std::string ModelMaker::place_of(const Model& model, const std::string& owner) {
   fail<InternalError>("no layer is called ", owner);
 }
 
+/// Where a file of Keras 2's has the layer's weights: by the name alone.
+std::string ModelMaker::old_place_of(const Model& model, const std::string& owner) {
+  for (const Layer& layer : model.state_->layers) {
+    std::string member = layer.name;
+    std::replace(member.begin(), member.end(), '.', '_');
+    if (member == owner) return layer.name;
+  }
+  fail<UnimplementedError>("the layer ", owner, " lies in another model; Keras 2's files of such ",
+                           "models are not read: load it in Python and save it as .keras");
+}
+
 void ModelMaker::load_weights(const Model& model, const io::keras::Hdf5File& file) {
   {
     // Traced and never run: layers learn the sizes of their inputs and make their weights.
@@ -294,18 +318,34 @@ void ModelMaker::load_weights(const Model& model, const io::keras::Hdf5File& fil
     const trace::TraceScope scope(never_run);
     model(inputs);
   }
-  io::keras::assign_weights(file, model,
-                            [&](const std::string& owner) { return place_of(model, owner); });
+  io::keras::assign_weights(file, model, [&](const std::string& owner) {
+    return io::keras::is_of_keras_2(file) ? old_place_of(model, owner) : place_of(model, owner);
+  });
 }
+
+namespace {
+
+/// The model in words: a member of a .keras file, an attribute of an .h5 file.
+std::string description_in(const std::string& path, const io::keras::Hdf5File& weights) {
+  const io::InputFile file(path);
+  if (!file.has(0, 2) || file.read(0, 2) != "PK") {
+    const std::vector<std::string>* texts = weights.texts("", "model_config");
+    if (texts && texts->size() == 1) return (*texts)[0];
+    fail(path, " holds weights alone; make the module and use td::keras::load_weights");
+  }
+  const std::optional<io::keras::Member> config = io::keras::find_member(file, "config.json");
+  if (!config) io::fail_damaged(path, "it has no description of a model");
+  return file.read(config->offset, config->bytes);
+}
+
+}  // namespace
 
 Model load_model(const std::string& path) {
   const NoHandlers outside;
-  const io::InputFile file(path);
-  const std::optional<io::keras::Member> config = io::keras::find_member(file, "config.json");
-  if (!config) io::fail_damaged(path, "it has no description of a model");
-  const Json description = io::keras::read_json(path, file.read(config->offset, config->bytes));
-  const Model model = ModelMaker::make(description, 0);
-  ModelMaker::load_weights(model, io::keras::open_weights(path));
+  const io::keras::Hdf5File weights = io::keras::open_weights(path);
+  const Model model =
+      ModelMaker::make(io::keras::read_json(path, description_in(path, weights)), 0);
+  ModelMaker::load_weights(model, weights);
   model.eval();
   return model;
 }

@@ -27,8 +27,27 @@ namespace {
 constexpr std::array<std::string_view, 6> kParts = {"",          "cell",        "query_dense",
                                                     "key_dense", "value_dense", "output_dense"};
 
+/// Where layers lie in a file of Keras 2's: of weights alone, or of a whole model. Null: in
+/// neither.
+const char* old_folder(const Hdf5File& file) {
+  if (file.texts("", "layer_names")) return "";
+  return file.texts("model_weights", "layer_names") ? "model_weights/" : nullptr;
+}
+
 std::vector<std::string> arrays_of_layer(const Hdf5File& file, const std::string& layer) {
   std::vector<std::string> out;
+  if (const char* folder = old_folder(file)) {
+    const std::string group = folder + layer;
+    if (const std::vector<std::string>* names = file.texts(group, "weight_names")) {
+      for (const std::string& name : *names) {
+        out.push_back(group + "/" + name);
+        if (!file.arrays().contains(out.back())) {
+          fail_damaged(file.path(), message("it has no array ", out.back()));
+        }
+      }
+    }
+    return out;
+  }
   for (const std::string_view part : kParts) {
     std::string folder = layer;
     for (const std::string_view piece : {part, std::string_view("vars/")}) {
@@ -50,6 +69,8 @@ std::string owner_of(const std::string& name) {
 }
 
 }  // namespace
+
+bool is_of_keras_2(const Hdf5File& file) { return old_folder(file) != nullptr; }
 
 void assign_weights(const Hdf5File& file, const nn::Module& module,
                     const std::function<std::string(const std::string&)>& layer_at) {
@@ -122,6 +143,10 @@ namespace tidemark::keras {
 void load_weights(const std::string& path, const nn::Module& module) {
   const NoHandlers outside;
   const io::keras::Hdf5File file = io::keras::open_weights(path);
+  if (io::keras::is_of_keras_2(file)) {
+    // Layers have names of their own there, which members of the module have to be called by.
+    return io::keras::assign_weights(file, module, [](const std::string& owner) { return owner; });
+  }
   std::set<std::string> groups;
   for (const auto& [array, info] : file.arrays()) {
     for (size_t at = array.find('/'); at != std::string::npos; at = array.find('/', at + 1)) {

@@ -7,6 +7,7 @@
 
 #include "tidemark/graph/node.h"
 #include "tidemark/io/onnx/interpreter.h"
+#include "tidemark/io/tflite/ops.h"
 
 namespace tidemark::io::onnx {
 
@@ -113,13 +114,32 @@ const Table& table() {
   static const Table all = [] {
     Table out;
     const std::span<const Entry> families[] = {
-        math_entries(),      reduce_entries(),   array_entries(),     index_entries(),
-        cast_entries(),      window_entries(),   pool_entries(),      norm_entries(),
-        control_entries(),   sequence_entries(), quantised_entries(), signal_entries(),
-        text_entries(),      learned_entries(),  image_entries(),     resize_entries(),
-        loss_entries(),      random_entries(),   training_entries(),  recurrent_entries(),
+        math_entries(),
+        reduce_entries(),
+        array_entries(),
+        index_entries(),
+        cast_entries(),
+        window_entries(),
+        pool_entries(),
+        norm_entries(),
+        control_entries(),
+        sequence_entries(),
+        quantised_entries(),
+        signal_entries(),
+        text_entries(),
+        learned_entries(),
+        image_entries(),
+        resize_entries(),
+        loss_entries(),
+        random_entries(),
+        training_entries(),
+        recurrent_entries(),
         attention_entries(),
-
+        // Operators of TFLite, in a domain of their own.
+        tflite::math_entries(),
+        tflite::array_entries(),
+        tflite::window_entries(),
+        tflite::control_entries(),
     };
     for (const auto& family : families) {
       for (const Entry& entry : family) out.emplace(key_of(entry.domain, entry.op), &entry);
@@ -167,7 +187,9 @@ const Entry* find_entry(std::string_view domain, std::string_view op) {
 
 std::vector<std::pair<std::string_view, std::string_view>> readable_ops() {
   std::vector<std::pair<std::string_view, std::string_view>> out;
-  for (const auto& [key, entry] : table()) out.emplace_back(entry->domain, entry->op);
+  for (const auto& [key, entry] : table()) {
+    if (entry->domain != tflite::kDomain) out.emplace_back(entry->domain, entry->op);
+  }
   for (const OpDef* op : OpRegistry::instance().all()) {
     const ForeignOp* foreign = op->foreign(Vocabulary::onnx);
     if (foreign && !find_entry("", foreign->name)) out.emplace_back("", foreign->name);

@@ -64,7 +64,8 @@ std::vector<Given> window(const Emitted& e) {
   const auto spatial = static_cast<size_t>(e.rank(0) - 2);
   const auto filled = [&](const char* name) {
     const Ints& given = e.attr(name).as_ints();
-    return given.empty() ? Ints(spatial, 1) : given;
+    if (given.size() > 1) return given;
+    return Ints(spatial, given.empty() ? 1 : given[0]);
   };
   add(out, "strides", filled("strides"));
   add(out, "dilations", filled("dilations"));
@@ -101,6 +102,14 @@ template <bool is_max>
 Names pool(const Emitted& e) {
   const int rank = e.rank(0);
   std::vector<Given> attrs = window(e);
+  const auto is_spread = [](const Given& one) {
+    return one.name == "dilations" && one.value.as_ints() != Ints(one.value.as_ints().size(), 1);
+  };
+  const bool has_gaps = std::any_of(attrs.begin(), attrs.end(), is_spread);
+  if (has_gaps && !is_max) {
+    fail<UnimplementedError>("[avg_pool] with dilations has no form in ONNX before opset 19");
+  }
+  if (!has_gaps) std::erase_if(attrs, [](const Given& one) { return one.name == "dilations"; });
   add(attrs, "kernel_shape", e.attr("ksize"));
   const std::string y = e.out.put(is_max ? "MaxPool" : "AveragePool",
                                   {transposed(e, e.in(0), channels_first(rank))}, attrs);
@@ -122,53 +131,98 @@ Names expand_dims(const Emitted& e) {
 }
 
 Names slice(const Emitted& e) {
-  const Ints begin = known(e, 1), size = known(e, 2);
-  Ints end, axes;
-  for (size_t i = 0; i < begin.size(); ++i) {
-    end.push_back(size[i] < 0 ? std::numeric_limits<int64_t>::max() : begin[i] + size[i]);
-    axes.push_back(static_cast<int64_t>(i));
+  const std::string begin = e.as_int64(1), size = e.as_int64(2);
+  const std::string past = e.put("Add", {begin, size});
+  const std::string is_rest = e.put("Less", {size, e.out.ints({0})});
+  const std::string end = e.chosen(is_rest, e.out.ints({Emitted::kLast}), past);
+  return {e.put("Slice", {e.in(0), begin, end})};
+}
+
+/// What a strided slice says of one axis of the input, or of a new one.
+struct Cut {
+  int64_t place = -1;  // in begin, end and strides; -1: the whole axis is taken
+  bool is_new = false, is_one = false;
+};
+
+/// `...` stands for as many whole axes as are left.
+std::vector<Cut> cuts_of(const Emitted& e, int64_t count) {
+  const auto mask = [&](const char* name, int64_t i) { return (e.attr(name).as_int() >> i) & 1; };
+  int64_t named = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    named += !mask("new_axis_mask", i) && !mask("ellipsis_mask", i);
   }
-  return {e.out.put("Slice", {e.in(0), e.out.ints(begin), e.out.ints(end), e.out.ints(axes)})};
+  std::vector<Cut> out;
+  for (int64_t i = 0; i < count; ++i) {
+    if (mask("ellipsis_mask", i)) {
+      for (int64_t n = named; n < e.rank(0); ++n) out.emplace_back();
+    } else if (mask("new_axis_mask", i)) {
+      out.push_back({.is_new = true});
+    } else {
+      out.push_back({.place = i, .is_one = mask("shrink_axis_mask", i) != 0});
+    }
+  }
+  return out;
+}
+
+/// Numbers of the places that are cut, in their order; `masked`: another number instead of some.
+std::string bounds(const Emitted& e, size_t input, const Ints& places, const Ints& masked,
+                   const Ints& instead) {
+  const std::string all = e.put("Gather", {e.as_int64(input), e.out.ints(places)});
+  if (std::count(masked.begin(), masked.end(), 0) == std::ssize(masked)) return all;
+  const std::string is_masked = e.cast(e.out.ints(masked), DType::int64, DType::bool_);
+  return e.chosen(is_masked, e.out.ints(instead), all);
 }
 
 Names strided_slice(const Emitted& e) {
-  const Ints begin = known(e, 1), end = known(e, 2), strides = known(e, 3);
-  const auto mask = [&](const char* name) { return e.attr(name).as_int(); };
-  if (mask("ellipsis_mask") || mask("new_axis_mask")) {
-    fail<UnimplementedError>("[strided_slice] with `...` or new axes has no form in ONNX");
+  const Ints strides = known(e, 3);
+  Ints places, axes, steps, first, last, no_begin, no_end, gone, added;
+  int64_t axis = 0, made = 0;
+  for (const Cut& cut : cuts_of(e, std::ssize(strides))) {
+    if (cut.is_new) {
+      added.push_back(made++);
+      continue;
+    }
+    if (cut.place >= 0) {
+      const auto at = static_cast<size_t>(cut.place);
+      const auto has = [&](const char* mask) { return (e.attr(mask).as_int() >> at) & 1; };
+      places.push_back(cut.place);
+      axes.push_back(axis);
+      steps.push_back(cut.is_one ? 1 : strides[at]);
+      first.push_back(strides[at] < 0 ? Emitted::kLast : 0);
+      last.push_back(strides[at] < 0 ? -Emitted::kLast : Emitted::kLast);
+      no_begin.push_back(!cut.is_one && has("begin_mask"));
+      no_end.push_back(!cut.is_one && has("end_mask"));
+      if (cut.is_one) gone.push_back(axis);
+    }
+    made += !cut.is_one;
+    ++axis;
   }
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  Ints from, to, axes, steps, gone;
-  for (size_t i = 0; i < begin.size(); ++i) {
-    const bool is_back = strides[i] < 0, is_one = (mask("shrink_axis_mask") >> i) & 1;
-    from.push_back((mask("begin_mask") >> i) & 1 ? (is_back ? kMost : 0) : begin[i]);
-    to.push_back((mask("end_mask") >> i) & 1 ? (is_back ? -kMost : kMost) : end[i]);
-    steps.push_back(strides[i]);
-    axes.push_back(static_cast<int64_t>(i));
-    if (!is_one) continue;
-    gone.push_back(static_cast<int64_t>(i));
-    from.back() = begin[i];
-    to.back() = begin[i] == -1 ? kMost : begin[i] + 1;
-    steps.back() = 1;
+  std::string out = e.in(0);
+  if (!places.empty()) {
+    const std::string begin = bounds(e, 1, places, no_begin, first);
+    std::string end = bounds(e, 2, places, no_end, last);
+    if (!gone.empty()) {  // one element: up to the next, or to the end where it is the last
+      Ints is_one;
+      for (int64_t at : axes) is_one.push_back(std::count(gone.begin(), gone.end(), at));
+      const std::string next = e.put("Add", {begin, e.out.ints({1})});
+      const std::string is_end = e.put("Equal", {next, e.out.ints({0})});
+      const std::string stop = e.chosen(is_end, e.out.ints({Emitted::kLast}), next);
+      end = e.chosen(e.cast(e.out.ints(is_one), DType::int64, DType::bool_), stop, end);
+    }
+    out = e.put("Slice", {out, begin, end, e.out.ints(axes), e.out.ints(steps)});
   }
-  const std::string cut = e.out.put(
-      "Slice", {e.in(0), e.out.ints(from), e.out.ints(to), e.out.ints(axes), e.out.ints(steps)});
-  return {gone.empty() ? cut : e.out.put("Squeeze", {cut, e.out.ints(gone)})};
+  if (!gone.empty()) out = e.put("Squeeze", {out, e.out.ints(gone)});
+  if (!added.empty()) out = e.put("Unsqueeze", {out, e.out.ints(added)});
+  return {out};
 }
 
 Names pad(const Emitted& e) {
   const std::string& mode = e.attr("mode").as_string();
   if (mode == "SYMMETRIC") fail<UnimplementedError>("[pad] by mode SYMMETRIC has no form in ONNX");
-  const Ints table = known(e, 1);
-  Ints pads(table.size());
-  for (size_t i = 0; i < table.size() / 2; ++i) {
-    pads[i] = table[2 * i];
-    pads[i + table.size() / 2] = table[2 * i + 1];
-  }
-  if (mode == "REFLECT") {
-    return {e.out.put("Pad", {e.in(0), e.out.ints(pads)}, {{"mode", "reflect"}})};
-  }
-  return {e.out.put("Pad", {e.in(0), e.out.ints(pads), e.in(2)}, {{"mode", "constant"}})};
+  const std::string by_side = e.put("Transpose", {e.as_int64(1)}, {{"perm", Ints{1, 0}}});
+  const std::string pads = e.put("Reshape", {by_side, e.out.ints({-1})});
+  if (mode == "REFLECT") return {e.put("Pad", {e.in(0), pads}, {{"mode", "reflect"}})};
+  return {e.put("Pad", {e.in(0), pads, e.in(2)}, {{"mode", "constant"}})};
 }
 
 Names stack(const Emitted& e) {
@@ -187,8 +241,11 @@ Names split(const Emitted& e) {
   Ints sizes;
   for (const graph::OutputInfo& part : e.node.outputs)
     sizes.push_back(part.shape.dim(static_cast<int>(e.attr("axis").as_int())));
-  if (std::count(sizes.begin(), sizes.end(), kUnknownDim)) {
-    fail<UnimplementedError>("[split] into parts of unknown sizes has no form in ONNX");
+  if (std::count(sizes.begin(), sizes.end(), kUnknownDim)) {  // equal parts of an unknown size
+    const Given attrs[] = {{"axis", e.attr("axis")},
+                           {"num_outputs", static_cast<int64_t>(outputs.size())}};
+    e.out.put_all("Split", {e.in(0)}, outputs, attrs);
+    return outputs;
   }
   const Given attrs[] = {{"axis", e.attr("axis")}};
   e.out.put_all("Split", {e.in(0), e.out.ints(sizes)}, outputs, attrs);
@@ -242,6 +299,12 @@ std::string like(const Emitted& e, double value) {
 Names zeros_like(const Emitted& e) { return {like(e, 0)}; }
 Names ones_like(const Emitted& e) { return {like(e, 1)}; }
 
+Names tile(const Emitted& e) { return {e.put("Tile", {e.in(0), e.as_int64(1)})}; }
+Names gather_nd(const Emitted& e) {
+  return {e.put("GatherND", {e.in(0), e.as_int64(1)}, {{"batch_dims", e.attr("batch_dims")}})};
+}
+Names scatter(const Emitted& e) { return {e.put("ScatterND", {e.in(0), e.as_int64(1), e.in(2)})}; }
+
 Names square(const Emitted& e) { return {e.out.put("Mul", {e.in(0), e.in(0)})}; }
 Names rsqrt(const Emitted& e) { return {e.out.put("Reciprocal", {e.out.put("Sqrt", {e.in(0)})})}; }
 Names squared_difference(const Emitted& e) {
@@ -284,13 +347,8 @@ Names not_equal(const Emitted& e) {
   return {e.out.put("Not", {e.out.put("Equal", {e.in(0), e.in(1)})})};
 }
 
-struct Entry {
-  std::string_view op;
-  Emit emit;
-};
-
 // op names: how each of these, which have no one op there, is written
-constexpr Entry kEmits[] = {
+constexpr NamedEmit kEmits[] = {
     {"matmul", matmul},
     {"convolution", convolution},
     {"max_pool", pool<true>},
@@ -316,6 +374,9 @@ constexpr Entry kEmits[] = {
     {"shape", shape},
     {"zeros_like", zeros_like},
     {"ones_like", ones_like},
+    {"tile", tile},
+    {"gather_nd", gather_nd},
+    {"tensor_scatter_nd_update", scatter},
     {"square", square},
     {"rsqrt", rsqrt},
     {"squared_difference", squared_difference},
@@ -330,10 +391,15 @@ constexpr Entry kEmits[] = {
 
 }  // namespace
 
+std::span<const NamedEmit> plain_emits() { return kEmits; }
+
 Emit find_emit(std::string_view op) {
-  const auto found = std::find_if(std::begin(kEmits), std::end(kEmits),
-                                  [&](const Entry& entry) { return entry.op == op; });
-  return found == std::end(kEmits) ? nullptr : found->emit;
+  for (const auto& some : {plain_emits(), array_emits(), learned_emits(), math_emits()}) {
+    for (const NamedEmit& one : some) {
+      if (one.op == op) return one.emit;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace tidemark::io::onnx

@@ -8,8 +8,16 @@ namespace tidemark::io::onnx {
 
 namespace {
 
-enum AttributeField : uint32_t { kName = 1, kReal = 2, kInt = 3, kText = 4, kInts = 8, kKind = 20 };
-enum AttributeKind : uint64_t { kIsReal = 1, kIsInt = 2, kIsText = 3, kIsInts = 7 };
+enum AttributeField : uint32_t {
+  kName = 1,
+  kReal = 2,
+  kInt = 3,
+  kText = 4,
+  kGraph = 6,
+  kInts = 8,
+  kKind = 20
+};
+enum AttributeKind : uint64_t { kIsReal = 1, kIsInt = 2, kIsText = 3, kIsGraph = 5, kIsInts = 7 };
 
 void put_real(BytesSink& out, double value) {
   const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
@@ -53,19 +61,6 @@ std::string attribute(const Given& given) {
   return std::move(out.bytes);
 }
 
-std::string tensor_message(const std::string& name, const Tensor& t) {
-  BytesSink out;
-  for (const int64_t dim : t.shape()) put_varint_field(out, 1, static_cast<uint64_t>(dim));
-  put_varint_field(out, 2, static_cast<uint64_t>(element_of(t.dtype())));
-  put_bytes_field(out, 8, name);
-  if (t.dtype() == DType::string) {
-    for (int64_t i = 0; i < t.num_elements(); ++i) put_bytes_field(out, 6, t.string_at(i));
-  } else {
-    put_bytes_field(out, 9, {static_cast<const char*>(t.raw_data()), t.nbytes()});
-  }
-  return std::move(out.bytes);
-}
-
 void add_field(std::string& to, uint32_t number, std::string_view bytes) {
   BytesSink out;
   put_bytes_field(out, number, bytes);
@@ -92,17 +87,53 @@ std::string Emitter::put(std::string_view op, const Names& inputs, std::span<con
   return name;
 }
 
+void Emitter::put_with_graphs(std::string_view op, const Names& inputs, const Names& outputs,
+                              const std::vector<std::pair<std::string_view, std::string>>& graphs) {
+  BytesSink node;
+  for (const std::string& name : inputs) put_bytes_field(node, 1, name);
+  for (const std::string& name : outputs) put_bytes_field(node, 2, name);
+  put_bytes_field(node, 4, op);
+  for (const auto& [name, fields] : graphs) {
+    BytesSink given;
+    put_bytes_field(given, kName, name);
+    put_bytes_field(given, kGraph, fields);
+    put_varint_field(given, kKind, kIsGraph);
+    put_bytes_field(node, 5, given.bytes);
+  }
+  add_field(nodes, 1, node.bytes);
+}
+
+std::string value_info(const std::string& name, DType dtype, const Shape& dims) {
+  BytesSink shape, tensor, type, out;
+  for (int i = 0; dims.has_rank() && i < dims.rank(); ++i) {
+    BytesSink dim;
+    if (dims[i] == kUnknownDim) {
+      put_bytes_field(dim, 2, message(name, "_", i));
+    } else {
+      put_varint_field(dim, 1, static_cast<uint64_t>(dims[i]));
+    }
+    put_bytes_field(shape, 1, dim.bytes);
+  }
+  put_varint_field(tensor, 1, static_cast<uint64_t>(element_of(dtype)));
+  if (dims.has_rank()) put_bytes_field(tensor, 2, shape.bytes);
+  put_bytes_field(type, 1, tensor.bytes);
+  put_bytes_field(out, 1, name);
+  put_bytes_field(out, 2, type.bytes);
+  return std::move(out.bytes);
+}
+
 std::string Emitter::constant(const Tensor& value) {
-  const auto found = constants_.find(value.impl());
-  if (found != constants_.end()) return found->second;
+  const auto found = name_of_constant_.find(value.impl());
+  if (found != name_of_constant_.end()) return found->second;
   std::string name = message("c", count_++);
-  add_field(initializers, 5, tensor_message(name, value.to(Device())));
+  constants_.emplace_back(name, value.to(Device()));
   held_.push_back(value);
-  constants_.emplace(value.impl(), name);
+  name_of_constant_.emplace(value.impl(), name);
   return name;
 }
 
 std::string Emitter::ints(const Ints& values) {
+  const NoHandlers now;
   return constant(Tensor::of<int64_t>(values, Shape{static_cast<int64_t>(values.size())}));
 }
 
@@ -122,6 +153,12 @@ int Emitted::rank(size_t i) const {
                              "] of a tensor of unknown rank has no form in ONNX");
   }
   return tensor(i).rank();
+}
+
+std::string Emitted::sizes(size_t i, int64_t from, int64_t to) const {
+  const std::string all = put("Shape", {in(i)});
+  if (from == 0 && to == kLast) return all;
+  return put("Slice", {all, out.ints({from}), out.ints({to})});
 }
 
 std::string Emitted::as_int64(size_t i) const {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tidemark/io/onnx/call.h"
+#include "tidemark/io/tflite/lowering.h"
 
 namespace tidemark::io::onnx {
 
@@ -52,7 +53,7 @@ std::vector<std::vector<std::string_view>> find_last_uses(std::span<const Node> 
 /// Notes each op that is not read once, with the nodes that have it.
 class Unreadable {
  public:
-  explicit Unreadable(const Model& model) {
+  explicit Unreadable(const Model& model) : home_(model.home), other_(model.not_read) {
     for (const Function& f : model.functions) {
       functions_.insert(key_of(f.domain, f.name, f.overload));
     }
@@ -90,12 +91,16 @@ class Unreadable {
   }
   void look_at(std::span<const Node> nodes) {
     for (const Node& node : nodes) {
+      // Nodes of TFLite stand in its own files alone.
+      const bool is_at_home = (node.domain == tflite::kDomain) == (home_ == tflite::kDomain);
       const bool is_known =
           functions_.contains(key_of(node.domain, node.op, node.overload)) ||
-          find_entry(node.domain, node.op) ||
+          (is_at_home && find_entry(node.domain, node.op)) ||
           (node.domain.empty() && OpRegistry::instance().find(Vocabulary::onnx, node.op));
       if (!is_known) {
-        ops_[message(node.domain, node.domain.empty() ? "" : ".", node.op)].push_back(node.name);
+        const bool is_plain = node.domain.empty() || node.domain == home_;
+        ops_[message(is_plain ? "" : node.domain, is_plain ? "" : ".", node.op)].push_back(
+            node.name);
       }
       for (const Attribute& attribute : node.attributes) {
         if (attribute.graph) look_at(*attribute.graph);
@@ -103,6 +108,7 @@ class Unreadable {
     }
   }
 
+  std::string_view home_;
   std::set<std::string> functions_;
   std::map<std::string, std::vector<std::string_view>> ops_;
   std::vector<std::string> other_;
@@ -112,16 +118,24 @@ class Unreadable {
 
 std::vector<std::string> find_unreadable(const Model& model) { return Unreadable(model).lines(); }
 
+Model read_any_model(const MappedFile& file, std::string_view signature) {
+  const std::string_view bytes = file.bytes();
+  if (tflite::is_tflite(bytes)) return tflite::read_model(bytes, file.path(), signature);
+  if (!signature.empty()) fail("an ONNX model has no signatures; '", signature, "' was asked for");
+  return read_model(bytes);
+}
+
 File::File(std::shared_ptr<const MappedFile> file, const FileOptions& options)
     : file_(std::move(file)),
       external_(folder_of(file_->path()), file_->how()),
-      model_(read_model(file_->bytes())) {
+      model_(read_any_model(*file_, options.signature)) {
   for (const Function& f : model_.functions) {
     functions_.emplace(key_of(f.domain, f.name, f.overload), &f);
   }
   const std::vector<std::string> unreadable = find_unreadable(model_);
   if (!unreadable.empty()) {
-    std::string text = message("the ONNX model ", file_->path(), " uses what is not read yet:");
+    std::string text =
+        message("the ", model_.format, " model ", file_->path(), " uses what is not read yet:");
     for (const std::string& line : unreadable) text += "\n  " + line;
     throw UnimplementedError(text);
   }
@@ -151,7 +165,8 @@ void File::make_variables() {
 
 void File::bind(std::vector<Variable> variables) {
   if (variables.size() != variables_.size()) {
-    fail("the ONNX model has ", variables_.size(), " variables; ", variables.size(), " were given");
+    fail("the ", model_.format, " model has ", variables_.size(), " variables; ", variables.size(),
+         " were given");
   }
   for (size_t i = 0; i < variables.size(); ++i) {
     if (variables[i].dtype() != variables_[i].dtype() ||

@@ -13,6 +13,8 @@ namespace tidemark::io::onnx {
 struct FileOptions {
   /// Floating-point initializers of the model's graph become variables that can be trained.
   bool trainable = false;
+  /// Of a TFLite model: which of its signatures; empty: that of its first graph.
+  std::string signature = {};
 };
 
 class TIDEMARK_API File {
@@ -37,6 +39,8 @@ class TIDEMARK_API File {
   /// Others of the same number, dtypes and shapes in their place.
   void bind(std::vector<Variable> variables);
   size_t weight_bytes() const { return weight_bytes_; }
+  /// Pages of the file that were read go back to the system.
+  void forget_pages() const noexcept { file_->forget_pages(); }
   /// For each of these nodes, what no later one uses.
   const std::vector<std::vector<std::string_view>>& last_uses(std::span<const Node> nodes) const;
 
@@ -58,6 +62,8 @@ class TIDEMARK_API File {
   std::unordered_map<const void*, std::vector<std::vector<std::string_view>>> last_uses_;
 };
 
+/// Of either format, told from the bytes; the file must outlive the model.
+TIDEMARK_API Model read_any_model(const MappedFile& file, std::string_view signature = {});
 /// Each thing in the model that is not read, one line each; empty: all of it is.
 TIDEMARK_API std::vector<std::string> find_unreadable(const Model& model);
 

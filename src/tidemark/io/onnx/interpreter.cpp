@@ -18,10 +18,11 @@ std::string named(const Node& node) {
 }
 
 /// The error with the node's name in front, of the same type.
-[[noreturn]] void rethrow_with(const Node& node, const Error& e) {
+[[noreturn]] void rethrow_with(std::string_view format, const Node& node, const Error& e) {
   const std::string_view text = e.what();
-  const std::string whole = message("in ONNX node ", named(node), ": ", text);
-  if (text.starts_with("in ONNX node ")) throw;
+  const std::string begin = message("in ", format, " node ");
+  const std::string whole = message(begin, named(node), ": ", text);
+  if (text.starts_with(begin)) throw;
   if (dynamic_cast<const ValueUnknownError*>(&e)) throw;
   switch (e.code()) {
     case Code::invalid_argument:
@@ -55,7 +56,8 @@ Values Interpreter::run_inner(const Call& call, const Graph& graph, std::span<co
 
 Values Interpreter::run_graph(const Graph& graph, const Scope* around, const Frame& frame,
                               std::span<const Value> inputs) {
-  if (frame.depth > kDeepestCall) fail("graphs and functions of the ONNX model call too deeply");
+  if (frame.depth > kDeepestCall)
+    fail("graphs and functions of the model call each other too deeply");
   Scope scope(around);
   for (const TensorMessage& t : graph.initializers) scope.set(t.name, file_.initializer(t));
   for (const SparseMessage& t : graph.sparse_initializers) {
@@ -75,7 +77,7 @@ Values Interpreter::run_graph(const Graph& graph, const Scope* around, const Fra
   Values out;
   for (const ValueInfo& output : graph.outputs) {
     const Value* found = scope.find(output.name);
-    if (!found) fail("the ONNX graph has no value for its output '", output.name, "'");
+    if (!found) fail("the graph has no value for its output '", output.name, "'");
     out.push_back(*found);
   }
   return out;
@@ -91,16 +93,17 @@ void Interpreter::run_nodes(std::span<const Node> nodes, Scope& scope, const Fra
     try {
       made = run_node(node, scope, frame);
     } catch (const Error& e) {
-      rethrow_with(node, e);
+      rethrow_with(format(), node, e);
     } catch (const std::bad_alloc&) {
-      fail<ResourceExhaustedError>("in ONNX node ", named(node), ": no memory for its sizes");
+      fail<ResourceExhaustedError>("in ", format(), " node ", named(node),
+                                   ": no memory for its sizes");
     } catch (const std::length_error&) {
-      fail("in ONNX node ", named(node), ": its sizes are larger than any list");
+      fail("in ", format(), " node ", named(node), ": its sizes are larger than any list");
     }
     for (size_t k = 0; k < node.outputs.size(); ++k) {
       if (node.outputs[k].empty()) continue;
       if (k >= made.size()) {
-        fail<UnimplementedError>("the ONNX op ", node.op, " has no output ", k, " here");
+        fail<UnimplementedError>("the ", format(), " op ", node.op, " has no output ", k, " here");
       }
       scope.set(node.outputs[k], std::move(made[k]));
     }
@@ -132,7 +135,7 @@ Values Interpreter::run_node(const Node& node, const Scope& scope, const Frame& 
 }
 
 Values Interpreter::run_function(const Function& function, const Call& call) {
-  if (call.frame.depth > kDeepestCall) fail("functions of the ONNX model call too deeply");
+  if (call.frame.depth > kDeepestCall) fail("functions of the model call each other too deeply");
   Attributes attributes;
   for (const Attribute& attribute : function.defaults) attributes[attribute.name] = &attribute;
   for (const Attribute& attribute : call.node.attributes) {
@@ -159,7 +162,8 @@ Values Interpreter::build(const Call& call) {
   const OpDef* op = entry || !call.node.domain.empty()
                         ? nullptr
                         : OpRegistry::instance().find(Vocabulary::onnx, call.node.op);
-  if (!entry && !op) fail<UnimplementedError>("the ONNX op ", call.node.op, " is not read");
+  if (!entry && !op)
+    fail<UnimplementedError>("the ", format(), " op ", call.node.op, " is not read");
   std::optional<NoHandlers> now;
   const bool is_known = std::all_of(call.inputs.begin(), call.inputs.end(),
                                     [](const Value& v) { return v.is_concrete(); });

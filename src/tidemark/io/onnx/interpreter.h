@@ -36,6 +36,7 @@ class Interpreter {
   /// Of the model's graph: one value an input, in their order.
   Values run(std::span<const Value> inputs);
   const File& file() const { return file_; }
+  std::string_view format() const { return file_.model().format; }
   /// Of a graph in an attribute of the call's node.
   Values run_inner(const Call& call, const Graph& graph, std::span<const Value> inputs);
 

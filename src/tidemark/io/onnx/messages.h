@@ -124,11 +124,15 @@ struct Function {
 };
 
 struct Model {
+  std::string_view format = "ONNX";  // for messages: whose words the file uses
+  std::string_view home;             // the domain whose ops nodes may name beside ai.onnx's others
   int64_t ir_version = 0;
   std::string_view producer, doc;
   Opsets opsets;
   Graph graph;
   std::vector<Function> functions;
+  std::vector<std::string> not_read;  // what the file has and its nodes do not show, a line each
+  std::shared_ptr<const void> owner;  // of texts that are not the file's own
 };
 
 /// Throws DataLossError where the bytes are no ONNX model.

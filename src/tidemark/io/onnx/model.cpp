@@ -40,7 +40,7 @@ bool are_tensors(const std::vector<Port>& ports) {
 
 /// The traces for one set of given inputs and, where need be, of values of theirs.
 struct LoadedModel::ByValue {
-  explicit ByValue(std::string key) : key(std::move(key)), traces({.name = "onnx_model"}) {}
+  explicit ByValue(std::string key) : key(std::move(key)), traces({.name = "loaded_model"}) {}
 
   const std::string key;
   Values known;  // of kind none: the input is one of the traced function
@@ -65,13 +65,15 @@ LoadedModel::~LoadedModel() = default;
 
 void LoadedModel::check(std::span<const Value> inputs) const {
   if (inputs.size() != inputs_.size()) {
-    fail("the ONNX model takes ", inputs_.size(), " inputs; ", inputs.size(), " were given");
+    fail("the ", format(), " model takes ", inputs_.size(), " inputs; ", inputs.size(),
+         " were given");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Port& port = inputs_[i];
     const Value& given = inputs[i];
     if (given.kind == Value::Kind::none) {
-      if (!port.has_default) fail("the input '", port.name, "' of the ONNX model is missing");
+      if (!port.has_default)
+        fail("the input '", port.name, "' of the ", format(), " model is missing");
       continue;
     }
     if (port.type.kind != Type::Kind::tensor) continue;
@@ -137,6 +139,7 @@ auto LoadedModel::with_traces(std::span<const Value> inputs, const Use& use) {
       if (!v.is_tensor()) throw ValueUnknownError("an output of the model is no tensor");
       out.push_back(std::move(v.tensor));
     }
+    file_.forget_pages();  // the graph keeps weights as it wants them
     return out;
   };
   return use(mine->traces, std::span<Tensor>(given), code);
@@ -178,7 +181,8 @@ Values LoadedModel::call(std::span<const Value> inputs) {
 PlanReport LoadedModel::plan(std::span<const Value> inputs) {
   check(inputs);
   if (road_ == Road::node_by_node) {
-    fail<UnimplementedError>("the ONNX model runs node by node; what it needs depends on values");
+    fail<UnimplementedError>("the ", format(),
+                             " model runs node by node; what it needs depends on values");
   }
   return with_traces(inputs, [&](auto& traces, std::span<Tensor> given, const auto& code) {
     return traces.plan(given, code);

@@ -40,6 +40,8 @@ class TIDEMARK_API LoadedModel {
   void bind(std::vector<Variable> variables) { file_.bind(std::move(variables)); }
   size_t weight_bytes() const { return file_.weight_bytes(); }
   Road road() const { return road_; }
+  /// "ONNX" or "TFLite".
+  std::string_view format() const { return file_.model().format; }
 
   /// One value an input; of kind none: not given. Any number of threads.
   Values call(std::span<const Value> inputs);

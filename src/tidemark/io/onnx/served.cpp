@@ -13,7 +13,7 @@ namespace {
 Value input_of(trace::GraphBuilder& builder, const ValueInfo& info) {
   const DType dtype = storage_of(info.type.element);
   if (info.type.kind != Type::Kind::tensor || dtype == DType::invalid) {
-    fail<UnimplementedError>("the input '", info.name, "' of the ONNX model is no tensor");
+    fail<UnimplementedError>("the input '", info.name, "' of the model is no tensor");
   }
   const Shape shape =
       info.type.has_shape ? Shape(std::span<const int64_t>(info.type.dims)) : Shape::unknown();
@@ -29,7 +29,7 @@ TracedFile trace_file(const File& file) {
   for (const TensorMessage& t : graph.initializers) in_file.insert(t.name);
   for (const SparseMessage& t : graph.sparse_initializers) in_file.insert(t.values.name);
   TracedFile out;
-  trace::GraphBuilder builder("onnx_model");
+  trace::GraphBuilder builder("loaded_model");
   Values inputs;
   for (const ValueInfo& info : graph.inputs) {
     if (in_file.contains(info.name)) {
@@ -43,12 +43,13 @@ TracedFile trace_file(const File& file) {
   try {
     const trace::TraceScope scope(builder);
     for (const Value& value : Interpreter(file).run(inputs)) {
-      if (!value.is_tensor()) fail<UnimplementedError>("an output of the ONNX model is no tensor");
+      if (!value.is_tensor()) fail<UnimplementedError>("an output of the model is no tensor");
       results.push_back(value.tensor);
     }
   } catch (const ValueUnknownError& e) {
-    fail<UnimplementedError>("the ONNX model is no one graph for all sizes and values: ",
-                             std::string_view(e.what()));
+    fail<UnimplementedError>(
+        "the ", file.model().format,
+        " model is no one graph for all sizes and values: ", std::string_view(e.what()));
   }
   for (const ValueInfo& info : graph.outputs) out.outputs.emplace_back(info.name);
   out.graph = builder.finish(results);
@@ -58,7 +59,7 @@ TracedFile trace_file(const File& file) {
 std::string model_among(const std::vector<std::string>& names) {
   std::string found;
   for (const std::string& name : names) {
-    if (!name.ends_with(".onnx")) continue;
+    if (!name.ends_with(".onnx") && !name.ends_with(".tflite")) continue;
     if (!found.empty()) return {};
     found = name;
   }

@@ -14,7 +14,8 @@ struct TracedFile {
 /// Throws UnimplementedError where what it does depends on values, or on more than tensors.
 TIDEMARK_API TracedFile trace_file(const File& file);
 
-/// The only ONNX model among the files of a folder; empty: there is none, or there are several.
+/// The only ONNX or TFLite model among the files of a folder; empty: there is none, or there are
+/// several.
 TIDEMARK_API std::string model_among(const std::vector<std::string>& names);
 
 }  // namespace tidemark::io::onnx

@@ -1,5 +1,6 @@
 #include "tidemark/io/onnx/tensors.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int64_t kMostDenseOfSparse = int64_t{1} << 28;  // bytes that a few entries may ask for
 
 [[noreturn]] void damaged(const TensorMessage& tensor, std::string_view what) {
-  fail<DataLossError>("the tensor '", tensor.name, "' of the ONNX model ", what);
+  fail<DataLossError>("the tensor '", tensor.name, "' of the model ", what);
 }
 
 int64_t bits_of(Element element) {
@@ -81,6 +82,10 @@ Value from_raw(const TensorMessage& tensor, const Shape& shape, int64_t count,
   const Tensor out = new_tensor(storage_of(tensor.element), shape);
   if (bits_of(tensor.element) < 8) {
     unpack(raw, tensor.element, count, static_cast<uint8_t*>(out.mutable_raw_data()));
+  } else if (tensor.element == Element::boolean) {
+    // Any other byte is no bool to C++.
+    std::ranges::transform(raw, static_cast<bool*>(out.mutable_raw_data()),
+                           [](char byte) { return byte != 0; });
   } else if (count > 0) {
     std::memcpy(out.mutable_raw_data(), raw.data(), raw.size());
   }

@@ -2,8 +2,7 @@
 
 #include <tidemark/call.h>
 
-#include <algorithm>
-#include <set>
+#include <map>
 
 #include "tidemark/graph/specials.h"
 #include "tidemark/io/onnx/emitter.h"
@@ -12,7 +11,8 @@ namespace tidemark::io::onnx {
 
 namespace {
 
-constexpr int64_t kIrVersion = 8;
+constexpr uint32_t kInitializer = 5, kGraphOfModel = 7, kRawData = 9;
+constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
 
 /// Whether every attribute that has no place there has its default.
 bool says_all(const graph::Node& node, const ForeignOp& foreign) {
@@ -26,10 +26,21 @@ bool says_all(const graph::Node& node, const ForeignOp& foreign) {
   return true;
 }
 
+bool is_control(const graph::Node& node) {
+  return node.special && !node.special->inner_graphs().empty() && !node.special->recording();
+}
+
+/// What only looks at values is left out: prints and checks.
+bool is_left_out(const graph::Node& node) {
+  return node.special && node.outputs.empty() && !node.special->update() &&
+         node.special->inner_graphs().empty();
+}
+
 bool is_written(const graph::Node& node) {
   if (!node.op) {
-    return graph::is_constant(node) || (node.special && node.special->shown_variable()) ||
-           (node.special && node.outputs.empty());
+    return graph::is_constant(node) || graph::is_placeholder(node) || is_left_out(node) ||
+           is_control(node) || node.special->shown_variable() ||
+           node.special->passed_inputs_at().has_value();
   }
   if (find_emit(node.op->name())) return true;
   const ForeignOp* foreign = node.op->foreign(Vocabulary::onnx);
@@ -70,62 +81,96 @@ Names put_one_to_one(Emitter& out, const graph::Node& node) {
   return outputs;
 }
 
+void name_all(Emitter& out, const graph::Node& node, const Names& names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    out.set_name(node, static_cast<uint32_t>(i), names[i]);
+  }
+}
+
 void put_node(Emitter& out, const graph::Node& node) {
   if (node.op) {
     const Emit emit = find_emit(node.op->name());
-    const Names names = emit ? emit({out, node}) : put_one_to_one(out, node);
-    for (size_t i = 0; i < names.size(); ++i) {
-      out.set_name(node, static_cast<uint32_t>(i), names[i]);
-    }
-    return;
+    return name_all(out, node, emit ? emit({out, node}) : put_one_to_one(out, node));
   }
   if (graph::is_constant(node)) return out.set_name(node, 0, out.name_of(node.inputs[0]));
-  if (const Variable* variable = node.special->shown_variable();
-      variable && !node.outputs.empty()) {
+  if (is_control(node)) return name_all(out, node, emit_control(out, node));
+  if (const Variable* variable = node.special->shown_variable()) {
     const NoHandlers now;
-    out.set_name(node, 0, out.constant(variable->value()));
+    return out.set_name(node, 0, out.constant(variable->value()));
+  }
+  if (const auto first = node.special->passed_inputs_at()) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      out.set_name(node, static_cast<uint32_t>(i), out.name_of(node.inputs[*first + i]));
+    }
   }
 }
 
-std::string value_info(const std::string& name, const Tensor& t) {
-  BytesSink shape, tensor, type, out;
-  for (int i = 0; t.shape().has_rank() && i < t.rank(); ++i) {
-    BytesSink dim;
-    if (t.dim(i) == kUnknownDim) {
-      put_bytes_field(dim, 2, message(name, "_", i));
-    } else {
-      put_varint_field(dim, 1, static_cast<uint64_t>(t.dim(i)));
-    }
-    put_bytes_field(shape, 1, dim.bytes);
+void throw_missing(const Emitter& out) {
+  if (out.missing.empty()) return;
+  std::string text = "the function uses what has no form in ONNX yet:";
+  for (const auto& [what, line] : out.missing) {
+    text += "\n  " + what;
+    if (!line.empty()) text += ", " + line;
   }
-  put_varint_field(tensor, 1, static_cast<uint64_t>(element_of(t.dtype())));
-  if (t.shape().has_rank()) put_bytes_field(tensor, 2, shape.bytes);
-  put_bytes_field(type, 1, tensor.bytes);
-  put_bytes_field(out, 1, name);
-  put_bytes_field(out, 2, type.bytes);
+  throw UnimplementedError(text);
+}
+
+/// A tensor's message but for its elements, which stand last in it.
+std::string head_of(const std::string& name, const Tensor& t) {
+  BytesSink out;
+  for (const int64_t dim : t.shape()) put_varint_field(out, 1, static_cast<uint64_t>(dim));
+  put_varint_field(out, 2, static_cast<uint64_t>(element_of(t.dtype())));
+  put_bytes_field(out, 8, name);
+  if (t.dtype() == DType::string) {
+    for (int64_t i = 0; i < t.num_elements(); ++i) put_bytes_field(out, 6, t.string_at(i));
+  } else {
+    put_varint(out, kRawData << 3 | 2);
+    put_varint(out, t.nbytes());
+  }
   return std::move(out.bytes);
 }
 
-void check_all_written(const graph::Graph& graph) {
-  std::set<std::string> missing;
-  for (const graph::Node* node : graph.nodes()) {
-    if (graph.inputs().end() !=
-        std::find_if(graph.inputs().begin(), graph.inputs().end(),
-                     [&](const Tensor& t) { return &graph::node_of(t) == node; })) {
-      continue;
-    }
-    if (!is_written(*node)) missing.insert(std::string(graph::kind_of(*node)));
-  }
-  if (missing.empty()) return;
-  std::string text = "the function uses what has no form in ONNX yet:";
-  for (const std::string& op : missing) text += "\n  " + op;
-  throw UnimplementedError(text);
+std::string_view elements_of(const Tensor& t) {
+  if (t.dtype() == DType::string) return {};
+  return {static_cast<const char*>(t.raw_data()), t.nbytes()};
+}
+
+/// A field's number and length; its bytes follow.
+std::string field_head(uint32_t number, uint64_t length) {
+  BytesSink out;
+  put_varint(out, uint64_t{number} << 3 | 2);
+  put_varint(out, length);
+  return std::move(out.bytes);
+}
+
+/// The versions of the format that came with versions of the ops.
+uint64_t ir_version(int64_t opset) {
+  return opset <= 18 ? 8 : opset <= 20 ? 9 : opset <= 22 ? 10 : opset == 23 ? 11 : 12;
 }
 
 }  // namespace
 
-std::string write_model(const graph::Graph& graph, std::span<const std::string> inputs,
-                        std::span<const std::string> outputs, int64_t opset) {
+void emit_graph(Emitter& out, const graph::Graph& graph) {
+  for (const graph::Node* node : graph.nodes()) {
+    if (graph::is_placeholder(*node)) continue;
+    std::string why;
+    if (is_written(*node)) {
+      try {
+        put_node(out, *node);
+        continue;
+      } catch (const UnimplementedError& error) {
+        why = error.what();
+      }
+    } else {
+      why = graph::kind_of(*node);
+    }
+    out.missing.emplace(why, node->site ? memory::describe(*node->site) : std::string());
+    name_all(out, *node, Names(node->outputs.size(), "missing"));
+  }
+}
+
+void write_model(const graph::Graph& graph, std::span<const std::string> inputs,
+                 std::span<const std::string> outputs, int64_t opset, const WriteBytes& write) {
   if (opset < kOldestWritten) {
     fail("ONNX models are written for opset ", kOldestWritten, " and later; ", opset, " was asked");
   }
@@ -133,36 +178,47 @@ std::string write_model(const graph::Graph& graph, std::span<const std::string> 
     fail("the function has ", graph.inputs().size(), " inputs and ", graph.outputs().size(),
          " outputs; ", inputs.size(), " and ", outputs.size(), " names were given");
   }
-  check_all_written(graph);
   Emitter out;
-  std::set<const graph::Node*> given;
-  BytesSink ports, names;
+  BytesSink ports;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = graph.inputs()[i];
-    given.insert(&graph::node_of(t));
     out.set_name(graph::node_of(t), 0, inputs[i]);
-    put_bytes_field(ports, 11, value_info(inputs[i], t));
+    put_bytes_field(ports, 11, value_info(inputs[i], t.dtype(), t.shape()));
   }
-  for (const graph::Node* node : graph.nodes()) {
-    if (!given.contains(node)) put_node(out, *node);
-  }
+  emit_graph(out, graph);
+  throw_missing(out);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& t = graph.outputs()[i];
     out.put_all("Identity", {out.name_of(t)}, {outputs[i]}, {});
-    put_bytes_field(ports, 12, value_info(outputs[i], t));
+    put_bytes_field(ports, 12, value_info(outputs[i], t.dtype(), t.shape()));
   }
-  BytesSink body, version, model;
+  BytesSink body, version, head, tail;
   body.append(out.nodes);
   put_bytes_field(body, 2, graph.name());
-  body.append(out.initializers);
   body.append(ports.bytes);
-  put_varint_field(model, 1, kIrVersion);
-  put_bytes_field(model, 2, "tidemark");
-  put_bytes_field(model, 7, body.bytes);
+  uint64_t length = body.bytes.size();
+  std::vector<std::string> heads;
+  for (const auto& [name, tensor] : out.constants()) {
+    std::string own = head_of(name, tensor);
+    const uint64_t own_length = own.size() + elements_of(tensor).size();
+    heads.push_back(field_head(kInitializer, own_length) + own);
+    length += heads.back().size() + elements_of(tensor).size();
+  }
+  if (length > kMostBytes) {
+    fail<UnimplementedError>("the model takes ", length, " bytes; files of ONNX hold ", kMostBytes,
+                             " at the most, and weights in files beside them are not written");
+  }
+  put_varint_field(head, 1, ir_version(opset));
+  put_bytes_field(head, 2, "tidemark");
+  write(head.bytes + field_head(kGraphOfModel, length) + body.bytes);
+  for (size_t i = 0; i < heads.size(); ++i) {
+    write(heads[i]);
+    write(elements_of(out.constants()[i].second));
+  }
   put_bytes_field(version, 1, "");
   put_varint_field(version, 2, static_cast<uint64_t>(opset));
-  put_bytes_field(model, 8, version.bytes);
-  return std::move(model.bytes);
+  put_bytes_field(tail, 8, version.bytes);
+  write(tail.bytes);
 }
 
 }  // namespace tidemark::io::onnx

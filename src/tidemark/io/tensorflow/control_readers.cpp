@@ -9,6 +9,7 @@ namespace tidemark::io::tensorflow {
 namespace {
 
 void read_call(NodeCall& c) {
+  if (const OpDef* ours = our_op_of(c.node)) return read_as_ours(c, *ours);
   c.outputs = c.importer.call_function(c.function("f"), std::move(c.inputs));
 }
 

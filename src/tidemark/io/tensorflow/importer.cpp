@@ -9,6 +9,7 @@
 #include "tidemark/base/file_access.h"
 #include "tidemark/base/interrupt.h"
 #include "tidemark/io/stored_size.h"
+#include "tidemark/tensor/handlers.h"
 
 namespace tidemark::io::tensorflow {
 
@@ -206,6 +207,7 @@ void Importer::check_supported(const std::vector<std::string_view>& nodes,
   std::set<std::string_view> seen(functions.begin(), functions.end());
   std::vector<std::string_view> waiting = functions;
   const auto look_at = [&](const NodeMessage& node, std::string_view place) {
+    if (our_op_of(node)) return;
     for (const auto& [name, bytes] : node.attrs) {
       const AttrValue value = read_attr_value(bytes);
       if (value.kind != AttrValue::Kind::function) continue;
@@ -265,6 +267,11 @@ void Importer::check_supported(const std::vector<std::string_view>& nodes,
 Tensor Importer::read_stored(const Value& value) const {
   if (!bundle) fail<NotFoundError>("the saved model has no variables; '", value.key, "' is wanted");
   return bundle->read(value.key);
+}
+
+bool Importer::fill_stored(const Value& value, const Variable& variable) const {
+  if (value.kind != Value::Kind::stored || !bundle || top_handler()) return false;
+  return bundle->fill(value.key, variable.operand());
 }
 
 Variable Importer::declare(const std::string& name, DType dtype, const Shape& shape) {

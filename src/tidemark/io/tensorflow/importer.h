@@ -74,6 +74,9 @@ class TIDEMARK_API Importer {
   /// The checkpoint that RestoreV2 reads; null: there is none.
   std::shared_ptr<const BundleReader> bundle;
   Tensor read_stored(const Value& value) const;
+  /// Reads a value of the checkpoint into the memory of a variable that has none yet; false: the
+  /// value is another one, or does not fit.
+  bool fill_stored(const Value& value, const Variable& variable) const;
   /// The value of a Const node, read once.
   Tensor constant(const NodeMessage& node, std::string_view tensor);
   /// A variable without a value yet. Throws DataLossError for one that is larger than what the

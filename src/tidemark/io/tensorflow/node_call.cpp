@@ -1,6 +1,7 @@
 #include "tidemark/io/tensorflow/node_call.h"
 
 #include <tidemark/call.h>
+#include <charconv>
 
 #include <unordered_map>
 
@@ -239,6 +240,43 @@ void read_by_rule(NodeCall& call) {
     for (Tensor& t : given[op->params()[static_cast<size_t>(index)].name]) inputs.push_back(t);
   }
   call.give_all(call_all(*op, inputs, attrs));
+}
+
+namespace {
+
+constexpr std::string_view kOurOp = "_tidemark_op", kOurAttr = "_tidemark_";
+
+/// As `saved_model/_writing` writes it: real numbers as text, so that none of their digits is lost.
+Attr own_attr(const NodeCall& call, const Param& param, const AttrValue& given) {
+  if (param.attr_kind == AttrKind::ints && given.is_list) return given.numbers;
+  if (param.attr_kind != AttrKind::real) return attr_for(call, param, given);
+  double value = 0;
+  const std::string_view text = given.texts.empty() ? std::string_view() : given.texts[0];
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    call.fail("attribute '", param.name, "' of our op is no number");
+  }
+  return value;
+}
+
+}  // namespace
+
+const OpDef* our_op_of(const NodeMessage& node) {
+  const std::string_view* stored = node.find(kOurOp);
+  if (!stored) return nullptr;
+  const AttrValue name = read_attr_value(*stored);
+  const OpDef* op = name.texts.size() == 1 ? OpRegistry::instance().find(name.texts[0]) : nullptr;
+  return op && !op->is_stateful() ? op : nullptr;
+}
+
+void read_as_ours(NodeCall& call, const OpDef& op) {
+  std::vector<Attr> attrs;
+  for (int index : op.attrs()) {
+    const Param& param = op.params()[static_cast<size_t>(index)];
+    const std::string_view* stored = call.node.find(std::string(kOurAttr) + param.name);
+    attrs.push_back(stored ? own_attr(call, param, read_attr_value(*stored)) : param.fallback);
+  }
+  call.give_all(call_all(op, call.tensors(), attrs));
 }
 
 }  // namespace tidemark::io::tensorflow

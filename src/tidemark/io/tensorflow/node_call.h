@@ -103,6 +103,10 @@ struct NamedReader {
 NodeReader find_reader(std::string_view op);
 /// By the definition that says it is this op of TensorFlow's.
 void read_by_rule(NodeCall& call);
+/// The op of ours that a call of a function stands for, in models that we wrote; null: it is a
+/// call. The function says the same in TensorFlow's ops, for those who have no such op.
+const OpDef* our_op_of(const NodeMessage& node);
+void read_as_ours(NodeCall& call, const OpDef& op);
 
 // Their readers, by what they are about.
 std::span<const NamedReader> array_readers();

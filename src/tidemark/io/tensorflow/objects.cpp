@@ -157,6 +157,7 @@ void read_kind(const WireField& field, ObjectGraph::Object& out) {
         break;
       case Object::concrete_function:
         if (part.number == 1) out.functions.emplace_back(part.bytes);
+        if (part.number == 4) read_function_spec(part.bytes, out);
         if (part.number == 2) out.keywords.emplace_back(part.bytes);
         if (part.number == 3) out.positional = part.value;
         break;

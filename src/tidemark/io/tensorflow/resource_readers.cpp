@@ -39,7 +39,9 @@ void read_is_initialized(NodeCall& c) {
 
 void read_assign(NodeCall& c) {
   Variable variable = c.variable(0);
-  variable.assign(c.in(1));
+  if (c.inputs.size() < 2 || !c.importer.fill_stored(c.inputs[1], variable)) {
+    variable.assign(c.in(1));
+  }
   c.outputs.push_back(c.inputs[0]);
 }
 void read_assign_add(NodeCall& c) {

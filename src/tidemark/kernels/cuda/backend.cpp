@@ -5,6 +5,7 @@
 #include "tidemark/kernels/cuda/compiler.h"
 #include "tidemark/kernels/cuda/convolution.h"
 #include "tidemark/kernels/cuda/elementwise.h"
+#include "tidemark/kernels/cuda/fourier.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/matmul.h"
 #include "tidemark/kernels/cuda/movement.h"
@@ -54,6 +55,9 @@ class CudaBackend final : public Accelerator {
     if (const Kernel* kernel = find_pooling(op, key)) return kernel;
     if (const Kernel* kernel = find_convolution(op, key)) {
       return tools_.convolutions.is_there() ? kernel : nullptr;
+    }
+    if (const Kernel* kernel = find_fourier(op, key)) {
+      return tools_.transforms.is_there() ? kernel : nullptr;
     }
     if (const Kernel* kernel = find_matmul(op, key)) return kernel;
     const KernelTable* registered = kernels_of(op);
@@ -120,8 +124,10 @@ std::unique_ptr<Accelerator> open(int index) {
   const int count = count_gpus(why);
   if (count == 0) fail<InvalidArgumentError>("no GPU: ", why);
   if (index >= count) return nullptr;
-  return open(*installed_driver(why),
-              {installed_compiler, installed_products, installed_convolutions}, index);
+  return open(
+      *installed_driver(why),
+      {installed_compiler, installed_products, installed_convolutions, installed_transforms},
+      index);
 }
 
 }  // namespace tidemark::cuda

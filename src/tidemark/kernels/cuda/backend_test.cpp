@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <tidemark/error.h>
+#include <tidemark/op.h>
 
 #include <algorithm>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "tidemark/kernels/cuda/staging.h"
 #include "tidemark/kernels/cuda/stream.h"
 #include "tidemark/kernels/cuda/testing.h"
+#include "tidemark/kernels/queued_kernel.h"
 
 namespace tidemark::cuda {
 namespace {
@@ -24,6 +26,7 @@ constexpr Makers kNone = {
     .compiler = []() -> const SourceCompiler& { fail<FailedPreconditionError>("there is none"); },
     .products = []() -> const ProductLibrary* { return nullptr; },
     .convolutions = []() -> const ConvolutionLibrary* { return nullptr; },
+    .transforms = []() -> const TransformLibrary* { return nullptr; },
 };
 
 std::unique_ptr<Accelerator> open_fake() { return open(FakeDriver::table(), kNone, 0); }
@@ -246,6 +249,125 @@ TEST(CudaStream, EachRefusedCallIsATypedError) {
       [&](int call) { EXPECT_EQ(fake.depth, 0) << "call " << call; });
   EXPECT_GT(calls, 8);
   EXPECT_EQ(bytes, std::vector<char>(kPage, 3));
+}
+
+/// Kernels that copy bytes: each what it reads to where it writes.
+std::vector<QueuedKernel> copies_of(std::vector<std::pair<void*, void*>> from_and_to) {
+  std::vector<QueuedKernel> kernels;
+  for (const auto& [from, to] : from_and_to) {
+    QueuedKernel kernel;
+    kernel.op = &OpRegistry::instance().get("identity");
+    kernel.kernel.run = [](KernelContext& k) {
+      static_cast<CudaStream&>(stream_of(k)).copy_here(k.out<void>(0), k.in<void>(0), kPage);
+    };
+    const Shape shape{static_cast<int64_t>(kPage)};
+    kernel.inputs = {{DType::uint8, shape, from, Tensor()}};
+    kernel.outputs = {{DType::uint8, shape, to, Tensor()}};
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+TEST(CudaStream, AFailureNamesWhatMayHaveFailed) {
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.is_late = true;
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  Stream& stream = gpu->stream();
+  stream.run(std::move(copies_of({{base, at(base, 1)}})[0]));
+  stream.wait(stream.now());
+  auto later = copies_of({{base, at(base, 1)}});
+  later[0].op = &OpRegistry::instance().get("tanh");
+  stream.run(std::move(later[0]));
+  const Moment now = stream.now();
+  for (int call = 1; call < 6; ++call) {
+    fake.calls = 0;
+    fake.refused_call = call;
+    try {
+      stream.wait(now);
+      break;
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("cuEventSynchronize") == std::string::npos) continue;
+      EXPECT_NE(std::string(error.what()).find("the last first: tanh"), std::string::npos)
+          << error.what();
+      EXPECT_EQ(std::string(error.what()).find("identity"), std::string::npos) << error.what();
+      fake.refused_call = 0;
+      stream.wait(now);
+      return;
+    }
+  }
+  ADD_FAILURE() << "nothing was refused while the host waited";
+}
+
+TEST(CudaRecording, IsDoneAsAWholeAndWhenItIsToldTo) {
+  FakeDriver& fake = FakeDriver::fresh();
+  fake.is_late = true;
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 3 * kPage));
+  const auto kernels = copies_of({{base, at(base, 1)}, {at(base, 1), at(base, 2)}});
+  Stream& stream = gpu->stream();
+  std::memset(base, 5, kPage);
+  std::memset(at(base, 2), 0, kPage);
+  const auto work = stream.record(kernels);
+  ASSERT_TRUE(work);
+  stream.wait(stream.now());
+  EXPECT_EQ(*at(base, 2), 0) << "recorded, not done";
+  for (char value = 6; value < 9; ++value) {
+    std::memset(base, value, kPage);
+    fake.calls = 0;
+    stream.run(*work, {});
+    EXPECT_LE(fake.calls, 2) << "the context, and one call for all of it";
+    stream.wait(stream.now());
+    EXPECT_EQ(*at(base, 2), value);
+  }
+}
+
+TEST(CudaRecording, EachRefusedCallLeavesNoneBehind) {
+  FakeDriver& fake = FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  const auto kernels = copies_of({{base, at(base, 1)}, {base, at(base, 1)}});
+  Stream& stream = gpu->stream();
+  int recorded = 0;
+  refuse_each_call(
+      999,
+      [&] {
+        const auto work = stream.record(kernels);
+        if (!work) return false;
+        ++recorded;
+        stream.run(*work, {});
+        return true;
+      },
+      [&](int call) {
+        EXPECT_TRUE(fake.recordings.empty()) << "call " << call;
+        EXPECT_EQ(fake.depth, 0) << "call " << call;
+        std::memset(base, call, kPage);
+        stream.run(QueuedKernel(kernels[0]));  // nothing is being recorded any more
+        stream.wait(stream.now());
+        EXPECT_EQ(*at(base, 1), static_cast<char>(call));
+      });
+  EXPECT_GE(recorded, 2);
+}
+
+TEST(CudaRecording, IsBoundedAndListed) {
+  FakeDriver::fresh();
+  const auto gpu = open_fake();
+  void* base = gpu->reserve(gpu->capacity());
+  ASSERT_TRUE(gpu->commit(base, 2 * kPage));
+  const auto kernels = copies_of(std::vector<std::pair<void*, void*>>(500, {base, at(base, 1)}));
+  std::vector<std::shared_ptr<const RecordedWork>> all;
+  while (auto work = gpu->stream().record(kernels)) all.push_back(std::move(work));
+  EXPECT_GE(static_cast<int64_t>(all.size()) * 501 * Recordings::kPieceBytes,
+            Recordings::kMostBytes);
+  EXPECT_LE(static_cast<int64_t>(all.size() - 1) * 501 * Recordings::kPieceBytes,
+            Recordings::kMostBytes);
+  all.pop_back();
+  EXPECT_TRUE(gpu->stream().record(kernels)) << "there is room again";
+  all.clear();
+  EXPECT_TRUE(FakeDriver::now().recordings.empty());
 }
 
 TEST(CudaBackend, OpensOrSaysWhatTheDriverAnswered) {

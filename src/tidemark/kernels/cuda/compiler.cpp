@@ -77,7 +77,7 @@ class CudaGroup final : public CudaFused {
   void enqueue(CudaStream& stream, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                void*) const override {
     const auto code = code_for(stream, compiled_.program(), walk_, key_);
-    launch_program(stream, *code, compiled_.program(), walk_, inputs, outputs);
+    launch_program(stream, code, compiled_.program(), walk_, inputs, outputs);
   }
 
  private:
@@ -148,8 +148,8 @@ class CudaSweep final : public CudaFused {
         out.push_back(outputs[static_cast<size_t>(variable)]);
       }
       const FusedProgram& program = item.compiled->program();
-      launch_program(stream, *code_for(stream, program, walks_[i], keys_[i]), program, walks_[i],
-                     in, out);
+      launch_program(stream, code_for(stream, program, walks_[i], keys_[i]), program, walks_[i], in,
+                     out);
     }
   }
 

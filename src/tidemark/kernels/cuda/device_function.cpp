@@ -19,6 +19,7 @@ std::string DeviceFunction::source() const {
   if (!list.empty()) list += ">";
   const std::string taken = arguments.empty() ? message("tm::", name, "_arguments") : arguments;
   std::string source = "#include \"loops.h\"\n";
+  if (text == std::string_view("linalg.h")) source += "#include \"complex.h\"\n";
   if (text != std::string_view("loops.h")) source += message("#include \"", text, "\"\n");
   return source + message("extern \"C\" __global__ void ", name, "(const ", taken,
                           " a) {\n  tm::", name, list, "(a);\n}\n");
@@ -32,7 +33,7 @@ void DeviceFunction::run_blocks(CudaStream& stream, int64_t blocks, Words words)
   if (blocks == 0) return;
   const auto code = stream.tools().code.get(name, source());
   const int64_t most = kBlocksPerProcessor * stream.context().facts().processors;
-  stream.launch(code->function(), std::min(blocks, most), kThreads, words.data());
+  stream.launch(code, std::min(blocks, most), kThreads, words.data());
 }
 
 const char* bits_type(size_t bytes) {

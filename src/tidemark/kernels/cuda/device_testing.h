@@ -56,8 +56,19 @@ inline void expect_near(const Tensor& wanted, const Tensor& given, const std::st
   ASSERT_EQ(wanted.shape(), given.shape()) << what;
   with_plain_type(wanted.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (is_complex(dtype_of<T>())) {  // complex numbers are moved and added up
-      EXPECT_EQ(std::memcmp(wanted.raw_data(), given.raw_data(), wanted.nbytes()), 0) << what;
+    if constexpr (is_complex(dtype_of<T>())) {
+      using Part = typename T::value_type;
+      const double allowed = tolerance(dtype_of<Part>());
+      const T *a = static_cast<const T*>(wanted.raw_data()),
+              *b = static_cast<const T*>(given.raw_data());
+      for (int64_t i = 0; i < wanted.num_elements(); ++i) {
+        const double size = std::max(terms, static_cast<double>(std::abs(a[i])));
+        const auto is_near = [&](double x, double y) {
+          return x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= allowed * size;
+        };
+        EXPECT_TRUE(is_near(a[i].real(), b[i].real()) && is_near(a[i].imag(), b[i].imag()))
+            << what << " element " << i << ": " << a[i] << " and " << b[i];
+      }
     } else {
       const T *a = static_cast<const T*>(wanted.raw_data()),
               *b = static_cast<const T*>(given.raw_data());

@@ -43,7 +43,7 @@ void run(KernelContext& k, const Instruction& last) {
   shapes.reserve(k.call().inputs.size());
   for (const Tensor& t : k.call().inputs) shapes.push_back(t.shape());
   const Walk walk(program, shapes);
-  launch_program(stream, *code_for(stream, program, walk), program, walk, k.call().inputs,
+  launch_program(stream, code_for(stream, program, walk), program, walk, k.call().inputs,
                  {&k.output(0), 1});
 }
 
@@ -91,6 +91,7 @@ constexpr Kernel kMap{run_map}, kCheckedMap{run_checked_map}, kCast{run_cast}, k
 const Kernel* find_elementwise(const OpDef& op, DType key) {
   if (op.name() == "cast") return kPlain.contains(key) ? &kCast : nullptr;
   if (op.name() == "select") return &kSelect;
+  if (has_complex_op(op.name(), key)) return &kMap;
   if (!find_element_op(op.name(), key)) return nullptr;
   if (fusion::is_fusable(op, key)) return &kMap;
   return op.may_fail(key) ? &kCheckedMap : nullptr;

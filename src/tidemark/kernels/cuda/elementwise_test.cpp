@@ -45,6 +45,32 @@ TEST(CudaElementwise, SpecialFunctionsAreTheCpus) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaElementwise, ComplexNumbersAreTheCpus) {
+  std::mt19937 random(8);
+  std::vector<GpuCall> calls;
+  for (const DType part : {DType::float32, DType::float64}) {
+    const Tensor a = random_tensor(part, {300}, random), b = random_tensor(part, {300}, random);
+    const Tensor x = call("complex", {a, b}),
+                 y = call("complex", {b, random_tensor(part, {300}, random)});
+    const Tensor small =
+        call("complex", {random_tensor(part, {4, 1}, random), random_tensor(part, {4, 1}, random)});
+    for (const char* op :
+         {"negative", "conj", "square", "reciprocal", "real", "imag", "abs", "angle"}) {
+      calls.push_back({op, {x}});
+      calls.push_back({op, {small}});
+    }
+    for (const char* op : {"add", "subtract", "multiply", "truediv", "divide_no_nan",
+                           "multiply_no_nan", "xdivy", "equal", "not_equal"}) {
+      calls.push_back({op, {x, y}});
+      calls.push_back({op, {x, call("multiply", {x, call("zeros_like", {y})})}});
+      calls.push_back({op, {small, call("transpose", {small}, {{"perm", Ints{1, 0}}})}});
+    }
+    calls.push_back({"complex", {a, b}});
+    calls.push_back({"angle", {a}});
+  }
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaElementwise, AFaultIsToldOnceAndTheNextCallIsRight) {
   HostGpu gpu;
   const auto results = gpu.run({{"floordiv", {ints({1, 2}), ints({1, 0})}},

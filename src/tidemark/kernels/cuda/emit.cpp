@@ -37,6 +37,7 @@ class Emitter {
   }
 
   std::string run(const std::string& name) {
+    if (has_complex_ops()) text_ = "#include \"complex.h\"\n";
     text_ += message("struct ", name, "_arguments {\n");
     declare("const void* in", p_.inputs.size());
     declare("void* out", p_.outputs.size());
@@ -74,17 +75,47 @@ class Emitter {
     }
     return depth + (i.code == Code::reduce);
   }
+  bool has_complex_ops() const {
+    return std::any_of(p_.code.begin(), p_.code.end(), [&](const Instruction& i) {
+      return i.code == Code::map && has_complex_op(i.op->name(), p_.code[i.args[0]].dtype);
+    });
+  }
   bool is_of_rows(Value v) const { return p_.code[v].level == Level::row; }
 
   void emit_elements() {
-    line("const tm::int64 step = static_cast<tm::int64>(gridDim.x) * blockDim.x;");
+    const std::string each = std::to_string(elements_of_thread(p_, walk_));
+    line(message("const tm::int64 step = static_cast<tm::int64>(gridDim.x) * blockDim.x * ", each,
+                 ";"));
     line(
-        "for (tm::int64 i = blockIdx.x * static_cast<tm::int64>(blockDim.x) + threadIdx.x;"
-        " i < a.count; i += step) {");
+        message("for (tm::int64 first = (blockIdx.x * static_cast<tm::int64>(blockDim.x) + "
+                "threadIdx.x) * ",
+                each, "; first < a.count; first += step) {"));
     indent_ += 2;
-    std::vector<bool> is_needed(p_.code.size(), true);
-    emit_values(is_needed, "i");
-    for (size_t o = 0; o < p_.outputs.size(); ++o) store(o, "i");
+    for (size_t i = 0; i < p_.inputs.size(); ++i) {
+      if (walk_.access[i] != Access::dense) continue;
+      const std::string type = stored_type(p_.inputs[i]);
+      line(message("const tm::Pack<", type, ", ", each, "> in", i, " = tm::load_pack<", type, ", ",
+                   each, ">(a.in[", i, "], first, a.count, ", type, "());"));
+    }
+    for (size_t o = 0; o < p_.outputs.size(); ++o) {
+      line(message("tm::Pack<", stored_type(p_.output_dtype(o)), ", ", each, "> out", o, ";"));
+    }
+    text_ += "#pragma unroll\n";
+    line(message("for (int k = 0; k < ", each, "; ++k) {"));
+    indent_ += 2;
+    line("const tm::int64 i = first + k;");
+    line("if (i >= a.count) continue;");
+    is_packed_ = true;
+    emit_values(std::vector<bool>(p_.code.size(), true), "i");
+    for (size_t o = 0; o < p_.outputs.size(); ++o) {
+      line(message("tm::store(out", o, ".of, k, ", value(p_.outputs[o].value), ", ",
+                   stored_type(p_.output_dtype(o)), "());"));
+    }
+    indent_ -= 2;
+    line("}");
+    for (size_t o = 0; o < p_.outputs.size(); ++o) {
+      line(message("tm::store_pack(a.out[", o, "], first, a.count, out", o, ");"));
+    }
     indent_ -= 2;
     line("}");
   }
@@ -194,13 +225,15 @@ class Emitter {
     // Of elements and of rows there may be both in one block.
     const char* name = *index == 'i' ? "o" : "q";
     const std::string rest = message(name, "_rest");
-    line(message("tm::int64 ", rest, " = ", index, ";"));
+    const char* place = walk_.is_small ? "tm::uint32" : "tm::int64";
+    line(message(place, " ", rest, " = static_cast<", place, ">(", index, ");"));
     for (size_t d = walk_.sizes.size(); d-- > 0;) {
       std::string at = rest;
       if (d > 0) {
         at = message(name, "_", d);
-        line(message("const tm::int64 ", at, " = ", rest, " % a.sizes[", d, "];"));
-        line(message(rest, " /= a.sizes[", d, "];"));
+        const std::string size = message("static_cast<", place, ">(a.sizes[", d, "])");
+        line(message("const ", place, " ", at, " = ", rest, " % ", size, ";"));
+        line(message(rest, " /= ", size, ";"));
       }
       for (size_t i = 0; i < is_read.size(); ++i) {
         if (!is_read[i]) continue;
@@ -228,6 +261,9 @@ class Emitter {
     }
     switch (i.code) {
       case Code::load:
+        if (is_packed_ && walk_.access[i.input] == Access::dense) {
+          return message("tm::load(in", i.input, ".of, k, ", stored_type(i.dtype), "())");
+        }
         return message("tm::load(a.in[", i.input, "], ", place(i.input, index), ", ",
                        stored_type(i.dtype), "())");
       case Code::constant:
@@ -262,6 +298,7 @@ class Emitter {
   std::vector<int> first_number_, depth_;
   int numbers_ = 0;
   int indent_ = 2;
+  bool is_packed_ = false;  // dense inputs are there, as `in0`, …
   std::string text_;
 };
 
@@ -312,6 +349,18 @@ bool can_emit(const FusedProgram& program) {
     if (i.code == Code::reduce && i.reduction == Reduction::mean) return is_floating(i.dtype);
     return i.code != Code::map || find_element_op(i.op->name(), program.code[i.args[0]].dtype);
   });
+}
+
+int elements_of_thread(const FusedProgram& program, const Walk& walk) {
+  constexpr size_t kAccess = 16, kMost = 8;  // bytes of the widest access; elements
+  size_t largest = 1;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    if (walk.access[i] == Access::dense) largest = std::max(largest, size_of(program.inputs[i]));
+  }
+  for (size_t o = 0; o < program.outputs.size(); ++o) {
+    largest = std::max(largest, size_of(program.output_dtype(o)));
+  }
+  return static_cast<int>(std::min(kAccess / largest, kMost));
 }
 
 std::string emit_kernel(const FusedProgram& program, const Walk& walk, const std::string& name) {

@@ -26,6 +26,8 @@ const char* computed_type(DType dtype);
 /// its ops have code.
 bool can_emit(const fusion::FusedProgram& program);
 
+/// Neighbours that a thread of a program over elements has at a time.
+int elements_of_thread(const fusion::FusedProgram& program, const Walk& walk);
 /// Only the function, for with_texts (texts.h).
 std::string emit_kernel(const fusion::FusedProgram& program, const Walk& walk,
                         const std::string& name);

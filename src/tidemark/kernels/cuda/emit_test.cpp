@@ -336,22 +336,34 @@ TEST(Emit, MovedElementsAreWhatTheyAreOnTheCpu) {
                      box_of_broadcast(x.shape(), {2, 4, 6, 3, 5})});
     cases.push_back(
         {"tile", x, call("tile", {x, sizes({2, 3, 1, 2})}), box_of_tile(x.shape(), {8, 3, 3, 10})});
+    const Tensor wide = random_tensor(d, {3, 4, 24}, random);
+    cases.push_back({"wide", wide,
+                     call("transpose", {wide}, {{"perm", std::vector<int64_t>{1, 0, 2}}}),
+                     box_of_transpose(wide.shape(), {1, 0, 2})});
     cases.push_back({"slice", x, call("slice", {x, sizes({0, 0, 0, 0}), sizes({2, 1, 3, 4})}),
                      box_of_part(x.shape(), {2, 1, 3, 4}, false)});
   }
   std::string source;
+  std::vector<Tensor> given;
+  std::vector<CopyBox> boxes;
+  bool has_wider = false;
   for (size_t i = 0; i < cases.size(); ++i) {
-    source +=
-        emit_copy(size_of(cases[i].from.dtype()), cases[i].box.sizes.size(), name_of_kernel(i));
+    const auto& [what, from, wanted, box] = cases[i];
+    given.push_back(new_tensor(wanted.dtype(), wanted.shape()));
+    ASSERT_EQ(box.count, wanted.num_elements()) << what;
+    size_t element = size_of(from.dtype());
+    boxes.push_back(widened(box, element, from.raw_data(), given[i].raw_data()));
+    has_wider = has_wider || element > size_of(from.dtype());
+    source += emit_copy(element, boxes[i].sizes.size(), i % 2 == 0, name_of_kernel(i));
   }
+  EXPECT_TRUE(has_wider);
   const HostKernels kernels(source);
   ASSERT_TRUE(kernels.is_there()) << "the emitted source does not compile";
   for (size_t i = 0; i < cases.size(); ++i) {
     const auto& [what, from, wanted, box] = cases[i];
-    const Tensor given = new_tensor(wanted.dtype(), wanted.shape());
-    ASSERT_EQ(box.count, wanted.num_elements()) << what;
-    kernels.run(name_of_kernel(i), copy_arguments(box, from.raw_data(), given.mutable_raw_data()));
-    EXPECT_EQ(std::memcmp(wanted.raw_data(), given.raw_data(), wanted.nbytes()), 0) << what;
+    kernels.run(name_of_kernel(i),
+                copy_arguments(boxes[i], from.raw_data(), given[i].mutable_raw_data()));
+    EXPECT_EQ(std::memcmp(wanted.raw_data(), given[i].raw_data(), wanted.nbytes()), 0) << what;
   }
 }
 

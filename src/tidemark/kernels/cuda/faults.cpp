@@ -7,7 +7,7 @@ namespace tidemark::cuda {
 
 namespace {
 
-constexpr uint64_t kKinds = 8;
+constexpr uint64_t kKinds = 16;
 
 [[noreturn]] void fail_as(const OpDef& op, FaultKind kind, int64_t value, int64_t limit) {
   const auto refuse = [&](const auto&... words) {
@@ -29,6 +29,16 @@ constexpr uint64_t kKinds = 8;
     case FaultKind::label:
       refuse("Received a label value of ", value, " which is outside the valid range of [0, ",
              limit, ")");
+      break;
+    case FaultKind::not_positive:
+      refuse("Cholesky decomposition was not successful. The input might not be valid: matrix ",
+             value, " is not positive definite");
+      break;
+    case FaultKind::singular:
+      refuse("Input is not invertible. Matrix ", value, " is singular");
+      break;
+    case FaultKind::zero_diagonal:
+      refuse("Input matrix is not invertible.");
       break;
   }
   fail<InternalError>("[", op.name(), "] has a fault of no kind");

@@ -15,7 +15,16 @@
 
 namespace tidemark::cuda {
 
-enum class FaultKind : uint8_t { division_by_zero, negative_power, index, segment, label };
+enum class FaultKind : uint8_t {
+  division_by_zero,
+  negative_power,
+  index,
+  segment,
+  label,
+  not_positive,
+  singular,
+  zero_diagonal,
+};
 
 class Faults {
  public:

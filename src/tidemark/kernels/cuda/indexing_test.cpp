@@ -152,5 +152,27 @@ TEST(CudaArrays, StagedArraysAreAsOnTheCpu) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaIndexing, SortedSegmentsAreReducedAsOnTheCpu) {
+  std::mt19937 random(51);
+  const Tensor ids = Tensor::of<int32_t>({0, 0, 2, 2, 2, 5}, {6});
+  std::vector<GpuCall> calls;
+  for (const char* op :
+       {"segment_sum", "segment_mean", "segment_prod", "segment_max", "segment_min"}) {
+    for (int d = 0; d < kDTypeSlots; ++d) {
+      const auto dtype = static_cast<DType>(d);
+      const bool has_order = op[9] == 'a' || op[9] == 'i';
+      if (!(has_order ? kReal : kNumeric).contains(dtype)) continue;
+      calls.push_back({op, {random_tensor(dtype, {6, 3}, random), ids}});
+    }
+    const Tensor x = random_tensor(DType::float32, {6}, random);
+    calls.push_back({op, {x, call("cast", {ids}, {{"dtype", DType::int64}})}});
+    calls.push_back({op, {x, Tensor::of<int32_t>({0, 2, 1, 3, 3, 3}, {6})}});
+    calls.push_back({op, {x, Tensor::of<int32_t>({-1, 2, 2, 3, 3, 3}, {6})}});
+    calls.push_back({op, {new_tensor(DType::float32, {0, 2}), new_tensor(DType::int32, {0})}});
+    calls.push_back({op, {new_tensor(DType::float32, {6, 0}), ids}});
+  }
+  expect_as_on_cpu(calls);
+}
+
 }  // namespace
 }  // namespace tidemark::cuda

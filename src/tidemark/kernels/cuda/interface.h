@@ -73,6 +73,19 @@ struct Driver {
   int (*find_function)(Handle* function, Handle module, const char* name);
   /// `arguments` points to the function's only parameter, which is copied.
   int (*launch)(Handle function, uint32_t blocks, uint32_t threads, Handle stream, void* arguments);
+
+  /// From here on what is enqueued on the stream is recorded, not done.
+  int (*begin_recording)(Handle stream);
+  /// What was enqueued last while recording.
+  int (*last_recorded)(Handle stream, Handle* piece);
+  /// Ends it, also where it fails: there is no recording then. `pieces`: of work in it.
+  int (*end_recording)(Handle stream, Handle* recording, size_t* pieces);
+  /// A launch in a recording, as launch() has it: from the next time on.
+  int (*change_launch)(Handle recording, Handle piece, Handle function, uint32_t blocks,
+                       uint32_t threads, void* arguments);
+  int (*play)(Handle recording, Handle stream);
+  /// None of it is under way.
+  int (*destroy_recording)(Handle recording);
   /// "CUDA_ERROR_OUT_OF_MEMORY: out of memory".
   const char* (*explain)(int status);
 };
@@ -150,6 +163,32 @@ struct ConvolutionLibrary {
   const char* (*explain)(int status);
 };
 
+/// Discrete Fourier transforms of lines, not scaled. Strides count elements of the side they are
+/// of; half a line of complex numbers stands for a line of `n` real ones.
+struct Transform {
+  enum Kind : int32_t { forward, backward, from_real, to_real } kind;
+  bool is_double;
+  int64_t n, lines;
+  int64_t in_step, in_line;  // from one element to the next, from one line to the next
+  int64_t out_step, out_line;
+  bool operator==(const Transform&) const = default;
+};
+/// `to_real` writes over what it reads. Both sides lie at multiples of 16 bytes.
+struct TransformRun {
+  Address in, out, workspace;
+  size_t workspace_bytes;
+  Handle stream;
+};
+
+struct TransformLibrary {
+  /// For the context that this thread has pushed, which `context` is. How much workspace it takes.
+  /// 0: done.
+  int (*prepare)(Handle context, const Transform* transform, size_t* workspace);
+  /// Enqueues. 0: done.
+  int (*transform)(Handle context, const Transform* transform, const TransformRun* run);
+  const char* (*explain)(int status);
+};
+
 /// Each opens its library when first asked, and answers null where it is not there; `why` is then a
 /// text that stays.
 struct Libraries {
@@ -157,6 +196,7 @@ struct Libraries {
   const SourceCompiler* (*compiler)(const char** why);
   const ProductLibrary* (*products)(const char** why);
   const ConvolutionLibrary* (*convolutions)(const char** why);
+  const TransformLibrary* (*transforms)(const char** why);
 };
 
 }  // namespace tidemark::cuda

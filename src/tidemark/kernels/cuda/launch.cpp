@@ -71,9 +71,9 @@ std::shared_ptr<const LoadedCode> code_for(CudaStream& stream, const fusion::Fus
   return code_for(stream, program, walk, key);
 }
 
-void launch_program(CudaStream& stream, const LoadedCode& code, const fusion::FusedProgram& program,
-                    const Walk& walk, std::span<const Tensor> inputs,
-                    std::span<const Tensor> outputs) {
+void launch_program(CudaStream& stream, const std::shared_ptr<const LoadedCode>& code,
+                    const fusion::FusedProgram& program, const Walk& walk,
+                    std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   std::vector<const void*> in;
   std::vector<void*> out;
   in.reserve(inputs.size());
@@ -82,11 +82,12 @@ void launch_program(CudaStream& stream, const LoadedCode& code, const fusion::Fu
   for (const Tensor& t : outputs) out.push_back(t.mutable_raw_data());
   const bool by_row = program.runs_by_row();
   const int threads = by_row ? threads_for(walk.row) : kThreads;
-  const int64_t wanted = by_row ? walk.rows : divide_up(walk.count, threads);
+  const int64_t wanted =
+      by_row ? walk.rows : divide_up(walk.count, threads * elements_of_thread(program, walk));
   if (wanted == 0) return;
   const int64_t most = kBlocksPerProcessor * stream.context().facts().processors;
   std::vector<uint64_t> arguments = kernel_arguments(program, walk, in, out);
-  stream.launch(code.function(), std::min(wanted, most), threads, arguments.data());
+  stream.launch(code, std::min(wanted, most), threads, arguments.data());
 }
 
 }  // namespace tidemark::cuda

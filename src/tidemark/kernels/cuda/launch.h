@@ -17,8 +17,8 @@ std::shared_ptr<const LoadedCode> code_for(CudaStream& stream, const fusion::Fus
                                            const Walk& walk, const std::string& key);
 
 /// One program over tensors of the GPU.
-void launch_program(CudaStream& stream, const LoadedCode& code, const fusion::FusedProgram& program,
-                    const Walk& walk, std::span<const Tensor> inputs,
-                    std::span<const Tensor> outputs);
+void launch_program(CudaStream& stream, const std::shared_ptr<const LoadedCode>& code,
+                    const fusion::FusedProgram& program, const Walk& walk,
+                    std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
 }  // namespace tidemark::cuda

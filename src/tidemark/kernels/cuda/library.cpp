@@ -61,4 +61,10 @@ const ConvolutionLibrary* installed_convolutions() {
   return libraries ? libraries->convolutions(&why) : nullptr;
 }
 
+const TransformLibrary* installed_transforms() {
+  const char* why = "";
+  const Libraries* libraries = opened().libraries;
+  return libraries ? libraries->transforms(&why) : nullptr;
+}
+
 }  // namespace tidemark::cuda

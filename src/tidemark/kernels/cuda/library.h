@@ -15,5 +15,7 @@ const SourceCompiler& installed_compiler();
 const ProductLibrary* installed_products();
 /// Null where cuDNN cannot be had.
 const ConvolutionLibrary* installed_convolutions();
+/// Null where cuFFT cannot be had.
+const TransformLibrary* installed_transforms();
 
 }  // namespace tidemark::cuda

@@ -1,6 +1,7 @@
 #include "tidemark/kernels/cuda/movement.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "tidemark/kernels/cuda/device_function.h"
@@ -109,12 +110,16 @@ std::vector<int64_t> dense_steps(const Shape& shape) {
   return steps;
 }
 
-void copy_box(CudaStream& stream, size_t element, const CopyBox& box, const void* from, void* to) {
-  if (box.count == 0) return;
-  const auto code = stream.tools().code.get(kName, emit_copy(element, box.sizes.size(), kName));
+void copy_box(CudaStream& stream, size_t element, const CopyBox& given, const void* from,
+              void* to) {
+  if (given.count == 0) return;
+  const CopyBox box = widened(given, element, from, to);
+  const bool is_small = box.count <= std::numeric_limits<int32_t>::max();
+  const auto code =
+      stream.tools().code.get(kName, emit_copy(element, box.sizes.size(), is_small, kName));
   std::vector<uint64_t> arguments = copy_arguments(box, from, to);
   const int64_t most = 32 * stream.context().facts().processors;
-  stream.launch(code->function(), std::min((box.count + kThreads - 1) / kThreads, most), kThreads,
+  stream.launch(code, std::min((box.count + kThreads - 1) / kThreads, most), kThreads,
                 arguments.data());
 }
 
@@ -179,8 +184,33 @@ CopyBox box_of_part(const Shape& whole, const Shape& part, bool is_target_whole)
   return box;
 }
 
-std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name) {
-  const std::string type = bits_type(element_bytes);
+CopyBox widened(CopyBox box, size_t& element_bytes, const void* from, const void* to) {
+  constexpr size_t kWidest = 16;
+  if (box.sizes.empty() || box.to_steps.back() != 1 || box.from_steps.back() != 1) return box;
+  const auto fits = [&](size_t factor) {
+    const auto f = static_cast<int64_t>(factor);
+    const auto is_multiple = [&](int64_t step) { return step % f == 0; };
+    const uintptr_t begins = reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to);
+    return begins % (element_bytes * factor) == 0 && box.sizes.back() % f == 0 &&
+           std::all_of(box.to_steps.begin(), box.to_steps.end() - 1, is_multiple) &&
+           std::all_of(box.from_steps.begin(), box.from_steps.end() - 1, is_multiple);
+  };
+  size_t factor = std::max<size_t>(kWidest / element_bytes, 1);
+  while (factor > 1 && !fits(factor)) factor /= 2;
+  const auto f = static_cast<int64_t>(factor);
+  element_bytes *= factor;
+  box.count /= f;
+  box.sizes.back() /= f;
+  for (auto* steps : {&box.to_steps, &box.from_steps}) {
+    for (size_t d = 0; d + 1 < steps->size(); ++d) (*steps)[d] /= f;
+  }
+  return box;
+}
+
+std::string emit_copy(size_t element_bytes, size_t dims, bool is_small, const std::string& name) {
+  const char* place = is_small ? "tm::uint32" : "tm::int64";
+  const std::string type =
+      element_bytes == 16 ? "tm::Pack<tm::uint64, 2>" : bits_type(element_bytes);
   std::string text = message("struct ", name, "_arguments {\n  const void* from;\n  void* to;\n",
                              "  tm::int64 count;\n");
   if (dims > 0) {
@@ -192,12 +222,15 @@ std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name
                   "  const tm::int64 step = static_cast<tm::int64>(gridDim.x) * blockDim.x;\n"
                   "  for (tm::int64 i = blockIdx.x * static_cast<tm::int64>(blockDim.x) + "
                   "threadIdx.x; i < a.count; i += step) {\n"
-                  "    tm::int64 rest = i, to = 0, from = 0;\n");
+                  "    tm::int64 to = 0, from = 0;\n    ",
+                  place, " rest = static_cast<", place, ">(i);\n");
   for (size_t d = dims; d-- > 0;) {
-    const std::string index = d == 0 ? "rest" : message("rest % a.sizes[", d, "]");
-    text += message("    to += (", index, ") * a.to_steps[", d, "];\n    from += (", index,
-                    ") * a.from_steps[", d, "];\n");
-    if (d > 0) text += message("    rest /= a.sizes[", d, "];\n");
+    const std::string size = message("static_cast<", place, ">(a.sizes[", d, "])");
+    const std::string index = d == 0 ? "rest" : message("rest % ", size);
+    text +=
+        message("    const tm::int64 i", d, " = static_cast<tm::int64>(", index, ");\n    to += i",
+                d, " * a.to_steps[", d, "];\n    from += i", d, " * a.from_steps[", d, "];\n");
+    if (d > 0) text += message("    rest /= ", size, ";\n");
   }
   return text + message("    static_cast<", type, "*>(a.to)[to] = static_cast<const ", type,
                         "*>(a.from)[from];\n  }\n}\n");

@@ -23,8 +23,12 @@ struct CopyBox {
   void dim(int64_t size, int64_t to_step, int64_t from_step);
 };
 
+/// The same copy by elements that are larger, as far as both sides lie so; `element_bytes` grows.
+CopyBox widened(CopyBox box, size_t& element_bytes, const void* from, const void* to);
+
 /// The function that copies elements of so many bytes (1, 2, 4, 8, 16) over as many dimensions.
-std::string emit_copy(size_t element_bytes, size_t dims, const std::string& name);
+/// `is_small`: their number is one of 31 bits.
+std::string emit_copy(size_t element_bytes, size_t dims, bool is_small, const std::string& name);
 std::vector<uint64_t> copy_arguments(const CopyBox& box, const void* from, void* to);
 /// Enqueues it, on the stream's device.
 void copy_box(CudaStream& stream, size_t element_bytes, const CopyBox& box, const void* from,

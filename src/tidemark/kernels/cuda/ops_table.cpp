@@ -1,5 +1,6 @@
 #include "tidemark/kernels/cuda/ops_table.h"
 
+#include <string_view>
 #include <unordered_map>
 
 namespace tidemark::cuda {
@@ -97,7 +98,24 @@ constexpr ElementOp kOps[] = {
     {"gelu_grad", kFloats, true},
 };
 
+constexpr DTypeSet kParts = dtype_set(DType::float32, DType::float64);
+constexpr ElementOp kComplexOps[] = {
+    {"add", kComplex},        {"subtract", kComplex},       {"multiply", kComplex},
+    {"truediv", kComplex},    {"divide_no_nan", kComplex},  {"multiply_no_nan", kComplex},
+    {"xdivy", kComplex},      {"equal", kComplex},          {"not_equal", kComplex},
+    {"negative", kComplex},   {"conj", kComplex},           {"square", kComplex},
+    {"reciprocal", kComplex}, {"real", kComplex},           {"imag", kComplex},
+    {"abs", kComplex},        {"angle", kComplex | kParts}, {"complex", kParts},
+};
+
 }  // namespace
+
+bool has_complex_op(std::string_view name, DType dtype) {
+  for (const ElementOp& op : kComplexOps) {
+    if (op.name == name) return op.dtypes.contains(dtype);
+  }
+  return false;
+}
 
 const ElementOp* find_element_op(std::string_view name, DType dtype) {
   // Asked with every call.

@@ -13,5 +13,7 @@ struct ElementOp {
 
 /// Null: there is no such op, or none over this dtype.
 const ElementOp* find_element_op(std::string_view name, DType dtype);
+/// Whether device/complex.h has the op, whose first input is of that dtype.
+bool has_complex_op(std::string_view name, DType dtype);
 
 }  // namespace tidemark::cuda

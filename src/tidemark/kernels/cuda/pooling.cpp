@@ -239,8 +239,7 @@ void run(KernelContext& k) {
   const int64_t count = thread_count(what, w, result);
   std::vector<uint64_t> arguments = pooling_arguments(w, images.dim(-1), count, image, in, out);
   const int64_t blocks = (count + kThreads - 1) / kThreads;
-  stream.launch(code->function(),
-                std::min<int64_t>(blocks, 32 * stream.context().facts().processors), kThreads,
+  stream.launch(code, std::min<int64_t>(blocks, 32 * stream.context().facts().processors), kThreads,
                 arguments.data());
 }
 

@@ -9,10 +9,12 @@ namespace tidemark::cuda {
 
 namespace {
 
-constexpr int64_t kPartElements = 8192;  // from here on a result is made in parts
+constexpr int64_t kPartElements = 8192;  // of a block; from here on a result is made in parts
+constexpr int64_t kPartOfThread = 64;    // the same of a thread
 constexpr int64_t kMostParts = 256;
-constexpr int64_t kMostPartials = 1 << 16;  // of all results together
-constexpr size_t kAccBytes = 24;            // no reduction takes in more
+constexpr int64_t kMostPartials = 1 << 16;   // of all results together
+constexpr int64_t kMostOfThreads = 1 << 18;  // the same, made by a thread each
+constexpr size_t kAccBytes = 24;             // no reduction takes in more
 constexpr const char *kParts = "reduce", *kJoin = "join";
 
 /// The offset of a flat index over some dimensions, as text.
@@ -64,14 +66,14 @@ void run(KernelContext& k) {
   const int64_t most = 32 * stream.context().facts().processors;
   const int64_t blocks = walk.by_thread ? (results + kThreads - 1) / kThreads : results;
   std::vector<uint64_t> arguments = reduction_arguments(walk, k.in<void>(0), partials);
-  stream.launch(reduce->function(), std::min(blocks, most), kThreads, arguments.data());
+  stream.launch(reduce, std::min(blocks, most), kThreads, arguments.data());
   if (!has_parts) return;
   const auto join = code.get(kJoin, emit_join(reduction, dtype, kJoin));
   uint64_t joining[] = {reinterpret_cast<uint64_t>(partials),
                         reinterpret_cast<uint64_t>(k.out<void>(0)),
                         static_cast<uint64_t>(walk.kept.count), static_cast<uint64_t>(walk.parts),
                         static_cast<uint64_t>(walk.reduced.count)};
-  stream.launch(join->function(), std::min(walk.kept.count, most), kThreads, joining);
+  stream.launch(join, std::min(walk.kept.count, most), kThreads, joining);
 }
 
 constexpr Kernel kReduction{run, workspace};
@@ -123,9 +125,11 @@ ReduceWalk::ReduceWalk(const Shape& shape, const std::vector<bool>& flags) {
     (flags[at] ? reduced : kept).push(shape[d], strides[at]);
     if (shape[d] > 1) by_thread = !flags[at];
   }
-  if (kept.count > 0 && reduced.count >= 2 * kPartElements) {
-    parts = std::clamp(kMostPartials / kept.count, int64_t{1},
-                       std::min(kMostParts, reduced.count / kPartElements));
+  // A thread by itself waits for each element: many parts keep a GPU busy.
+  const int64_t least = by_thread ? kPartOfThread : kPartElements;
+  if (kept.count > 0 && reduced.count >= 2 * least) {
+    parts = std::clamp((by_thread ? kMostOfThreads : kMostPartials) / kept.count, int64_t{1},
+                       std::min(kMostParts, reduced.count / least));
   }
 }
 

@@ -36,7 +36,25 @@ Address address_of(const void* device) { return reinterpret_cast<Address>(device
 
 void keep_nothing(void*) {}
 
+const char* name_of_work(const QueuedKernel& kernel) {
+  return kernel.op ? kernel.op->name().c_str() : kernel.step->name().data();
+}
+
 }  // namespace
+
+/// For its time, launches of this thread's give those of a recording other arguments.
+class CudaStream::ChangingScope {
+ public:
+  ChangingScope(CudaStream& stream, const Recording& recording) : stream_(stream) {
+    stream_.changing_ = &recording;
+    stream_.next_change_ = 0;
+  }
+  ~ChangingScope() { stream_.changing_ = nullptr; }
+  ChangingScope(const ChangingScope&) = delete;
+
+ private:
+  CudaStream& stream_;
+};
 
 CudaStream::CudaStream(const Context& context, Tools& tools, const char* name)
     : context_(context),
@@ -93,6 +111,20 @@ void CudaStream::copy_by(Staging::Slot& slot, const char* call, Copy copy) {
   slot.ends_with(record(hold));
 }
 
+template <class Wait>
+void CudaStream::await(Wait wait) {
+  try {
+    wait();
+  } catch (const InternalError& error) {
+    RecentWork::All recent;
+    {
+      const Lock hold(mutex_);
+      recent = recent_.all();
+    }
+    fail<InternalError>(error.what(), words_for(recent, done_));
+  }
+}
+
 void CudaStream::copy_in(void* device, const void* host, size_t bytes) {
   context_.check_process();
   const Context::Scope scope(context_);
@@ -127,7 +159,7 @@ void CudaStream::copy_out(void* host, const void* device, size_t bytes) {
   std::deque<Part> coming;
   const auto put_first_in_place = [&] {
     const Part& part = coming.front();
-    part.slot.await();
+    await([&] { part.slot.await(); });
     copy_by_threads(static_cast<char*>(host) + part.at, part.slot.memory(), part.bytes);
     coming.pop_front();
   };
@@ -166,8 +198,50 @@ void CudaStream::copy_here(void* to, const void* from, size_t bytes) {
 void CudaStream::run(QueuedKernel&& kernel) {
   context_.check_process();
   const Context::Scope scope(context_);
+  auto place = kernel.place ? kernel.place : place_of_work();
   Lock hold(mutex_);
+  recent_.add(enqueued_ + 1, name_of_work(kernel), std::move(place));
   compute(kernel);
+  has_enqueued(hold);
+}
+
+std::shared_ptr<const RecordedWork> CudaStream::record(std::span<const QueuedKernel> kernels) {
+  context_.check_process();
+  const Context::Scope scope(context_);
+  const Lock hold(mutex_);
+  const Driver& driver = context_.driver();
+  if (!tools_.recordings.has_room() || driver.begin_recording(stream_) != kDone) return nullptr;
+  Launches launches;
+  if (!kernels.empty()) launches.first_place = kernels[0].place;
+  recorder_ = &launches;
+  bool is_whole = true;
+  try {
+    for (const QueuedKernel& kernel : kernels) {
+      launches.may_change = kernel.changes;
+      compute(kernel);
+    }
+  } catch (const Error&) {
+    is_whole = false;  // done one by one, it says what is wrong
+  }
+  recorder_ = nullptr;
+  Handle recording = 0;
+  size_t pieces = 0;
+  if (driver.end_recording(stream_, &recording, &pieces) != kDone) return nullptr;
+  auto work = tools_.recordings.add(recording, pieces, std::move(launches));
+  return is_whole ? work : nullptr;
+}
+
+void CudaStream::run(const RecordedWork& work, std::span<const QueuedKernel> changed) {
+  context_.check_process();
+  const Context::Scope scope(context_);
+  const Lock hold(mutex_);
+  const auto& recording = static_cast<const Recording&>(work);
+  if (!changed.empty()) {
+    const ChangingScope changing(*this, recording);
+    for (const QueuedKernel& kernel : changed) compute(kernel);
+  }
+  recent_.add(enqueued_ + 1, "recorded steps", recording.launches().first_place);
+  context_.check(context_.driver().play(recording.handle(), stream_), "cuGraphLaunch");
   has_enqueued(hold);
 }
 
@@ -194,15 +268,35 @@ void CudaStream::compute(const QueuedKernel& queued) {
   queued.kernel.run(context);
 }
 
-void CudaStream::launch(Handle function, int64_t blocks, int threads, void* arguments) {
-  context_.check(context_.driver().launch(function, static_cast<uint32_t>(blocks),
-                                          static_cast<uint32_t>(threads), stream_, arguments),
+void CudaStream::launch(const std::shared_ptr<const LoadedCode>& code, int64_t blocks, int threads,
+                        void* arguments) {
+  const Driver& driver = context_.driver();
+  const auto of_blocks = static_cast<uint32_t>(blocks), of_threads = static_cast<uint32_t>(threads);
+  if (changing_) {
+    const Launches::Change& known = changing_->launches().changes.at(next_change_++);
+    return context_.check(driver.change_launch(changing_->handle(), known.piece, known.function,
+                                               of_blocks, of_threads, arguments),
+                          "cuGraphExecKernelNodeSetParams");
+  }
+  context_.check(driver.launch(code->function(), of_blocks, of_threads, stream_, arguments),
                  "cuLaunchKernel");
+  if (!recorder_) return;
+  recorder_->code.push_back(code);
+  if (!recorder_->may_change) return;
+  Launches::Change change{0, code->function()};
+  context_.check(driver.last_recorded(stream_, &change.piece), "cuStreamGetCaptureInfo");
+  recorder_->changes.push_back(change);
 }
 
 void CudaStream::fill_zeros(void* device, size_t bytes) {
   context_.check(context_.driver().fill_zeros(address_of(device), bytes, stream_),
                  "cuMemsetD8Async");
+}
+
+void CudaStream::put(void* to, const void* host, size_t bytes) {
+  if (recorder_) fail<InternalError>("what comes from the host cannot be recorded");
+  context_.check(context_.driver().copy_in(address_of(to), host, bytes, stream_),
+                 "cuMemcpyHtoDAsync");
 }
 
 Moment CudaStream::now() { return {this, enqueued_}; }
@@ -222,7 +316,7 @@ void CudaStream::wait(Moment moment) {
   const Mark mark = mark_behind(hold, moment.number);
   hold.unlock();
   if (!mark.event) return faults_.check();
-  mark.event->await();
+  await([&] { mark.event->await(); });
   hold.lock();
   look(hold);
   hold.unlock();

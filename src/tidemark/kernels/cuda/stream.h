@@ -11,6 +11,7 @@
 
 #include "tidemark/base/backend.h"
 #include "tidemark/kernels/cuda/faults.h"
+#include "tidemark/kernels/cuda/recent_work.h"
 #include "tidemark/kernels/cuda/staging.h"
 #include "tidemark/kernels/cuda/tools.h"
 #include "tidemark/kernels/queued_kernel.h"
@@ -29,6 +30,8 @@ class CudaStream final : public Stream {
   /// Enqueues what the kernel asks for. Throws what the driver refuses at once; what fails while it
   /// runs comes with a wait.
   void run(QueuedKernel&& kernel) override;
+  std::shared_ptr<const RecordedWork> record(std::span<const QueuedKernel> kernels) override;
+  void run(const RecordedWork& work, std::span<const QueuedKernel> changed) override;
   Moment now() override;
   bool is_past(Moment moment) override;
   void wait(Moment moment) override;
@@ -36,9 +39,12 @@ class CudaStream final : public Stream {
 
   // For kernels that run() calls.
   /// One function over blocks of threads.
-  void launch(Handle function, int64_t blocks, int threads, void* arguments);
+  void launch(const std::shared_ptr<const LoadedCode>& code, int64_t blocks, int threads,
+              void* arguments);
   void fill_zeros(void* device, size_t bytes);
   void copy_here(void* to, const void* from, size_t bytes);
+  /// From the host, whose bytes may change as soon as this returns. Cannot be recorded.
+  void put(void* to, const void* host, size_t bytes);
   /// What kernels find wrong comes with a wait.
   Faults& faults() { return faults_; }
   Handle handle() const { return stream_; }
@@ -46,6 +52,7 @@ class CudaStream final : public Stream {
   Tools& tools() { return tools_; }
 
  private:
+  class ChangingScope;
   using Lock = std::unique_lock<std::mutex>;
   struct Mark {
     uint64_t number;  // of the last work before it
@@ -61,6 +68,9 @@ class CudaStream final : public Stream {
   Mark mark_behind(const Lock& hold, uint64_t number);
   void look(const Lock& hold);
   void compute(const QueuedKernel& queued);
+  /// Calls `wait`, and where it throws what work failed with names what may have been it.
+  template <class Wait>
+  void await(Wait wait);
 
   const Context& context_;
   Tools& tools_;
@@ -69,6 +79,10 @@ class CudaStream final : public Stream {
   Staging staging_;
   Faults faults_;
   std::mutex mutex_;
+  Launches* recorder_ = nullptr;         // null: not recording
+  const Recording* changing_ = nullptr;  // whose launches get other arguments; null: of none
+  size_t next_change_ = 0;
+  RecentWork recent_;
   /// Read without the lock by who must not wait.
   std::atomic<uint64_t> enqueued_ = 0, done_ = 0;
   std::deque<Mark> marks_;  // that have not come, in order

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tidemark/kernels/cuda/interface.h"
@@ -35,8 +36,12 @@ struct FakeDriver {
   struct Queue {
     std::deque<std::function<void()>> work;
     uint64_t enqueued = 0, done = 0;
+    bool is_recording = false;
+    std::vector<std::function<void()>> recorded;
   };
   std::map<Handle, Queue> streams;
+  std::map<Handle, std::vector<std::function<void()>>> recordings;
+  int changed = 0;  // launches in recordings
   struct Place {
     Handle stream;
     uint64_t number;
@@ -67,6 +72,7 @@ struct FakeDriver {
     return memory < start + bytes;
   }
   void enqueue(Handle stream, std::function<void()> work) {
+    if (streams[stream].is_recording) return streams[stream].recorded.push_back(std::move(work));
     if (!is_late) return work();
     streams[stream].work.push_back(std::move(work));
     ++streams[stream].enqueued;
@@ -215,7 +221,39 @@ inline void add_fake_code(Driver& table) {
   table.find_function = [](Handle* function, Handle, const char*) -> int {
     TIDEMARK_FAKE_CALL(*function = ++fake.last);
   };
-  table.launch = [](Handle, uint32_t, uint32_t, Handle, void*) -> int { TIDEMARK_FAKE_CALL(); };
+  table.launch = [](Handle, uint32_t, uint32_t, Handle stream, void*) -> int {
+    TIDEMARK_FAKE_CALL(fake.enqueue(stream, [] {}));
+  };
+}
+
+inline void add_fake_recordings(Driver& table) {
+  table.begin_recording = [](Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(fake.streams[stream].is_recording = true);
+  };
+  table.end_recording = [](Handle stream, Handle* recording, size_t* pieces) -> int {
+    FakeDriver::Queue& queue = FakeDriver::now().streams[stream];
+    queue.is_recording = false;
+    const auto recorded = std::exchange(queue.recorded, {});
+    TIDEMARK_FAKE_CALL(*pieces = recorded.size();
+                       fake.recordings[*recording = ++fake.last] = recorded);
+  };
+  table.last_recorded = [](Handle stream, Handle* piece) -> int {
+    TIDEMARK_FAKE_CALL(*piece = fake.streams[stream].recorded.size());
+  };
+  table.change_launch = [](Handle recording, Handle piece, Handle, uint32_t, uint32_t,
+                           void*) -> int {
+    FakeDriver& fake = FakeDriver::now();
+    if (const int status = fake.enter()) return status;
+    ++fake.changed;
+    return piece <= fake.recordings.at(recording).size() ? kDone : 1;
+  };
+  table.play = [](Handle recording, Handle stream) -> int {
+    TIDEMARK_FAKE_CALL(for (const auto& work
+                            : fake.recordings.at(recording)) fake.enqueue(stream, work));
+  };
+  table.destroy_recording = [](Handle recording) -> int {
+    return FakeDriver::now().recordings.erase(recording) == 1 ? kDone : 400;
+  };
 }
 
 inline void add_fake_devices(Driver& table) {
@@ -257,6 +295,7 @@ inline const Driver& FakeDriver::table() {
     add_fake_streams(table);
     add_fake_copies(table);
     add_fake_code(table);
+    add_fake_recordings(table);
     return table;
   }();
   return kTable;

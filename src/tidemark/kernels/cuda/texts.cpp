@@ -11,7 +11,11 @@ namespace texts {
 extern const char* const elements;
 extern const char* const arrays;
 extern const char* const attention;
+extern const char* const complex;
+extern const char* const fourier;
+extern const char* const images;
 extern const char* const indexing;
+extern const char* const linalg;
 extern const char* const loops;
 extern const char* const norms;
 extern const char* const random;
@@ -27,6 +31,7 @@ constexpr Text kTexts[] = {
     {"special_functions.h", &texts::special_functions},
     {"elements.h", &texts::elements},
     {"loops.h", &texts::loops},
+    {"complex.h", &texts::complex},
     {"arrays.h", &texts::arrays},
     {"indexing.h", &texts::indexing},
     {"sorting.h", &texts::sorting},
@@ -35,6 +40,9 @@ constexpr Text kTexts[] = {
     {"scans.h", &texts::scans},
     {"softmax.h", &texts::softmax},
     {"attention.h", &texts::attention},
+    {"linalg.h", &texts::linalg},
+    {"fourier.h", &texts::fourier},
+    {"images.h", &texts::images},
 };
 
 const char* text_named(std::string_view name) {

@@ -6,6 +6,8 @@ namespace tidemark::cuda {
 
 namespace {
 
+constexpr int64_t kMostSmall = 0x7fffffff;
+
 /// Of a dense tensor broadcast to the space: 0 where it has one element for all.
 std::vector<int64_t> strides_in(const Shape& shape, const Shape& space) {
   std::vector<int64_t> strides(static_cast<size_t>(space.rank()), 0);
@@ -26,6 +28,7 @@ Walk::Walk(const fusion::FusedProgram& program, std::span<const Shape> inputs) {
   if (are_alike) {  // one loop over all elements, as what follows would find
     space = inputs[0];
     rows = count = space.num_elements();
+    is_small = count <= kMostSmall;
     access.assign(inputs.size(), Access::dense);
     strides.resize(inputs.size());
     if (std::any_of(space.dims().begin(), space.dims().end(), [](int64_t d) { return d != 1; })) {
@@ -37,6 +40,7 @@ Walk::Walk(const fusion::FusedProgram& program, std::span<const Shape> inputs) {
   for (const Shape& shape : inputs) shapes.push_back(&shape);
   space = fusion::space_of(program, shapes);
   count = space.num_elements();
+  is_small = count <= kMostSmall;
   const int row_dims =
       program.row_dims == fusion::FusedProgram::kAllDims ? space.rank() : program.row_dims;
   for (int d = 0; d < space.rank(); ++d) (d < space.rank() - row_dims ? rows : row) *= space[d];
@@ -72,6 +76,7 @@ Walk::Walk(const fusion::FusedProgram& program, std::span<const Shape> inputs) {
 void Walk::append_way(std::string& bytes) const {
   for (const Access a : access) bytes += static_cast<char>(a);
   bytes += static_cast<char>(sizes.size());
+  bytes += static_cast<char>(is_small);
 }
 
 }  // namespace tidemark::cuda

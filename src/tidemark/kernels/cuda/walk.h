@@ -26,6 +26,7 @@ struct Walk {
   int64_t count = 1;  // elements of the space
   int64_t rows = 1;   // of `row` elements each; where there are none, each element is one
   int64_t row = 1;
+  bool is_small = true;  // places in it are 32-bit numbers
   std::vector<Access> access;
   /// Neighbouring dimensions that are walked as one are one.
   std::vector<int64_t> sizes;

@@ -83,7 +83,29 @@ void EmulatedStream::copy(void* to, const void* from, size_t bytes) {
 
 void EmulatedStream::run(QueuedKernel&& kernel) {
   auto queued = std::make_shared<QueuedKernel>(std::move(kernel));
-  enqueue({[queued, this] { compute(*queued); }, true, place_of_work()});
+  auto place = queued->place ? queued->place : place_of_work();
+  enqueue({[queued, this] { compute(*queued); }, true, std::move(place)});
+}
+
+namespace {
+
+struct Recording final : RecordedWork {
+  std::vector<QueuedKernel> kernels;
+};
+
+}  // namespace
+
+std::shared_ptr<const RecordedWork> EmulatedStream::record(std::span<const QueuedKernel> kernels) {
+  auto work = std::make_shared<Recording>();
+  work->kernels.assign(kernels.begin(), kernels.end());
+  return work;
+}
+
+void EmulatedStream::run(const RecordedWork& work, std::span<const QueuedKernel> changed) {
+  auto now = changed.begin();
+  for (const QueuedKernel& kernel : static_cast<const Recording&>(work).kernels) {
+    run(QueuedKernel(kernel.changes ? *now++ : kernel));
+  }
 }
 
 void EmulatedStream::compute(const QueuedKernel& queued) {

@@ -22,6 +22,8 @@ class EmulatedStream final : public Stream {
   void copy_out(void* host, const void* device, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override;
   void run(QueuedKernel&& kernel) override;
+  std::shared_ptr<const RecordedWork> record(std::span<const QueuedKernel> kernels) override;
+  void run(const RecordedWork& work, std::span<const QueuedKernel> changed) override;
   Moment now() override;
   bool is_past(Moment moment) override;
   void wait(Moment moment) override;

@@ -108,6 +108,40 @@ inline void store(void* to, int64 i, float x, BFloat16) {
   narrow(x, static_cast<BFloat16*>(to)[i]);
 }
 
+/// Neighbours in memory, read and written by one access where they lie so.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Pack {
+  T of[N];
+};
+template <class P>
+bool is_packed(const void* at) {
+  return reinterpret_cast<uint64>(at) % alignof(P) == 0;
+}
+/// From element i on; behind `count` there are none.
+template <class T, int N>
+Pack<T, N> load_pack(const void* from, int64 i, int64 count, T) {
+  const T* first = static_cast<const T*>(from) + i;
+  if (i + N <= count && is_packed<Pack<T, N>>(from)) {
+    return *reinterpret_cast<const Pack<T, N>*>(first);
+  }
+  Pack<T, N> pack;
+#pragma unroll
+  for (int k = 0; k < N; ++k) pack.of[k] = first[i + k < count ? k : 0];
+  return pack;
+}
+template <class T, int N>
+void store_pack(void* to, int64 i, int64 count, const Pack<T, N>& pack) {
+  T* first = static_cast<T*>(to) + i;
+  if (i + N <= count && is_packed<Pack<T, N>>(to)) {
+    *reinterpret_cast<Pack<T, N>*>(first) = pack;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+    if (i + k < count) first[k] = pack.of[k];
+  }
+}
+
 // --- Kinds of numbers
 // -----------------------------------------------------------------------------
 
@@ -614,12 +648,52 @@ struct Deviation : Variance<T> {
   }
 };
 
+#ifdef __CUDA_ARCH__
+/// What the thread so many lanes further has, of a warp that calls it together.
+template <class Acc>
+Acc of_lane_behind(const Acc& mine, unsigned int lanes) {
+  constexpr int words = (sizeof(Acc) + 3) / 4;
+  union Words {
+    Acc whole;
+    unsigned int word[words];
+    Words() {}
+  } both;
+  both.whole = mine;
+#pragma unroll
+  for (int i = 0; i < words; ++i) {
+    both.word[i] = __shfl_down_sync(0xffffffffu, both.word[i], lanes);
+  }
+  return both.whole;
+}
+#endif
+
 /// What all threads of the block have taken in, joined in one order whatever their speed. Every
-/// thread calls it and gets it; `lanes` has room for one a thread.
+/// thread calls it and gets it; `lanes` has room for one a thread. Blocks are whole warps.
 template <class R>
 typename R::Acc joined(typename R::Acc mine, void* lanes) {
   typedef typename R::Acc Acc;
   Acc* all = static_cast<Acc*>(lanes);
+#ifdef __CUDA_ARCH__
+  const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  for (unsigned int step = 16; step > 0; step /= 2) {
+    const Acc other = of_lane_behind(mine, step);
+    if (lane + step < 32) mine = R::join(mine, other);
+  }
+  if (lane == 0) all[warp] = mine;
+  __syncthreads();
+  if (warp == 0) {
+    if (lane < warps) mine = all[lane];
+    for (unsigned int step = 16; step > 0; step /= 2) {
+      const Acc other = of_lane_behind(mine, step);
+      if (lane + step < warps) mine = R::join(mine, other);
+    }
+    if (lane == 0) all[0] = mine;
+  }
+  __syncthreads();
+  const Acc first = all[0];
+  __syncthreads();
+  return first;
+#else
   all[threadIdx.x] = mine;
   __syncthreads();
   for (unsigned int n = blockDim.x; n > 1;) {
@@ -633,6 +707,7 @@ typename R::Acc joined(typename R::Acc mine, void* lanes) {
   const Acc result = all[0];
   __syncthreads();
   return result;
+#endif
 }
 
 }  // namespace tm

@@ -133,4 +133,53 @@ void assign(const combine_arguments& a) {
   });
 }
 
+// --- Rows of sorted segments, which lie side by side
+// ----------------------------------------------
+
+struct sorted_segments_arguments {
+  const void* from;
+  void* out;
+  const int64* firsts;  // of each segment, and behind them the number of rows
+  int64 count, inner, is_product;
+};
+template <class T>
+T whole_number(T, int64 n) {
+  return static_cast<T>(n);
+}
+template <class R>
+Complex<R> whole_number(Complex<R>, int64 n) {
+  return {static_cast<R>(n), R(0)};
+}
+template <class T>
+T divided(T x, int64 n) {
+  if constexpr (Kind<T>::is_float) {
+    return x / static_cast<T>(n);
+  } else {
+    typedef typename Wide64<(T(-1) < T(0))>::Type Wide;
+    return static_cast<T>(static_cast<Wide>(x) / static_cast<Wide>(n));
+  }
+}
+template <class R>
+Complex<R> divided(Complex<R> x, int64 n) {
+  return {x.re / static_cast<R>(n), x.im / static_cast<R>(n)};
+}
+/// A thread takes an element of a segment; of one without rows it is 1 for products, else 0.
+template <class How, class T, bool kMean>
+void sorted_segments(const sorted_segments_arguments& a) {
+  for_each(a.count, [&](int64 i) {
+    const int64 segment = i / a.inner, column = i % a.inner;
+    const int64 first = a.firsts[segment], last = a.firsts[segment + 1];
+    if (first == last) {
+      store(a.out, i, whole_number(decltype(load(a.from, i, T()))(), a.is_product), T());
+      return;
+    }
+    auto result = load(a.from, first * a.inner + column, T());
+    for (int64 row = first + 1; row < last; ++row) {
+      result = again(How::of(result, load(a.from, row * a.inner + column, T())), T());
+    }
+    if (kMean) result = divided(result, last - first);
+    store(a.out, i, result, T());
+  });
+}
+
 }  // namespace tm

@@ -3,7 +3,9 @@
 #include <cuda.h>
 
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <string>
 
 #include "tidemark/kernels/cuda/interface.h"
 #include "tidemark/kernels/cuda/plugin/libraries.h"
@@ -27,7 +29,10 @@ static_assert(CUDA_SUCCESS == kDone && CUDA_ERROR_OUT_OF_MEMORY == kOutOfMemory 
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) \
   X(cuStreamWaitEvent) X(cuMemcpyHtoDAsync) X(cuMemsetD8Async) X(cuMemcpyDtoHAsync) \
   X(cuMemcpyDtoDAsync) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) \
-  X(cuLaunchKernel) X(cuPointerGetAttribute) X(cuGetErrorName) X(cuGetErrorString)
+  X(cuLaunchKernel) X(cuPointerGetAttribute) X(cuGetErrorName) X(cuGetErrorString) \
+  X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphGetNodes) X(cuGraphDestroy) \
+  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) \
+  X(cuStreamGetCaptureInfo) X(cuGraphExecKernelNodeSetParams)
 // clang-format on
 
 struct Functions {
@@ -138,6 +143,64 @@ int launch(Handle function, uint32_t blocks, uint32_t threads, Handle stream, vo
                              stream_of(stream), parameters, nullptr);
 }
 
+/// What was enqueued, which names the pieces, and the executable form of it.
+struct Recorded {
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  ~Recorded() {
+    if (executable) cuda.cuGraphExecDestroy(executable);
+    if (graph) cuda.cuGraphDestroy(graph);
+  }
+};
+Recorded* recorded_of(Handle h) { return reinterpret_cast<Recorded*>(h); }
+
+int end_recording(Handle stream, Handle* recording, size_t* pieces) {
+  auto made = std::make_unique<Recorded>();
+  int status = cuda.cuStreamEndCapture(stream_of(stream), &made->graph);
+  if (status == kDone && !made->graph) status = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (status == kDone) status = cuda.cuGraphGetNodes(made->graph, nullptr, pieces);
+  if (status == kDone) {
+    status = cuda.cuGraphInstantiateWithFlags(&made->executable, made->graph, 0);
+  }
+  if (status == kDone) *recording = reinterpret_cast<Handle>(made.release());
+  return status;
+}
+
+/// All that is enqueued while recording comes one behind the other.
+int last_recorded(Handle stream, Handle* piece) {
+  CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t number = 0;
+  CUgraph graph = nullptr;
+  const CUgraphNode* last = nullptr;
+  size_t count = 0;
+#if CUDA_VERSION >= 13000
+  const int status = cuda.cuStreamGetCaptureInfo(stream_of(stream), &state, &number, &graph, &last,
+                                                 nullptr, &count);
+#else
+  const int status =
+      cuda.cuStreamGetCaptureInfo(stream_of(stream), &state, &number, &graph, &last, &count);
+#endif
+  if (status != kDone) return status;
+  if (state != CU_STREAM_CAPTURE_STATUS_ACTIVE || count != 1) {
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  }
+  *piece = reinterpret_cast<Handle>(*last);
+  return kDone;
+}
+
+int change_launch(Handle recording, Handle piece, Handle function, uint32_t blocks,
+                  uint32_t threads, void* arguments) {
+  void* parameters[] = {arguments};
+  CUDA_KERNEL_NODE_PARAMS launch{};
+  launch.func = reinterpret_cast<CUfunction>(function);
+  launch.gridDimX = blocks;
+  launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+  launch.blockDimX = threads;
+  launch.kernelParams = parameters;
+  return cuda.cuGraphExecKernelNodeSetParams(recorded_of(recording)->executable,
+                                             reinterpret_cast<CUgraphNode>(piece), &launch);
+}
+
 const char* explain(int status) {
   static thread_local std::string text;
   const char *name = nullptr, *words = nullptr;
@@ -213,6 +276,20 @@ constexpr Driver kDriver = {
       });
     },
     .launch = launch,
+    .begin_recording = [](Handle stream) -> int {
+      // Other threads go on with streams of theirs, and libraries with what they do.
+      return cuda.cuStreamBeginCapture(stream_of(stream), CU_STREAM_CAPTURE_MODE_RELAXED);
+    },
+    .last_recorded = last_recorded,
+    .end_recording = end_recording,
+    .change_launch = change_launch,
+    .play = [](Handle recording, Handle stream) -> int {
+      return cuda.cuGraphLaunch(recorded_of(recording)->executable, stream_of(stream));
+    },
+    .destroy_recording = [](Handle recording) -> int {
+      delete recorded_of(recording);
+      return kDone;
+    },
     .explain = explain,
 };
 

@@ -6,6 +6,7 @@ const tidemark::cuda::Libraries* tidemark_cuda_libraries() {
       .compiler = tidemark::cuda::source_compiler,
       .products = tidemark::cuda::product_library,
       .convolutions = tidemark::cuda::convolution_library,
+      .transforms = tidemark::cuda::transform_library,
   };
   return &kLibraries;
 }

@@ -1,0 +1,126 @@
+// _tidemark.Group: a group of processes, and collectives on tensors.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tidemark/comm/steps.h"
+
+#include "convert.h"
+#include "graph_module.h"
+#include "op_call.h"
+#include "recorder.h"
+#include "sites.h"
+
+namespace nb = nanobind;
+
+namespace tidemark::python {
+
+namespace {
+
+using comm::Group;
+using comm::GroupPtr;
+
+std::chrono::milliseconds from_seconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+Reduce reduce_named(const std::string& name) {
+  for (const Reduce one : {Reduce::sum, Reduce::product, Reduce::min, Reduce::max}) {
+    if (name_of(one) == name) return one;
+  }
+  fail("there is no reduction \"", name, "\"; there are sum, product, min and max");
+}
+
+GroupPtr join(int rank, std::vector<std::string> workers, std::string secret, double join_seconds,
+              double silence_seconds, double collective_seconds) {
+  const GilHeld held;
+  return Group::join({rank, std::move(workers), std::move(secret), from_seconds(join_seconds),
+                      from_seconds(silence_seconds), from_seconds(collective_seconds)});
+}
+
+nb::list all_reduce(const GroupPtr& group, nb::handle values, const std::string& reduce) {
+  const GilHeld held;
+  const SourceLine line;
+  std::vector<Tensor> sums =
+      comm::all_reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce));
+  nb::list out;
+  for (Tensor& t : sums) out.append(object_of(std::move(t)));
+  return out;
+}
+
+/// The one tensor among the values, which are a list of it alone.
+template <class Call>
+nb::object with_one(nb::handle values, Call call) {
+  const GilHeld held;
+  const SourceLine line;
+  const std::vector<Tensor> given = tensors_from_list(values.ptr());
+  return object_of(call(given.at(0)));
+}
+
+nb::list exchange(const GroupPtr& group, nb::bytes own) {
+  std::vector<std::string> all;
+  {
+    const GilHeld held;
+    all = group->exchange({own.c_str(), own.size()});
+  }
+  nb::list out;
+  for (const std::string& one : all) out.append(nb::bytes(one.data(), one.size()));
+  return out;
+}
+
+}  // namespace
+
+void add_comm_functions(nb::module_& m) {
+  nb::class_<Group>(m, "Group", nb::is_weak_referenceable())
+      .def_prop_ro("rank", &Group::rank)
+      .def_prop_ro("size", &Group::size)
+      .def_prop_ro("bytes_sent", &Group::bytes_sent)
+      .def_prop_ro("scratch_bytes", &Group::scratch_bytes)
+      .def_prop_ro("failure", &Group::failure)
+      .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")
+      .def("all_gather",
+           [](const GroupPtr& group, nb::handle values) {
+             return with_one(values, [&](const Tensor& t) { return comm::all_gather(group, t); });
+           })
+      .def(
+          "reduce_scatter",
+          [](const GroupPtr& group, nb::handle values, const std::string& reduce) {
+            return with_one(values, [&](const Tensor& t) {
+              return comm::reduce_scatter(group, t, reduce_named(reduce));
+            });
+          },
+          nb::arg("tensors"), nb::arg("reduce") = "sum")
+      .def("broadcast",
+           [](const GroupPtr& group, nb::handle values, int root) {
+             return with_one(values,
+                             [&](const Tensor& t) { return comm::broadcast(group, t, root); });
+           })
+      .def("all_to_all",
+           [](const GroupPtr& group, nb::handle values) {
+             return with_one(values, [&](const Tensor& t) { return comm::all_to_all(group, t); });
+           })
+      .def("barrier",
+           [](const GroupPtr& group) {
+             const GilHeld held;
+             const SourceLine line;
+             comm::barrier(group);
+           })
+      .def("exchange", exchange, nb::arg("own"))
+      .def("give_up",
+           [](const GroupPtr& group, const std::string& why) {
+             const GilHeld held;
+             group->give_up(why);
+           })
+      .def("leave", [](const GroupPtr& group, double seconds) {
+        const GilHeld held;
+        group->leave(from_seconds(seconds));
+      });
+  m.def("join_group", join, nb::arg("rank"), nb::arg("workers"), nb::arg("secret") = "",
+        nb::arg("join_seconds") = 0.0, nb::arg("silence_seconds") = 0.0,
+        nb::arg("collective_seconds") = 0.0,
+        "Joins the processes that have these addresses, by rank. What is not given is as the "
+        "settings say.");
+}
+
+}  // namespace tidemark::python

@@ -1,0 +1,1 @@
+"""Formats of models and weights, and the roads between them."""

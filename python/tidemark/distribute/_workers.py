@@ -1,0 +1,278 @@
+"""``tf.distribute.MultiWorkerMirroredStrategy``: one program on several processes or machines, each
+with its rows of every batch, which add up their gradients.
+
+strategy = tf.distribute.MultiWorkerMirroredStrategy()     # TF_CONFIG says who there is; joins them
+with strategy.scope():
+    model = make_model()
+model.fit(dataset)                                          # batches of all workers together
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import enum
+import sys
+import weakref
+
+import tidemark
+from tidemark import _tidemark, nest
+from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._tensor.variable import VariableSynchronization
+from tidemark._tidemark import call
+from tidemark.distribute import _worker_input, _worker_shards, _worker_values
+from tidemark.distribute._cluster import TFConfigClusterResolver, training_group
+from tidemark.distribute._replica import InputContext, ReplicaContext, _reduce_op, as_value
+from tidemark.distribute._strategy import Strategy, StrategyExtended, get_replica_context
+
+_LEAVING = 10.0  # seconds that a process that ends waits for the others to end
+
+
+class CommunicationImplementation(enum.Enum):
+    """How collectives are carried; there is one way for each kind of device."""
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+class CommunicationOptions:
+    """What collectives are asked for. ``timeout_seconds``: the longest one may take."""
+
+    def __init__(self, bytes_per_pack=0, timeout_seconds=None,
+                 implementation=CommunicationImplementation.AUTO):  # fmt: skip
+        if bytes_per_pack < 0:
+            raise ValueError(f"`bytes_per_pack` must be >=0, got {bytes_per_pack}")
+        if isinstance(implementation, str):
+            implementation = CommunicationImplementation(implementation.upper())
+        if not isinstance(implementation, CommunicationImplementation):
+            raise ValueError(
+                "`implementation` should be an instance of CommunicationImplementation"
+            )
+        if implementation is CommunicationImplementation.NCCL:
+            raise tidemark.errors.UnimplementedError(
+                None, None, "collectives between GPUs (NCCL) are not part of Tidemark yet; use AUTO"
+            )
+        self.bytes_per_pack, self.timeout_seconds = bytes_per_pack, timeout_seconds
+        self.implementation = implementation
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Copies of the variables on all workers, kept alike by adding up gradients.
+
+    ``shard="optimizer"``: what optimizers keep about each variable is on one worker only.
+    """
+
+    def __init__(self, cluster_resolver=None, communication_options=None, shard=None):
+        if shard not in (None, "optimizer"):
+            raise tidemark.errors.UnimplementedError(
+                None, None, f"shard={shard!r} is not there: None or 'optimizer'"
+            )
+        self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
+        self._workers, self._rank = training_group(self._resolver)
+        options = communication_options or CommunicationOptions()
+        self._group = _tidemark.join_group(
+            self._rank,
+            self._workers or ["localhost:1"],
+            collective_seconds=options.timeout_seconds or 0.0,
+        )
+        super().__init__(_Extended(self))
+        is_shared_out = shard is not None and self._group.size > 1
+        self._shares = _worker_shards.Shares(self) if is_shared_out else None
+        if self._group.size > 1:
+            _leave_at_exit(self._group)
+
+    num_replicas_in_sync = property(lambda self: self._group.size)
+    cluster_resolver = property(lambda self: self._resolver)
+
+    @classmethod
+    def _from_local_devices(cls, devices, communication_options=None):
+        return cls(communication_options=communication_options)
+
+    # --- What this module's other files ask --------------------------------------------------
+
+    def _is_in_replica(self):
+        context = get_replica_context()
+        return context is not None and context.strategy is self
+
+    def _from_first(self, value):
+        """The first worker's value."""
+        return self._group.broadcast([as_value(value)], 0)
+
+    def _reduced(self, op, values):
+        """Tensors and IndexedSlices reduced over all workers; they travel together."""
+        dense = [v for v in values if not isinstance(v, IndexedSlices)]
+        sums = iter(self._group.all_reduce(dense) if dense else ())
+        found = [self._rows(v) if isinstance(v, IndexedSlices) else next(sums) for v in values]
+        return [_divided(v, self._group.size) for v in found] if op == "MEAN" else found
+
+    def _rows(self, slices):
+        return IndexedSlices(
+            self._gathered(slices.values, 0), self._gathered(slices.indices, 0), slices.dense_shape
+        )
+
+    def _gathered(self, value, axis):
+        """The values of all workers joined along an axis, along which their sizes may differ."""
+        value = as_value(value)
+        if self._group.size == 1:
+            return value
+        if axis:
+            return self._gathered_along(value, axis)
+        sizes = self._group.all_gather([tidemark.reshape(tidemark.shape(value)[0], [1])])
+        most = tidemark.reduce_max(sizes)
+        missing = most - tidemark.shape(value)[0]
+        rest = tidemark.shape(value)[1:]
+        padding = tidemark.zeros(tidemark.concat([[missing], rest], 0), value.dtype)
+        all_rows = self._group.all_gather([tidemark.concat([value, padding], 0)])
+        place = tidemark.range(most * self._group.size)
+        return tidemark.boolean_mask(
+            all_rows, place % most < tidemark.gather(sizes, place // tidemark.maximum(most, 1))
+        )
+
+    def _gathered_along(self, value, axis):
+        order = list(range(value.shape.rank))
+        axis %= len(order)
+        order[0], order[axis] = axis, 0
+        rows = self._gathered(tidemark.transpose(value, order), 0)
+        return tidemark.transpose(rows, order)
+
+    # --- tf.distribute.Strategy ---------------------------------------------------------------
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        """Calls the function on this worker, as all others do on theirs."""
+        with _WorkerContext(self, self._rank):
+            return fn(*args, **(kwargs or {}))
+
+    def reduce(self, reduce_op, value, axis=None):
+        """One value of those of all workers; also over an axis of them if it is given. Scalars
+        have none: they are reduced over workers."""
+        op = _reduce_op(reduce_op).name
+        return nest.map_structure(lambda v: self._reduced_over(op, as_value(v), axis), value)
+
+    def _reduced_over(self, op, value, axis):
+        if axis is None or value.shape.rank == 0:
+            return self._reduced(op, [value])[0]
+        axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+        (total,) = self._reduced("SUM", [call("sum", (value,), {"axis": axes})])
+        if op == "SUM":
+            return total
+        here = tidemark.size(value) // tidemark.maximum(tidemark.size(total), 1)
+        (count,) = self._reduced("SUM", [here])
+        return total / tidemark.cast(count, total.dtype)
+
+    def gather(self, value, axis):
+        """The values of all workers joined along an axis."""
+        return nest.map_structure(lambda v: self._gathered(v, axis), value)
+
+    def experimental_local_results(self, value):
+        return value if isinstance(value, tuple) else (value,)
+
+    def experimental_distribute_dataset(self, dataset, options=None):
+        """The dataset, of each batch this worker's rows."""
+        if isinstance(dataset, _worker_input.DistributedDataset):
+            return dataset
+        return _worker_input.distribute(self, dataset)
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None):
+        """What the function makes for this worker: batches of one worker."""
+        count = self._group.size
+        made = dataset_fn(InputContext(count, self._rank, count))
+        return _worker_input.DistributedDataset(self, made)
+
+    def experimental_distribute_values_from_function(self, value_fn):
+        return value_fn(_WorkerContext(self, self._rank))
+
+
+def _divided(value, count):
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(value.values / count, value.indices, value.dense_shape)
+    return value / count if not value.dtype.is_integer else value // count
+
+
+class _WorkerContext(ReplicaContext):
+    """The view of this worker while ``strategy.run`` calls a function."""
+
+    def all_reduce(self, reduce_op, value, options=None):
+        """The value reduced over all workers, on each of them."""
+        op = _reduce_op(reduce_op).name
+        leaves = [as_value(v) for v in nest.flatten(value)]
+        return nest.pack_sequence_as(value, self._strategy._reduced(op, leaves))
+
+    def all_gather(self, value, axis, options=None):
+        """The values of all workers joined along an axis."""
+        return nest.map_structure(lambda v: self._strategy._gathered(v, axis), value)
+
+
+class _Extended(StrategyExtended):
+    """What optimizers, metrics and callbacks ask."""
+
+    def __init__(self, strategy):
+        super().__init__(strategy)
+        task = f"/job:worker/replica:0/task:{strategy._rank}"
+        self.worker_devices = (f"{task}/device:CPU:0",)
+
+    _num_replicas_in_sync = property(lambda self: self._container_strategy().num_replicas_in_sync)
+    should_checkpoint = property(lambda self: self._container_strategy()._rank == 0)
+    should_save_summary = property(lambda self: self._container_strategy()._rank == 0)
+    experimental_between_graph = property(lambda self: True)
+
+    def _use_merge_call(self):
+        return False
+
+    def _in_multi_worker_mode(self):
+        return bool(self._container_strategy()._workers)
+
+    def _create_variable(self, next_creator, **kwargs):
+        strategy = self._container_strategy()
+        if strategy.num_replicas_in_sync == 1:
+            return next_creator(**kwargs)
+        owner = None if strategy._shares is None else strategy._shares.owner_of_new()
+        if owner is not None:
+            return _worker_shards.OwnedVariable(strategy, owner, **kwargs)
+        is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
+        return _worker_values.create(strategy, is_read, next_creator, kwargs)
+
+    def reduce_to(self, reduce_op, value, destinations, options=None):
+        return self._container_strategy().reduce(reduce_op, value)
+
+    def update(self, var, fn, args=(), kwargs=None, group=True):
+        """Calls ``fn(var, …)``: what is given is alike on all workers already."""
+        strategy = self._container_strategy()
+        owner = None if strategy._shares is None else strategy._shares.owner_of(var)
+        strategy._enter(None)
+        try:
+            if owner is None:
+                return fn(var, *args, **(kwargs or {}))
+            strategy._shares.update(var, owner, lambda: fn(var, *args, **(kwargs or {})))
+            return var
+        finally:
+            strategy._exit()
+
+    def _updates_together(self):
+        shares = self._container_strategy()._shares
+        return contextlib.nullcontext() if shares is None else shares.together()
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """What is made inside is kept about the variable."""
+        shares = self._container_strategy()._shares
+        if shares is None:
+            return contextlib.nullcontext()
+        return shares.near(colocate_with_variable)
+
+
+def _leave_at_exit(group):
+    """A process that ends well waits for those that still compute with it; one that ends by an
+    error tells them."""
+    known = weakref.ref(group)
+
+    def leave():
+        group = known()
+        if group is None or group.failure:
+            return
+        error = getattr(sys, "last_value", None)
+        if error is not None:
+            group.give_up(f"{type(error).__name__}: {error}")
+        else:
+            group.leave(_LEAVING)
+
+    atexit.register(leave)

@@ -1,0 +1,98 @@
+#include "tidemark/comm/call.h"
+
+#include <exception>
+#include <string_view>
+
+namespace tidemark::comm {
+
+namespace {
+
+/// How long the hub may take to say who is lost after a connection broke.
+constexpr std::chrono::seconds kVerdict{3};
+
+}  // namespace
+
+Group::Call::Call(Group& group, std::string what)
+    : group_(group),
+      alone_(group.calls_),
+      deadline_(Clock::now() + group.options_.collective_time),
+      uncaught_(std::uncaught_exceptions()) {
+  if (const std::string why = group.failure(); !why.empty()) fail<UnavailableError>(why);
+  if (!group_.member_) return;
+  const auto kind = std::hash<std::string_view>()(what) & 0xffff;
+  slot_ = group_.member_->begin(std::move(what)) << 24 | kind << 8;
+}
+
+Group::Call::~Call() {
+  if (!group_.member_) return;
+  group_.member_->end();
+  if (std::uncaught_exceptions() == uncaught_) return;
+  // Others may be in the middle of what this one does not finish.
+  group_.member_->give_up("it left a collective before its end");
+}
+
+void Group::Call::send(const MeshBuffer& from, int to, int phase, size_t offset, size_t bytes) {
+  if (bytes == 0) return;
+  carefully([&] { mesh().send(from, to, slot_ | static_cast<uint64_t>(phase), offset, bytes); });
+  group_.bytes_sent_ += bytes;
+}
+
+void Group::Call::receive(const MeshBuffer& into, int from, int phase, size_t offset,
+                          size_t bytes) {
+  if (bytes == 0) return;
+  carefully(
+      [&] { mesh().receive(into, from, slot_ | static_cast<uint64_t>(phase), offset, bytes); });
+}
+
+void Group::Call::wait_received(const MeshBuffer& into, int count) {
+  wait(into, count, &Mesh::wait_received);
+}
+
+void Group::Call::wait_sent(const MeshBuffer& from, int count) {
+  wait(from, count, &Mesh::wait_sent);
+}
+
+void Group::Call::wait(const MeshBuffer& buffer, int count, Wait wait) {
+  if (count == 0) return;
+  struct Known {
+    Group& group;
+    Known(Group& g, const MeshBuffer& b) : group(g) { set(&b); }
+    ~Known() { set(nullptr); }
+    void set(const MeshBuffer* b) {
+      const std::lock_guard lock(group.mutex_);
+      group.waited_for_ = b;
+    }
+  } const known(group_, buffer);
+  while (count > 0) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now());
+    const std::chrono::milliseconds limit = std::max(left, std::chrono::milliseconds(1));
+    carefully([&] {
+      if ((mesh().*wait)(buffer, limit) == Mesh::Waited::done) --count;
+    });
+    if (count == 0) return;
+    if (const Loss loss = group_.member_->loss()) group_.die(loss.text);
+    check_interrupt();
+  }
+}
+
+template <class Work>
+void Group::Call::carefully(Work work) {
+  try {
+    work();
+  } catch (const UnavailableError& error) {
+    if (Clock::now() >= deadline_) {
+      const std::string late = group_.member_->who_lags();
+      group_.die(message("a collective took longer than ",
+                         group_.options_.collective_time.count() / 1000.0, " s",
+                         late.empty() ? "" : ": ", late,
+                         ". TIDEMARK_COLLECTIVE_SECONDS says how long one may take"));
+    }
+    const Loss loss = group_.member_->wait_for_loss(kVerdict);
+    group_.die(
+        loss ? loss.text
+             : message("a connection to another worker broke: ", std::string_view(error.what())));
+  }
+}
+
+}  // namespace tidemark::comm

@@ -1,0 +1,16 @@
+// A .tflite file in the words in which ONNX models are traced (decision 0047): nodes of the domain
+// "tflite", with what stands for reals made reals where an operator computes with them.
+#pragma once
+
+#include "tidemark/io/tflite/contents.h"
+
+namespace tidemark::io::tflite {
+
+inline constexpr std::string_view kDomain = "tflite";
+
+/// The model of the file's first graph, or of the signature's. Views in it are of the file's bytes
+/// or owned by the model. Throws DataLossError where graphs call each other in a circle.
+onnx::Model read_model(std::string_view bytes, const std::string& path,
+                       std::string_view signature = {});
+
+}  // namespace tidemark::io::tflite

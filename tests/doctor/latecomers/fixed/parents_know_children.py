@@ -1,0 +1,17 @@
+import tensorflow as tf
+
+
+class Parent:
+    def __init__(self, value):
+        self.value = value
+        self.child = Child(self)
+
+
+class Child:
+    def __init__(self, owner):
+        self.owner = type(owner).__name__
+
+
+x = tf.random.normal([256, 256])
+for number in range(60):
+    parent = Parent(tf.exp(-tf.abs(x) * float(number)))

@@ -1,0 +1,8 @@
+import tensorflow as tf
+
+tree = {}
+x = tf.random.normal([64, 64])
+for number in range(125):
+    leaf = tf.tanh(x - 0.01 * number)
+    branch = tree.setdefault(number % 5, {}).setdefault(number % 25, {})
+    branch[0] = float(tf.reduce_mean(leaf))

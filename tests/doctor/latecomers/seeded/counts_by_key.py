@@ -1,0 +1,15 @@
+# chain: "latest"
+# bytes: 8192
+import tensorflow as tf
+
+
+def count(rounds):
+    latest = {}
+    x = tf.random.normal([32, 64])
+    for number in range(rounds):
+        key = f"{number // 10}/{number % 10}"
+        latest[key] = tf.sin(x + float(number))  # HERE MADE
+    return len(latest)
+
+
+print(count(160))

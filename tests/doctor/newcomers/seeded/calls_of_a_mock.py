@@ -1,0 +1,11 @@
+# chain: "report"
+# bytes: 16384
+from unittest import mock
+
+import tensorflow as tf
+
+report = mock.Mock()
+x = tf.random.normal([64, 64])
+for step in range(120):
+    y = tf.exp(-tf.abs(x) * float(step))  # MADE
+    report(step, y)  # HERE

@@ -1,0 +1,17 @@
+# chain: Registry.known
+# bytes: 16384
+import tensorflow as tf
+
+
+class Registry:
+    known = {}
+
+    @classmethod
+    def add(cls, name, value):
+        cls.known[name] = value  # HERE
+
+
+x = tf.random.normal([64, 64])
+for number in range(150):
+    value = tf.exp(-tf.abs(x) - float(number))  # MADE
+    Registry.add(f"value {number}", value)

@@ -1,0 +1,18 @@
+# rule: reference-cycle
+# chain: Handler.on_event
+import tensorflow as tf
+
+
+class Handler:
+    def __init__(self, state):
+        self.state = state
+        self.on_event = self.handle  # HERE
+
+    def handle(self, event):
+        return event, self.state
+
+
+x = tf.random.normal([256, 256])
+for number in range(60):
+    handler = Handler(tf.exp(-tf.abs(x) * float(number)))  # MADE
+    handler.on_event("started")

@@ -1,0 +1,15 @@
+# chain: "memo"
+# root: module __main__
+# bytes: 16384
+import tensorflow as tf
+
+
+def embed(position, *, memo={}):
+    if position not in memo:
+        memo[position] = tf.cos(base * position)  # HERE MADE
+    return memo[position]
+
+
+base = tf.random.normal([64, 64])
+for step in range(150):
+    y = embed(step * 0.5) * 2.0

@@ -1,0 +1,12 @@
+# chain: "bag"
+# root: module __main__
+# bytes: 16384
+import types
+
+import tensorflow as tf
+
+bag = types.SimpleNamespace()
+x = tf.random.normal([64, 64])
+for number in range(140):
+    thing = tf.sqrt(tf.abs(x) + float(number))  # MADE
+    setattr(bag, f"thing{number}", thing)  # HERE

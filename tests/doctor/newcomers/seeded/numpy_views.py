@@ -1,0 +1,10 @@
+# chain: "arrays"
+# root: module __main__
+# bytes: 40000
+import tensorflow as tf
+
+arrays = []
+x = tf.random.normal([100, 100])
+for step in range(140):
+    y = tf.tanh(x * (0.1 * step))  # MADE
+    arrays.append(y.numpy())  # HERE

@@ -1,0 +1,16 @@
+# chain: "activations"
+# root: module __main__
+# bytes: 32768
+import torch
+
+activations = {"first": [], "second": []}
+model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 1))
+
+
+def keep(module, given, output):
+    activations["first"].append(output.detach())  # HERE
+
+
+model[0].register_forward_hook(keep)
+for step in range(140):
+    y = model(torch.randn(64, 64))

@@ -1,0 +1,94 @@
+"""Programs that the tests of workers run, one process each: worker_programs.py NAME arguments…"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import tidemark as tf
+
+
+def data(rows=56):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 4)).astype(np.float32)
+    return x, x.sum(axis=1, keepdims=True)
+
+
+def keras_fit(folder="", die_at="-1", shard=None):
+    """Keras with normalisation over the whole batch: losses, metrics, predictions, weights."""
+    keras = tf.keras
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard)
+    x, y = data()
+    with strategy.scope():
+
+        def dense(size, seed):
+            initial = keras.initializers.GlorotUniform(seed)
+            # A bias in front of a normalisation has no gradient but rounding errors.
+            return keras.layers.Dense(size, use_bias=seed > 1, kernel_initializer=initial)
+
+        model = keras.Sequential(
+            [
+                keras.Input((4,)),
+                dense(6, 1),
+                keras.layers.BatchNormalization(synchronized=True),
+                keras.layers.ReLU(),
+                dense(1, 2),
+            ]
+        )
+        model.compile("adam", "mse", metrics=["mae"])
+
+    class Die(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            if strategy._rank == 1 and int(model.optimizer.iterations) == int(die_at):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    rows = tf.data.Dataset.from_tensor_slices((x, y)).batch(28)
+    callbacks = [Die()]
+    if folder:
+        callbacks.append(keras.callbacks.BackupAndRestore(folder, delete_checkpoint=False))
+    history = model.fit(rows, epochs=3, verbose=0, callbacks=callbacks).history
+    predicted = model.predict(rows, verbose=0)
+    return {
+        "loss": history["loss"],
+        "mae": history["mae"],
+        "evaluated": model.evaluate(rows, verbose=0),
+        "predicted": [list(predicted.shape), predicted.sum().item()],
+        "weights": [w.tolist() for w in model.get_weights()],
+        "momentum": [v.numpy().tolist() for v in model.optimizer.variables[2:]],
+        "kept": sum(
+            int(tf.size(getattr(v.value, "_first", v.value))) for v in model.optimizer.variables[2:]
+        ),
+    }
+
+
+def fault(how, who):
+    """Adds up until one worker does something else; then what the others were told, and when."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    me = strategy._rank == int(who)
+    began = time.monotonic()
+    for i in range(100000):
+        if i == 10 and me:
+            began = time.monotonic()
+            if how == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if how == "stop":
+                os.kill(os.getpid(), signal.SIGSTOP)
+            if how == "raise":
+                raise ValueError("row 7 is bad")
+            if how == "sleep":
+                time.sleep(30)
+        try:
+            if i == 10:
+                began = time.monotonic()
+            strategy._group.all_reduce([tf.ones([100])])
+        except tf.errors.UnavailableError as error:
+            return error.message, time.monotonic() - began
+    return None
+
+
+if __name__ == "__main__":
+    answer = globals()[sys.argv[1]](*sys.argv[2:])
+    print(json.dumps(answer), flush=True)

@@ -1,0 +1,103 @@
+"""Groups of workers for tests: threads of this process, or processes of their own."""
+
+import concurrent.futures
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from environments import UNLIMITED
+
+from tidemark import _tidemark
+
+SECRET = "sixteen characters or more"
+PROGRAMS = Path(__file__).with_name("worker_programs.py")
+
+
+def addresses(count):
+    held = [socket.socket() for _ in range(count)]
+    for one in held:
+        one.bind(("127.0.0.1", 0))
+    found = [f"127.0.0.1:{one.getsockname()[1]}" for one in held]
+    for one in held:
+        one.close()
+    return found
+
+
+def join(rank, workers, secret=SECRET, join_seconds=10.0, silence=10.0, limit=20.0):
+    return _tidemark.join_group(rank, workers, secret, join_seconds, silence, limit)
+
+
+def in_threads(count, function, **options):
+    """What ``function(group)`` gives on each of the workers; an exception where it raised one."""
+    workers = addresses(count)
+
+    def run(rank):
+        try:
+            group = join(rank, workers, **options)
+            found = function(group)
+            group.leave(5.0)
+            return found
+        except Exception as error:
+            return error
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def results(found):
+    for one in found:
+        if isinstance(one, Exception):
+            raise one
+    return found
+
+
+def start(count, name, *arguments, **environment):
+    """The program of worker_programs.py on that many processes."""
+    workers = addresses(count)
+    started = []
+    for rank in range(count):
+        config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}}
+        started.append(
+            subprocess.Popen(
+                [sys.executable, str(PROGRAMS), name, *map(str, arguments)],
+                env={
+                    **UNLIMITED,
+                    "TF_CONFIG": json.dumps(config),
+                    "TIDEMARK_SECRET": SECRET,
+                    "TIDEMARK_JOIN_SECONDS": "30",
+                    "TIDEMARK_NUM_THREADS": "1",
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                    **environment,
+                },
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    return started
+
+
+def finish(started, timeout=60):
+    """(exit status, what it printed last as JSON, standard error) of each."""
+    out = []
+    try:
+        for process in started:
+            text, errors = process.communicate(timeout=timeout)
+            lines = text.strip().splitlines()
+            out.append((process.returncode, json.loads(lines[-1]) if lines else None, errors))
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+    return out
+
+
+def run(count, name, *arguments, **environment):
+    """What each worker printed last; fails where one failed."""
+    found = finish(start(count, name, *arguments, **environment))
+    for status, _, errors in found:
+        assert status == 0, errors[-2000:]
+    return [value for _, value, _ in found]

@@ -1,0 +1,41 @@
+"""Fails on <iostream> in the libraries.
+
+The header has all standard streams and their locales set up wherever the library is loaded: 0.4 MiB
+in every process, whether it prints or not. Print through <cstdio>, or to a stream that the caller
+gives.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from sources import ROOT, cpp_files
+
+FOLDERS = ("src/tidemark/", "include/tidemark/", "python/src/")
+INCLUDE = re.compile(r"^\s*#\s*include\s*<(iostream|tidemark/tidemark\.h)>", re.MULTILINE)
+OF_PROGRAMS = "include/tidemark/tidemark.h"  # programs print; no library includes it
+
+
+def check_file(path: Path, text: str) -> list[str]:
+    """Problems of one file, given its path in the project."""
+    name = path.as_posix()
+    if not name.startswith(FOLDERS) or name.endswith("_test.cpp") or name == OF_PROGRAMS:
+        return []
+    return [
+        f"{path}:{text.count(chr(10), 0, found.end()) + 1}: <iostream> sets up all streams "
+        "wherever the library is loaded: print through <cstdio>, or to a stream that is given"
+        for found in INCLUDE.finditer(text)
+    ]
+
+
+def check(root: Path) -> list[str]:
+    problems = []
+    for path in cpp_files(root):
+        problems += check_file(path.relative_to(root), path.read_text())
+    return problems
+
+
+if __name__ == "__main__":
+    found = check(ROOT)
+    print(*found, sep="\n", end="\n" if found else "")
+    sys.exit(1 if found else 0)
