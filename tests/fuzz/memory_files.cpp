@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,15 +198,6 @@ TIDEMARK_OURS int stat(const char* path, struct stat* to) {
   if (!file && names_below(path).empty()) return failed(ENOENT, -1);
   tell(*to, file);
   return 0;
-}
-
-TIDEMARK_OURS void* mmap(void* at, size_t size, int protection, int flags, int number, off_t from) {
-  TIDEMARK_NEXT(mmap);
-  if (number < kFirst) return mmap_next(at, size, protection, flags, number, from);
-  void* const made =
-      mmap_next(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (made != MAP_FAILED) pread(number, made, size, from);
-  return made;
 }
 
 TIDEMARK_OURS FILE* fopen(const char* path, const char* how) {

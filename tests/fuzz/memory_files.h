@@ -1,9 +1,9 @@
 // Files that this process alone sees, in its memory: fuzzers that damage files would else spend
-// half of their time in the file system.
+// half of their time in the file system. They are read, not mapped.
 //
-//   const MemoryFolder folder("onnx");              // what is read below folder.path() is below
-//   here put_bytes(folder.file("damaged.onnx"), bytes); LoadedModel
-//   model(folder.file("damaged.onnx"));
+//   const MemoryFolder folder("recordings");
+//   put_bytes(folder.file("damaged"), bytes);
+//   analyse(folder.file("damaged"), {});
 #pragma once
 
 #include <string>

@@ -168,11 +168,11 @@ def test_texts_beyond_the_limit_are_refused_before_they_are_counted():
     words = tf.constant(["a"] * 50_000)
     before = tf.memory.set_limit(64 << 20)
     try:
-        start = time.perf_counter()
+        start = time.process_time()
         for values in (words, tf.range(50_000)):
             with pytest.raises(tf.errors.ResourceExhaustedError):
                 tf.strings.as_string(values, width=1 << 20)
-        assert time.perf_counter() - start < 5  # 50 GB of blanks
+        assert time.process_time() - start < 5  # 50 GB of blanks
     finally:
         tf.memory.set_limit(before)
     assert tf.strings.as_string(["a"], width=100_000).numpy()[0] == b" " * 99_999 + b"a"

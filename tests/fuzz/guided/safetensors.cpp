@@ -16,8 +16,7 @@ std::string bytes_of(const Tensors& tensors, const Metadata& metadata) {
 }
 
 void take(std::string_view bytes) {
-  static const MemoryFolder folder("safetensors");
-  static const std::string path = folder.file("fuzzed.safetensors");
+  static const std::string path = scratch_folder() + "/fuzzed.safetensors";
   put_bytes(path, bytes);
   try {
     const File file(path);
