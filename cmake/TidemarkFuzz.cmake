@@ -14,18 +14,20 @@ if(NOT EXISTS "${TIDEMARK_LIBFUZZER}" OR NOT TARGET tidemark_serve_objects)
   return()
 endif()
 
-# Regular expressions over paths below src/tidemark/.
+# Regular expressions over paths below src/tidemark/; CMake takes nine parentheses in one.
 set(guiding
   "serve/(access|http_server|inference_api|inference_types|json|server|tensorflow_api)"
   "io/(graph_reader|model_reader|saved_model|tensor_file)"
   "io/onnx/(messages|tensors|file|interpreter|model|call)"
-  "io/(safetensors|tflite|weights|keras)/[a-z_0-9]+"
-  "io/zip_archive"
-  "io/inspect"
+  "io/safetensors/header" "io/safetensors/file"
+  "io/tflite/flatbuffer" "io/tflite/contents" "io/tflite/lowering"
+  "io/weights/(npy|numpy|pickle|torch|weights_file)"
+  "io/zip_archive" "io/inspect"
+  "io/keras/hdf5"
   "io/tensorflow/[a-z_]+"
-  "profile/(analysis|reader|replay)"
-  "base/codecs/(gif|image_header)"
-  "kernels/cpu/io/(bytes|images)")
+  "profile/analysis" "profile/reader" "profile/replay"
+  "base/codecs/gif" "base/codecs/image_header"
+  "kernels/cpu/io/bytes" "kernels/cpu/io/images")
 list(JOIN guiding "|" guiding)
 set(guiding "src/tidemark/(${guiding})\\.cpp")
 
@@ -53,4 +55,9 @@ target_link_libraries(fuzz_guided PRIVATE tidemark_flags "${TIDEMARK_LIBFUZZER}"
   ${TIDEMARK_SYSTEM_LIBRARIES} ${serve_libraries})
 # See tests/fuzz/guided/coverage.cpp.
 target_link_options(fuzz_guided PRIVATE -Wl,-z,muldefs)
+# Where it is packed for another machine (tests/fuzz/pack), libraries, and those they need, are beside it.
+foreach(program fuzz_guided fuzz)
+  set_target_properties(${program} PROPERTIES BUILD_RPATH "$ORIGIN/lib")
+  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
 add_dependencies(fuzz_guided ${TIDEMARK_PLUGINS})

@@ -40,6 +40,12 @@ if(TIDEMARK_PYTHON AND python_sources AND TARGET tidemark AND Python_Development
     tidemark_link_python_files("${package}")
 
     nanobind_add_module(_tidemark NB_STATIC NOMINSIZE ${python_sources})
+    # Bindings that convert and call once a program or a run, and not once an op: loading the package
+    # touches all of their code.
+    file(GLOB module_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*_module.cpp")
+    list(FILTER module_sources EXCLUDE REGEX "/session_module\\.cpp$")
+    set_source_files_properties(${module_sources} PROPERTIES
+      COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>" SKIP_PRECOMPILE_HEADERS ON)  # those are for -O2
     target_link_libraries(_tidemark PRIVATE tidemark tidemark_flags)
     target_link_options(_tidemark PRIVATE ${TIDEMARK_HIDE_LIBRARIES})
     target_include_directories(_tidemark PRIVATE "${PROJECT_SOURCE_DIR}/python/src")

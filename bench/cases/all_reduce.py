@@ -1,7 +1,7 @@
 """The sum of a tensor of 1 KB to 256 MB over 2 and 4 processes, against torch's Gloo."""
 
 from case import Case, InPython, Options, Row
-from workers import best_seconds, on_workers
+from processes import best_seconds, on_workers
 
 SIZES = {
     "1 KB": 1 << 10,

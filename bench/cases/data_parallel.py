@@ -1,7 +1,7 @@
 """Training steps of an MLP on one process and on two of one core each, against torch's DDP."""
 
 from case import Case, InPython, Options, Row
-from workers import best_seconds, on_workers
+from processes import best_seconds, on_workers
 
 BATCH, WIDTHS = 256, (784, 512, 512, 10)  # the batch of each worker
 

@@ -64,18 +64,21 @@ class Options {
     if (!named.is_text()) missing(message("an `", name, "` of its own"));
     return nn::Activation(named.as_text());
   }
-  /// Only the last dimension is the one that normalisations are about.
-  void check_last_axis() const {
+  /// Only the last dimension is the one that normalisations are about. Gives the axis that has to
+  /// be the last one where only a call can tell: Keras 2 does not say what the layer was built for.
+  std::optional<int64_t> check_last_axis() const {
     const Json* axis = find("axis");
-    if (!axis) return;
+    if (!axis) return std::nullopt;
     const Json& one = axis->is_list() && axis->as_list().size() == 1 ? axis->as_list()[0] : *axis;
     const Json* built = entry_.find("build_config");
+    if (!built && one.is_number() && one.as_int() > 0) return one.as_int();
     const Json* shape = built && built->is_object() ? built->find("input_shape") : nullptr;
     const int64_t last =
         shape && shape->is_list() ? static_cast<int64_t>(shape->as_list().size()) - 1 : -1;
     if (!one.is_number() || (one.as_int() != -1 && one.as_int() != last)) {
       missing("an `axis` other than the last");
     }
+    return std::nullopt;
   }
 
  private:
@@ -88,6 +91,20 @@ template <class Layer>
 MadeLayer made(Layer layer) {
   return {layer,
           [layer](const std::vector<Tensor>& inputs, const Json&) { return layer(inputs.at(0)); }};
+}
+
+/// The layer, which fails where a call's last dimension is not this one.
+MadeLayer along_last(MadeLayer layer, std::optional<int64_t> axis, const std::string& name) {
+  if (!axis) return layer;
+  layer.call = [call = layer.call, axis = *axis, name](const std::vector<Tensor>& inputs,
+                                                       const Json& named) {
+    if (inputs.at(0).rank() - 1 != axis) {
+      fail<UnimplementedError>("the layer \"", name, "\" has an `axis` other than the last, which ",
+                               "is not known here");
+    }
+    return call(inputs, named);
+  };
+  return layer;
 }
 
 MadeLayer function_of(std::function<Tensor(const std::vector<Tensor>&)> function) {
@@ -215,8 +232,7 @@ MadeLayer merging(Tensor (*both)(const Tensor&, const Tensor&)) {
   });
 }
 
-MadeLayer normalisation(std::string_view kind, const Options& of) {
-  of.check_last_axis();
+MadeLayer normalisation_along_last(std::string_view kind, const Options& of) {
   const bool center = of.flag("center", true), scale = of.flag("scale", true);
   if (kind == "RMSNormalization")
     return made(nn::RMSNormalization({.epsilon = of.real("epsilon")}));
@@ -236,6 +252,11 @@ MadeLayer normalisation(std::string_view kind, const Options& of) {
                                       .epsilon = of.real("epsilon"),
                                       .center = center,
                                       .scale = scale}));
+}
+
+MadeLayer normalisation(std::string_view kind, const Options& of) {
+  const std::optional<int64_t> axis = of.check_last_axis();
+  return along_last(normalisation_along_last(kind, of), axis, of.layer());
 }
 
 MadeLayer reshape_layer(const Options& of) {
@@ -304,8 +325,8 @@ constexpr std::pair<std::string_view, Maker> kMakers[] = {
     {"ReLU", relu_layer},
     {"Softmax",
      [](const Options& of) {
-       of.check_last_axis();
-       return function_of([](const std::vector<Tensor>& x) { return softmax(x.at(0)); });
+       return along_last(function_of([](const std::vector<Tensor>& x) { return softmax(x.at(0)); }),
+                         of.check_last_axis(), of.layer());
      }},
     {"Rescaling",
      [](const Options& of) {
