@@ -173,6 +173,7 @@ CASE = Case(
                 f"onnxruntime {name}.ms",
                 at_most_ratio=1.0,
                 unit="ms",
+                peer_label="onnxruntime",
             ),
             Row(
                 f"{name}: memory added",
@@ -180,6 +181,7 @@ CASE = Case(
                 f"onnxruntime {name}.bytes",
                 at_most_ratio=0.6,
                 unit="bytes",
+                peer_label="onnxruntime",
             ),
             Row(f"{name}: outputs apart", f"tidemark {name}.apart", at_most=1e-4),
         )
