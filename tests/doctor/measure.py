@@ -85,7 +85,7 @@ def programs(arguments):
             found.append((path, *texts))
     if arguments.on in ("torch", "jax"):
         found += [(path, path.read_text(), twin(path).read_text())
-                  for path in planted([arguments.on])]  # fmt: skip
+                  for path in planted([f"for_{arguments.on}"])]  # fmt: skip
     if left_out:
         print(f"Without words there ({len(left_out)}): {', '.join(left_out)}\n")
     return found

@@ -73,9 +73,9 @@ y = (x.sum(1) > 0).astype("int32")
 model = keras.Sequential([keras.layers.Dense(256, activation="relu") for _ in range(2)]
                          + [keras.layers.Dense(2)])
 model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-model.fit(x, y, batch_size=64, epochs=40, verbose=0, validation_split=0.1)
+model.fit(x, y, batch_size=64, epochs=160, verbose=0, validation_split=0.1)
 data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(1024).batch(64).prefetch(4)
-model.fit(data, epochs=40, verbose=0)
+model.fit(data, epochs=160, verbose=0)
 """
 
 

@@ -32,7 +32,7 @@ PLANTED = [
         ),
     )
     for name in OTHERS
-    for path in sorted((DOCTOR / name / "seeded").glob("*.py"))
+    for path in sorted((DOCTOR / f"for_{name}" / "seeded").glob("*.py"))
 ]  # fmt: skip
 
 

@@ -174,10 +174,9 @@ class FuncGraph:
 
 
 def _call_time_value(closure, spec):
-    # Few programs ask.
-    from tidemark._graph.staged import python_call
-    from tidemark.data._elements import flat_specs, pack
-    from tidemark.data._traced import flat
+    from tidemark._graph.staged import python_call  # few programs ask
+    from tidemark.data._elements import flat_specs, pack  # few programs ask
+    from tidemark.data._traced import flat  # few programs ask
 
     specs = flat_specs(spec)
 

@@ -26,8 +26,9 @@ class ArraysTest(test.TestCase, parameterized.TestCase):
     def test_mixed_dtypes_are_errors(self):
         with self.assertRaises(errors.InvalidArgumentError):
             math_ops.add(constant_op.constant(1), constant_op.constant(1.5))
+        add = def_function.function(lambda x, y: x + y)
         with self.assertRaises(TypeError):
-            def_function.function(math_ops.add)(constant_op.constant(1), constant_op.constant(1.5))
+            add(constant_op.constant(1), constant_op.constant(1.5))
 
     def test_ragged_rows(self):
         rows = ragged_factory_ops.constant([[1, 2], [], [3]])
