@@ -329,6 +329,7 @@ def answering_at(path, data):
             while True:
                 connection, _ = listener.accept()
                 with connection:
+                    connection.recv(4096)  # what is asked: closing before that breaks its pipe
                     connection.sendall(data)
 
     threading.Thread(target=answer, daemon=True).start()

@@ -83,7 +83,11 @@ StepFinder::Found StepFinder::find() const {
     candidates.push_back({key, times.count, times.first, times.last});
     longest = std::max(longest, times.last - times.first);
   }
-  std::erase_if(candidates, [&](const Candidate& c) { return (c.last - c.first) * 2 < longest; });
+  std::erase_if(candidates, [&](const Candidate& c) {
+    // Looking at who holds what takes time while a program makes its variables, and stretches that.
+    const uint64_t share = c.key.kind == EventKind::op ? 2 : 4;
+    return (c.last - c.first) * share < longest;
+  });
   if (std::any_of(candidates.begin(), candidates.end(),
                   [](const Candidate& c) { return c.count >= kPlenty; })) {
     std::erase_if(candidates, [](const Candidate& c) { return c.count < kPlenty; });

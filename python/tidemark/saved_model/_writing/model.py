@@ -43,7 +43,7 @@ class TensorFlowModel:
         self.writer = Writer(self._meta.graph_def, self._library)
         self.objects = ObjectGraph()
         self._variables = {}  # id → (number of the object, variable, handle)
-        self._tables = TableWriter(self)
+        self._tables = TableWriter(self.writer, self.objects)
         self._written = {}  # id of a trace → (its name in the file, the function)
         self._held = []  # traces that were written
         self._add_objects(parts)

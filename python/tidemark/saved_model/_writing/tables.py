@@ -17,8 +17,8 @@ _NOTHING = {"tuple": [{"tuple": []}, {"dict": []}]}
 class TableWriter:
     """The tables of one model, known by their keys (``table_key``)."""
 
-    def __init__(self, model):
-        self._model = model
+    def __init__(self, writer, objects):
+        self._writer, self._parts = writer, objects
         self._objects, self._may_change = {}, set()  # key → number of the object
         self._handles = {}  # key → node in the graph
         self.initialised = []  # nodes that fill tables
@@ -33,7 +33,7 @@ class TableWriter:
     def declare_number(self, number):
         """The same for a table that only functions know."""
         key = table_key(number)
-        self._objects[key] = self._model.objects.add_resource()
+        self._objects[key] = self._parts.add_resource()
         return self._objects[key]
 
     def knows(self, key):
@@ -50,30 +50,30 @@ class TableWriter:
             self._write(key, at)
 
     def _write(self, key, at):
-        model, number = self._model, self._objects[key]
+        writer, parts, number = self._writer, self._parts, self._objects[key]
         keys, values = call("table_export", (), {"table": key[1]})
         op, attrs = self._table_op(key, keys, values, at)
-        handle = model.writer.add(model.writer.fresh("hash_table"), op, (), attrs)
+        handle = writer.add(writer.fresh("hash_table"), op, (), attrs)
         self._handles[key] = handle
-        data = [model.writer.constant("Const", tensor) for tensor in (keys, values)]
-        bound = [model.objects.add_constant(name) for name in data]
+        data = [writer.constant("Const", tensor) for tensor in (keys, values)]
+        bound = [parts.add_constant(name) for name in data]
 
-        creator = PlainBody(model.writer, f"__inference__creator_{at}", [])
+        creator = PlainBody(writer, f"__inference__creator_{at}", [])
         made = creator.add("hash_table", op, (), attrs)
         creator = creator.finish([made], [dtypes.resource], [made])
         self._add_function(number, "_create_resource", creator, [], _resource_spec())
         types = [dtypes.resource, keys.dtype, values.dtype]
-        filler = PlainBody(model.writer, f"__inference__initializer_{at}", types)
+        filler = PlainBody(writer, f"__inference__initializer_{at}", types)
         filled = filler.add("LookupTableImportV2", "LookupTableImportV2", filler.arguments, None,
                             [None, *types[1:]])  # fmt: skip
         one = filler.constant("one", 1, dtypes.int32)
         filler = filler.finish([one], [dtypes.int32], [filled])
         self._add_function(number, "_initialize", filler, [number, *bound], _one_number())
-        last = PlainBody(model.writer, f"__inference__destroyer_{at}", [])
+        last = PlainBody(writer, f"__inference__destroyer_{at}", [])
         last = last.finish([last.constant("one", 1, dtypes.int32)], [dtypes.int32])
         self._add_function(number, "_destroy_resource", last, [], _one_number())
-        label = model.writer.fresh("StatefulPartitionedCall")
-        self.initialised.append(call_of(model.writer, filler, label, [handle, *data]))
+        label = writer.fresh("StatefulPartitionedCall")
+        self.initialised.append(call_of(writer, filler, label, [handle, *data]))
 
     def _table_op(self, key, keys, values, at):
         attrs = {"key_dtype": keys.dtype, "value_dtype": values.dtype,
@@ -84,7 +84,7 @@ class TableWriter:
         return ("MutableHashTableV2" if key in self._may_change else "HashTableV2"), attrs
 
     def _add_function(self, number, name, function, bound, result):
-        objects = self._model.objects
+        objects = self._parts
         objects.describe(function.name, bound, structures.structured(_NOTHING), result)
         made = objects.add_procedure(function.name)
         objects.add_part(number, name, made)
