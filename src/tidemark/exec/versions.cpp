@@ -255,6 +255,7 @@ const Executable* Versions::compile(const Program& program, std::span<const Tens
   if (setting) made->setting = std::make_unique<const DeviceSetting>(*setting);
   for (const Tensor& t : inputs) made->shapes.push_back(t ? t.shape() : Shape::unknown());
   for (const uint32_t unused : program.unused_inputs()) made->shapes[unused] = Shape::unknown();
+  release_idle_code();  // of tracing
   try {
     const MakingForRuns for_runs;
     std::shared_ptr<graph::Graph> unfused;
