@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tidemark/io/onnx/channel_order.h"
 #include "tidemark/io/onnx/emitter.h"
 
 namespace tidemark::io::onnx {
@@ -39,18 +40,6 @@ Names matmul(const Emitted& e) {
   };
   return {e.out.put(
       "MatMul", {operand(0, "transpose_a", "adjoint_a"), operand(1, "transpose_b", "adjoint_b")})};
-}
-
-Ints channels_first(int rank) {
-  Ints perm{0, rank - 1};
-  for (int i = 1; i < rank - 1; ++i) perm.push_back(i);
-  return perm;
-}
-Ints channels_last(int rank) {
-  Ints perm{0};
-  for (int i = 2; i < rank; ++i) perm.push_back(i);
-  perm.push_back(1);
-  return perm;
 }
 
 /// Not inlined: the compiler loses sight of what a moved Attr holds, and warns.

@@ -1,21 +1,10 @@
 // How layers of ours are written that are not one op there.
+#include "tidemark/io/onnx/channel_order.h"
 #include "tidemark/io/onnx/emitter.h"
 
 namespace tidemark::io::onnx {
 
 namespace {
-
-Ints channels_first(int rank) {
-  Ints perm{0, rank - 1};
-  for (int i = 1; i < rank - 1; ++i) perm.push_back(i);
-  return perm;
-}
-Ints channels_last(int rank) {
-  Ints perm{0};
-  for (int i = 2; i < rank; ++i) perm.push_back(i);
-  perm.push_back(1);
-  return perm;
-}
 
 std::string average(const Emitted& e, const std::string& x, const Ints& axes, bool keepdims) {
   return e.put("ReduceMean", {x, e.out.ints(axes)}, {{"keepdims", keepdims}});

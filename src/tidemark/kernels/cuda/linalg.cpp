@@ -1,6 +1,7 @@
 // Kernels of cholesky, lu, matrix_solve, matrix_inverse, the determinants and triangular_solve: a
 // block for each matrix.
 
+#include "tidemark/kernels/cuda/batches.h"
 #include "tidemark/kernels/cuda/device_function.h"
 #include "tidemark/kernels/cuda/emit.h"
 
@@ -91,19 +92,6 @@ void solve(KernelContext& k, const void* right, int64_t columns) {
 }
 void run_solve(KernelContext& k) { solve(k, k.in<void>(1), k.output(0).dim(-1)); }
 void run_inverse(KernelContext& k) { solve(k, nullptr, k.output(0).dim(-1)); }
-
-/// Of each item of the result: which of these matrices it reads.
-int64_t item_in(const Shape& shape, const Shape& result, int64_t item) {
-  int64_t at = 0, stride = 1;
-  for (int d = 3; d <= result.rank(); ++d) {
-    const int64_t index = item % result.dim(-d);
-    item /= result.dim(-d);
-    if (d > shape.rank()) continue;
-    if (shape.dim(-d) != 1) at += index * stride;
-    stride *= shape.dim(-d);
-  }
-  return at;
-}
 
 void run_triangular_solve(KernelContext& k) {
   const Shape &a = k.input(0).shape(), &b = k.input(1).shape(), &x = k.output(0).shape();

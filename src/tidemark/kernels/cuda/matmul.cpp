@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tidemark/kernels/cuda/batches.h"
 #include "tidemark/kernels/cuda/stream.h"
 
 namespace tidemark::cuda {
@@ -30,19 +31,6 @@ Product product_of(const OpCall& call) {
   p.k = a.dim(p.transpose_a ? -2 : -1);
   p.n = b.dim(p.transpose_b ? -2 : -1);
   return p;
-}
-
-/// Which matrix of a batch of this shape item `item` of the result has.
-int64_t item_in(const Shape& shape, const Shape& result, int64_t item) {
-  int64_t at = 0, stride = 1;
-  for (int d = 3; d <= result.rank(); ++d) {
-    const int64_t index = item % result.dim(-d);
-    item /= result.dim(-d);
-    if (d > shape.rank()) continue;
-    if (shape.dim(-d) != 1) at += index * stride;
-    stride *= shape.dim(-d);
-  }
-  return at;
 }
 
 size_t workspace(const OpCall& call, std::span<const Shape>) {
