@@ -12,7 +12,7 @@ import pathlib
 import sys
 import types
 
-from tidemark._tensorflow import raw_refusals
+from tidemark._tensorflow.raw import refusals
 from tidemark.errors import NotFoundError, UnimplementedError
 
 _TABLE = pathlib.Path(__file__).with_name("refused_names.tsv")
@@ -54,7 +54,7 @@ def reason_of(name):
     """Why a name is not supported; None if it is."""
     if name.startswith("tf.raw_ops."):
         last = name.removeprefix("tf.raw_ops.")
-        return None if raw_refusals.is_here(last) else raw_refusals.reason(last)
+        return None if refusals.is_here(last) else refusals.reason(last)
     return UNSUPPORTED.get(name)
 
 
@@ -65,7 +65,7 @@ def unimplemented(name):
         known = known.rpartition(".")[0]
     reason = reason_of(known) or "Tidemark does not have it"
     # As TensorFlow where no device has a kernel: who asks for one knows another way.
-    kind = NotFoundError if reason is raw_refusals.CUDNN else UnimplementedError
+    kind = NotFoundError if reason is refusals.CUDNN else UnimplementedError
     return kind(None, None, f"{name} is not supported: {reason}.")
 
 
