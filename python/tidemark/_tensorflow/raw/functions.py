@@ -8,13 +8,19 @@ import pathlib
 
 import tidemark as tf
 from tidemark._tensorflow.raw import (
+    cells,
+    control,
+    csr,
+    datasets,
     elsewhere,
     gradients,
     layouts,
     lists,
     others,
     queues,
+    random,
     sparse,
+    stored,
     tables,
     waiting,
 )
@@ -183,12 +189,18 @@ def _non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score
 
 
 _WRITTEN = {
+    **cells.WRITTEN,
+    **control.WRITTEN,
+    **csr.WRITTEN,
+    **datasets.WRITTEN,
     **gradients.WRITTEN,
     **layouts.WRITTEN,
     **lists.WRITTEN,
     **others.WRITTEN,
     **queues.WRITTEN,
+    **random.WRITTEN,
     **sparse.WRITTEN,
+    **stored.WRITTEN,
     **tables.WRITTEN,
     **waiting.WRITTEN,
     "BroadcastArgs": _broadcast_args,

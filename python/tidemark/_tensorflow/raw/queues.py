@@ -15,13 +15,22 @@ def _queue(kind, **more):
     def make(component_types, shapes, capacity, container, shared_name, **given):
         capacity = _NO_LIMIT if capacity < 0 else capacity
         chosen = {ours: given[theirs] for ours, theirs in more.items()}
-        of_one = [tf.TensorShape(None if s == "?" else s) for s in shapes] or None
+        of_one = [_sizes(shape) for shape in shapes] or None
         return shared(
             lambda: kind(capacity=capacity, dtypes=component_types, shapes=of_one, **chosen),
             kind.__name__, container, shared_name,
         )  # fmt: skip
 
     return make
+
+
+def _sizes(shape):
+    """A shape with -1 for the sizes that are not known; ? for any."""
+    if isinstance(shape, str):
+        return tf.TensorShape(None)
+    if isinstance(shape, tf.TensorShape):
+        return shape
+    return tf.TensorShape([None if size == -1 else size for size in shape])
 
 
 def _priority(component_types, shapes, capacity, container, shared_name):

@@ -262,18 +262,14 @@ class _Mutex:
 
 
 class _Held:
-    """A lock that is held as long as this is, or until it is consumed."""
+    """A lock that is held as long as this is."""
 
     def __init__(self, mutex):
-        mutex.lock.acquire()
         self._lock = mutex.lock
+        self._lock.acquire()
 
-    def release(self):
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            lock.release()
-
-    __del__ = release
+    def __del__(self):
+        self._lock.release()
 
 
 def _mutex(container, shared_name):
@@ -285,7 +281,8 @@ def _lock(mutex):
 
 
 def _consume(mutex_lock):
-    held(mutex_lock, _Held).release()
+    """Nothing happens: in TensorFlow's graphs it keeps the lock until this point."""
+    held(mutex_lock, _Held)
 
 
 WRITTEN = {

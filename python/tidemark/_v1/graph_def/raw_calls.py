@@ -218,8 +218,9 @@ def keyword_function(name, computed):
     definition = op_defs.find(name)
     signature = _signature(definition)
     inferred = _inferred(definition)
-    own_names = [*(a.name for a in definition.inputs), *definition.attrs]
-    taken = {_shown(definition, own): own for own in own_names if own not in inferred}
+    attrs = [own for own in definition.attrs if own not in inferred]
+    own_names = [*(a.name for a in definition.inputs), *attrs]
+    taken = {_shown(definition, own): own for own in own_names}
 
     def raw_op(**given):
         bound = signature.bind(**given)
