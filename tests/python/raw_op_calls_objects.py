@@ -54,9 +54,7 @@ def texts(name, *lines):
     return path
 """
 
-_LIST = (
-    "l = r.TensorListFromTensor(tensor=[[1.0, 2.0], [3.0, 4.0]], element_shape=[2]); "
-)
+_LIST = "l = r.TensorListFromTensor(tensor=[[1.0, 2.0], [3.0, 4.0]], element_shape=[2]); "
 _FLOATS = "element_shape=[2], element_dtype=tf.float32"
 
 CALLS = [

@@ -41,7 +41,8 @@ CALLS = [
     " delta=[[0.5], [-1.0], [0.25]])",
     "stepped('ResourceApplyProximalGradientDescent', '', alpha=0.1, l1=0.0, l2=0.3,"
     " delta=[[0.5], [-1.0], [0.25]])",
-    f"stepped('ResourceSparseApplyProximalGradientDescent', '', alpha=0.1, l1=0.2, l2=0.3, {_ROWS})",
+    "stepped('ResourceSparseApplyProximalGradientDescent', '', alpha=0.1, l1=0.2, l2=0.3,"
+    f" {_ROWS})",
     f"stepped('ResourceApplyAdagradDA', {_TOTALS}, lr=0.1, l1=0.2, l2=0.3,"
     f" global_step=np.int64(3), {_GRAD})",
     f"stepped('ResourceSparseApplyAdagradDA', {_TOTALS}, lr=0.1, l1=0.2, l2=0.3,"
@@ -51,12 +52,8 @@ CALLS = [
     "v = tf.Variable([1.0, 2.0, 3.0]); r.ResourceStridedSliceAssign(ref=v.handle, begin=[0],"
     " end=[2], strides=[1], value=[7.0, 8.0]); v",
     "v = tf.Variable(3); r.ResourceCountUpTo(resource=v.handle, limit=5, T=tf.int32), v",
-    "in_session(lambda v: r.Assign(ref=ref(v),"
-    " value=[4.0, 5.0, 6.0]))",
-    "in_session(lambda v: r.AssignAdd(ref=ref(v),"
-    " value=[4.0, 5.0, 6.0]))",
-    "in_session(lambda v: r.ScatterAdd(ref=ref(v), indices=[1],"
-    " updates=[5.0]))",
-    "in_session(lambda v: r.ApplyGradientDescent(var=ref(v),"
-    " alpha=0.5, delta=[1.0, 1.0, 1.0]))",
+    "in_session(lambda v: r.Assign(ref=ref(v), value=[4.0, 5.0, 6.0]))",
+    "in_session(lambda v: r.AssignAdd(ref=ref(v), value=[4.0, 5.0, 6.0]))",
+    "in_session(lambda v: r.ScatterAdd(ref=ref(v), indices=[1], updates=[5.0]))",
+    "in_session(lambda v: r.ApplyGradientDescent(var=ref(v), alpha=0.5, delta=[1.0, 1.0, 1.0]))",
 ]

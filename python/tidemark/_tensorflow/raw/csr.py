@@ -43,9 +43,7 @@ def _components(csr_sparse_matrix, index, **_):
 
 def _product(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, transpose_output,
              conjugate_output):  # fmt: skip
-    made = tf.matmul(
-        tf.sparse.to_dense(_of(a)), b, transpose_a, transpose_b, adjoint_a, adjoint_b
-    )
+    made = tf.matmul(tf.sparse.to_dense(_of(a)), b, transpose_a, transpose_b, adjoint_a, adjoint_b)
     if transpose_output:
         made = tf.linalg.matrix_transpose(made)
     return tf.math.conj(made) if conjugate_output else made

@@ -232,7 +232,9 @@ def _grouped_by_window(
     reduce_func_other_arguments, window_size_func_other_arguments, **_,
 ):  # fmt: skip
     def reduced(key, window):
-        return dataset_of(_called(reduce_func, reduce_func_other_arguments)(key, variant(window))[0])
+        return dataset_of(
+            _called(reduce_func, reduce_func_other_arguments)(key, variant(window))[0]
+        )
 
     return dataset.group_by_window(
         _truth(key_func, key_func_other_arguments), reduced,

@@ -7,6 +7,7 @@ import functools
 import pathlib
 
 import tidemark as tf
+from tidemark._tensor.methods import Reference
 from tidemark._tensorflow.raw import (
     cells,
     control,
@@ -17,14 +18,15 @@ from tidemark._tensorflow.raw import (
     layouts,
     lists,
     others,
+    parsing,
     queues,
     random,
     sparse,
     stored,
+    summaries,
     tables,
     waiting,
 )
-from tidemark._tensor.methods import Reference
 from tidemark._tidemark import call
 from tidemark._v1.graph_def import op_defs, raw_calls
 
@@ -49,6 +51,15 @@ def names():
     """The operations that a function here stands for."""
     public = (op for op, (path, _) in _lines().items() if _resolved(path) is not None)
     return [*_WRITTEN, *public, *elsewhere.names()]
+
+
+def refused_there():
+    """The operations that raise what TensorFlow itself raises on a CPU."""
+    return [
+        name
+        for name in elsewhere.names()
+        if not (name in _WRITTEN or name in _lines() or raw_calls.is_computed(name))
+    ]
 
 
 def function(name):
@@ -77,7 +88,9 @@ def _of_tensors(name):
         for one in inputs:
             value = given[one.name]
             is_list = one.is_list or one.number
-            made[one.name] = [_tensor(one, item) for item in value] if is_list else _tensor(one, value)
+            made[one.name] = (
+                [_tensor(one, item) for item in value] if is_list else _tensor(one, value)
+            )
         return _WRITTEN[name](**{**given, **made})
 
     return computed
@@ -197,10 +210,12 @@ _WRITTEN = {
     **layouts.WRITTEN,
     **lists.WRITTEN,
     **others.WRITTEN,
+    **parsing.WRITTEN,
     **queues.WRITTEN,
     **random.WRITTEN,
     **sparse.WRITTEN,
     **stored.WRITTEN,
+    **summaries.WRITTEN,
     **tables.WRITTEN,
     **waiting.WRITTEN,
     "BroadcastArgs": _broadcast_args,

@@ -15,7 +15,7 @@ from tidemark._trackable.checkpoint_files import (
 
 
 def _texts(tensor):
-    return [text.decode() for text in np.ravel(tensor.numpy())]
+    return [text.decode() for text in np.ravel(np.array(tensor.numpy(), dtype=object))]
 
 
 def _refuse_slices(shapes_and_slices):

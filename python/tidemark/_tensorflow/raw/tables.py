@@ -109,8 +109,6 @@ def _from_dataset(table_handle, dataset):
     table.fill(keys, values) if isinstance(table, _StaticTable) else table.insert(keys, values)
 
 
-
-
 _BOTH = {
     "HashTable": _static,
     "InitializeTable": _initialize,

@@ -358,9 +358,8 @@ def _count_up_to(variable, limit, **_):
         [tf.debugging.Assert(value < limit, [f"Reached limit of {limit}"])]
     ):
         before = tf.identity(value)
-    with tf.control_dependencies([before]):
-        with tf.control_dependencies([variable.assign(before + 1)]):
-            return tf.identity(before)
+    with tf.control_dependencies([variable.assign(before + 1)]):
+        return tf.identity(before)
 
 
 def _new_reference(shape, dtype, shared_name="", **_):
@@ -411,9 +410,7 @@ _ON_HANDLES = {
     "DestroyResourceOp": lambda resource, ignore_lookup_error: [],
     "ResourceScatterNdMax": _resource_scatter("scatter_nd_max"),
     "ResourceScatterNdMin": _resource_scatter("scatter_nd_min"),
-    "ResourceStridedSliceAssign": lambda ref, **given: _no_result(
-        _sliced(_variable(ref), **given)
-    ),
+    "ResourceStridedSliceAssign": lambda ref, **given: _no_result(_sliced(_variable(ref), **given)),
     "StridedSliceAssign": _on_reference(_sliced),
     "VarHandleOp": _handle,
 }

@@ -1,4 +1,4 @@
-"""Operations on objects that values or threads wait in: stacks, barriers, accumulators and locks."""
+"""Operations on objects in which values or threads wait: stacks, barriers, accumulators, locks."""
 
 from __future__ import annotations
 
@@ -84,8 +84,10 @@ class _Barrier:
     def take(self, count, allow_small, wait_for_incomplete):
         with self.changed:
             self.changed.wait_for(
-                lambda: len(self._whole()) >= count
-                or (self.is_closed and not (wait_for_incomplete and self._unfinished()))
+                lambda: (
+                    len(self._whole()) >= count
+                    or (self.is_closed and not (wait_for_incomplete and self._unfinished()))
+                )
             )
             whole = self._whole()[:count]
             if len(whole) < count and not (allow_small and whole):

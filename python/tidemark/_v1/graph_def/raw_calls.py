@@ -162,7 +162,8 @@ def create(graph, name, inputs, attrs, label):
 
 def _packed(definition, outputs):
     """One output as it is, several under their names."""
-    if any(argument.number or argument.is_list for argument in definition.outputs):
+    lists = any(argument.number or argument.is_list for argument in definition.outputs)
+    if lists and (len(definition.outputs) == 1 or len(outputs) != len(definition.outputs)):
         return outputs
     if len(definition.outputs) <= 1:
         return outputs[0] if outputs else None
