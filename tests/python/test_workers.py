@@ -312,6 +312,31 @@ def test_custom_loops_of_1_2_4_and_7_workers_are_alike():
             np.testing.assert_allclose(mine, theirs, rtol=2e-6, atol=1e-6)
 
 
+def test_variables_of_each_worker_change_in_functions():
+    """As Keras 2's metrics do it, which also give arguments that variables of graphs have."""
+
+    def use(strategy):
+        with strategy.scope():
+            total = tf.Variable(
+                0.0, synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM, collections=["metrics"],
+            )  # fmt: skip
+
+        @tf.function
+        def count(x):
+            def add():
+                total.assign_add(x)
+                total.assign_sub(1.0)
+
+            strategy.run(add)
+
+        for _ in range(3):
+            count(3.0 + strategy._rank)
+        return float(total.read_value())
+
+    assert strategies(2, use) == [15.0, 15.0]
+
+
 def test_keras_trains_on_workers_as_on_one(tmp_path):
     (alone,) = workers.run(1, "keras_fit")
     first, second = workers.run(2, "keras_fit", tmp_path / "whole")
