@@ -84,6 +84,20 @@ def test_multiprocessing(tmp_path, method):
     assert seen.stdout == "[1.0, 2.0, 3.0]\n", seen.stderr
 
 
+def test_processes_that_the_program_starts(tmp_path):
+    path = program(tmp_path, (
+        "import os, subprocess, sys\n"
+        "if 'child' in sys.argv:\n"
+        "    import tensorflow as tf\n"
+        "    total = float(tf.reduce_sum(tf.ones([3])))\n"
+        "    print(tf.__name__, total, os.environ['PYTHONPATH'][-5:])\n"
+        "else:\n"
+        "    subprocess.run([sys.executable, __file__, 'child'], check=True)\n"
+    ))  # fmt: skip
+    seen = run(path, folder=tmp_path, PYTHONPATH=os.pathsep.join([*sys.path, "/last"]))
+    assert seen.stdout == "tidemark 3.0 /last\n", seen.stderr
+
+
 def test_the_report(tmp_path):
     path = program(tmp_path, "import tensorflow as tf\nkept = tf.ones([1000])\nprint('done')\n")
     seen = run("run", "--report", path, folder=tmp_path)

@@ -32,6 +32,11 @@ def add_arguments(parser) -> None:
         metavar="NAME",
         help="plan for this device: gpu, gpu:1; the program runs there, too, up to its end",
     )
+    parser.add_argument(
+        "--k8s",
+        action="store_true",
+        help="print the memory of a container for it, to be put into a Kubernetes manifest",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--csv",
@@ -102,6 +107,11 @@ def _plan_function(arguments) -> int:
         return OK
     if arguments.html:
         write(arguments.html, plan.to_html())
+    if arguments.k8s:
+        from tidemark.cli import k8s  # loaded on first use
+
+        print(k8s.fragment(plan, specs), flush=True)
+        return OK
     print(plan.to_json(indent=1) if arguments.json else plan, flush=True)
     return OK
 

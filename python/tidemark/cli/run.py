@@ -9,7 +9,8 @@ import sys
 import tidemark
 from tidemark.cli import InputError
 
-# Processes that the program starts begin with its sys.path; there `tensorflow` is found here.
+# Processes that the program starts find `tensorflow` here: by the sys.path that multiprocessing
+# hands on, and by PYTHONPATH where they are started in other ways, as the workers of Ray are.
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STAND_IN = os.path.join(_PACKAGE, "_tensorflow", "stand_in")
 ABOUT = "runs a program written for TensorFlow with Tidemark in its place"
@@ -43,6 +44,9 @@ def execute(module, program, report=False, at_end=None) -> int:
     """
     tidemark.install_as_tensorflow()
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")  # for programs that import keras alone
+    there = os.environ.get("PYTHONPATH")
+    if _STAND_IN not in (there or "").split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join([_STAND_IN, there] if there else [_STAND_IN])
     try:
         if module is not None:
             sys.argv = [module, *program]

@@ -150,6 +150,11 @@ class Strategy:
         return values[0] if len(values) == 1 else PerReplica(values)
 
 
+def without_graphs(kwargs):
+    """The arguments of a variable without those of graphs' variables, which Keras 2 gives, too."""
+    return {name: v for name, v in kwargs.items() if name not in ("collections", "use_resource")}
+
+
 class StrategyExtended:
     """What optimizers and metrics ask of a strategy."""
 
@@ -181,6 +186,7 @@ class StrategyExtended:
         replicas = self._num_replicas_in_sync
         if replicas == 1:
             return next_creator(**kwargs)
+        kwargs = without_graphs(kwargs)
         is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
         return (SyncOnReadVariable if is_read else MirroredVariable)(replicas, **kwargs)
 

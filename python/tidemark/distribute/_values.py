@@ -231,10 +231,10 @@ class SyncOnReadVariable(DistributedValues):
         return self
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
-        return self.assign((self._own() or self.value()) + delta)
+        return self.assign(self.value() + delta)
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
-        return self.assign((self._own() or self.value()) - delta)
+        return self.assign(self.value() - delta)
 
 
 def _operator(name):

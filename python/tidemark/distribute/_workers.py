@@ -23,7 +23,12 @@ from tidemark._tidemark import call
 from tidemark.distribute import _worker_input, _worker_shards, _worker_values
 from tidemark.distribute._cluster import TFConfigClusterResolver, training_group
 from tidemark.distribute._replica import InputContext, ReplicaContext, _reduce_op, as_value
-from tidemark.distribute._strategy import Strategy, StrategyExtended, get_replica_context
+from tidemark.distribute._strategy import (
+    Strategy,
+    StrategyExtended,
+    get_replica_context,
+    without_graphs,
+)
 
 _LEAVING = 10.0  # seconds that a process that ends waits for the others to end
 
@@ -226,6 +231,7 @@ class _Extended(StrategyExtended):
         strategy = self._container_strategy()
         if strategy.num_replicas_in_sync == 1:
             return next_creator(**kwargs)
+        kwargs = without_graphs(kwargs)
         owner = None if strategy._shares is None else strategy._shares.owner_of_new()
         if owner is not None:
             return _worker_shards.OwnedVariable(strategy, owner, **kwargs)
