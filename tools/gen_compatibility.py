@@ -28,7 +28,8 @@ Names, arguments, defaults and errors are those of TensorFlow 2.21. This page is
 `tools/gen_compatibility.py` from the op definitions, the package and the list of TensorFlow's
 public names; a test fails when it is out of date.
 
-- **here**: the name is there and works.
+- **here**: the name is there and works; of `tf.raw_ops` also what TensorFlow itself refuses on a
+  CPU, with TensorFlow's error.
 - **refused**: the name is there and raises `tf.errors.UnimplementedError` with the reason.
 - **missing**: asking for the name raises `AttributeError`.
 
@@ -143,10 +144,14 @@ def differences_part():
 
 def module_part(module, found):
     from tidemark._tensorflow import differences, unsupported
+    from tidemark._tensorflow.raw import functions
 
     lines = [f"### {module}", ""]
     if found["here"]:
         lines += ["Here: " + ", ".join(f"`{n}`" for n in found["here"]), ""]
+    if module == "tf.raw_ops":
+        names = ", ".join(f"`{n}`" for n in functions.refused_there())
+        lines += [f"Of these, refused as TensorFlow refuses them on a CPU: {names}", ""]
     if found["refused"]:
         lines += ["| refused | reason |", "| --- | --- |"]
         reasons = {}

@@ -76,39 +76,39 @@ def ImageProjectiveTransformV3(
 @_functools.cache
 def found(name):
     """The function of an operation; None."""
-    from tidemark._tensorflow import raw_functions, variable_ops  # few programs use these
+    from tidemark._tensorflow.raw import functions, variables  # few programs use these
     from tidemark._v1.graph_def import raw_calls
 
     if name.startswith("_"):
         return None
-    if name in variable_ops.NAMES:
-        return variable_ops.NAMES[name]
+    if name in variables.NAMES:
+        return variables.NAMES[name]
     if raw_calls.is_computed(name):
         return raw_calls.function(name)
-    return globals().get(name) or raw_functions.function(name)
+    return globals().get(name) or functions.function(name)
 
 
 @_functools.cache
 def __getattr__(name):
-    from tidemark._tensorflow import raw_refusals  # few programs use these
+    from tidemark._tensorflow.raw import refusals  # few programs use these
     from tidemark._v1.graph_def import op_defs
 
     made = found(name)
     if made is None and not name.startswith("_") and op_defs.find(name) is not None:
-        made = raw_refusals.stand_in(name)
+        made = refusals.stand_in(name)
     if made is None:
         raise AttributeError(f"module 'tensorflow.raw_ops' has no attribute {name!r}")
     return made
 
 
 def __dir__():
-    from tidemark._tensorflow import raw_functions, raw_refusals, variable_ops  # few use these
+    from tidemark._tensorflow.raw import functions, refusals, variables  # few use these
     from tidemark._v1.graph_def import op_defs, raw_calls
 
     made = [
         name
         for name in op_defs.recorded()
-        if raw_calls.is_computed(name) or raw_refusals.reason(name) is not None
+        if raw_calls.is_computed(name) or refusals.reason(name) is not None
     ]
     own = (name for name in globals() if name[0].isupper())
-    return sorted({*made, *variable_ops.NAMES, *raw_functions.names(), *own})
+    return sorted({*made, *variables.NAMES, *functions.names(), *own})

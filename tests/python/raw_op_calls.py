@@ -4,7 +4,11 @@ Each is an expression over ``tf``, ``np``, ``r`` (tf.raw_ops) and ``image``; lin
 that end in one are separated by ``;``.
 """
 
+import raw_op_calls_control
+import raw_op_calls_messages
 import raw_op_calls_more
+import raw_op_calls_objects
+import raw_op_calls_updates
 
 SETUP = """
 image = tf.constant(np.arange(2 * 4 * 4 * 3).reshape(2, 4, 4, 3) / 96.0, tf.float32)
@@ -112,13 +116,18 @@ CALLS = [
 ]  # fmt: skip
 
 
-CALLS += raw_op_calls_more.CALLS
+_PREPARED = dict.fromkeys([*CALLS, *raw_op_calls_more.CALLS], SETUP + raw_op_calls_more.SETUP)
+for _part in (
+    raw_op_calls_control, raw_op_calls_messages, raw_op_calls_objects, raw_op_calls_updates
+):  # fmt: skip
+    _PREPARED.update(dict.fromkeys(_part.CALLS, _part.SETUP))
+CALLS = list(_PREPARED)
 
 
 def run(tf, np, source):
     """What a call gives: nested lists of numbers."""
     scope = {"tf": tf, "np": np, "r": tf.raw_ops}
-    exec(SETUP + raw_op_calls_more.SETUP, scope)
+    exec(_PREPARED[source], scope)
     *statements, expression = source.split("; ")
     for statement in statements:
         exec(statement, scope)

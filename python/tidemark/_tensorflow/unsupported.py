@@ -1,9 +1,8 @@
 """Names of TensorFlow that are known here and not supported, each with the reason.
 
 Asking for one gives something that can be named, compared with ``isinstance`` and subclassed, and
-that raises ``tf.errors.UnimplementedError`` with the reason when it is used; ``NotFoundError``
-where TensorFlow itself has kernels on some devices alone. The table, refused_names.tsv, is also
-what docs/compatibility.md tells about them.
+that raises ``tf.errors.UnimplementedError`` with the reason when it is used. The table,
+refused_names.tsv, is also what docs/compatibility.md tells about them.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import pathlib
 import sys
 import types
 
-from tidemark._tensorflow import raw_refusals
-from tidemark.errors import NotFoundError, UnimplementedError
+from tidemark._tensorflow.raw import refusals
+from tidemark.errors import UnimplementedError
 
 _TABLE = pathlib.Path(__file__).with_name("refused_names.tsv")
 
@@ -54,7 +53,7 @@ def reason_of(name):
     """Why a name is not supported; None if it is."""
     if name.startswith("tf.raw_ops."):
         last = name.removeprefix("tf.raw_ops.")
-        return None if raw_refusals.is_here(last) else raw_refusals.reason(last)
+        return None if refusals.is_here(last) else refusals.reason(last)
     return UNSUPPORTED.get(name)
 
 
@@ -64,9 +63,7 @@ def unimplemented(name):
     while reason_of(known) is None and "." in known:
         known = known.rpartition(".")[0]
     reason = reason_of(known) or "Tidemark does not have it"
-    # As TensorFlow where no device has a kernel: who asks for one knows another way.
-    kind = NotFoundError if reason is raw_refusals.CUDNN else UnimplementedError
-    return kind(None, None, f"{name} is not supported: {reason}.")
+    return UnimplementedError(None, None, f"{name} is not supported: {reason}.")
 
 
 def stand_in(name):

@@ -196,7 +196,9 @@ class BaseSession:
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
                 "Python scalars, strings, lists, numpy ndarrays, or TensorHandles."
             )
-        given = np.asarray(value.numpy() if isinstance(value, Tensor) else value)
+        # NumPy's own texts end before the zeros at their end.
+        texts = object if tensor.dtype.name == "string" else None
+        given = np.asarray(value.numpy() if isinstance(value, Tensor) else value, texts)
         is_text = given.dtype.kind in "OSU"
         if (
             is_text

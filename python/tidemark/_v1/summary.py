@@ -149,19 +149,24 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
     """Some images of a batch, as PNG."""
 
     def make(tag, batch):
-        if batch.ndim != 4 or batch.shape[3] not in (1, 3, 4):
-            raise tf.errors.InvalidArgumentError(
-                None, None, "Tensor must be 4-D with last dim 1, 3, or 4, not "
-                f"{list(batch.shape)} (tag {tag!r})"
-            )  # fmt: skip
-        out = Summary()
-        for i, one in enumerate(batch[:max_outputs]):
-            value = out.value.add(tag=f"{tag}/image" if max_outputs == 1 else f"{tag}/image/{i}")
-            value.image.height, value.image.width, value.image.colorspace = one.shape
-            value.image.encoded_image_string = tf.io.encode_png(_pixels(one)).numpy()
-        return out
+        return images_of(tag, batch, max_outputs)
 
     return _operation(name, family, collections, [tensor], make)
+
+
+def images_of(tag, batch, max_outputs):
+    """A Summary with the first images of a batch."""
+    if batch.ndim != 4 or batch.shape[3] not in (1, 3, 4):
+        raise tf.errors.InvalidArgumentError(
+            None, None, "Tensor must be 4-D with last dim 1, 3, or 4, not "
+            f"{list(batch.shape)} (tag {tag!r})"
+        )  # fmt: skip
+    out = Summary()
+    for i, one in enumerate(batch[:max_outputs]):
+        value = out.value.add(tag=f"{tag}/image" if max_outputs == 1 else f"{tag}/image/{i}")
+        value.image.height, value.image.width, value.image.colorspace = one.shape
+        value.image.encoded_image_string = tf.io.encode_png(_pixels(one)).numpy()
+    return out
 
 
 def _pixels(one):
@@ -183,17 +188,22 @@ def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=Non
     """Some clips of a batch, as WAV."""
 
     def make(tag, clips, rate):
-        clips = clips[:, :, None] if clips.ndim == 2 else clips
-        out = Summary()
-        for i, one in enumerate(clips[:max_outputs]):
-            value = out.value.add(tag=f"{tag}/audio" if max_outputs == 1 else f"{tag}/audio/{i}")
-            value.audio.sample_rate, value.audio.content_type = float(rate), "audio/wav"
-            value.audio.length_frames, value.audio.num_channels = one.shape
-            file = tf.audio.encode_wav(one.astype(np.float32), int(rate))
-            value.audio.encoded_audio_string = file.numpy()
-        return out
+        return clips_of(tag, clips, rate, max_outputs)
 
     return _operation(name, family, collections, [tensor, sample_rate], make)
+
+
+def clips_of(tag, clips, rate, max_outputs):
+    """A Summary with the first clips of a batch."""
+    clips = clips[:, :, None] if clips.ndim == 2 else clips
+    out = Summary()
+    for i, one in enumerate(clips[:max_outputs]):
+        value = out.value.add(tag=f"{tag}/audio" if max_outputs == 1 else f"{tag}/audio/{i}")
+        value.audio.sample_rate, value.audio.content_type = float(rate), "audio/wav"
+        value.audio.length_frames, value.audio.num_channels = one.shape
+        file = tf.audio.encode_wav(one.astype(np.float32), int(rate))
+        value.audio.encoded_audio_string = file.numpy()
+    return out
 
 
 def tensor_summary(name, tensor, summary_description=None, collections=None,

@@ -42,7 +42,7 @@ def _as_example(key, feature):
 def _frames(serialized, key, required):
     """Every frame of every list as an Example, and where each message's begin."""
     examples, splits = [], [0]
-    for i, message in enumerate(np.asarray(serialized.numpy()).reshape(-1)):
+    for i, message in enumerate(np.array(serialized.numpy(), dtype=object).reshape(-1)):
         try:
             lists = _lists(message)
         except (wire.MalformedError, ValueError):

@@ -272,7 +272,8 @@ def write_raw_pb(tensor, step=None, name=None):
     """Writes Summary messages that are there already, as strings: those of one event."""
 
     def summary(messages):
-        whole = b"".join(np.ravel(messages.numpy()).tolist())
+        # An array of texts alone keeps zeros at their ends.
+        whole = b"".join(np.ravel(np.array(messages.numpy(), dtype=object)).tolist())
         _events.check_message(whole)
         return whole
 

@@ -162,7 +162,8 @@ def create(graph, name, inputs, attrs, label):
 
 def _packed(definition, outputs):
     """One output as it is, several under their names."""
-    if any(argument.number or argument.is_list for argument in definition.outputs):
+    lists = any(argument.number or argument.is_list for argument in definition.outputs)
+    if lists and (len(definition.outputs) == 1 or len(outputs) != len(definition.outputs)):
         return outputs
     if len(definition.outputs) <= 1:
         return outputs[0] if outputs else None
@@ -218,8 +219,9 @@ def keyword_function(name, computed):
     definition = op_defs.find(name)
     signature = _signature(definition)
     inferred = _inferred(definition)
-    own_names = [*(a.name for a in definition.inputs), *definition.attrs]
-    taken = {_shown(definition, own): own for own in own_names if own not in inferred}
+    attrs = [own for own in definition.attrs if own not in inferred]
+    own_names = [*(a.name for a in definition.inputs), *attrs]
+    taken = {_shown(definition, own): own for own in own_names}
 
     def raw_op(**given):
         bound = signature.bind(**given)

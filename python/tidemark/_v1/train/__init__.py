@@ -20,6 +20,7 @@ _HOMES = {
         "ChiefSessionCreator", "MonitoredSession", "MonitoredTrainingSession", "Scaffold",
         "SingularMonitoredSession",
     ],
+    "events": ["summary_iterator"],
     "inputs": [
         "batch", "batch_join", "input_producer", "limit_epochs", "match_filenames_once",
         "range_input_producer", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",

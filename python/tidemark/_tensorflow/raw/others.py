@@ -165,7 +165,58 @@ def _ctc_beam(inputs, sequence_length, beam_width, top_paths, merge_repeated, **
     return [*map(list, zip(*parts, strict=True)), likelihood]
 
 
+def _padded(input, paddings, mode):
+    """TensorFlow's fused operations pad by reflection alone."""
+    return tf.pad(input, paddings, mode)
+
+
+def _pad_and_convolve(input, paddings, filter, mode, strides, padding):
+    return tf.nn.conv2d(_padded(input, paddings, mode), filter, strides, padding)
+
+
+def _resize_pad_and_convolve(input, size, paddings, filter, mode, strides, padding,
+                             resize_align_corners):  # fmt: skip
+    resized = tf.raw_ops.ResizeBilinear(images=input, size=size, align_corners=resize_align_corners)
+    return _pad_and_convolve(resized, paddings, filter, mode, strides, padding)
+
+
+def _ragged_to_tensor(shape, values, default_value, row_partition_tensors, row_partition_types):
+    """A dense tensor of ragged rows, whose partitions come from the outermost to the innermost."""
+    kinds = [kind.decode() if isinstance(kind, bytes) else kind for kind in row_partition_types]
+    partitions = list(zip(kinds, row_partition_tensors, strict=True))
+    count = None
+    if kinds[0] == "FIRST_DIM_SIZE":
+        count = partitions.pop(0)[1]
+    made = values
+    for at, (kind, rows) in reversed(list(enumerate(partitions))):
+        if kind == "ROW_SPLITS":
+            made = tf.RaggedTensor.from_row_splits(made, rows)
+        elif kind == "VALUE_ROWIDS":
+            outer = count if at == 0 else _rows_inside(partitions[at - 1])
+            made = tf.RaggedTensor.from_value_rowids(made, rows, outer)
+        else:
+            raise tf.errors.InvalidArgumentError(
+                None, None, f"a partition is ROW_SPLITS or VALUE_ROWIDS; given {kind}"
+            )
+    sizes = tf.convert_to_tensor(shape).numpy()
+    wanted = [None if size < 0 else int(size) for size in sizes] if sizes.ndim else None
+    return made.to_tensor(default_value, shape=wanted)
+
+
+def _rows_inside(partition):
+    kind, rows = partition
+    return rows[-1] if kind == "ROW_SPLITS" else tf.size(rows, rows.dtype)
+
+
+def _jpeg(images, quality):
+    return tf.io.encode_jpeg(images, quality=int(quality))
+
+
 WRITTEN = {
+    "EncodeJpegVariableQuality": _jpeg,
+    "FusedPadConv2D": _pad_and_convolve,
+    "FusedResizeAndPadConv2D": _resize_pad_and_convolve,
+    "RaggedTensorToTensor": _ragged_to_tensor,
     "AudioSpectrogram": _spectrogram,
     "BatchToSpace": _batch_to_space,
     "CTCBeamSearchDecoder": _ctc_beam,

@@ -222,7 +222,51 @@ def _sparse_segment_grad(function):
     return gradient
 
 
+def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+    """What the maxima would be, had the elements they came from these values."""
+    if data_format != "NHWC":
+        raise tf.errors.UnimplementedError(None, None, "data_format has to be NHWC")
+    sizes, steps = (list(tf.get_static_value(one)) for one in (ksize, strides))
+    _, places = tf.nn.max_pool_with_argmax(
+        orig_input, sizes, steps, padding, include_batch_in_index=True
+    )
+    return tf.gather(tf.reshape(grad, [-1]), places)
+
+
+def _max_pool_grad_with_argmax(input, grad, argmax, include_batch_in_index, **_):
+    """Each gradient goes to the element that was the maximum."""
+    if not include_batch_in_index:
+        one = tf.size(input, tf.int64) // tf.cast(tf.shape(input)[0], tf.int64)
+        rows = tf.range(tf.shape(argmax)[0], dtype=tf.int64) * one
+        argmax = tf.cast(argmax, tf.int64) + tf.reshape(rows, [-1, 1, 1, 1])
+    places = tf.reshape(argmax, [-1, 1])
+    flat = tf.scatter_nd(places, tf.reshape(grad, [-1]), [tf.size(input, places.dtype)])
+    return tf.reshape(flat, tf.shape(input))
+
+
+def _ctc_loss(inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated,
+              ctc_merge_repeated, ignore_longer_outputs_than_inputs):  # fmt: skip
+    """The losses, and their gradient; the last class is the blank."""
+    if preprocess_collapse_repeated or not ctc_merge_repeated:
+        raise tf.errors.UnimplementedError(
+            None, None, "repeated labels are merged where paths are, and not in the labels"
+        )
+    shape = tf.stack([tf.shape(inputs, tf.int64)[1], tf.reduce_max(labels_indices[:, 1]) + 1])
+    labels = tf.SparseTensor(labels_indices, labels_values, shape)
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        loss = tf.nn.ctc_loss(labels, inputs, None, sequence_length, blank_index=-1)
+    gradient = tape.gradient(loss, inputs)
+    if ignore_longer_outputs_than_inputs:
+        loss = tf.where(tf.math.is_inf(loss), tf.zeros_like(loss), loss)
+    return [loss, gradient]
+
+
 WRITTEN = {
+    "CTCLoss": _ctc_loss,
+    "MaxPoolGradGrad": _max_pool_grad_grad,
+    "MaxPoolGradGradV2": _max_pool_grad_grad,
+    "MaxPoolGradWithArgmax": _max_pool_grad_with_argmax,
     "AvgPool3DGrad": _avg_pool_grad(tf.nn.avg_pool3d),
     "AvgPoolGrad": _avg_pool_grad(tf.nn.avg_pool2d),
     "CholeskyGrad": _cholesky_grad,

@@ -1,5 +1,5 @@
 """Operations of ``tf.raw_ops`` that are public functions with their arguments in another order
-(raw_functions.tsv), and those that are made of a few."""
+(functions.tsv), and those that are made of a few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ import functools
 import pathlib
 
 import tidemark as tf
-from tidemark._tensorflow import raw_gradients, raw_layouts, raw_others, raw_sparse
+from tidemark._tensor.methods import Reference
+from tidemark._tensorflow.raw import (
+    cells,
+    control,
+    csr,
+    datasets,
+    elsewhere,
+    gradients,
+    layouts,
+    lists,
+    others,
+    parsing,
+    queues,
+    random,
+    sparse,
+    stored,
+    summaries,
+    tables,
+    waiting,
+)
 from tidemark._tidemark import call
 from tidemark._v1.graph_def import op_defs, raw_calls
 
@@ -30,17 +49,27 @@ def _resolved(path):
 
 def names():
     """The operations that a function here stands for."""
-    return [*_WRITTEN, *(op for op, (path, _) in _lines().items() if _resolved(path) is not None)]
+    public = (op for op, (path, _) in _lines().items() if _resolved(path) is not None)
+    return [*_WRITTEN, *public, *elsewhere.names()]
+
+
+def refused_there():
+    """The operations that raise what TensorFlow itself raises on a CPU."""
+    return [
+        name
+        for name in elsewhere.names()
+        if not (name in _WRITTEN or name in _lines() or raw_calls.is_computed(name))
+    ]
 
 
 def function(name):
     """The function of an operation; None."""
     if name in _WRITTEN:
-        return raw_calls.keyword_function(name, _of_tensors(name))
+        return elsewhere.only_in_graphs(name, raw_calls.keyword_function(name, _of_tensors(name)))
     path, arguments = _lines().get(name, (None, ()))
     public = path and _resolved(path)
     if public is None:
-        return None
+        return elsewhere.function(name)
 
     def computed(**given):
         positional = [given[item] for item in arguments if "=" not in item]
@@ -59,14 +88,24 @@ def _of_tensors(name):
         for one in inputs:
             value = given[one.name]
             is_list = one.is_list or one.number
-            made[one.name] = _tensors(value) if is_list else tf.convert_to_tensor(value)
+            made[one.name] = (
+                [_tensor(one, item) for item in value] if is_list else _tensor(one, value)
+            )
         return _WRITTEN[name](**{**given, **made})
 
     return computed
 
 
-def _tensors(values):
-    return [tf.convert_to_tensor(value) for value in values]
+def _tensor(argument, value):
+    """The value as the input takes it: of the dtype that the operation says, if it says one."""
+    if isinstance(value, Reference):
+        return value
+    if argument.kind in ("resource", "variant"):
+        raise TypeError(f"Cannot convert {value!r} to a handle of dtype {argument.kind}")
+    return tf.convert_to_tensor(value, argument.kind if argument.kind in _KINDS else None)
+
+
+_KINDS = ("bool", "float32", "float64", "int32", "int64", "string", "uint8", "uint64")
 
 
 # --- those that are no public function -----------------------------------------------------------
@@ -163,10 +202,22 @@ def _non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score
 
 
 _WRITTEN = {
-    **raw_gradients.WRITTEN,
-    **raw_layouts.WRITTEN,
-    **raw_others.WRITTEN,
-    **raw_sparse.WRITTEN,
+    **cells.WRITTEN,
+    **control.WRITTEN,
+    **csr.WRITTEN,
+    **datasets.WRITTEN,
+    **gradients.WRITTEN,
+    **layouts.WRITTEN,
+    **lists.WRITTEN,
+    **others.WRITTEN,
+    **parsing.WRITTEN,
+    **queues.WRITTEN,
+    **random.WRITTEN,
+    **sparse.WRITTEN,
+    **stored.WRITTEN,
+    **summaries.WRITTEN,
+    **tables.WRITTEN,
+    **waiting.WRITTEN,
     "BroadcastArgs": _broadcast_args,
     "BroadcastGradientArgs": _broadcast_gradient_args,
     "ConjugateTranspose": _conjugate_transpose,

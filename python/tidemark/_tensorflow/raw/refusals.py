@@ -8,32 +8,19 @@ from __future__ import annotations
 import functools
 import re
 
-CUDNN = "no device has a kernel for it; Keras uses its own loop"
-_TPU = "there is no TPU backend"
 _OBJECTS = "datasets and iterators are objects here, no tensors of dtype variant: use tf.data"
 
 _FAMILIES = (
-    (r"AccumulateNV2|AdjustContrast|Batch(Cholesky(Grad)?|I?FFT[23]?D?|Matrix\w+|Svd"
-     r"|NormWithGlobalNormalization(Grad)?|SelfAdjointEig(V2)?)|SelfAdjointEig|TopK"
-     r"|Conv2DBackprop(Filter|Input)V2|Segment(Max|Min|Prod|Sum)V2",
-     "TensorFlow has no kernel for it any more, or none on a CPU"),
     (r"(Block|GRUBlock|LSTMBlock)\w+", "cells are loops of ops here: use Keras's layers, or "
      "tf.compat.v1.nn.rnn_cell"),
     (r"Parse(Single)?(Sequence)?Example(V2)?", "examples are parsed by functions: use "
      "tf.io.parse_example and tf.io.parse_sequence_example"),
-    (r"Fused(ResizeAnd)?PadConv2D", "it is three functions at once: use tf.pad and tf.nn.conv2d"),
     (r"Dequantize|QuantizeV2|QuantizeAndDequantize(V4Grad)?",
      "there is no arithmetic of quantized numbers here"),
     (r"MaxPool(3D)?GradGrad(V2|WithArgmax)?|Fractional(Avg|Max)PoolGrad|MaxPoolGradWithArgmax",
      "gradients come from tapes: use tf.GradientTape"),
-    (r"CTCLoss(V2)?", "it gives a loss and a gradient at once: use tf.nn.ctc_loss and a tape"),
     (r"SparseCross\w*|RaggedCross", "crosses are made by functions: use tf.sparse.cross and "
      "tf.ragged.cross"),
-    (r"CudnnRNN\w*", CUDNN),
-    (r"\w*TPU\w*|(In|Out)feed\w+|Prelinearize\w*|XlaSparse\w+|\w*SparseCore\w*|CrossReplicaSum"
-     r"|AllToAll|CollectivePermute|GlobalIterId|ConvertToCooTensor|GetMinibatch\w+"
-     r"|StoreMinibatch\w+|WorkerHeartbeat", _TPU),
-    (r"\w*Xla\w+", "there is no XLA here"),
     (r"Collective\w+|Nccl\w+|RemoteCall|Recv|Send|SyncDevice|DeviceIndex",
      "work over several devices goes through tf.distribute, not through operations"),
     (r"\w*(Dataset|Iterator|SeedGenerator|MemoryCache|ThreadPoolHandle|StatsAggregator)\w*"
@@ -42,20 +29,12 @@ _FAMILIES = (
      _OBJECTS),
     (r"\w*BoostedTrees\w+|Sdca\w+|KMC2\w+|Kmeans\w+|NearestNeighbors|LoadAndRemapMatrix"
      r"|GenerateVocabRemapping|Fact", "it served TensorFlow's estimators, which are gone"),
-    (r"(Resource|Sparse|Resource)?(Conditional)?Accumulator\w*|(Sparse|Resource)?Conditional\w+",
-     "gradients are gathered in variables here, not in accumulators"),
     (r"(Queue\w+|\w*(FIFO|RandomShuffle|Priority|Fake)Queue\w*|Barrier\w*|RecordInput)",
      "queues are objects here, no tensors of dtype resource: use tf.queue"),
     (r"(Ordered)?Map(Clear|IncompleteSize|Peek|Size|Stage|Unstage|UnstageNoKey)|(Uns|S)tage\w*",
      "staging areas are not here: use tf.data"),
-    (r"Stack(V2|Close|CloseV2|Pop|PopV2|Push|PushV2)?", "stacks are not here: use tf.TensorArray"),
     (r"Reader\w+|\w+Reader(V2)?", "readers are objects here: use tf.data"),
-    (r"\w*(HashTable|LookupTable)\w*|InitializeTable\w*",
-     "tables are objects here, no tensors of dtype resource: use tf.lookup"),
     (r"TensorArray\w*", "arrays of tensors are objects here, no resources: use tf.TensorArray"),
-    (r"TensorMap\w+|EmptyTensorMap", "maps of tensors are not here: use tf.lookup"),
-    (r"(EmptyTensorList|TensorList\w+)",
-     "lists of tensors are objects here, no tensors of dtype variant: use tf.TensorArray"),
     (r"\w*Summary\w*|ImportEvent", "summaries are written by functions: use tf.summary"),
     (r"Quantized\w+|Requanti\w+|Uniform(Deq|Q|Req)uanti\w+|QuantizeDownAndShrinkRange",
      "there is no arithmetic of quantized numbers here"),
@@ -71,13 +50,10 @@ _FAMILIES = (
      "branches and loops are steps of graphs here: use tf.cond and tf.while_loop"),
     (r"(Stateful)?PartitionedCall|SymbolicGradient|MapDefun|FakeParam|BatchFunction|Batch|Unbatch"
      r"|UnbatchGrad", "functions are objects here: use tf.function"),
-    (r"EagerPyFunc|PyFunc|PyFuncStateless", "Python code is no registered token here: use "
-     "tf.py_function and tf.numpy_function"),
     (r"Placeholder(V2|WithDefault)?", "placeholders are made by tf.compat.v1.placeholder"),
     (r"(Get|Delete)Session\w+", "values of sessions are fetched, not kept by handles"),
     (r"Save|SaveSlices|SaveV2|Restore|RestoreSlice|RestoreV2|MergeV2Checkpoints",
      "checkpoints are written by objects: use tf.train.Checkpoint or tf.compat.v1.train.Saver"),
-    (r"Mutex\w+|ConsumeMutexLock", "locks are objects here: use tf.CriticalSection"),
     (r"RaggedTensor(From|To)Variant\w*|CompositeTensorVariant\w+",
      "there are no tensors of dtype variant"),
     (r"(Deserialize|Serialize)Many?Sparse|AddMany\w+|AddSparse\w+|TakeMany\w+",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tidemark as tf
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.methods import Reference
+from tidemark._tensorflow.raw import elsewhere
 from tidemark._v1.graph_def import raw_calls
 
 
@@ -17,10 +18,6 @@ def _variable(handle):
 
 def _rows(variable, indices):
     return tf.gather(variable, indices)
-
-
-def _set_rows(variable, indices, rows):
-    variable.scatter_update(IndexedSlices(rows, indices))
 
 
 # --- reading and assigning -----------------------------------------------------------------------
@@ -115,6 +112,48 @@ def _adagrad(var, accum, lr, epsilon, grad, update_slots):
     return var - lr * grad / (tf.sqrt(accum) + epsilon), accum
 
 
+def _adagrad_v1(var, accum, lr, grad, update_slots):
+    accum = accum + grad * grad if update_slots else accum
+    return var - lr * grad * tf.math.rsqrt(accum), accum
+
+
+def _shrunk(value, by, l1, l2):
+    """The proximal step: smaller by ``by * l1``, 0 where that would change the sign."""
+    shrunk = tf.sign(value) * tf.maximum(tf.abs(value) - by * l1, tf.zeros_like(value))
+    return tf.where(l1 > 0, shrunk, value) / (1 + by * l2)
+
+
+def _proximal_sgd(var, alpha, l1, l2, grad):
+    return (_shrunk(var - alpha * grad, alpha, l1, l2),)
+
+
+def _proximal_adagrad(var, accum, lr, l1, l2, grad):
+    accum = accum + grad * grad
+    rate = lr * tf.math.rsqrt(accum)
+    return _shrunk(var - rate * grad, rate, l1, l2), accum
+
+
+def _adagrad_da(
+    var, gradient_accumulator, gradient_squared_accumulator, lr, l1, l2, global_step, grad
+):
+    total = gradient_accumulator + grad
+    squared = gradient_squared_accumulator + grad * grad
+    step = tf.cast(global_step, var.dtype)
+    kept = tf.maximum(tf.abs(total) - step * l1, tf.zeros_like(total))
+    moved = tf.where(l1 > 0, tf.sign(total) * kept, total)
+    return -lr * moved / (l2 * step * lr + tf.sqrt(squared)), total, squared
+
+
+def _add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+    m = m * beta + grad * (1 - beta)
+    return var - lr * (alpha + sign_decay * tf.sign(grad) * tf.sign(m)) * grad, m
+
+
+def _power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+    m = m * beta + grad * (1 - beta)
+    return var - lr * tf.exp(logbase * sign_decay * tf.sign(grad) * tf.sign(m)) * grad, m
+
+
 def _adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     accum = accum * rho + grad * grad * (1 - rho)
     update = tf.sqrt(accum_update + epsilon) * tf.math.rsqrt(accum + epsilon) * grad
@@ -171,8 +210,7 @@ def _dense_step(step, slots, numbers, flags):
         variables = [_variable(given[slot]) for slot in slots]
         chosen = _chosen(given, numbers, flags, variables[0].dtype)
         rows = step(*(v.value() for v in variables), **chosen)
-        for variable, row in zip(variables, rows, strict=True):
-            variable.assign(row)
+        return [v.assign(row) for v, row in zip(variables, rows, strict=True)]
 
     return apply
 
@@ -186,8 +224,8 @@ def _sparse_step(step, slots, numbers, flags):
         variables = [_variable(given[slot]) for slot in slots]
         chosen = _chosen(given, numbers, flags, variables[0].dtype)
         rows = step(*(_rows(v, indices) for v in variables), **chosen)
-        for variable, row in zip(variables, rows, strict=True):
-            _set_rows(variable, indices, row)
+        pairs = zip(variables, rows, strict=True)
+        return [variable.scatter_update(IndexedSlices(row, indices)) for variable, row in pairs]
 
     return apply
 
@@ -203,6 +241,15 @@ _STEPS = {
     "GradientDescent": (_sgd, "var", "alpha", {}),
     "KerasMomentum": (_keras_momentum, "var accum", "lr momentum", {"use_nesterov": False}),
     "Momentum": (_momentum, "var accum", "lr momentum", {"use_nesterov": False}),
+    "Adagrad": (_adagrad_v1, "var accum", "lr", {"update_slots": True}),
+    "AdagradDA": (
+        _adagrad_da, "var gradient_accumulator gradient_squared_accumulator",
+        "lr l1 l2 global_step", {},
+    ),
+    "AddSign": (_add_sign, "var m", "lr alpha sign_decay beta", {}),
+    "PowerSign": (_power_sign, "var m", "lr logbase sign_decay beta", {}),
+    "ProximalAdagrad": (_proximal_adagrad, "var accum", "lr l1 l2", {}),
+    "ProximalGradientDescent": (_proximal_sgd, "var", "alpha l1 l2", {}),
     "AdagradV2": (_adagrad, "var accum", "lr epsilon", {"update_slots": True}),
     "Adadelta": (_adadelta, "var accum accum_update", "lr rho epsilon", {}),
     "RMSProp": (_rms_prop, "var ms mom", "lr rho momentum epsilon", {}),
@@ -218,32 +265,166 @@ _STEPS = {
     "Ftrl": (_ftrl, "var accum linear", "lr l1 l2 lr_power", {}),
     "FtrlV2": (_ftrl, "var accum linear", "lr l1 l2 lr_power l2_shrinkage", {}),
 }  # fmt: skip
-_SPARSE = ("Adadelta", "AdagradV2", "CenteredRMSProp", "Ftrl", "FtrlV2", "KerasMomentum",
-           "Momentum", "RMSProp")  # fmt: skip
+_SPARSE = ("Adadelta", "Adagrad", "AdagradDA", "AdagradV2", "CenteredRMSProp", "Ftrl", "FtrlV2",
+           "KerasMomentum", "Momentum", "ProximalAdagrad", "ProximalGradientDescent",
+           "RMSProp")  # fmt: skip
+_RESOURCES_ONLY = ("AdamWithAmsgrad", "KerasMomentum")
 
 
 def _adjusted(name, function):
-    """ResourceApplyGradientDescent calls its gradient ``delta``, others ``grad``."""
+    """Some operations call their gradient ``delta``, others ``grad``.
+
+    Those on resources give nothing, in graphs the operation; those on references the variable.
+    """
 
     def computed(**given):
         if "delta" in given:
             given["grad"] = given.pop("delta")
-        function(**given)
-        return []
+        done = function(**given)
+        if tf.executing_eagerly():
+            return []
+        if name.startswith("Resource"):
+            return [tf.group(*done)]
+        with tf.control_dependencies(done):
+            return [_variable(given["var"]).read_value()]
 
     return raw_calls.keyword_function(name, computed)
 
 
-def _made():
+def _steps():
     found = {}
     for name, (step, slots, numbers, flags) in _STEPS.items():
         parts = (step, slots.split(), [*numbers.split(), "grad"], flags)
-        full = f"ResourceApply{name}"
-        found[full] = _adjusted(full, _dense_step(*parts))
+        kinds = {"Apply": _dense_step(*parts)}
         if name in _SPARSE:
-            full = f"ResourceSparseApply{name}"
-            found[full] = _adjusted(full, _sparse_step(*parts))
+            kinds["SparseApply"] = _sparse_step(*parts)
+        for kind, function in kinds.items():
+            wholes = [f"Resource{kind}{name}"]
+            if name not in _RESOURCES_ONLY:
+                wholes.append(f"{kind}{name}")
+            found.update((whole, _adjusted(whole, function)) for whole in wholes)
     return found
+
+
+# --- references, which graphs have ---------------------------------------------------------------
+
+
+def _on_reference(change):
+    """What changes a variable and gives it as it is then."""
+
+    def computed(ref, **given):
+        variable = _variable(ref)
+        with tf.control_dependencies([change(variable, **given)]):
+            return [variable.read_value()]
+
+    return computed
+
+
+def _rows_changed(method):
+    def change(variable, indices, updates, **_):
+        return getattr(variable, method)(IndexedSlices(updates, indices))
+
+    return _on_reference(change)
+
+
+def _places_changed(method):
+    return _on_reference(lambda v, indices, updates, **_: getattr(v, method)(indices, updates))
+
+
+def _sliced(variable, begin, end, strides, value, **masks):
+    """Assigns to the part of a variable that a strided slice means."""
+    key = []
+    bounds = [tf.convert_to_tensor(one).numpy().tolist() for one in (begin, end, strides)]
+    for at, (first, last, stride) in enumerate(zip(*bounds, strict=True)):
+        masked = {name for name, mask in masks.items() if name.endswith("mask") and mask >> at & 1}
+        if "ellipsis_mask" in masked:
+            key.append(Ellipsis)
+        elif "new_axis_mask" in masked:
+            key.append(tf.newaxis)
+        elif "shrink_axis_mask" in masked:
+            key.append(first)
+        else:
+            first = None if "begin_mask" in masked else first
+            last = None if "end_mask" in masked else last
+            key.append(slice(first, last, stride))
+    return variable[tuple(key)].assign(value)
+
+
+def _count_up_to(variable, limit, **_):
+    value = variable.read_value()
+    if tf.executing_eagerly() and int(value) >= limit:
+        raise tf.errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+    with tf.control_dependencies(
+        [tf.debugging.Assert(value < limit, [f"Reached limit of {limit}"])]
+    ):
+        before = tf.identity(value)
+    with tf.control_dependencies([variable.assign(before + 1)]):
+        return tf.identity(before)
+
+
+def _new_reference(shape, dtype, shared_name="", **_):
+    """A variable without a value; a graph's own, which its ``assign`` fills."""
+    return tf.compat.v1.Variable(tf.zeros(shape, dtype), trainable=False, collections=[])
+
+
+def _handle(dtype, shape, debug_name="", **_):
+    made = tf.Variable(tf.zeros(tf.TensorShape(shape), dtype), trainable=False)
+    return made.handle
+
+
+_REFERENCES = {
+    "Assign": _on_reference(lambda v, value, **_: v.assign(value)),
+    "AssignAdd": _on_reference(lambda v, value, **_: v.assign_add(value)),
+    "AssignSub": _on_reference(lambda v, value, **_: v.assign_sub(value)),
+    "CountUpTo": lambda ref, limit, **_: [_count_up_to(_variable(ref), limit)],
+    "IsVariableInitialized": lambda ref: [_variable(ref).is_initialized()],
+    "RefIdentity": lambda input: [input],
+    "ResourceCountUpTo": lambda resource, limit, **_: [_count_up_to(_variable(resource), limit)],
+    "ScatterAdd": _rows_changed("scatter_add"),
+    "ScatterDiv": _rows_changed("scatter_div"),
+    "ScatterMax": _rows_changed("scatter_max"),
+    "ScatterMin": _rows_changed("scatter_min"),
+    "ScatterMul": _rows_changed("scatter_mul"),
+    "ScatterSub": _rows_changed("scatter_sub"),
+    "ScatterUpdate": _rows_changed("scatter_update"),
+    "ScatterNdAdd": _places_changed("scatter_nd_add"),
+    "ScatterNdMax": _places_changed("scatter_nd_max"),
+    "ScatterNdMin": _places_changed("scatter_nd_min"),
+    "ScatterNdSub": _places_changed("scatter_nd_sub"),
+    "ScatterNdUpdate": _places_changed("scatter_nd_update"),
+    "Variable": _new_reference,
+    "VariableV2": _new_reference,
+}
+
+
+def _resource_scatter(method):
+    def scatter(ref, indices, updates, **_):
+        done = getattr(_variable(ref), method)(indices, updates)
+        return [] if tf.executing_eagerly() else [tf.group(done)]
+
+    return scatter
+
+
+_ON_HANDLES = {
+    "DisableCopyOnRead": lambda resource: [],
+    "DestroyResourceOp": lambda resource, ignore_lookup_error: [],
+    "ResourceScatterNdMax": _resource_scatter("scatter_nd_max"),
+    "ResourceScatterNdMin": _resource_scatter("scatter_nd_min"),
+    "ResourceStridedSliceAssign": lambda ref, **given: _no_result(_sliced(_variable(ref), **given)),
+    "StridedSliceAssign": _on_reference(_sliced),
+    "VarHandleOp": _handle,
+}
+
+
+def _no_result(done):
+    return [] if tf.executing_eagerly() else [tf.group(done)]
+
+
+def _made():
+    found = _steps()
+    for name, function in {**_REFERENCES, **_ON_HANDLES}.items():
+        found[name] = raw_calls.keyword_function(name, function)
+    return {name: elsewhere.only_in_graphs(name, function) for name, function in found.items()}
 
 
 NAMES = {name: value for name, value in globals().items() if name[0].isupper() and callable(value)}
