@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "tidemark/profile/analysis.h"
+#include "tidemark/profile/placement_log.h"
 #include "tidemark/profile/reader.h"
 #include "tidemark/profile/recorder.h"
 
@@ -224,6 +225,10 @@ void add_profile_functions(nb::module_& m) {
   m.def("is_recording", profile::is_recording);
   m.def("recording_mark", mark, nb::arg("kind"), nb::arg("text") = "", nb::arg("value") = 0,
         "Notes that something happened on the running line, if somebody records.");
+  m.def("log_placement", profile::log_placement, nb::arg("on"),
+        "Tells on the standard error where ops run, and the steps of new plans.");
+  m.def("log_placement_here", profile::log_placement_here, nb::arg("begin"),
+        "The same of what this thread runs, until as many calls end it.");
   m.def("analyse_recording", analyse, nb::arg("path"), nb::arg("labels") = nb::none());
   nb::class_<Recording>(m, "Recording")
       .def(nb::init<const std::string&>(), nb::arg("path"))

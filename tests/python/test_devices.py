@@ -368,3 +368,30 @@ def test_a_program_runs_there_by_a_setting():
     place, _, values = output(TIDEMARK_DEVICE="emulated", TIDEMARK_EMULATED_DELAY="50")
     assert place == "EMULATED:0"
     assert values == output(TIDEMARK_DEVICE="cpu")[2]
+
+
+def test_where_ops_run_is_told(capfd):
+    def where(name):
+        return f"/job:localhost/replica:0/task:0/device:{name}"
+
+    @tf.function
+    def f(x):
+        return tf.matmul(tf.matmul(x, x), x)
+
+    x = tf.ones((3, 3))
+    tf.debugging.set_log_device_placement(True)
+    try:
+        with tf.device(NAME):
+            y = tf.matmul(x, x)
+            for _ in range(4):  # what is called again is planned
+                f(y)
+        tf.linalg.svd(x)
+    finally:
+        tf.debugging.set_log_device_placement(False)
+    tf.matmul(x, x)
+    told = capfd.readouterr().err.splitlines()
+    products = [line for line in told if "matmul" in line]
+    assert products[0] == f"Executing op matmul in device {where('EMULATED:0')}"
+    assert products[-1] == f"matmul: (matmul): {where('EMULATED:0')}"
+    assert len(products) <= 5  # one here, two of the first call, two of the plan
+    assert told[-1] == f"Executing op svd in device {where('CPU:0')}"

@@ -180,3 +180,27 @@ def test_hooks_see_the_runs():
         z = tf.constant(float("nan"))
         with train.MonitoredSession(hooks=[train.NanTensorHook(z)]) as sess:
             sess.run(z)
+
+
+# --- where ops run -------------------------------------------------------------------------------
+
+
+def test_a_session_tells_where_ops_run(capfd):
+    x = v1.placeholder(tf.float32, [2, 2])
+    y = tf.matmul(x, x, name="product")
+    with (
+        v1.Session() as silent,
+        v1.Session(config=v1.ConfigProto(log_device_placement=True)) as sess,
+    ):
+        silent.run(y, {x: np.eye(2)})
+        assert not capfd.readouterr().err
+        for _ in range(3):
+            sess.run(y, {x: np.eye(2)})
+        told = capfd.readouterr().err.splitlines()
+        silent.run(y, {x: np.eye(2)})
+        assert not capfd.readouterr().err
+    assert told
+    assert all(
+        "matmul" in line and line.endswith(" /job:localhost/replica:0/task:0/device:CPU:0")
+        for line in told
+    )

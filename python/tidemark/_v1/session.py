@@ -59,6 +59,7 @@ class BaseSession:
         settings.apply(config)
         self._session = _tidemark.SessionBase(settings.memory_limit(config))
         self._config = config
+        self._logs_placement = config is not None and config.log_device_placement
         self._timeout = config.operation_timeout_in_ms if config is not None else 0
         self._opened_at = _tidemark.current_place()
         self.sess_str = target
@@ -71,7 +72,13 @@ class BaseSession:
         if listener.active is not None:
             listener.active.add_run(fetches)
         with self._marked_as_running():
-            return self._run_any(fetches, feed_dict, options, run_metadata)
+            if not self._logs_placement:
+                return self._run_any(fetches, feed_dict, options, run_metadata)
+            _tidemark.log_placement_here(True)
+            try:
+                return self._run_any(fetches, feed_dict, options, run_metadata)
+            finally:
+                _tidemark.log_placement_here(False)
 
     @contextlib.contextmanager
     def _marked_as_running(self):

@@ -4,6 +4,7 @@ tf.debugging.assert_positive(x, message="weights must be positive")
 tf.debugging.check_numerics(loss, "the loss")        # InvalidArgumentError on NaN or infinity
 """
 
+from tidemark import _tidemark
 from tidemark._export import namespace as _namespace
 from tidemark._export import refusing as _refusing
 from tidemark.debugging import _checks
@@ -34,14 +35,16 @@ _logs_placement = False
 
 
 def get_log_device_placement():
-    """Whether the program asked for a log of where ops run."""
+    """Whether it is told where ops run."""
     return _logs_placement
 
 
 def set_log_device_placement(enabled):
-    """Asks for a log of where ops run. There is none: plans, profiles and tensors say it."""
+    """Says whether each op that runs tells its device on the standard error, and each new plan
+    those of its steps."""
     global _logs_placement
     _logs_placement = bool(enabled)
+    _tidemark.log_placement(_logs_placement)
 
 
 __getattr__ = _refusing("tf.debugging")

@@ -11,6 +11,7 @@
 //   detach(counting);
 #pragma once
 
+#include <tidemark/device.h>
 #include <tidemark/export.h>
 
 #include <atomic>
@@ -75,6 +76,8 @@ class TIDEMARK_API Observer {
   virtual void op_called(const OpDef& /*op*/) {}
   /// A step has run or failed. The name is in static storage; `began`: CLOCK_MONOTONIC, in ns.
   virtual void op_ended(const char* /*op*/, uint64_t /*began*/) noexcept {}
+  /// An op has run there, or is enqueued there. What compiled programs run is not told one by one.
+  virtual void op_placed(const OpDef& /*op*/, Device /*device*/) noexcept {}
   /// A program is going to run by this plan.
   virtual void planned(const exec::PlannedGraph& /*planned*/) noexcept {}
 

@@ -237,10 +237,10 @@ void run_eager(const OpCall& call, std::span<Tensor> outputs) {
     if (t.is_symbolic() && !call.op.is_about_shape()) [[unlikely]]
       fail_symbolic(call, t);
   }
-  if (open_device_count.load(std::memory_order_relaxed) > 1) [[unlikely]] {
-    if (run_elsewhere(call, outputs)) return;
-  }
-  run_here(call, outputs);
+  const bool may_be_elsewhere = open_device_count.load(std::memory_order_relaxed) > 1;
+  if (!may_be_elsewhere || !run_elsewhere(call, outputs)) [[likely]]
+    run_here(call, outputs);
+  observed.ran_into(call.op, outputs);
 }
 
 void run_here(const OpCall& call, std::span<Tensor> outputs) {

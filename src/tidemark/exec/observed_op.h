@@ -3,6 +3,8 @@
 
 #include <tidemark/op.h>
 
+#include <span>
+
 #include "tidemark/base/attached.h"
 #include "tidemark/memory/context.h"
 
@@ -24,6 +26,7 @@ class OpName {
 /// CLOCK_MONOTONIC, in nanoseconds.
 uint64_t time_now() noexcept;
 void tell_called(const OpDef& op);
+void tell_placed(const OpDef& op, Device device) noexcept;
 void tell_ended(const char* op, uint64_t began) noexcept;
 
 /// Tells observers, if there are any, that an op is called and that it has ended.
@@ -45,6 +48,12 @@ class ObservedOp {
       tell_ended(op_, began_);
   }
   ObservedOp(const ObservedOp&) = delete;
+
+  /// Where it ran: where its results lie.
+  void ran_into(const OpDef& op, std::span<const Tensor> outputs) const {
+    if (op_ != nullptr) [[unlikely]]
+      tell_placed(op, outputs.empty() ? Device() : outputs[0].device());
+  }
 
  private:
   void begin(const char* op) {
