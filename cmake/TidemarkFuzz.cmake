@@ -9,8 +9,8 @@ if(TIDEMARK_CLANG AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     COMMAND "${TIDEMARK_CLANG}" -print-file-name=libclang_rt.fuzzer-${CMAKE_SYSTEM_PROCESSOR}.a
     OUTPUT_VARIABLE TIDEMARK_LIBFUZZER OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-if(NOT EXISTS "${TIDEMARK_LIBFUZZER}" OR NOT TARGET tidemark_serve_objects)
-  message(STATUS "Tidemark: without fuzz_guided (install clang, and what the model server needs)")
+if(NOT EXISTS "${TIDEMARK_LIBFUZZER}" OR NOT TARGET tidemark_serve_objects OR NOT TARGET fuzz)
+  message(STATUS "Tidemark: without fuzz_guided (it takes clang, what the model server needs, and tests)")
   return()
 endif()
 

@@ -317,3 +317,22 @@ def test_a_model_of_keras_is_fine_tuned(tmp_path):
     assert done.returncode == 0, done.stderr
     run = tf.saved_model.load(str(tmp_path / "fine_tuned/1")).signatures["serving_default"]
     assert run(pictures=tf.zeros((3, 8, 8, 1)))["output_0"].shape == (3, 2)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_a_build_without_tests_is_configured_where_clang_is_there(tmp_path):
+    # As pip builds it. Any file stands for the library that clang names.
+    clang = tmp_path / "clang"
+    clang.write_text("#!/bin/sh\necho /bin/sh\n")
+    clang.chmod(0o755)
+    nanobind = subprocess.run(
+        [sys.executable, "-m", "nanobind", "--cmake_dir"], capture_output=True, text=True
+    ).stdout.strip()
+    done = subprocess.run(
+        ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-D", "TIDEMARK_TESTS=OFF",
+         "-D", f"TIDEMARK_CLANG={clang}", "-D", f"Python_EXECUTABLE={sys.executable}",
+         "-D", f"nanobind_DIR={nanobind}"],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "without fuzz_guided" in done.stdout
