@@ -12,6 +12,7 @@
 
 #include "tidemark/kernels/cuda/code.h"
 #include "tidemark/kernels/cuda/pages.h"
+#include "tidemark/kernels/cuda/refusing_testing.h"
 #include "tidemark/kernels/cuda/staging.h"
 #include "tidemark/kernels/cuda/stream.h"
 #include "tidemark/kernels/cuda/testing.h"
@@ -61,31 +62,6 @@ TEST(CudaPages, WithoutMemoryNothingHasChanged) {
   EXPECT_EQ(fake.created(), 60 * kPage);
   EXPECT_EQ(fake.mapped.size(), 60u);
   EXPECT_TRUE(gpu->commit(at(base, 60), 4 * kPage));
-}
-
-/// Runs `work` again and again, one call of the driver later refused each time, until none is;
-/// after each, `check` is asked.
-template <class Work, class Check>
-int refuse_each_call(int refusal, Work work, Check check) {
-  FakeDriver& fake = FakeDriver::now();
-  for (int call = 1;; ++call) {
-    fake.calls = 0;
-    fake.refused_call = call;
-    fake.refusal = refusal;
-    bool is_through = false;
-    try {
-      is_through = work();
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("gpu:0"), std::string::npos) << error.what();
-    }
-    const bool was_refused = fake.calls >= call;
-    fake.refused_call = 0;
-    check(call);
-    if (!was_refused) {
-      EXPECT_TRUE(is_through);
-      return call - 1;
-    }
-  }
 }
 
 TEST(CudaPages, EachRefusedCallLeavesThemAsTheyWere) {

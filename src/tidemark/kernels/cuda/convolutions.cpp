@@ -21,7 +21,11 @@ const ConvolutionLibrary& Convolutions::library() {
                                   " has no library for convolutions: install cuDNN");
   }
   std::lock_guard hold(mutex_);
-  if (handle_ == 0) check(found->create(&handle_), "cudnnCreate");
+  if (handle_ == 0) {
+    Handle made = 0;
+    check(found->create(&made), "cudnnCreate");
+    handle_ = made;
+  }
   return *found;
 }
 

@@ -36,7 +36,11 @@ void Products::multiply(const Product& product, const ProductRun& run) {
   };
   {
     std::lock_guard hold(mutex_);
-    if (handle_ == 0) check(library->create(&handle_), "cublasLtCreate");
+    if (handle_ == 0) {
+      Handle made = 0;
+      check(library->create(&made), "cublasLtCreate");
+      handle_ = made;
+    }
   }
   check(library->multiply(handle_, &product, &run), "cublasLtMatmul");
 }
