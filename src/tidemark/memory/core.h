@@ -74,8 +74,9 @@ using CoreLock = std::unique_lock<SpinMutex>;
 int64_t shed(CoreLock& hold, int64_t target) noexcept;
 
 /// Called when `bytes` have to be mapped since nothing retained fits. Kept mappings wait for
-/// requests of their own size; a program whose sizes keep changing would pile them up. So the
-/// oldest go while live and retained together exceed half as much again as was ever live.
+/// requests of their own size: a program whose sizes keep changing would pile them up, and one
+/// that has read its data would keep what that took beside what training takes. So the oldest go
+/// before the process becomes larger than what was ever in use, or than an eighth more than now is.
 void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept;
 
 /// Gives retained memory back until `bytes` more can be committed; false when that cannot be.

@@ -90,8 +90,8 @@ int64_t shed(CoreLock& hold, int64_t target) noexcept {
 void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept {
   static constexpr int64_t kSlack = 1 << 20;
   const int64_t in_use = core.ledger.live() + core.ledger.planned() + bytes;
-  const int64_t highest = std::max(core.ledger.peak(), in_use);
-  const int64_t target = std::max<int64_t>(0, highest + highest / 2 + kSlack - in_use);
+  const int64_t below_highest = core.ledger.peak() - in_use;
+  const int64_t target = std::max(below_highest, in_use / 8) + kSlack;
   if (core.retained() > target) give_back(hold, target);
 }
 
