@@ -3,9 +3,11 @@
 #include <tidemark/create.h>
 #include <tidemark/ops.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tidemark/nn/building.h"
+#include "tidemark/nn/number_ranges.h"
 #include "tidemark/nn/scalars.h"
 
 namespace tidemark {
@@ -41,9 +43,27 @@ Tensor detail::constant_of_rows(DType dtype, std::span<const RowOfConstant> rows
   return out;
 }
 
+Tensor constant(const char* value) {
+  TIDEMARK_HERE;
+  const std::string_view all[] = {value};
+  return Tensor::of_strings(all, {});
+}
+
+Tensor constant(std::initializer_list<const char*> values) {
+  TIDEMARK_HERE;
+  const std::vector<std::string_view> all(values.begin(), values.end());
+  return Tensor::of_strings(all, {static_cast<int64_t>(all.size())});
+}
+
 Tensor where(const Tensor& condition, const Tensor& x, const Tensor& y) {
   TIDEMARK_HERE;
   return select(condition, x, y);
+}
+
+Tensor where(const Tensor& condition) {
+  TIDEMARK_HERE;
+  if (condition.dtype() == DType::bool_) return nonzero(condition);
+  return nonzero(not_equal(condition, zeros_like(condition)));
 }
 
 Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype) {
@@ -69,13 +89,6 @@ Tensor read_file(const char* path) {
   return read_file(std::string(path));
 }
 
-Tensor norm(const Tensor& tensor, const NormOptions& options) {
-  TIDEMARK_HERE;
-  const Tensor squares = square(tensor);
-  if (!options.axis.empty()) return sqrt(sum(squares, options.axis, options.keepdims));
-  return sqrt(sum(squares, {.keepdims = options.keepdims}));
-}
-
 Tensor global_norm(const std::vector<Tensor>& tensors) {
   TIDEMARK_HERE;
   if (tensors.empty()) fail("[global_norm] there are no tensors");
@@ -84,20 +97,69 @@ Tensor global_norm(const std::vector<Tensor>& tensors) {
   return sqrt(add_n(parts));
 }
 
-Tensor clip_by_norm(const Tensor& t, double clip_norm) {
+Tensor clip_by_norm(const Tensor& t, double clip_norm, const std::optional<Ints>& axes) {
   TIDEMARK_HERE;
-  const Tensor limit = nn::number(clip_norm, t);
-  return t * (limit / maximum(sqrt(sum(square(t))), limit));
+  const Tensor limit = nn::number(clip_norm, t), squares = sum(square(t), axes, true);
+  // The gradient of the root at 0 is infinite, that of what is chosen is not.
+  const Tensor is_positive = greater(squares, nn::number(0, t));
+  const Tensor safe = select(is_positive, squares, ones_like(squares));
+  return t * limit / maximum(select(is_positive, sqrt(safe), squares), limit);
 }
 
 std::pair<std::vector<Tensor>, Tensor> clip_by_global_norm(const std::vector<Tensor>& tensors,
-                                                           double clip_norm) {
+                                                           double clip_norm,
+                                                           const Tensor& use_norm) {
   TIDEMARK_HERE;
-  const Tensor length = global_norm(tensors), limit = nn::number(clip_norm, length);
-  const Tensor scale = limit / maximum(length, limit);
+  const Tensor length = use_norm ? use_norm : global_norm(tensors);
+  const Tensor limit = nn::number(clip_norm, length);
+  // An infinite norm gives NaN everywhere, so that it is noticed.
+  const Tensor scale = limit * minimum(reciprocal(length), reciprocal(limit)) + (length - length);
   std::vector<Tensor> out;
   for (const Tensor& one : tensors) out.push_back(one * cast(scale, one.dtype()));
   return {std::move(out), length};
+}
+
+Tensor convert_to_tensor(const Tensor& value, const std::optional<DType>& dtype) {
+  TIDEMARK_HERE;
+  return dtype && *dtype != value.dtype() ? cast(value, *dtype) : value;
+}
+
+Tensor divide(const Tensor& x, const Tensor& y) {
+  TIDEMARK_HERE;
+  return truediv(x, y);
+}
+
+Tensor realdiv(const Tensor& x, const Tensor& y) {
+  TIDEMARK_HERE;
+  return truediv(x, y);
+}
+
+Tensor scalar_mul(const Tensor& scalar, const Tensor& x) {
+  TIDEMARK_HERE;
+  if (scalar.shape().has_rank() && scalar.rank() != 0) {
+    fail("[scalar_mul] the first is a scalar. Received shape: ", scalar.shape());
+  }
+  return cast(scalar, x.dtype()) * x;
+}
+
+Tensor saturate_cast(const Tensor& value, DType dtype) {
+  TIDEMARK_HERE;
+  const DType own = value.dtype();
+  // Bounds outside of the own type do not bind. Of floats, cast lets integers end at theirs.
+  if (is_integer(own) && is_integer(dtype)) {
+    const nn::IntegerRange mine = nn::integer_range(own), theirs = nn::integer_range(dtype);
+    const int64_t low = std::max(mine.lowest, theirs.lowest);
+    const Tensor high = Tensor::of<uint64_t>({std::min(mine.highest, theirs.highest)}, {});
+    return cast(clip_by_value(value, cast(Tensor(low), own), cast(high, own)), dtype);
+  }
+  if (is_floating(own) && is_floating(dtype)) {
+    const double highest = nn::highest_float(dtype);
+    if (highest < nn::highest_float(own)) {
+      const Tensor low = nn::number(-highest, value), high = nn::number(highest, value);
+      return cast(clip_by_value(value, low, high), dtype);
+    }
+  }
+  return cast(value, dtype);
 }
 
 }  // namespace tidemark
