@@ -10,6 +10,7 @@
 
 #include <tidemark/attr.h>
 #include <tidemark/ops.h>
+#include <tidemark/random.h>
 
 #include <optional>
 #include <string>
@@ -99,6 +100,36 @@ TIDEMARK_API Tensor random_hue(const Tensor& image, double max_delta);
 TIDEMARK_API Tensor random_saturation(const Tensor& image, double lower, double upper);
 /// A part of that size, anywhere.
 TIDEMARK_API Tensor random_crop(const Tensor& value, const Ints& size);
+
+/// The same as functions of a seed.
+TIDEMARK_API Tensor stateless_random_flip_left_right(const Tensor& image, random::Seed seed);
+TIDEMARK_API Tensor stateless_random_flip_up_down(const Tensor& image, random::Seed seed);
+TIDEMARK_API Tensor stateless_random_brightness(const Tensor& image, double max_delta,
+                                                random::Seed seed);
+TIDEMARK_API Tensor stateless_random_contrast(const Tensor& image, double lower, double upper,
+                                              random::Seed seed);
+TIDEMARK_API Tensor stateless_random_hue(const Tensor& image, double max_delta, random::Seed seed);
+TIDEMARK_API Tensor stateless_random_saturation(const Tensor& image, double lower, double upper,
+                                                random::Seed seed);
+TIDEMARK_API Tensor stateless_random_crop(const Tensor& value, const Ints& size, random::Seed seed);
+
+// --- windows and boxes --------------------------------------------------------------------------
+
+struct PatchOptions {
+  Ints strides = {1, 1}, rates = {1, 1};
+  std::string padding = "VALID";
+};
+/// Patches of the sizes (height, width), each laid out in the last dimension.
+TIDEMARK_API Tensor extract_patches(const Tensor& images, const Ints& sizes,
+                                    const PatchOptions& options = {});
+struct CropOptions {
+  std::string method = "bilinear";  // "nearest"
+  double extrapolation_value = 0;
+};
+/// Parts of pictures, boxes [top, left, bottom, right] in relative coordinates, resized to one size.
+TIDEMARK_API Tensor crop_and_resize(const Tensor& image, const Tensor& boxes,
+                                    const Tensor& box_indices, const Ints& crop_size,
+                                    const CropOptions& options = {});
 
 // --- comparisons and edges ----------------------------------------------------------------------
 

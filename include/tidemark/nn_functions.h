@@ -8,6 +8,7 @@
 
 #include <tidemark/math.h>
 #include <tidemark/ops.h>
+#include <tidemark/sparse.h>
 
 #include <optional>
 #include <string>
@@ -47,6 +48,14 @@ TIDEMARK_API Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter,
 TIDEMARK_API Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter,
                                      const Tensor& pointwise_filter,
                                      const ConvolutionOptions& options = {});
+
+/// The gradients of depthwise_conv2d with respect to its input and its filter.
+TIDEMARK_API Tensor depthwise_conv2d_backprop_input(const Ints& input_sizes, const Tensor& filter,
+                                                    const Tensor& out_backprop,
+                                                    const ConvolutionOptions& options = {});
+TIDEMARK_API Tensor depthwise_conv2d_backprop_filter(const Tensor& input, const Ints& filter_sizes,
+                                                     const Tensor& out_backprop,
+                                                     const ConvolutionOptions& options = {});
 
 struct TransposedConvolutionOptions {
   Ints strides = {};
@@ -108,6 +117,24 @@ TIDEMARK_API Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const T
                              const Tensor& logit_length,
                              const CtcLossOfLabelsOptions& options = {});
 
+struct Decoded {
+  std::vector<SparseTensor> decoded;
+  Tensor log_probability;  // of greedy decoding the negative sum of the best scores
+};
+struct CtcGreedyDecoderOptions {
+  bool merge_repeated = true;
+  int64_t blank_index = -1;  // -1: the last class
+};
+/// The best class of each frame, without blanks and repetitions. Inputs are [frames, batch, classes].
+TIDEMARK_API Decoded ctc_greedy_decoder(const Tensor& inputs, const Tensor& sequence_length,
+                                        const CtcGreedyDecoderOptions& options = {});
+struct CtcBeamSearchOptions {
+  int64_t beam_width = 100, top_paths = 1;
+};
+/// The most probable label sequences that a beam search finds; the last class is the blank.
+TIDEMARK_API Decoded ctc_beam_search_decoder(const Tensor& inputs, const Tensor& sequence_length,
+                                             const CtcBeamSearchOptions& options = {});
+
 // --- windows ------------------------------------------------------------------------------------
 
 /// The greatest element, or the mean, of each window of images [batch, positions…, channels].
@@ -159,6 +186,9 @@ TIDEMARK_API std::pair<Tensor, Tensor> moments(const Tensor& x, const Ints& axes
 TIDEMARK_API Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                         const Tensor& offset, const Tensor& scale,
                                         double variance_epsilon);
+TIDEMARK_API Tensor batch_norm_with_global_normalization(
+    const Tensor& input, const Tensor& mean, const Tensor& variance, const Tensor& beta,
+    const Tensor& gamma, double variance_epsilon, bool scale_after_normalization);
 TIDEMARK_API Tensor bias_add(const Tensor& value, const Tensor& bias);
 /// Half of the sum of squares.
 TIDEMARK_API Tensor l2_loss(const Tensor& t);

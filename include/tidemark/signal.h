@@ -33,6 +33,16 @@ TIDEMARK_API Tensor rfft3d(const Tensor& input, const Ints& fft_length = {});
 TIDEMARK_API Tensor irfft(const Tensor& input, const Ints& fft_length = {});
 TIDEMARK_API Tensor irfft2d(const Tensor& input, const Ints& fft_length = {});
 TIDEMARK_API Tensor irfft3d(const Tensor& input, const Ints& fft_length = {});
+struct FftndOptions {
+  Ints fft_length = {};                    // none: the sizes as they are
+  std::optional<Ints> axes = std::nullopt;  // none: all
+  std::string norm = "backward";            // "ortho", "forward"
+};
+/// Over any dimensions.
+TIDEMARK_API Tensor fftnd(const Tensor& input, const FftndOptions& options = {});
+TIDEMARK_API Tensor ifftnd(const Tensor& input, const FftndOptions& options = {});
+TIDEMARK_API Tensor rfftnd(const Tensor& input, const FftndOptions& options = {});
+TIDEMARK_API Tensor irfftnd(const Tensor& input, const FftndOptions& options = {});
 /// Frequency 0 moved to the middle, and back; along all dimensions unless told.
 TIDEMARK_API Tensor fftshift(const Tensor& x, const std::optional<Ints>& axes = std::nullopt);
 TIDEMARK_API Tensor ifftshift(const Tensor& x, const std::optional<Ints>& axes = std::nullopt);
@@ -120,3 +130,10 @@ TIDEMARK_API Tensor mdct(const Tensor& signals, int64_t frame_length,
 TIDEMARK_API Tensor inverse_mdct(const Tensor& mdcts, const MdctOptions& options = {});
 
 }  // namespace tidemark::signal
+
+namespace tidemark {
+using signal::fftnd;
+using signal::ifftnd;
+using signal::irfftnd;
+using signal::rfftnd;
+}  // namespace tidemark

@@ -81,4 +81,14 @@ TIDEMARK_API Tensor segment_sqrt_n(const Tensor& data, const Tensor& indices,
                                    const Tensor& segment_ids);
 
 }  // namespace sparse
+
+/// Sets along the last dimension of tensors of integers or strings.
+namespace sets {
+
+TIDEMARK_API SparseTensor intersection(const Tensor& a, const Tensor& b);
+TIDEMARK_API SparseTensor union_(const Tensor& a, const Tensor& b);
+/// What is in `a` and not in `b`, or the other way round.
+TIDEMARK_API SparseTensor difference(const Tensor& a, const Tensor& b, bool aminusb = true);
+
+}  // namespace sets
 }  // namespace tidemark

@@ -60,12 +60,23 @@ struct UnicodeOptions {
 /// The code points of every string, a row for each.
 TIDEMARK_API RaggedTensor unicode_decode(const Tensor& input, const std::string& input_encoding,
                                          const UnicodeOptions& options = {});
+struct WithOffsets {
+  RaggedTensor values, offsets;
+};
+/// The same, and the byte at which each begins.
+TIDEMARK_API WithOffsets unicode_decode_with_offsets(const Tensor& input,
+                                                     const std::string& input_encoding,
+                                                     const UnicodeOptions& options = {});
 /// The code points of each row as a string.
 TIDEMARK_API Tensor unicode_encode(const RaggedTensor& input, const std::string& output_encoding,
                                    const UnicodeOptions& options = {});
 /// The characters of every string, each a string of the same encoding.
 TIDEMARK_API RaggedTensor unicode_split(const Tensor& input, const std::string& input_encoding,
                                         const UnicodeOptions& options = {});
+
+TIDEMARK_API WithOffsets unicode_split_with_offsets(const Tensor& input,
+                                                    const std::string& input_encoding,
+                                                    const UnicodeOptions& options = {});
 
 }  // namespace strings
 }  // namespace tidemark

@@ -242,7 +242,16 @@ def again(x):
     return sg.inverse_stft(sg.stft(x, 8, 4), 8, 4, window_fn=window)
 
 
+def of_any_axes(a, b):
+    z = complex_of(a, b)
+    return (
+        sg.fftnd(z), sg.ifftnd(z, axes=[0], norm="ortho"),
+        sg.rfftnd(a, fft_length=[4, 5], norm="forward"), sg.irfftnd(z, axes=[-1, 0]),
+    )  # fmt: skip
+
+
 SIGNALS = {
+    "signal.fftnd": (of_any_axes, X, numbers(3, 4, seed=1)),
     "signal.fft2d": (lambda a, b: sg.fft2d(complex_of(a, b)), X, numbers(3, 4, seed=1)),
     "signal.ifft3d": (
         lambda a, b: sg.ifft3d(complex_of(a, b)), numbers(2, 3, 4), numbers(2, 3, 4, seed=1)
@@ -287,6 +296,13 @@ NN = {
     "nn.depthwise_conv2d": (
         lambda x, w: nn.depthwise_conv2d(x, w, [1, 2, 2, 1], "SAME"),
         PICTURES, numbers(3, 3, 3, 2),
+    ),
+    "nn.depthwise_conv2d_backprop": (
+        lambda x, w, dy: (
+            nn.depthwise_conv2d_backprop_input([2, 7, 6, 3], w, dy, [1, 1, 1, 1], "VALID"),
+            nn.depthwise_conv2d_backprop_filter(x, [3, 3, 3, 2], dy, [1, 1, 1, 1], "VALID"),
+        ),
+        PICTURES, numbers(3, 3, 3, 2), numbers(2, 5, 4, 6),
     ),
     "nn.separable_conv2d": (
         lambda x, w, v: nn.separable_conv2d(x, w, v, [1, 1, 1, 1], "VALID"),
@@ -388,7 +404,36 @@ def of_changes(x):
     )  # fmt: skip
 
 
+def of_chance(x):
+    seed = [3, 4]
+    return (
+        im.stateless_random_flip_left_right(x, seed), im.stateless_random_flip_up_down(x, seed),
+        im.stateless_random_brightness(x, 0.3, seed),
+        im.stateless_random_contrast(x, 0.5, 2.0, seed), im.stateless_random_hue(x, 0.3, seed),
+        im.stateless_random_saturation(x, 0.5, 2.0, seed),
+        im.stateless_random_crop(x, [2, 3, 4, 1], seed),
+    )  # fmt: skip
+
+
+def of_patches(x):
+    one = [1, 1, 1, 1]
+    return (
+        im.extract_patches(x, [1, 3, 2, 1], one, one, "VALID"),
+        im.extract_patches(x, [1, 2, 3, 1], [1, 2, 1, 1], [1, 1, 2, 1], "SAME"),
+    )
+
+
+def of_boxes(x, boxes, which):
+    nearest = im.crop_and_resize(x, boxes, which, [1, 2], "nearest", -1.0)
+    return im.crop_and_resize(x, boxes, which, [3, 4]), nearest
+
+
+PARTS = np.array([[0, 0, 1, 1], [0.2, 0.5, 0.9, 1.3], [0.8, 0.1, 0.1, 0.6]], np.float32)
+
 IMAGES = {
+    "image.stateless_random": (of_chance, PICTURES),
+    "image.extract_patches": (of_patches, PICTURES),
+    "image.crop_and_resize": (of_boxes, PICTURES, PARTS, np.array([0, 1, 1])),
     "image.crop": (of_crops, PICTURES),
     "image.turns": (of_turns, parts(4, 5, 2)),
     "image.convert_image_dtype": (of_dtypes, BYTES),
@@ -448,6 +493,12 @@ def products(x, a, b):
     return sp.sparse_dense_matmul(s, a), turned
 
 
+def of_decoders(scores, lengths):
+    (greedy,), score = nn.ctc_greedy_decoder(scores, lengths)
+    paths, probabilities = nn.ctc_beam_search_decoder(scores, lengths, top_paths=2)
+    return (*three(greedy), score, *three(paths[0]), *three(paths[1]), probabilities)
+
+
 SPARSE = {
     "sparse.from_dense": (of_one(lambda s: s), FEW),
     "sparse.to_dense": (lambda x: (x, sp.to_dense(sp.from_dense(x), -1.0)), FEW),
@@ -469,6 +520,14 @@ SPARSE = {
         lambda x: sp.to_indicator(sp.from_dense(x), 6), np.array([[0, 5, 1], [2, 0, 0]])
     ),
     "sparse.sparse_dense_matmul": (products, FEW, numbers(4, 2), numbers(5, 3)),
+    "sets": (
+        lambda a, b: sum(map(three, (
+            tf.sets.intersection(a, b), tf.sets.union(a, b), tf.sets.difference(a, b),
+            tf.sets.difference(a, b, aminusb=False),
+        )), ()),
+        np.array([[1, 2, 3], [4, 4, 5]]), np.array([[3, 1, 7], [5, 6, 6]]),
+    ),
+    "nn.ctc_decoders": (of_decoders, numbers(6, 2, 5), np.array([6, 4])),
     "sparse.segments": (
         lambda x, i, s: (
             sp.segment_sum(x, i, s), sp.segment_mean(x, i, s), sp.segment_sqrt_n(x, i, s)

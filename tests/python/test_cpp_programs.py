@@ -336,3 +336,31 @@ def test_a_build_without_tests_is_configured_where_clang_is_there(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "without fuzz_guided" in done.stdout
+
+
+CMAKE_AND_NINJA = shutil.which("cmake") and shutil.which("ninja")
+
+
+@pytest.mark.skipif(not CMAKE_AND_NINJA, reason="needs cmake and ninja")
+def test_the_project_can_be_a_part_of_another(tmp_path):
+    page = (ROOT / "docs" / "cpp.md").read_text()
+    snippet = re.search(r"```cmake\n(include\(FetchContent\)\n.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(Mine LANGUAGES CXX)\n"
+        "add_executable(my_program my_program.cpp)\nadd_executable(one_file my_program.cpp)\n"
+        + snippet.replace("/where/tidemark/is", str(ROOT))
+        + "target_link_libraries(one_file PRIVATE Tidemark::static)\n"
+    )
+    (tmp_path / "my_program.cpp").write_text((ROOT / "examples" / "first.cpp").read_text())
+    configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja"]
+    done = subprocess.run(configure, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    # What would run, without running it: all that these need, and no test of the library's.
+    steps = subprocess.run(
+        ["ninja", "-C", tmp_path / "build", "-t", "commands", "my_program", "one_file"],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert steps.returncode == 0, steps.stderr
+    links = [line for line in steps.stdout.splitlines() if re.search(" -o (my_|one_)", line)]
+    assert "libtidemark.so" in links[0] and "libtidemark_registering.a" in links[1]
+    assert "_test.cpp" not in steps.stdout

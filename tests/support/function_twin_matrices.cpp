@@ -118,6 +118,13 @@ Functions signal_functions() {
        [](const Tensors& x) {
          return Tensors{sg::irfft2d(td::complex(x[0], x[1]), {4, 7})};
        }},
+      {"signal.fftnd",
+       [](const Tensors& x) {
+         const td::Tensor z = td::complex(x[0], x[1]);
+         return Tensors{td::fftnd(z), sg::ifftnd(z, {.axes = td::Ints{0}, .norm = "ortho"}),
+                        sg::rfftnd(x[0], {.fft_length = {4, 5}, .norm = "forward"}),
+                        sg::irfftnd(z, {.axes = td::Ints{-1, 0}})};
+       }},
       {"signal.fftshift", [](const Tensors& x) { return Tensors{sg::fftshift(x[0])}; }},
       {"signal.ifftshift",
        [](const Tensors& x) { return Tensors{sg::ifftshift(x[0], td::Ints{1})}; }},

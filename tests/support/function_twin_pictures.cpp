@@ -17,6 +17,11 @@ Functions nn_functions() {
        [](const Tensors& x) {
          return Tensors{nn::depthwise_conv2d(x[0], x[1], {.strides = {2, 2}, .padding = "SAME"})};
        }},
+      {"nn.depthwise_conv2d_backprop",
+       [](const Tensors& x) {
+         return Tensors{nn::depthwise_conv2d_backprop_input({2, 7, 6, 3}, x[1], x[2]),
+                        nn::depthwise_conv2d_backprop_filter(x[0], {3, 3, 3, 2}, x[2])};
+       }},
       {"nn.separable_conv2d",
        [](const Tensors& x) { return Tensors{nn::separable_conv2d(x[0], x[1], x[2])}; }},
       {"nn.atrous_conv2d",
@@ -136,6 +141,31 @@ Functions image_functions() {
       {"image.ssim",
        [](const Tensors& x) {
          return Tensors{im::ssim(x[0], x[1], 1), im::ssim(x[0], x[1], 1, {.filter_size = 3})};
+       }},
+      {"image.stateless_random",
+       [](const Tensors& x) {
+         const td::random::Seed seed{3, 4};
+         return Tensors{im::stateless_random_flip_left_right(x[0], seed),
+                        im::stateless_random_flip_up_down(x[0], seed),
+                        im::stateless_random_brightness(x[0], 0.3, seed),
+                        im::stateless_random_contrast(x[0], 0.5, 2, seed),
+                        im::stateless_random_hue(x[0], 0.3, seed),
+                        im::stateless_random_saturation(x[0], 0.5, 2, seed),
+                        im::stateless_random_crop(x[0], {2, 3, 4, 1}, seed)};
+       }},
+      {"image.extract_patches",
+       [](const Tensors& x) {
+         return Tensors{im::extract_patches(x[0], {3, 2}),
+                        im::extract_patches(x[0], {2, 3}, {.strides = {2, 1},
+                                                           .rates = {1, 2},
+                                                           .padding = "SAME"})};
+       }},
+      {"image.crop_and_resize",
+       [](const Tensors& x) {
+         return Tensors{
+             im::crop_and_resize(x[0], x[1], x[2], {3, 4}),
+             im::crop_and_resize(x[0], x[1], x[2], {1, 2},
+                                 {.method = "nearest", .extrapolation_value = -1})};
        }},
       {"image.edges",
        [](const Tensors& x) {

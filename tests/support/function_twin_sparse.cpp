@@ -75,6 +75,28 @@ Functions sparse_functions() {
          return Tensors{sp::segment_sum(x[0], x[1], x[2]), sp::segment_mean(x[0], x[1], x[2]),
                         sp::segment_sqrt_n(x[0], x[1], x[2])};
        }},
+      {"sets",
+       [](const Tensors& x) {
+         Tensors out = parts(td::sets::intersection(x[0], x[1]));
+         for (const td::SparseTensor& one :
+              {td::sets::union_(x[0], x[1]), td::sets::difference(x[0], x[1]),
+               td::sets::difference(x[0], x[1], false)}) {
+           for (const td::Tensor& t : parts(one)) out.push_back(t);
+         }
+         return out;
+       }},
+      {"nn.ctc_decoders",
+       [](const Tensors& x) {
+         const auto greedy = td::nn::ctc_greedy_decoder(x[0], x[1]);
+         Tensors out = parts(greedy.decoded[0]);
+         out.push_back(greedy.log_probability);
+         const auto searched = td::nn::ctc_beam_search_decoder(x[0], x[1], {.top_paths = 2});
+         for (const td::SparseTensor& path : searched.decoded) {
+           for (const td::Tensor& t : parts(path)) out.push_back(t);
+         }
+         out.push_back(searched.log_probability);
+         return out;
+       }},
   };
 }
 

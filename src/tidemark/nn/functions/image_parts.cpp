@@ -166,23 +166,27 @@ Tensor random_flip_up_down(const Tensor& image) {
   return mirrored_sometimes("random_flip_up_down", image, -3);
 }
 
-Tensor random_crop(const Tensor& value, const Ints& size) {
-  TIDEMARK_HERE;
+Tensor cropped(std::string_view name, const Tensor& value, const Ints& size, const Tensor& drawn) {
   if (static_cast<size_t>(value.rank()) != size.size()) {
-    fail("[random_crop] has a size for each of the ", value.rank(),
-         " dimensions. Received: ", size.size());
+    fail("[", name, "] has a size for each of the ", value.rank(), " dimensions. Received: ",
+         size.size());
   }
   Ints places;
   for (int i = 0; i < value.rank(); ++i) {
-    const int64_t room = nn::known_size("random_crop", value, i) - size[static_cast<size_t>(i)];
+    const int64_t room = nn::known_size(name, value, i) - size[static_cast<size_t>(i)];
     if (room < 0) {
-      fail("[random_crop] the part is not larger than the whole. Received: ", Shape(size), " of ",
+      fail("[", name, "] the part is not larger than the whole. Received: ", Shape(size), " of ",
            value.shape());
     }
     places.push_back(room + 1);
   }
-  const Tensor drawn = random::uniform_int({value.rank()}, 0, std::numeric_limits<int32_t>::max());
   return slice(value, floormod(drawn, nn::vector_of(places)), nn::vector_of(size));
+}
+
+Tensor random_crop(const Tensor& value, const Ints& size) {
+  TIDEMARK_HERE;
+  const Tensor drawn = random::uniform_int({value.rank()}, 0, std::numeric_limits<int32_t>::max());
+  return cropped("random_crop", value, size, drawn);
 }
 
 }  // namespace tidemark::image

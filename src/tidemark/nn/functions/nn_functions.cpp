@@ -72,6 +72,15 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
   return x * by + (offset ? offset - mean * by : -(mean * by));
 }
 
+Tensor batch_norm_with_global_normalization(const Tensor& input, const Tensor& mean,
+                                            const Tensor& variance, const Tensor& beta,
+                                            const Tensor& gamma, double variance_epsilon,
+                                            bool scale_after_normalization) {
+  TIDEMARK_HERE;
+  const Tensor scale = scale_after_normalization ? gamma : Tensor();
+  return batch_normalization(input, mean, variance, beta, scale, variance_epsilon);
+}
+
 Tensor crelu(const Tensor& features, int64_t axis) {
   TIDEMARK_HERE;
   const Tensor both[] = {features, -features};

@@ -14,6 +14,9 @@ inline void check_pictures(std::string_view name, const Tensor& images) {
        images.shape());
 }
 
+/// A part of that size at a place that numbers drawn from all integers say.
+Tensor cropped(std::string_view name, const Tensor& value, const Ints& size, const Tensor& drawn);
+
 /// The function of a batch, on a batch of pictures, or on one as a batch.
 template <class Function>
 Tensor as_batch(std::string_view name, const Tensor& images, const Function& function) {

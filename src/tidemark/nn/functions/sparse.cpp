@@ -319,3 +319,31 @@ Tensor segment_sqrt_n(const Tensor& data, const Tensor& indices, const Tensor& s
 }
 
 }  // namespace tidemark::sparse
+
+namespace tidemark::sets {
+
+namespace {
+
+SparseTensor operation(const Tensor& a, const Tensor& b, const std::string& name) {
+  std::vector<Tensor> parts = set_operation(a, b, name);
+  return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
+}
+
+}  // namespace
+
+SparseTensor intersection(const Tensor& a, const Tensor& b) {
+  TIDEMARK_HERE;
+  return operation(a, b, "intersection");
+}
+
+SparseTensor union_(const Tensor& a, const Tensor& b) {
+  TIDEMARK_HERE;
+  return operation(a, b, "union");
+}
+
+SparseTensor difference(const Tensor& a, const Tensor& b, bool aminusb) {
+  TIDEMARK_HERE;
+  return operation(a, b, aminusb ? "a-b" : "b-a");
+}
+
+}  // namespace tidemark::sets

@@ -47,16 +47,6 @@ Tensor scale_regularization_loss(const Tensor& regularization_loss) {
   return sum(regularization_loss);
 }
 
-Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const Tensor& label_length,
-                const Tensor& logit_length, const CtcLossOfLabelsOptions& options) {
-  TIDEMARK_HERE;
-  const Tensor scores = at_least_float32(logits);
-  const Tensor by_time = options.logits_time_major ? scores : transpose(scores, Ints{1, 0, 2});
-  const Tensor loss =
-      tidemark::ctc_loss(by_time, labels, label_length, logit_length, options.blank_index);
-  return cast(loss, logits.dtype());
-}
-
 Tensor local_response_normalization(const Tensor& input, const LocalResponseOptions& options) {
   TIDEMARK_HERE;
   const int64_t radius = options.depth_radius;

@@ -81,9 +81,15 @@ Tensor unsorted_segment_join(const Tensor& inputs, const Tensor& segment_ids, in
 RaggedTensor unicode_decode(const Tensor& input, const std::string& input_encoding,
                             const UnicodeOptions& options) {
   TIDEMARK_HERE;
-  const std::vector<Tensor> parts =
-      tidemark::unicode_decode(input, input_encoding, options.errors, options.replacement_char);
-  return {parts[0], parts[2]};
+  return unicode_decode_with_offsets(input, input_encoding, options).values;
+}
+
+WithOffsets unicode_decode_with_offsets(const Tensor& input, const std::string& input_encoding,
+                                        const UnicodeOptions& options) {
+  TIDEMARK_HERE;
+  const std::vector<Tensor> parts = tidemark::unicode_decode(
+      input, input_encoding, options.errors, options.replacement_char);
+  return {{parts[0], parts[2]}, {parts[1], parts[2]}};
 }
 
 Tensor unicode_encode(const RaggedTensor& input, const std::string& output_encoding,
@@ -96,11 +102,18 @@ Tensor unicode_encode(const RaggedTensor& input, const std::string& output_encod
 RaggedTensor unicode_split(const Tensor& input, const std::string& input_encoding,
                            const UnicodeOptions& options) {
   TIDEMARK_HERE;
-  const RaggedTensor points = unicode_decode(input, input_encoding, options);
+  return unicode_split_with_offsets(input, input_encoding, options).values;
+}
+
+WithOffsets unicode_split_with_offsets(const Tensor& input, const std::string& input_encoding,
+                                       const UnicodeOptions& options) {
+  TIDEMARK_HERE;
+  const auto [points, offsets] = unicode_decode_with_offsets(input, input_encoding, options);
   const Tensor count = size(points.values) + 1;
   const Tensor each = range(Tensor(int32_t{0}), count, Tensor(int32_t{1}));
   const Tensor ends = cast(each, points.row_splits.dtype());
-  return {unicode_encode({points.values, ends}, input_encoding, options), points.row_splits};
+  const Tensor parts = unicode_encode({points.values, ends}, input_encoding, options);
+  return {{parts, points.row_splits}, offsets};
 }
 
 }  // namespace tidemark::strings

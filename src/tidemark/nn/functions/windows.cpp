@@ -88,6 +88,36 @@ Tensor depthwise_conv2d(const Tensor& input, const Tensor& filter,
   return convolution(input, grouped("depthwise_conv2d", filter), options);
 }
 
+Tensor depthwise_conv2d_backprop_input(const Ints& input_sizes, const Tensor& filter,
+                                       const Tensor& out_backprop,
+                                       const ConvolutionOptions& options) {
+  TIDEMARK_HERE;
+  return convolution_input_grad(vector_of(input_sizes),
+                                grouped("depthwise_conv2d_backprop_input", filter), out_backprop,
+                                {.strides = options.strides,
+                                 .padding = options.padding,
+                                 .explicit_paddings = options.explicit_paddings,
+                                 .dilations = options.dilations});
+}
+
+Tensor depthwise_conv2d_backprop_filter(const Tensor& input, const Ints& filter_sizes,
+                                        const Tensor& out_backprop,
+                                        const ConvolutionOptions& options) {
+  TIDEMARK_HERE;
+  if (filter_sizes.size() != 4) {
+    fail("[depthwise_conv2d_backprop_filter] a filter has 4 sizes. Received: ",
+         filter_sizes.size());
+  }
+  const Ints sizes = {filter_sizes[0], filter_sizes[1], 1, filter_sizes[2] * filter_sizes[3]};
+  const Tensor gradient =
+      convolution_filter_grad(input, vector_of(sizes), out_backprop,
+                              {.strides = options.strides,
+                               .padding = options.padding,
+                               .explicit_paddings = options.explicit_paddings,
+                               .dilations = options.dilations});
+  return reshape(gradient, vector_of(filter_sizes));
+}
+
 Tensor separable_conv2d(const Tensor& input, const Tensor& depthwise_filter,
                         const Tensor& pointwise_filter, const ConvolutionOptions& options) {
   TIDEMARK_HERE;
