@@ -36,7 +36,6 @@ def complex_of(real, imag):
 
 
 la, sg, nn, im = tf.linalg, tf.signal, tf.nn, tf.image
-INF = float("inf")
 STRICT = [[1, 1, 1], [1, 2, 3]]
 X = numbers(3, 4)
 PICTURE = parts(6, 6, 3)
@@ -65,13 +64,14 @@ ARRAYS = {
     "one_hot": (lambda x: tf.one_hot(x, 4), np.array([[0, 3], [5, -1]])),
     "where_places": (tf.where, np.array([[0, 3], [5, 0]])),
     "divide": (tf.divide, np.array([7, -7]), np.array([2, 2])),
+    "divide_floats": (tf.divide, X, numbers(4)),
     "scalar_mul": (lambda x: tf.scalar_mul(2.5, x), X),
     "saturate_cast_int8": (lambda x: tf.saturate_cast(x, tf.int8), np.array([-300, 7, 300])),
     "saturate_cast_uint8": (
         lambda x: tf.saturate_cast(x, tf.uint8), np.array([-3.5, 7.5, 300], np.float32)
     ),
     "saturate_cast_half": (
-        lambda x: tf.saturate_cast(x, tf.float16), np.array([-1e6, 7.5, INF], np.float32)
+        lambda x: tf.saturate_cast(x, tf.float16), np.array([-1e6, 7.5, 1e6], np.float32)
     ),
     "norm": (tf.norm, X),
     "norm_1": (lambda x: tf.norm(x, ord=1, axis=1), X),
@@ -548,7 +548,7 @@ def answers():
     done = subprocess.run(
         [TWIN], input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     told, out = iter(done.stdout.splitlines()), {}
     for name in CASES:
         out[name] = [read_line(next(told)) for _ in range(int(next(told)))]

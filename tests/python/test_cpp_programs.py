@@ -265,6 +265,17 @@ def test_the_doctor_finds_the_line_of_a_program(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+def test_without_debug_information_the_doctor_names_the_place(tmp_path):
+    compile_program(tmp_path, LEAKY, "-O2")
+    done = tidemark("doctor", "--fail-on", "growth", tmp_path / "program", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "growing by 64" in done.stdout
+    assert re.search(r"program\+0x[0-9a-f]+ in main", done.stdout)
+    done = tidemark("profile", tmp_path / "program", "-o", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"program\+0x[0-9a-f]+ in main", (tmp_path / "page.html").read_text())
+
+
 def test_a_program_is_profiled(tmp_path):
     compile_program(tmp_path, LEAKY, "-O2", "-g")
     done = tidemark("profile", tmp_path / "program", "-o", "page.html", cwd=tmp_path)

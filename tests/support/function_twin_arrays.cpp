@@ -14,6 +14,7 @@ Functions array_functions() {
        }},
       {"one_hot", [](const Tensors& x) { return Tensors{td::one_hot(x[0], 4)}; }},
       {"where_places", [](const Tensors& x) { return Tensors{td::where(x[0])}; }},
+      {"divide_floats", [](const Tensors& x) { return Tensors{td::divide(x[0], x[1])}; }},
       {"divide", [](const Tensors& x) { return Tensors{td::divide(x[0], x[1])}; }},
       {"scalar_mul", [](const Tensors& x) { return Tensors{td::scalar_mul(2.5, x[0])}; }},
       {"saturate_cast_int8",

@@ -126,12 +126,17 @@ Tensor convert_to_tensor(const Tensor& value, const std::optional<DType>& dtype)
 
 Tensor divide(const Tensor& x, const Tensor& y) {
   TIDEMARK_HERE;
+  const auto as_float = [](const Tensor& t) {
+    if (!is_integer(t.dtype())) return t;
+    return cast(t, size_of(t.dtype()) < 4 ? DType::float32 : DType::float64);
+  };
+  if (is_integer(x.dtype()) && is_integer(y.dtype())) return truediv(as_float(x), as_float(y));
   return truediv(x, y);
 }
 
 Tensor realdiv(const Tensor& x, const Tensor& y) {
   TIDEMARK_HERE;
-  return truediv(x, y);
+  return divide(x, y);
 }
 
 Tensor scalar_mul(const Tensor& scalar, const Tensor& x) {
