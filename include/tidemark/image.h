@@ -126,7 +126,8 @@ struct CropOptions {
   std::string method = "bilinear";  // "nearest"
   double extrapolation_value = 0;
 };
-/// Parts of pictures, boxes [top, left, bottom, right] in relative coordinates, resized to one size.
+/// Parts of pictures, boxes [top, left, bottom, right] in relative coordinates, resized to one
+/// size.
 TIDEMARK_API Tensor crop_and_resize(const Tensor& image, const Tensor& boxes,
                                     const Tensor& box_indices, const Ints& crop_size,
                                     const CropOptions& options = {});

@@ -125,7 +125,8 @@ struct CtcGreedyDecoderOptions {
   bool merge_repeated = true;
   int64_t blank_index = -1;  // -1: the last class
 };
-/// The best class of each frame, without blanks and repetitions. Inputs are [frames, batch, classes].
+/// The best class of each frame, without blanks and repetitions. Inputs are [frames, batch,
+/// classes].
 TIDEMARK_API Decoded ctc_greedy_decoder(const Tensor& inputs, const Tensor& sequence_length,
                                         const CtcGreedyDecoderOptions& options = {});
 struct CtcBeamSearchOptions {
@@ -186,9 +187,11 @@ TIDEMARK_API std::pair<Tensor, Tensor> moments(const Tensor& x, const Ints& axes
 TIDEMARK_API Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                         const Tensor& offset, const Tensor& scale,
                                         double variance_epsilon);
-TIDEMARK_API Tensor batch_norm_with_global_normalization(
-    const Tensor& input, const Tensor& mean, const Tensor& variance, const Tensor& beta,
-    const Tensor& gamma, double variance_epsilon, bool scale_after_normalization);
+TIDEMARK_API Tensor batch_norm_with_global_normalization(const Tensor& input, const Tensor& mean,
+                                                         const Tensor& variance, const Tensor& beta,
+                                                         const Tensor& gamma,
+                                                         double variance_epsilon,
+                                                         bool scale_after_normalization);
 TIDEMARK_API Tensor bias_add(const Tensor& value, const Tensor& bias);
 /// Half of the sum of squares.
 TIDEMARK_API Tensor l2_loss(const Tensor& t);

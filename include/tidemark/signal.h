@@ -34,7 +34,7 @@ TIDEMARK_API Tensor irfft(const Tensor& input, const Ints& fft_length = {});
 TIDEMARK_API Tensor irfft2d(const Tensor& input, const Ints& fft_length = {});
 TIDEMARK_API Tensor irfft3d(const Tensor& input, const Ints& fft_length = {});
 struct FftndOptions {
-  Ints fft_length = {};                    // none: the sizes as they are
+  Ints fft_length = {};                     // none: the sizes as they are
   std::optional<Ints> axes = std::nullopt;  // none: all
   std::string norm = "backward";            // "ortho", "forward"
 };

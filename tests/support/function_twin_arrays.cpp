@@ -1,4 +1,4 @@
-// Functions of tf and tf.math.
+// Functions of tf, tf.math and tf.random.
 #include "function_twin.h"
 
 namespace td = tidemark;
@@ -106,6 +106,11 @@ Functions array_functions() {
          step(x[0]);
          return Tensors{step(x[0])};
        }},
+  };
+}
+
+Functions math_functions() {
+  return {
       {"math.bincount", [](const Tensors& x) { return Tensors{td::math::bincount(x[0])}; }},
       {"math.bincount_weights",
        [](const Tensors& x) {

@@ -156,16 +156,14 @@ Functions image_functions() {
       {"image.extract_patches",
        [](const Tensors& x) {
          return Tensors{im::extract_patches(x[0], {3, 2}),
-                        im::extract_patches(x[0], {2, 3}, {.strides = {2, 1},
-                                                           .rates = {1, 2},
-                                                           .padding = "SAME"})};
+                        im::extract_patches(
+                            x[0], {2, 3}, {.strides = {2, 1}, .rates = {1, 2}, .padding = "SAME"})};
        }},
       {"image.crop_and_resize",
        [](const Tensors& x) {
-         return Tensors{
-             im::crop_and_resize(x[0], x[1], x[2], {3, 4}),
-             im::crop_and_resize(x[0], x[1], x[2], {1, 2},
-                                 {.method = "nearest", .extrapolation_value = -1})};
+         return Tensors{im::crop_and_resize(x[0], x[1], x[2], {3, 4}),
+                        im::crop_and_resize(x[0], x[1], x[2], {1, 2},
+                                            {.method = "nearest", .extrapolation_value = -1})};
        }},
       {"image.edges",
        [](const Tensors& x) {

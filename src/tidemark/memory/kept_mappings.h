@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 
 namespace tidemark::memory {
 
@@ -64,7 +63,9 @@ class ForgottenSizes {
     uint32_t count = 0;
   };
   static constexpr size_t kEntries = 256;
-  Entry& entry_of(size_t size) noexcept { return entries_[(size >> 12) * 0x9e3779b97f4a7c15 >> 56]; }
+  Entry& entry_of(size_t size) noexcept {
+    return entries_[(size >> 12) * 0x9e3779b97f4a7c15 >> 56];
+  }
 
   Entry entries_[kEntries];
 };

@@ -33,16 +33,16 @@ Tensor ctc_loss(const Tensor& labels, const Tensor& logits, const Tensor& label_
 Decoded ctc_greedy_decoder(const Tensor& inputs, const Tensor& sequence_length,
                            const CtcGreedyDecoderOptions& options) {
   TIDEMARK_HERE;
-  const std::vector<Tensor> both = ctc_greedy_decode(
-      at_least_float32(inputs), sequence_length, options.merge_repeated, options.blank_index);
+  const std::vector<Tensor> both = ctc_greedy_decode(at_least_float32(inputs), sequence_length,
+                                                     options.merge_repeated, options.blank_index);
   return {{as_sparse(both[0])}, both[1]};
 }
 
 Decoded ctc_beam_search_decoder(const Tensor& inputs, const Tensor& sequence_length,
                                 const CtcBeamSearchOptions& options) {
   TIDEMARK_HERE;
-  const std::vector<Tensor> both = ctc_beam_search_decode(
-      at_least_float32(inputs), sequence_length, options.beam_width, options.top_paths);
+  const std::vector<Tensor> both = ctc_beam_search_decode(at_least_float32(inputs), sequence_length,
+                                                          options.beam_width, options.top_paths);
   Decoded out{{}, both[1]};
   for (const Tensor& path : unstack(both[0], options.top_paths)) {
     out.decoded.push_back(as_sparse(path));

@@ -30,8 +30,9 @@ Extent extent_of(std::string_view name, const Tensor& x, const FftndOptions& opt
   const bool repeats = std::ranges::adjacent_find(sorted) != sorted.end();
   const bool fits = options.fft_length.empty() || options.fft_length.size() == out.axes.size();
   if (out.axes.empty() || repeats || !fits) {
-    fail("[", name, "] takes different axes, and a length for each or none. Received: ",
-         out.axes.size(), " axes and ", options.fft_length.size(), " lengths");
+    fail("[", name,
+         "] takes different axes, and a length for each or none. Received: ", out.axes.size(),
+         " axes and ", options.fft_length.size(), " lengths");
   }
   out.lengths = options.fft_length;
   for (size_t i = out.lengths.size(); i < out.axes.size(); ++i) {
@@ -67,9 +68,7 @@ Tensor exchanged(const Tensor& x, int64_t axis) {
   return transpose(x, order);
 }
 
-Tensor as_complex(const Tensor& x) {
-  return is_complex(x.dtype()) ? x : cast(x, DType::complex64);
-}
+Tensor as_complex(const Tensor& x) { return is_complex(x.dtype()) ? x : cast(x, DType::complex64); }
 
 Tensor transformed(std::string_view name, const Tensor& input, const FftndOptions& options,
                    bool is_inverse) {

@@ -168,8 +168,8 @@ Tensor random_flip_up_down(const Tensor& image) {
 
 Tensor cropped(std::string_view name, const Tensor& value, const Ints& size, const Tensor& drawn) {
   if (static_cast<size_t>(value.rank()) != size.size()) {
-    fail("[", name, "] has a size for each of the ", value.rank(), " dimensions. Received: ",
-         size.size());
+    fail("[", name, "] has a size for each of the ", value.rank(),
+         " dimensions. Received: ", size.size());
   }
   Ints places;
   for (int i = 0; i < value.rank(); ++i) {

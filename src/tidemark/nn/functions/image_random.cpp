@@ -76,8 +76,8 @@ Tensor stateless_random_flip_up_down(const Tensor& image, Seed seed) {
 
 Tensor stateless_random_crop(const Tensor& value, const Ints& size, Seed seed) {
   TIDEMARK_HERE;
-  const Tensor drawn = random::stateless_uniform_int({value.rank()}, seed, 0,
-                                                     std::numeric_limits<int32_t>::max());
+  const Tensor drawn =
+      random::stateless_uniform_int({value.rank()}, seed, 0, std::numeric_limits<int32_t>::max());
   return cropped("stateless_random_crop", value, size, drawn);
 }
 

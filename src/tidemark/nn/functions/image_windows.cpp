@@ -29,8 +29,8 @@ Windows windows_of(int64_t size, int64_t window, int64_t stride, int64_t rate, b
     out.after = more - out.before;
   }
   const Tensor starts = nn::steps(out.count, DType::int32) * static_cast<int32_t>(stride);
-  out.places = expand_dims(starts, 1) +
-               nn::steps(window, DType::int32) * static_cast<int32_t>(rate);
+  out.places =
+      expand_dims(starts, 1) + nn::steps(window, DType::int32) * static_cast<int32_t>(rate);
   return out;
 }
 
@@ -67,8 +67,10 @@ Tensor extract_patches(const Tensor& images, const Ints& sizes, const PatchOptio
   constexpr const char* kName = "extract_patches";
   if (images.rank() != 4 || sizes.size() != 2 || options.strides.size() != 2 ||
       options.rates.size() != 2) {
-    fail("[", kName, "] takes a batch of pictures, and two sizes, strides and rates. Received "
-         "shape: ", images.shape());
+    fail("[", kName,
+         "] takes a batch of pictures, and two sizes, strides and rates. Received "
+         "shape: ",
+         images.shape());
   }
   if (options.padding != "SAME" && options.padding != "VALID") {
     fail("[", kName, "] `padding` is \"SAME\" or \"VALID\". Received: ", options.padding);
@@ -80,8 +82,7 @@ Tensor extract_patches(const Tensor& images, const Ints& sizes, const PatchOptio
                                      options.rates[1], is_same);
   const Tensor high = nn::padded(images, 1, rows.before, rows.after);
   const Tensor wide = nn::padded(high, 2, columns.before, columns.after);
-  const Tensor taken =
-      gather(gather(wide, rows.places, {.axis = 1}), columns.places, {.axis = 3});
+  const Tensor taken = gather(gather(wide, rows.places, {.axis = 1}), columns.places, {.axis = 3});
   const int64_t depth = sizes[0] * sizes[1] * known_size(kName, images, 3);
   return reshape(tidemark::transpose(taken, Ints{0, 1, 3, 2, 4, 5}),
                  nn::sizes_then(images, 1, {rows.count, columns.count, depth}));
@@ -92,18 +93,20 @@ Tensor crop_and_resize(const Tensor& image, const Tensor& boxes, const Tensor& b
   TIDEMARK_HERE;
   if (image.rank() != 4 || boxes.rank() != 2 || crop_size.size() != 2 || crop_size[0] < 1 ||
       crop_size[1] < 1) {
-    fail("[crop_and_resize] takes pictures [batch, height, width, channels], boxes [boxes, 4] and "
-         "a size. Received: ", image.shape(), ", ", boxes.shape(), " and ", Shape(crop_size));
+    fail(
+        "[crop_and_resize] takes pictures [batch, height, width, channels], boxes [boxes, 4] and "
+        "a size. Received: ",
+        image.shape(), ", ", boxes.shape(), " and ", Shape(crop_size));
   }
   if (options.method != "bilinear" && options.method != "nearest") {
     fail("[crop_and_resize] `method` is \"bilinear\" or \"nearest\". Received: ", options.method);
   }
   const bool is_nearest = options.method == "nearest";
   const auto edge = [&](int64_t i) { return nn::at(cast(boxes, DType::float32), 1, i); };
-  const Tensor y = sample_places(edge(0), edge(2), crop_size[0],
-                                 known_size("crop_and_resize", image, 1));
-  const Tensor x = sample_places(edge(1), edge(3), crop_size[1],
-                                 known_size("crop_and_resize", image, 2));
+  const Tensor y =
+      sample_places(edge(0), edge(2), crop_size[0], known_size("crop_and_resize", image, 1));
+  const Tensor x =
+      sample_places(edge(1), edge(3), crop_size[1], known_size("crop_and_resize", image, 2));
   const Tensor picked = gather(cast(image, DType::float32), box_indices, {.axis = 0});
   const auto [rows, y_is_inside] = sampled(picked, y, 1, is_nearest);
   const auto [pixels, x_is_inside] = sampled(rows, x, 2, is_nearest);

@@ -87,8 +87,8 @@ RaggedTensor unicode_decode(const Tensor& input, const std::string& input_encodi
 WithOffsets unicode_decode_with_offsets(const Tensor& input, const std::string& input_encoding,
                                         const UnicodeOptions& options) {
   TIDEMARK_HERE;
-  const std::vector<Tensor> parts = tidemark::unicode_decode(
-      input, input_encoding, options.errors, options.replacement_char);
+  const std::vector<Tensor> parts =
+      tidemark::unicode_decode(input, input_encoding, options.errors, options.replacement_char);
   return {{parts[0], parts[2]}, {parts[1], parts[2]}};
 }
 

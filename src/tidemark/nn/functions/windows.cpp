@@ -109,12 +109,11 @@ Tensor depthwise_conv2d_backprop_filter(const Tensor& input, const Ints& filter_
          filter_sizes.size());
   }
   const Ints sizes = {filter_sizes[0], filter_sizes[1], 1, filter_sizes[2] * filter_sizes[3]};
-  const Tensor gradient =
-      convolution_filter_grad(input, vector_of(sizes), out_backprop,
-                              {.strides = options.strides,
-                               .padding = options.padding,
-                               .explicit_paddings = options.explicit_paddings,
-                               .dilations = options.dilations});
+  const Tensor gradient = convolution_filter_grad(input, vector_of(sizes), out_backprop,
+                                                  {.strides = options.strides,
+                                                   .padding = options.padding,
+                                                   .explicit_paddings = options.explicit_paddings,
+                                                   .dilations = options.dilations});
   return reshape(gradient, vector_of(filter_sizes));
 }
 
