@@ -34,6 +34,7 @@ std::vector<td::Tensor> as_floats(const std::vector<td::Tensor>& results) {
 int main() try {
   const function_twin::Functions all = [] {
     function_twin::Functions out = function_twin::array_functions();
+    out.merge(function_twin::loop_functions());
     out.merge(function_twin::math_functions());
     out.merge(function_twin::matrix_functions());
     out.merge(function_twin::signal_functions());

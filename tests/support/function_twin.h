@@ -15,6 +15,7 @@ using Tensors = std::vector<tidemark::Tensor>;
 using Functions = std::map<std::string, std::function<Tensors(const Tensors&)>>;
 
 Functions array_functions();
+Functions loop_functions();
 Functions math_functions();
 Functions matrix_functions();
 Functions signal_functions();

@@ -84,6 +84,11 @@ Functions array_functions() {
        [](const Tensors& x) {
          return Tensors{td::batch_to_space(x[0], {2, 2}, {{0, 1}, {1, 0}})};
        }},
+  };
+}
+
+Functions loop_functions() {
+  return {
       {"map_fn",
        [](const Tensors& x) {
          return Tensors{td::map_fn([](const td::Tensor& row) { return row * row; }, x[0])};
