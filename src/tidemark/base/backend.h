@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace tidemark {
 
@@ -145,7 +146,7 @@ class TIDEMARK_API Accelerator : public Backend {
   virtual void wait_for_everyone() {}
 };
 
-inline constexpr int kMostDevices = 8;
+inline constexpr int kMostDevices = 32;
 
 /// The CPU counts. While it is the only one, no call has to ask where it runs.
 extern TIDEMARK_API std::atomic<int> open_device_count;
@@ -156,3 +157,8 @@ TIDEMARK_API const Backend& backend_of(Device device);
 TIDEMARK_API Accelerator& accelerator_of(Device device);
 
 }  // namespace tidemark
+/// What it was made with (set_logical_devices).
+TIDEMARK_API std::optional<int64_t> memory_limit_of(Device device);
+/// The other open devices that are the same physical one.
+TIDEMARK_API std::vector<Device> devices_beside(Device device);
+
