@@ -133,7 +133,7 @@ void Reader::read_plan(uint32_t bytes) {
 }
 
 const std::string& Reader::name(NameTable table, uint64_t number) const {
-  static const std::string none;
+  static const std::string& none = *new std::string;
   const auto& names = names_[static_cast<int>(table)];
   const auto found = names.find(number);
   return found != names.end() ? found->second : none;
