@@ -12,11 +12,25 @@ constexpr std::chrono::seconds kVerdict{3};
 
 }  // namespace
 
+std::string describe_call(std::string_view what, const Piece& piece) {
+  return message(what, " of ", piece.count, " ", name_of(piece.dtype));
+}
+
+std::string describe_call(std::string_view what, std::span<const Piece> pieces,
+                          std::span<const int> owners) {
+  size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.bytes();
+  const std::string_view shares(reinterpret_cast<const char*>(owners.data()), owners.size_bytes());
+  return message(what, " of ", pieces.size(), " tensors of ", bytes, " bytes, shared out as ",
+                 std::hash<std::string_view>()(shares) % 10000);
+}
+
 Group::Call::Call(Group& group, std::string what)
     : group_(group),
       alone_(group.calls_),
       deadline_(Clock::now() + group.options_.collective_time),
       uncaught_(std::uncaught_exceptions()) {
+  group.check_real();
   if (const std::string why = group.failure(); !why.empty()) fail<UnavailableError>(why);
   if (!group_.member_) return;
   const auto kind = std::hash<std::string_view>()(what) & 0xffff;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct TidemarkGlooBuffer;
@@ -21,6 +22,7 @@ class MeshBuffer {
   MeshBuffer(TidemarkGlooBuffer* buffer) noexcept : buffer_(buffer) {}
   ~MeshBuffer();
   MeshBuffer(const MeshBuffer&) = delete;
+  MeshBuffer(MeshBuffer&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
   TidemarkGlooBuffer* get() const noexcept { return buffer_; }
 
  private:
