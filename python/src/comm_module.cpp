@@ -93,6 +93,15 @@ void add_comm_functions(nb::module_& m) {
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
       .def_prop_ro("bytes_sent", &Group::bytes_sent)
+      .def_prop_ro("times",
+                   [](const Group& group) {
+                     const comm::GroupTimes times = group.times();
+                     const auto seconds = [](std::chrono::nanoseconds time) {
+                       return std::chrono::duration<double>(time).count();
+                     };
+                     return nb::make_tuple(times.collectives, seconds(times.inside),
+                                           seconds(times.waiting));
+                   })
       .def_prop_ro("scratch_bytes", &Group::scratch_bytes)
       .def_prop_ro("failure", &Group::failure)
       .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")

@@ -83,6 +83,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         )
         super().__init__(_Extended(self))
         self._shares = _worker_shards.Shares(self)
+        _joined.add(self._joined)
         if self._joined.size > 1:
             _leave_at_exit(self._joined)
 
@@ -330,6 +331,14 @@ class _Extended(StrategyExtended):
     def colocate_vars_with(self, colocate_with_variable):
         """What is made inside is kept about the variable."""
         return self._container_strategy()._shares.near(colocate_with_variable)
+
+
+_joined = weakref.WeakSet()
+
+
+def joined_groups():
+    """Those of this process's strategies, for reports of its time in collectives."""
+    return list(_joined)
 
 
 def _leave_at_exit(group):

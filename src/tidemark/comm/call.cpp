@@ -28,7 +28,8 @@ std::string describe_call(std::string_view what, std::span<const Piece> pieces,
 Group::Call::Call(Group& group, std::string what)
     : group_(group),
       alone_(group.calls_),
-      deadline_(Clock::now() + group.options_.collective_time),
+      began_(Clock::now()),
+      deadline_(began_ + group.options_.collective_time),
       uncaught_(std::uncaught_exceptions()) {
   group.check_real();
   if (const std::string why = group.failure(); !why.empty()) fail<UnavailableError>(why);
@@ -40,6 +41,13 @@ Group::Call::Call(Group& group, std::string what)
 Group::Call::~Call() {
   if (!group_.member_) return;
   group_.member_->end();
+  {
+    const std::lock_guard lock(group_.mutex_);
+    const Clock::time_point now = Clock::now();
+    ++group_.times_.collectives;
+    group_.times_.inside += now - began_;
+    if (met_ > began_) group_.times_.waiting += met_ - began_;
+  }
   if (std::uncaught_exceptions() == uncaught_) return;
   // Others may be in the middle of what this one does not finish.
   group_.member_->give_up("it left a collective before its end");
@@ -84,10 +92,11 @@ void Group::Call::wait(const MeshBuffer& buffer, int count, Wait wait) {
     carefully([&] {
       if ((mesh().*wait)(buffer, limit) == Mesh::Waited::done) --count;
     });
-    if (count == 0) return;
+    if (count == 0) break;
     if (const Loss loss = group_.member_->loss()) group_.die(loss.text);
     check_interrupt();
   }
+  if (met_ == Clock::time_point{}) met_ = Clock::now();
 }
 
 template <class Work>

@@ -40,8 +40,9 @@ class Group::Call {
 
   Group& group_;
   const std::unique_lock<std::mutex> alone_;
-  const Clock::time_point deadline_;
+  const Clock::time_point began_, deadline_;
   uint64_t slot_ = 0;
+  Clock::time_point met_{};  // when something of the others had come
   const int uncaught_;
 };
 

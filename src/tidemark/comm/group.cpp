@@ -142,6 +142,11 @@ void Group::die(std::string why) {
   fail<UnavailableError>(why);
 }
 
+GroupTimes Group::times() const {
+  const std::lock_guard lock(mutex_);
+  return times_;
+}
+
 std::string Group::failure() const {
   {
     const std::lock_guard lock(mutex_);

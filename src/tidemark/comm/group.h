@@ -43,6 +43,13 @@ struct Piece {
   size_t bytes() const { return static_cast<size_t>(count) * size_of(dtype); }
 };
 
+/// Where this worker's time went in collectives. Who waits least is who the others wait for.
+struct GroupTimes {
+  uint64_t collectives = 0;
+  std::chrono::nanoseconds inside{0};   ///< of them, from the first byte to the last
+  std::chrono::nanoseconds waiting{0};  ///< of that, until the others had come, too
+};
+
 class TIDEMARK_API Group {
  public:
   /// Throws UnavailableError that names the workers that did not come.
@@ -91,6 +98,7 @@ class TIDEMARK_API Group {
   std::string failure() const;
   /// Bytes that this process sent to others, in collectives.
   uint64_t bytes_sent() const { return bytes_sent_; }
+  GroupTimes times() const;
 
  private:
   class Call;
@@ -116,6 +124,7 @@ class TIDEMARK_API Group {
   std::mutex calls_;  // held by the collective that runs
   mutable std::mutex mutex_;
   const MeshBuffer* waited_for_ = nullptr;
+  GroupTimes times_;
   std::string failure_;
   std::atomic<uint64_t> bytes_sent_{0};
   std::unique_ptr<Member> member_;  // last: its thread uses the others
