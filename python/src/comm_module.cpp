@@ -34,10 +34,22 @@ Reduce reduce_named(const std::string& name) {
 }
 
 GroupPtr join(int rank, std::vector<std::string> workers, std::string secret, double join_seconds,
-              double silence_seconds, double collective_seconds) {
+              double silence_seconds, double collective_seconds, bool by_mpi) {
   const GilHeld held;
   return Group::join({rank, std::move(workers), std::move(secret), from_seconds(join_seconds),
-                      from_seconds(silence_seconds), from_seconds(collective_seconds)});
+                      from_seconds(silence_seconds), from_seconds(collective_seconds),
+                      by_mpi ? comm::Carrier::mpi : comm::Carrier::gloo});
+}
+
+nb::tuple mpi_world() {
+  const GilHeld held;
+  const comm::MpiWorld world = comm::mpi_world();
+  return nb::make_tuple(world.rank, world.size);
+}
+
+std::vector<std::string> share_by_mpi(const std::string& own) {
+  const GilHeld held;
+  return comm::share_by_mpi(own);
 }
 
 nb::list list_of(std::vector<Tensor> tensors) {
@@ -152,11 +164,13 @@ void add_comm_functions(nb::module_& m) {
         const GilHeld held;
         group->leave(from_seconds(seconds));
       });
+  m.def("mpi_world", mpi_world, "(rank, number) of this process among those of mpirun.");
+  m.def("share_by_mpi", share_by_mpi, nb::arg("own"), "Everybody's text among them, by rank.");
   m.def("imagined_group", &Group::imagine, nb::arg("rank"), nb::arg("size"),
         "This worker of a group that is not there, to plan for.");
   m.def("join_group", join, nb::arg("rank"), nb::arg("workers"), nb::arg("secret") = "",
         nb::arg("join_seconds") = 0.0, nb::arg("silence_seconds") = 0.0,
-        nb::arg("collective_seconds") = 0.0,
+        nb::arg("collective_seconds") = 0.0, nb::arg("by_mpi") = false,
         "Joins the processes that have these addresses, by rank. What is not given is as the "
         "settings say.");
 }

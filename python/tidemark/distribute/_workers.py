@@ -20,7 +20,7 @@ from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.variable import VariableSynchronization
 from tidemark._tidemark import call
 from tidemark.distribute import _planning, _worker_input, _worker_shards, _worker_values
-from tidemark.distribute._cluster import TFConfigClusterResolver, training_group
+from tidemark.distribute._cluster import default_resolver, training_group
 from tidemark.distribute._replica import InputContext, ReplicaContext, _reduce_op, as_value
 from tidemark.distribute._strategy import (
     Strategy,
@@ -72,13 +72,15 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     def __init__(self, cluster_resolver=None, communication_options=None, shard=None):
         _planning.check_shard(shard)
-        self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
+        self._resolver = default_resolver() if cluster_resolver is None else cluster_resolver
         self._workers, rank = training_group(self._resolver)
         options = communication_options or CommunicationOptions()
         self._made_with, self._bucket = shard, options.bytes_per_pack or _BUCKET
         self._joined = _tidemark.join_group(
             rank,
             self._workers or ["localhost:1"],
+            getattr(self._resolver, "secret", ""),
+            by_mpi=getattr(self._resolver, "carrier", "") == "mpi",
             collective_seconds=options.timeout_seconds or 0.0,
         )
         super().__init__(_Extended(self))

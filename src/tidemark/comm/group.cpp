@@ -50,7 +50,7 @@ std::shared_ptr<Group> Group::imagine(int rank, int size) {
 Group::Group(GroupOptions options)
     : options_(std::move(options)), token_(0x636f6d6d00000000u + ++last_token) {
   if (size() == 1 || options_.is_imagined) return;
-  Mesh::check_installed();
+  Mesh::check_installed(options_.carrier);
   if (rank() == 0) {
     hub_ = std::make_unique<Hub>(HubOptions{HostPort::parse(options_.workers[0]), size(),
                                             options_.secret, options_.silence});

@@ -32,6 +32,7 @@ struct GroupOptions {
   std::chrono::milliseconds silence{0};
   /// The longest that one collective may take.
   std::chrono::milliseconds collective_time{0};
+  Carrier carrier = Carrier::gloo;
   bool is_imagined = false;  ///< see Group::imagine
 };
 
