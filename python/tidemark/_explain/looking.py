@@ -11,7 +11,7 @@ import threading
 import time
 
 from tidemark import _tidemark, memory
-from tidemark._explain import holders, notes
+from tidemark._explain import holders, notes, over_workers
 from tidemark._explain.seen import Run, Seen
 
 _SHARE = 0.1  # of the time that looks may take, after the first ones
@@ -133,6 +133,7 @@ class Watched:
             os.close(handle)
         self.path = path
         self._looker = Looker()
+        self._worker = None
 
     def __enter__(self):
         self._notes = notes.start()
@@ -143,6 +144,7 @@ class Watched:
     def last_look(self):
         """At the end of the program, while its variables are still there."""
         self._looker.look(is_last=True)
+        self._worker = over_workers.own_times()
 
     def __exit__(self, *error):
         self._looker.stop()
@@ -156,7 +158,7 @@ class Watched:
         labels = {key: holder.words for key, (_, holder) in self._looker.seen.holder_of.items()}
         analysis = _tidemark.analyse_recording(self.path, labels)
         run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
-                  self.path, self._stats)  # fmt: skip
+                  self.path, self._stats, worker=self._worker)  # fmt: skip
         if self._own:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
