@@ -101,8 +101,9 @@ def holders():
     return look()[0]
 
 
-def look():
-    """The keepers of live buffers, and the owners: what native code keeps buffers for."""
+def look(additions=None):
+    """The keepers of live buffers, and the owners: what native code keeps buffers for. What is on
+    the ways to them, ``additions`` may watch."""
     from tidemark._explain import owners, wording  # they import this module
 
     found = {}
@@ -123,6 +124,8 @@ def look():
             if same is not holder:
                 same.add_all(holder)
     owned = owners.owners(owning, roots)
+    if additions is not None:
+        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)])
     del walked, roots, owning, frames, near, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes), owned

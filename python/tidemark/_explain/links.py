@@ -22,14 +22,14 @@ from tidemark._explain import kinds, source
 
 _MOST_COUNTED = 1 << 17  # items of an array
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
-_CACHE = type(functools.lru_cache(lambda: None))
+CACHE = type(functools.lru_cache(lambda: None))
 _RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = (_PACKAGE, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 _STANDARD = sysconfig.get_path("stdlib")
 _NOT_INSTANCES = (
     types.ModuleType, types.FunctionType, types.FrameType, types.TracebackType, types.CellType,
-    types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, type, _CACHE,
+    types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, type, CACHE,
     functools.partial, *_RUNNING, *CONTAINERS,
 )  # fmt: skip
 
@@ -126,28 +126,36 @@ def merged(told, more):
 
 def links_of(path, names, root):
     """[(Link, items)] from the root on; ``root`` is where the walk began."""
+    told = [(link, items) for _, link, items in each_link(path, names, root)]
+    if isinstance(path[-1], kinds.variables):
+        told.append((Link("tf.Variable", "variable"), 0))
+    return _collapsed(told)
+
+
+def each_link(path, names, root):
+    """(where on the way, Link, items), from the root on; the root itself may be nowhere on it."""
     begin = _beginning(path)
     if begin is None:
-        links = [_root_link(root)]
+        yield (None, *_root_link(root))
         if root is not None and root.kind in ("local", "context"):
-            links.append(_of_name(path[0], root.name, root.file, root.lines))
+            yield (0, *_of_name(path[0], root.name, root.file, root.lines))
         begin = 0
     elif isinstance(path[begin], type):
-        links = _class_links(path[begin])
+        module, kind = _class_links(path[begin])
+        yield (None, *module)
+        yield (begin, *kind)
     else:
-        links = [_module_link(path[begin]["__name__"])]
+        yield (begin, *_module_link(path[begin]["__name__"]))
     file = path[begin].get("__file__") if is_namespace(path[begin]) else root and root.file
     is_inside = False  # of a library's object, whose insides are its own affair
     for at in range(begin + 1, len(path)):
         obj = path[at]
         given = _given_link(path[at - 1], names[at], obj, file or "") if is_inside else None
         is_inside = is_inside and given is None and not _is_of_the_program(obj)
-        if not is_inside:
-            links.append(given or _link(path, names, at))
+        told = None if is_inside else given or _link(path, names, at)
+        if told is not None:
+            yield (at, *told)
         is_inside = is_inside or (is_instance(obj) and is_installed(file_of(type(obj))))
-    if isinstance(path[-1], kinds.variables):
-        links.append((Link("tf.Variable", "variable"), 0))
-    return _collapsed([link for link in links if link is not None])
 
 
 def _is_of_the_program(obj):
@@ -219,17 +227,21 @@ def _items(obj):
         return len(obj)
     if not is_of_objects(obj) or obj.size > _MOST_COUNTED:
         return 0
-    names = [name for name in obj.dtype.names or () if obj.dtype[name].hasobject]
     return sum(item is not None and not isinstance(item, int)
-               for column in ([obj[name] for name in names] if names else [obj])
-               for item in column.flat)  # fmt: skip
+               for column in columns_of_objects(obj) for item in column.flat)  # fmt: skip
+
+
+def columns_of_objects(array):
+    """The array, or those columns of an array of records, that have objects as items."""
+    names = [name for name in array.dtype.names or () if array.dtype[name].hasobject]
+    return [array[name] for name in names] if names else [array]
 
 
 def _of_name(obj, name, file, lines=(1, 1 << 30)):
     """What a variable refers to."""
     if isinstance(obj, types.ModuleType):
         return _module_link(obj.__name__)
-    if isinstance(obj, _CACHE):
+    if isinstance(obj, CACHE):
         return _cache_link(obj)
     if isinstance(obj, type):
         return _class_link(obj), 0
@@ -252,7 +264,7 @@ def _link(path, names, at):
     if isinstance(obj, BaseException) and isinstance(parent, BaseException):
         label = f"error before the {type(parent).__name__}"
         return Link(label, "attribute", type(parent).__name__), 0
-    if isinstance(obj, _CACHE):
+    if isinstance(obj, CACHE):
         return _cache_link(obj)
     if isinstance(obj, types.TracebackType):
         return _traceback_link(path, at)
@@ -275,7 +287,7 @@ def _link(path, names, at):
         return _attribute_link(parent, parent.__code__.co_filename, obj, name)
     if is_instance(parent):
         return _attribute_link(type(parent), file_of(type(parent)), obj, name)
-    if isinstance(parent, _CACHE) or (at > 1 and isinstance(path[at - 2], _CACHE)):
+    if isinstance(parent, CACHE) or (at > 1 and isinstance(path[at - 2], CACHE)):
         return None  # how the cache keeps it
     if isinstance(obj, CONTAINERS) and isinstance(parent, CONTAINERS):
         return Link(word_of(obj), word_of(obj), is_container=True), _items(obj)

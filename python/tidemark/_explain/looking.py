@@ -44,12 +44,14 @@ class Looker:
     def stop(self):
         _tidemark.set_recording_looker(None)
         gc.callbacks.remove(self._at_collection)
+        self.seen.additions.end()
         self._end.set()
         self._thread.join()
 
     def _by_the_clock(self):
         while not self._end.wait(0.3):
             self._maybe_look()
+            self.seen.additions.end_if_over()
 
     def _at_collection(self, phase, _):
         """When Python's collector begins, what only cycles keep is at its most."""
@@ -69,6 +71,7 @@ class Looker:
             self.look()
         else:
             self._maybe_look()
+        self.seen.additions.begin()
 
     def _maybe_look(self):
         if _tidemark.stats()["live"] == 0:
@@ -83,8 +86,10 @@ class Looker:
         if not self._lock.acquire(blocking=is_last):
             return
         try:
+            self.seen.additions.end()  # a look is no part of the program
             began = time.monotonic()
-            self._note(*holders.look(), is_last)
+            additions = None if is_last else self.seen.additions
+            self._note(*holders.look(additions), is_last)
             self._spent += time.monotonic() - began
         finally:
             self._lock.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark._explain import chains
+from tidemark._explain import additions, chains
 
 
 @dataclass
@@ -19,6 +19,7 @@ class Seen:
     open_sessions: dict = field(default_factory=dict)  # place → most at once
     dataset: tuple = (0, 0, None)  # bytes, live bytes, Holder
     chains: chains.Seen = field(default_factory=chains.Seen)
+    additions: additions.Additions = field(default_factory=additions.Additions)
     looks: int = 0
     least_coverage: float = 1.0
 

@@ -29,6 +29,14 @@ def explain(item, root):
         yield from reached(item, root)
 
 
+def ways(walked, roots):
+    """(sort of bytes, how many, what tells the way there) of what was reached from roots."""
+    for item in walked:
+        if item["root"] >= 0:
+            way = item["path"], item["edges"], roots[item["root"]]
+            yield from ((key, size, lambda way=way: way) for key, size in item["groups"].items())
+
+
 def _with_way(holder, item, path, names, root=None):
     if item.get("samples") and item["samples"][0][0] is not path[-1]:
         sample, _, _, name = item["samples"][0]

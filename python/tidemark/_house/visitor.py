@@ -193,6 +193,7 @@ class Visitor:
 
     def look(self, is_last=False):
         """One walk over what is alive."""
+        self._seen.additions.end()
         began = time.monotonic()
         with self._lock:
             self._is_looking = True
@@ -201,9 +202,13 @@ class Visitor:
                 live = [made() for made in list(self._made.values())] if is_last else ()
                 reached = walk(self._wanted, [one for one in live if one is not None])
                 self._note(reached, is_last)
+                if not is_last:
+                    self._seen.additions.choose(list(self._ways(reached)))
             finally:
                 self._is_looking = False
                 self._spent += time.monotonic() - began
+        if not is_last:
+            self._seen.additions.begin()
 
     def _note(self, reached, is_last):
         holders, owners, told = {}, {}, {}
@@ -240,6 +245,19 @@ class Visitor:
             known = self._seen.by_words.setdefault(holder.words, holder)
             if holder.bytes > known.bytes:
                 self._seen.by_words[holder.words] = holder
+
+    def _ways(self, reached):
+        """(sort, how many, what tells the way there), for the additions."""
+        for one in reached:
+            sort = self._sort_of(one.obj)
+            made = self._made.get(id(self.tensor_of(one.obj)))
+            tell = lambda one=one: (*one.way(), one.root)  # noqa: E731
+            if sort is not None:
+                yield (sort, self.origin_of(one.obj) if sort == "function" else ()), 1, tell
+            elif made is not None:
+                yield made.key, made.size, tell
+                for more, count in self.sorts_of_tensor(one.obj):
+                    yield (more, ()), count or 1, tell
 
     def _forget_others(self, holders, claimed):
         """What native code keeps most of is not the program's variable that also has one."""

@@ -1,0 +1,312 @@
+"""The lines after which what grows has more, seen while they run.
+
+After a look, the containers on the ways to what has grown are watched for a moment: the program's
+lines are traced, and when a container has gained something, the line that ran is noted. That holds
+for whatever a program stores with, also inside of a library's call; its source need not be
+understood.
+"""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+import types
+import zlib
+from collections import Counter, deque
+
+import numpy as np
+
+from tidemark._explain import links, source
+
+_MOST_SECONDS = 0.25  # of one watch, and of processor time in all
+_MOST_SECONDS_IN_ALL = 2.0
+_MOST_EVENTS = 20_000
+_ENOUGH = 4  # gains of one sort of bytes that were seen
+_MOST_SORTS = 6
+_MOST_CONTAINERS = 64  # of one sort
+_MOST_WAYS = 256
+_MOST_ARRAY = 1 << 18  # bytes of an array of objects
+_COUNTED = (list, dict, set, deque)
+_PLAIN = (int, float, complex, str, bytes, np.generic)
+_FEW_ITEMS = 16
+
+
+class Additions:
+    """What was seen to be added, by sort of bytes (or of objects) and by what it was added to."""
+
+    def __init__(self):
+        self._seen = {}  # sort → {link's identity: Counter of (file, line)}
+        self._last = {}  # sort → bytes or objects at the last look
+        self._spent = 0.0
+        self._watch = None
+
+    # --- choosing what to watch -----------------------------------------------------------------
+
+    def choose(self, ways):
+        """Of the ways of a look, [(sort, size, function that tells path, edges and root)], those
+        to what has grown. What is on them is kept until the watch ends, or the next look."""
+        self.end()
+        sizes = Counter()
+        for sort, size, *_ in ways:
+            sizes[sort] += size
+        grown = {
+            sort: size - self._last.get(sort, 0)
+            for sort, size in sizes.items()
+            if size > self._last.get(sort, 0) and self._wants(sort)
+        }
+        self._last = dict(sizes)
+        if self._spent >= _MOST_SECONDS_IN_ALL:
+            return
+        sorts = sorted(grown, key=lambda sort: -grown[sort])[:_MOST_SORTS]
+        watched = [one for sort in sorts for one in _watched_of(sort, ways)]
+        self._watch = _Watch(self, watched) if watched else None
+
+    def _wants(self, sort):
+        seen = self._seen.get(sort, {})
+        return max((sum(lines.values()) for lines in seen.values()), default=0) < _ENOUGH
+
+    # --- while the program runs -----------------------------------------------------------------
+
+    def begin(self):
+        """From now on the lines of this thread are watched, for a moment."""
+        watch = self._watch
+        if watch is not None and not watch.is_running and sys.gettrace() is None:
+            watch.begin()
+
+    def end(self):
+        """Nothing is watched, and nothing kept, any more."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            self._spent += watch.end()
+
+    def end_if_over(self):
+        """For a thread that looks by the clock: the program may have stopped to run lines."""
+        watch = self._watch
+        if watch is not None and watch.is_over():
+            self.end()
+
+    def note(self, sort, link, place, is_new):
+        by_link = self._seen.setdefault(sort, {})
+        by_link.setdefault((link, is_new), Counter())[place] += 1
+
+    # --- afterwards -----------------------------------------------------------------------------
+
+    def line(self, sorts, grower):
+        """(file, line) of the statement that adds to what grows; ("", 0): it was not seen."""
+        lines = Counter()
+        for is_rebound in (False, True):
+            for sort in sorts:
+                lines += self._seen.get(sort, {}).get((_identity(grower), is_rebound), Counter())
+            if lines:
+                (file, line), _ = lines.most_common(1)[0]
+                return file, source.statement_range(file, line)[0]
+        return "", 0
+
+
+def _identity(link):
+    """Equal for a link as it was on the way and as it is told."""
+    return link.label, link.file, link.line
+
+
+class _Watched:
+    """A container, or a name, whose content is counted."""
+
+    __slots__ = ("sort", "link", "is_new", "count", "latest", "before")
+
+    def __init__(self, sort, link, is_new, count, latest):
+        self.sort, self.link, self.is_new = sort, link, is_new
+        self.count, self.latest = count, latest
+        self.before = count()
+
+
+def _watched_of(sort, ways):
+    """What is watched for one sort: the containers that most of it is kept by."""
+    found, shares = {}, Counter()
+    of_sort = [way for one, *way in ways if one == sort]
+    for size, tell in of_sort[-_MOST_WAYS:]:
+        path, edges, root = tell()
+        for key, watched in _on_the_way(*links.without_own_dicts(path, edges), root):
+            found.setdefault(key, watched)
+            shares[key] += size
+    for key, _ in shares.most_common(_MOST_CONTAINERS):
+        yield _Watched(sort, *found[key])
+
+
+def _on_the_way(path, names, root):
+    """(identity, (link, whether it is new each time, how it is counted, what came last))."""
+    for at, link, _ in links.each_link(path, names, root):
+        if at is None:
+            continue
+        obj = path[at]
+        if (count := _counter_of(obj)) is not None:
+            yield (id(obj), ""), (_identity(link), False, count, _latest_of(obj))
+        slot = _slot_of(path[at - 1], names[at]) if at and _may_be_made_anew(obj) else None
+        if slot is not None:
+            yield (id(path[at - 1]), names[at]), (_identity(link), True, _Changes(slot), object)
+
+
+def _may_be_made_anew(obj):
+    return isinstance(obj, links.CONTAINERS) or callable(obj) or links.is_instance(obj)
+
+
+def _counter_of(obj):
+    """A function that counts what a thing has; None: it cannot gain anything."""
+    for kind in _COUNTED:
+        if isinstance(obj, kind):
+            return lambda: kind.__len__(obj)
+    if isinstance(obj, links.CACHE):
+        return lambda: obj.cache_info().currsize
+    if isinstance(obj, queue.SimpleQueue):
+        return obj.qsize
+    if links.is_of_objects(obj):
+        return _Changes(lambda: _checksum(obj)) if obj.nbytes <= _MOST_ARRAY else None
+    own = links.own_dict(obj)
+    if isinstance(obj, type):
+        return lambda: len(vars(obj))
+    return (lambda: dict.__len__(own)) if isinstance(own, dict) else None
+
+
+def _checksum(array):
+    """Of which objects an array has."""
+    return [zlib.crc32(column.tobytes()) for column in links.columns_of_objects(array)]
+
+
+def _slot_of(owner, name):
+    """A function that tells which object has a name; None: there is no such function."""
+    if isinstance(owner, types.CellType):
+        return lambda: id(owner.cell_contents)
+    if not isinstance(name, str):
+        return None
+    if isinstance(owner, type):
+        return lambda: id(vars(owner).get(name))
+    names = owner if isinstance(owner, dict) else links.own_dict(owner)
+    return (lambda: id(dict.get(names, name))) if isinstance(names, dict) else None
+
+
+class _Changes:
+    """How often something was seen to be another than before."""
+
+    def __init__(self, read):
+        self._read, self._before, self._count = read, read(), 0
+
+    def __call__(self):
+        now = self._read()
+        if now != self._before:
+            self._before = now
+            self._count += 1
+        return self._count
+
+
+class _Watch:
+    """The trace of one thread's lines, until something of each sort was added, or for a moment."""
+
+    def __init__(self, additions, watched):
+        self._additions, self._watched = additions, watched
+        self._at = ("", 0)
+        self._traced = []  # frames that ran already
+        self._events, self._until, self._began = 0, float("inf"), 0.0
+        self._gains = Counter()  # by sort and link
+        self._left = {one.sort for one in watched}
+        self._thread = None
+        self.is_running = False
+
+    def begin(self):
+        self.is_running, self._thread = True, threading.get_ident()
+        self._began, self._until = time.thread_time(), time.monotonic() + _MOST_SECONDS
+        frame = sys._getframe(1)
+        while frame is not None:
+            if links.is_programs(frame.f_code.co_filename):
+                if frame.f_trace is None or _is_a_watchs(frame.f_trace):
+                    frame.f_trace = self._local
+                    self._traced.append(frame)
+                if not self._at[1]:
+                    self._at = (frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        sys.settrace(self._call)
+
+    def is_over(self):
+        return time.monotonic() > self._until
+
+    def end(self):
+        """Lets go of all that was watched; how long it took."""
+        self._watched = []
+        self._until = 0.0
+        if not self.is_running or threading.get_ident() != self._thread:
+            return _MOST_SECONDS if self.is_running else 0.0  # the trace ends at its next event
+        self.is_running = False
+        if _is_a_watchs(sys.gettrace()):
+            sys.settrace(None)
+        for frame in self._traced:
+            frame.f_trace = None
+        self._traced = []
+        return time.thread_time() - self._began
+
+    def _call(self, frame, event, arg):
+        """A function begins to run, or a generator goes on."""
+        self._events += 1
+        if self._events > _MOST_EVENTS or (self._events % 64 == 0 and self.is_over()):
+            self._over()
+            return None
+        if not links.is_programs(frame.f_code.co_filename):
+            return None
+        self._settle()
+        self._at = (frame.f_code.co_filename, frame.f_lineno)
+        return self._local
+
+    def _local(self, frame, event, arg):
+        """A line is about to run, or a function ends."""
+        self._events += 1
+        self._settle()
+        if event == "return":
+            frame = frame.f_back
+            while frame is not None and not links.is_programs(frame.f_code.co_filename):
+                frame = frame.f_back
+        if frame is not None:
+            self._at = (frame.f_code.co_filename, frame.f_lineno)
+        if self._events > _MOST_EVENTS or not self._left or self.is_over():
+            self._over()
+            return None
+        return self._local
+
+    def _over(self):
+        if self._additions._watch is self:
+            self._additions.end()
+        else:
+            self.end()
+
+    def _settle(self):
+        """What was gained since the last event is what ran since then added."""
+        for one in self._watched:
+            now = one.count()
+            if now > one.before and self._at[1] and not _is_plain(one.latest()):
+                self._additions.note(one.sort, one.link, self._at, one.is_new)
+                if not one.is_new:
+                    self._gains[one.sort, one.link] += 1
+                    if self._gains[one.sort, one.link] >= _ENOUGH:
+                        self._left.discard(one.sort)
+            one.before = now
+
+
+def _is_a_watchs(trace):
+    return isinstance(getattr(trace, "__self__", None), _Watch)
+
+
+def _latest_of(obj):
+    """A function that tells what came last into a container; of others something unknown."""
+    if isinstance(obj, (list, deque)):
+        return lambda: obj[-1] if len(obj) else None
+    if isinstance(obj, dict):
+        return lambda: next(reversed(obj.values()), None)
+    return object
+
+
+def _is_plain(obj, depth=3):
+    """Text, numbers, and containers of nothing else: not what keeps bytes."""
+    if obj is None or isinstance(obj, _PLAIN):
+        return True
+    if depth and type(obj) in (list, tuple, dict) and len(obj) <= _FEW_ITEMS:
+        return all(_is_plain(one, depth - 1) for one in (*obj, *(
+            obj.values() if isinstance(obj, dict) else ())))  # fmt: skip
+    return False
