@@ -11,6 +11,7 @@
 #include "function_type.h"
 #include "graph_module.h"
 #include "holders.h"
+#include "line_trace.h"
 #include "memory_module.h"
 #include "op_call.h"
 #include "op_function.h"
@@ -52,8 +53,9 @@ NB_MODULE(_tidemark, m) {
   nb::register_exception_translator(translate_exception);
   const auto initialize = [&]() -> PyObject* {
     for (PyMethodDef* methods :
-         {frontend_methods, site_methods, convert_methods, unpickle_methods, dlpack_functions,
-          op_function_methods, tape_functions, composition_methods, function_methods}) {
+         {frontend_methods, site_methods, line_trace_methods, convert_methods, unpickle_methods,
+          dlpack_functions, op_function_methods, tape_functions, composition_methods,
+          function_methods}) {
       add_methods(m.ptr(), methods);
     }
     initialize_sites();

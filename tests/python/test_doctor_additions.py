@@ -1,7 +1,6 @@
 """Lines after which a container has more are noted while they run, whatever they store with."""
 
 import collections
-import functools
 import queue
 import sys
 import threading
@@ -12,7 +11,10 @@ import pytest
 from tidemark._explain import links
 from tidemark._explain.additions import Additions
 from tidemark._explain.keeping import Root
+from tidemark._explain.looking import _Lines
+from tidemark._house.lines import Lines
 
+LINES = pytest.mark.parametrize("lines", [Lines, _Lines], ids=["of Python", "of the runtime"])
 SORT = ("train.py:1", "exp", "value")
 
 
@@ -25,9 +27,9 @@ def root_of(path):
     return Root("local", "kept", path[0], "f", __file__)
 
 
-def watched(path, names, run, rounds=3):
+def watched(lines, path, names, run, rounds=3):
     """Watches a way while `run` is called; the line that was noted, counted from its own."""
-    additions = Additions()
+    additions = Additions(lines())
     tell = (path, names[1:], root_of(path))
     additions.choose([(SORT, 100, lambda: tell)])
     additions.begin()
@@ -124,17 +126,6 @@ def objects_of_an_array():
     return [kept], [None], run, 2
 
 
-def cache():
-    @functools.lru_cache
-    def made(number):
-        return Thing()
-
-    def run(number):
-        made(number)
-
-    return [made], [None], run, 1
-
-
 def made_anew():
     owner = {"past": ()}
 
@@ -171,18 +162,20 @@ def numbers_beside():
 
 ALL = [
     kept_list, kept_dict, kept_set, kept_deque, in_a_library, simple_queue, attributes,
-    objects_of_an_array, cache, made_anew, in_another_function, numbers_beside,
+    objects_of_an_array, made_anew, in_another_function, numbers_beside,
 ]  # fmt: skip
 
 
+@LINES
 @pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
-def test_the_line_that_adds(make):
+def test_the_line_that_adds(make, lines):
     path, names, run, line = make()
-    assert watched(path, names, run) == line
+    assert watched(lines, path, names, run) == line
 
 
-def test_nothing_is_kept_after_the_watch():
-    kept, additions = [Thing()], Additions()
+@LINES
+def test_nothing_is_kept_after_the_watch(lines):
+    kept, additions = [Thing()], Additions(lines())
     before = sys.getrefcount(kept)
     additions.choose([(SORT, 100, lambda kept=kept: ([kept], [], root_of([kept])))])
     assert sys.getrefcount(kept) > before
@@ -191,8 +184,9 @@ def test_nothing_is_kept_after_the_watch():
     assert sys.getrefcount(kept) == before
 
 
-def test_what_has_not_grown_is_not_watched():
-    kept, additions = [Thing()], Additions()
+@LINES
+def test_what_has_not_grown_is_not_watched(lines):
+    kept, additions = [Thing()], Additions(lines())
     way = (SORT, 100, lambda: ([kept], [], root_of([kept])))
     additions.choose([way])
     additions.choose([way])
@@ -200,8 +194,9 @@ def test_what_has_not_grown_is_not_watched():
     assert sys.gettrace() is None
 
 
-def test_a_trace_of_the_programs_own_is_left_alone():
-    kept, additions = [Thing()], Additions()
+@LINES
+def test_a_trace_of_the_programs_own_is_left_alone(lines):
+    kept, additions = [Thing()], Additions(lines())
 
     def own(frame, event, arg):
         return None
@@ -216,8 +211,9 @@ def test_a_trace_of_the_programs_own_is_left_alone():
         sys.settrace(None)
 
 
-def test_a_watch_that_another_thread_ends_lets_go_at_the_next_line():
-    kept, additions = [Thing()], Additions()
+@LINES
+def test_a_watch_that_another_thread_ends_lets_go_at_the_next_line(lines):
+    kept, additions = [Thing()], Additions(lines())
     before = sys.getrefcount(kept)
     additions.choose([(SORT, 100, lambda kept=kept: ([kept], [], root_of([kept])))])
     additions.begin()
@@ -226,3 +222,29 @@ def test_a_watch_that_another_thread_ends_lets_go_at_the_next_line():
     other.join()
     assert sys.gettrace() is None
     assert sys.getrefcount(kept) == before
+
+
+def work_of_another_thread():
+    turn, done, kept = threading.Semaphore(0), threading.Semaphore(0), []
+
+    def work():
+        while turn.acquire():
+            kept.append(Thing())
+            done.release()
+
+    threading.Thread(target=work, daemon=True).start()
+
+    def run(number):
+        turn.release()
+        done.acquire()
+
+    return [kept], [None], run
+
+
+def test_what_another_thread_may_have_added_is_not_noted():
+    assert watched(Lines, *work_of_another_thread()) is None
+
+
+def test_what_another_thread_adds_is_noted_where_all_are_traced():
+    path, names, run = work_of_another_thread()
+    assert watched(_Lines, path, names, run, rounds=6) == -5

@@ -36,7 +36,9 @@ _FEW_ITEMS = 16
 class Additions:
     """What was seen to be added, by sort of bytes (or of objects) and by what it was added to."""
 
-    def __init__(self):
+    def __init__(self, lines=None):
+        """``lines``: what tells of lines as they run; none is watched without."""
+        self._lines = lines
         self._seen = {}  # sort → {link's identity: Counter of (file, line)}
         self._last = {}  # sort → bytes or objects at the last look
         self._spent = 0.0
@@ -57,7 +59,7 @@ class Additions:
             if size > self._last.get(sort, 0) and self._wants(sort)
         }
         self._last = dict(sizes)
-        if self._spent >= _MOST_SECONDS_IN_ALL:
+        if self._lines is None or self._spent >= _MOST_SECONDS_IN_ALL:
             return
         sorts = sorted(grown, key=lambda sort: -grown[sort])[:_MOST_SORTS]
         watched = [one for sort in sorts for one in _watched_of(sort, ways)]
@@ -70,22 +72,28 @@ class Additions:
     # --- while the program runs -----------------------------------------------------------------
 
     def begin(self):
-        """From now on the lines of this thread are watched, for a moment."""
+        """From now on lines are watched, for a moment."""
         watch = self._watch
-        if watch is not None and not watch.is_running and sys.gettrace() is None:
-            watch.begin()
+        if watch is not None and not watch.is_running:
+            watch.begin(self._lines)
 
-    def end(self):
-        """Nothing is watched, and nothing kept, any more."""
-        watch, self._watch = self._watch, None
+    def end(self, only=None):
+        """Nothing is watched, and nothing kept, any more; or no longer by that watch."""
+        watch = self._watch if only is None else only
+        if watch is self._watch:
+            self._watch = None
         if watch is not None:
-            self._spent += watch.end()
+            self._spent += watch.end(self._lines)
 
     def end_if_over(self):
         """For a thread that looks by the clock: the program may have stopped to run lines."""
         watch = self._watch
         if watch is not None and watch.is_over():
-            self.end()
+            self.end(watch)
+
+    def is_sure(self):
+        """Whether what was added is the doing of the thread that tells of it."""
+        return self._lines.has_all_threads or not _runs_elsewhere()
 
     def note(self, sort, link, place, is_new):
         by_link = self._seen.setdefault(sort, {})
@@ -156,8 +164,6 @@ def _counter_of(obj):
     for kind in _COUNTED:
         if isinstance(obj, kind):
             return lambda: kind.__len__(obj)
-    if isinstance(obj, links.CACHE):
-        return lambda: obj.cache_info().currsize
     if isinstance(obj, queue.SimpleQueue):
         return obj.qsize
     if links.is_of_objects(obj):
@@ -200,88 +206,57 @@ class _Changes:
 
 
 class _Watch:
-    """The trace of one thread's lines, until something of each sort was added, or for a moment."""
+    """A trace of lines, until something of each sort was added, or for a moment."""
 
     def __init__(self, additions, watched):
         self._additions, self._watched = additions, watched
-        self._at = ("", 0)
-        self._traced = []  # frames that ran already
-        self._events, self._until, self._began = 0, float("inf"), 0.0
+        self._at = {}  # thread → (file, line) that runs there
+        self._events, self._until, self._spent = 0, float("inf"), 0.0
         self._gains = Counter()  # by sort and link
         self._left = {one.sort for one in watched}
-        self._thread = None
         self.is_running = False
 
-    def begin(self):
-        self.is_running, self._thread = True, threading.get_ident()
-        self._began, self._until = time.thread_time(), time.monotonic() + _MOST_SECONDS
+    def begin(self, lines):
         frame = sys._getframe(1)
-        while frame is not None:
-            if links.is_programs(frame.f_code.co_filename):
-                if frame.f_trace is None or _is_a_watchs(frame.f_trace):
-                    frame.f_trace = self._local
-                    self._traced.append(frame)
-                if not self._at[1]:
-                    self._at = (frame.f_code.co_filename, frame.f_lineno)
+        while frame is not None and not links.is_programs(frame.f_code.co_filename):
             frame = frame.f_back
-        sys.settrace(self._call)
+        if frame is not None:
+            self._at[threading.get_ident()] = (frame.f_code.co_filename, frame.f_lineno)
+        self._until = time.monotonic() + _MOST_SECONDS
+        self.is_running = lines.start(self._moved)
 
     def is_over(self):
         return time.monotonic() > self._until
 
-    def end(self):
+    def end(self, lines):
         """Lets go of all that was watched; how long it took."""
         self._watched = []
         self._until = 0.0
-        if not self.is_running or threading.get_ident() != self._thread:
-            return _MOST_SECONDS if self.is_running else 0.0  # the trace ends at its next event
-        self.is_running = False
-        if _is_a_watchs(sys.gettrace()):
-            sys.settrace(None)
-        for frame in self._traced:
-            frame.f_trace = None
-        self._traced = []
-        return time.thread_time() - self._began
+        if self.is_running:
+            self.is_running = False
+            lines.stop()
+        return self._spent
 
-    def _call(self, frame, event, arg):
-        """A function begins to run, or a generator goes on."""
+    def _moved(self, file, line):
+        """A line is about to run; whether to go on."""
+        began = time.perf_counter()
+        thread = threading.get_ident()
+        self._settle(self._at.get(thread))
+        self._at[thread] = (file, line)
         self._events += 1
-        if self._events > _MOST_EVENTS or (self._events % 64 == 0 and self.is_over()):
-            self._over()
-            return None
-        if not links.is_programs(frame.f_code.co_filename):
-            return None
-        self._settle()
-        self._at = (frame.f_code.co_filename, frame.f_lineno)
-        return self._local
+        self._spent += time.perf_counter() - began
+        if self._left and self._events < _MOST_EVENTS and not self.is_over():
+            return True
+        self._additions.end(self)
+        return False
 
-    def _local(self, frame, event, arg):
-        """A line is about to run, or a function ends."""
-        self._events += 1
-        self._settle()
-        if event == "return":
-            frame = frame.f_back
-            while frame is not None and not links.is_programs(frame.f_code.co_filename):
-                frame = frame.f_back
-        if frame is not None:
-            self._at = (frame.f_code.co_filename, frame.f_lineno)
-        if self._events > _MOST_EVENTS or not self._left or self.is_over():
-            self._over()
-            return None
-        return self._local
-
-    def _over(self):
-        if self._additions._watch is self:
-            self._additions.end()
-        else:
-            self.end()
-
-    def _settle(self):
-        """What was gained since the last event is what ran since then added."""
+    def _settle(self, at):
+        """What was gained since the last event is what ran since then in this thread added."""
         for one in self._watched:
             now = one.count()
-            if now > one.before and self._at[1] and not _is_plain(one.latest()):
-                self._additions.note(one.sort, one.link, self._at, one.is_new)
+            is_more = now > one.before and at and at[1] and not _is_plain(one.latest())
+            if is_more and self._additions.is_sure():
+                self._additions.note(one.sort, one.link, at, one.is_new)
                 if not one.is_new:
                     self._gains[one.sort, one.link] += 1
                     if self._gains[one.sort, one.link] >= _ENOUGH:
@@ -289,8 +264,15 @@ class _Watch:
             one.before = now
 
 
-def _is_a_watchs(trace):
-    return isinstance(getattr(trace, "__self__", None), _Watch)
+def _runs_elsewhere():
+    """Whether another thread runs lines of the program's: it may have been the one that added."""
+    own = threading.get_ident()
+    for other, frame in sys._current_frames().items():
+        while frame is not None and other != own:
+            if links.is_programs(frame.f_code.co_filename):
+                return True
+            frame = frame.f_back
+    return False
 
 
 def _latest_of(obj):

@@ -11,7 +11,8 @@ import threading
 import time
 
 from tidemark import _tidemark, memory
-from tidemark._explain import holders, notes
+from tidemark._explain import holders, links, notes
+from tidemark._explain.additions import Additions
 from tidemark._explain.seen import Run, Seen
 
 _SHARE = 0.1  # of the time that looks may take, after the first ones
@@ -21,11 +22,25 @@ _FREE_LOOKS_AT_COLLECTIONS = 6
 _MUCH_GARBAGE = 1 << 20
 
 
+class _Lines:
+    """The program's lines as they run, in all threads: see ``_house.lines.Lines``."""
+
+    has_all_threads = True
+
+    @staticmethod
+    def start(moved):
+        return _tidemark.start_line_trace(moved, links.is_programs)
+
+    @staticmethod
+    def stop():
+        _tidemark.stop_line_trace()
+
+
 class Looker:
     """Takes looks at moments the recorder tells and, for other threads' sake, by the clock."""
 
     def __init__(self):
-        self.seen = Seen()
+        self.seen = Seen(additions=Additions(_Lines()))
         self._lock = threading.Lock()
         self._spent = 0.0
         self._began = time.monotonic()
@@ -50,8 +65,9 @@ class Looker:
 
     def _by_the_clock(self):
         while not self._end.wait(0.3):
-            self._maybe_look()
             self.seen.additions.end_if_over()
+            self._maybe_look()
+            self.seen.additions.begin()
 
     def _at_collection(self, phase, _):
         """When Python's collector begins, what only cycles keep is at its most."""

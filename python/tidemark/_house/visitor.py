@@ -20,9 +20,11 @@ import weakref
 from collections import Counter, deque
 
 from tidemark._explain import findings, growth, kinds, links, page, rules
+from tidemark._explain.additions import Additions
 from tidemark._explain.keeping import Holder, Owner, Way
 from tidemark._explain.seen import Run, Seen
 from tidemark._house.accounts import Accounts
+from tidemark._house.lines import Lines
 from tidemark._house.walking import walk
 
 _SHARE = 0.1  # of the time, for looks
@@ -89,7 +91,7 @@ class Visitor:
         self._sorts = sorts
         self._wanted = (*tensors, *variables, *sorts)
         self._accounts = Accounts()
-        self._seen = Seen()
+        self._seen = Seen(additions=Additions(Lines()))
         self._made, self._gone = {}, deque()
         self._traces, self._last_arguments = [], {}
         self._numbers, self._count = weakref.WeakKeyDictionary(), itertools.count(1)
