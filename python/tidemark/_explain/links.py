@@ -161,6 +161,8 @@ def each_link(path, names, root):
 def _is_of_the_program(obj):
     if isinstance(obj, types.FunctionType):
         return is_programs(obj.__code__.co_filename)
+    if isinstance(obj, types.FrameType):
+        return is_programs(obj.f_code.co_filename)
     return is_instance(obj) and is_programs(file_of(type(obj)))
 
 
@@ -503,6 +505,28 @@ def shortest_cycle(obj, most=4000):
             came[id(child)] = (at, child)
             open_.append(child)
     return None
+
+
+def _given_to(function):
+    """What a function was given, and not all that its module knows."""
+    return function.__closure__, function.__defaults__, function.__kwdefaults__, function.__dict__
+
+
+def leads_to_the_program(obj, most=4000):
+    """Whether an object leads to one of the program's classes, functions or frames, other than by
+    way of modules and classes: no library has made it alone."""
+    seen, open_ = {id(obj)}, deque([obj])
+    while open_ and len(seen) < most:
+        at = open_.popleft()
+        if _is_of_the_program(at):
+            return True
+        is_function = isinstance(at, types.FunctionType)
+        for child in _given_to(at) if is_function else gc.get_referents(at):
+            is_apart = isinstance(child, (type, types.ModuleType)) or is_namespace(child)
+            if id(child) not in seen and gc.is_tracked(child) and not is_apart:
+                seen.add(id(child))
+                open_.append(child)
+    return False
 
 
 def cycle_link(way):

@@ -131,6 +131,7 @@ class Visitor(_Visitor):
             runs = visitor._runs
             if runs % max(1, runs // 512) == 0:
                 visitor._nodes.append((runs, getattr(session.graph, "_tidemark_nodes", 0)))
+            visitor.went_on()
             return run(session, *args, **kwargs)
 
         self._session.run = counted

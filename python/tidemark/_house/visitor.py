@@ -152,6 +152,11 @@ class Visitor:
                 self._made[made.number] = made
                 self._accounts.begin(key, size)
             self._accounts.op(place, op)
+            self.went_on()
+
+    def went_on(self):
+        """The program has done something more: now and then it is looked at."""
+        with self._lock:
             self._ops += 1
             if self._ops >= self._next_look:
                 self._maybe_look()
@@ -390,7 +395,7 @@ def _cycle_around(tensor):
                       if links.is_instance(one) and links.own_dict(one) is holder]  # fmt: skip
             holder = owners[0] if owners else holder
         way = links.shortest_cycle(holder)
-        if way is not None:
+        if way is not None and links.leads_to_the_program(holder):
             name = next((n for n, v in (links.own_dict(holder) or {}).items() if v is tensor), None)
             return [(links.cycle_link(way), 0), *links.attribute_links(holder, tensor, name)]
     return None
