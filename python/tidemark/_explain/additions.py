@@ -23,6 +23,7 @@ from tidemark._explain import links, source
 _MOST_SECONDS = 0.25  # of one watch, and of processor time in all
 _MOST_SECONDS_IN_ALL = 2.0
 _MOST_EVENTS = 20_000
+_SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
 _MOST_SORTS = 6
 _MOST_CONTAINERS = 64  # of one sort
@@ -31,6 +32,7 @@ _MOST_ARRAY = 1 << 18  # bytes of an array of objects
 _COUNTED = (list, dict, set, deque)
 _PLAIN = (int, float, complex, str, bytes, np.generic)
 _FEW_ITEMS = 16
+_MADE_ON_DEMAND = ("lru_cache", "cached_property")
 
 
 class Additions:
@@ -101,16 +103,30 @@ class Additions:
 
     # --- afterwards -----------------------------------------------------------------------------
 
-    def line(self, sorts, grower):
-        """(file, line) of the statement that adds to what grows; ("", 0): it was not seen."""
-        lines = Counter()
-        for is_rebound in (False, True):
-            for sort in sorts:
-                lines += self._seen.get(sort, {}).get((_identity(grower), is_rebound), Counter())
-            if lines:
-                (file, line), _ = lines.most_common(1)[0]
-                return file, source.statement_range(file, line)[0]
+    def line(self, sorts, chain):
+        """(file, line) of the statement that adds to what grows; ("", 0): it was not seen.
+
+        Where no container was told to grow, it is what gains most on the way."""
+        told = [link for link, _ in chain.links]
+        if any(link.kind in _MADE_ON_DEMAND for link in told):
+            return "", 0  # who asks for something adds it: to be changed is what keeps it
+        at = len(told) if chain.grower is None else told.index(chain.grower) + 1
+        grower = None if chain.grower is not None and chain.grower.kind == "names" else chain.grower
+        for link in reversed(told[:at]):
+            for is_rebound in (False, True) if link == grower else (False,):
+                lines = self._lines_of(sorts, link, is_rebound)
+                if lines and (link == grower or lines.total() >= _SURELY):
+                    (file, line), _ = lines.most_common(1)[0]
+                    return file, source.statement_range(file, line)[0]
+            if link == grower:
+                break
         return "", 0
+
+    def _lines_of(self, sorts, link, is_rebound):
+        lines = Counter()
+        for sort in sorts:
+            lines += self._seen.get(sort, {}).get((_identity(link), is_rebound), Counter())
+        return lines
 
 
 def _identity(link):

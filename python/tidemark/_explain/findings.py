@@ -89,9 +89,9 @@ def _finding(raw, run):
         file, line, finding.chain = chains.nearer_line(finding.chain, file, line, finding.made_at)
         if line:
             finding.file, finding.line = file, line
-    if finding.chain is not None and finding.chain.grower is not None and not is_at_call:
+    if finding.chain is not None and (grows or finding.chain.grower) and not is_at_call:
         sorts = [*([owner] if owner is not None else ()), *keys]
-        file, line = run.seen.additions.line(sorts, finding.chain.grower)
+        file, line = run.seen.additions.line(sorts, finding.chain)
         if line:
             finding.file, finding.line = file, line
     finding.changes = advice.changes(finding)

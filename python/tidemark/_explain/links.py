@@ -92,7 +92,9 @@ def own_dict(obj):
 
 def is_namespace(obj):
     """The globals of a module."""
-    return isinstance(obj, dict) and "__name__" in obj and "__builtins__" in obj
+    return (
+        isinstance(obj, dict) and "__name__" in obj and ("__builtins__" in obj or "__spec__" in obj)
+    )
 
 
 def without_own_dicts(path, edges):
@@ -341,6 +343,9 @@ def _attribute_link(owner, file, obj, name):
         return None  # inside of a library's object
     if isinstance(obj, types.TracebackType):
         return None
+    computed = _computed_once(owner, name)
+    if computed is not None:
+        return computed, 0
     word = word_of(obj)
     if is_instance(obj) and not _is_value(obj) and not word:
         word = type(obj).__name__
@@ -357,6 +362,17 @@ def _attribute_link(owner, file, obj, name):
     line = source.line_for_name(file, name) if has_line else 0
     label = f"attribute {owner.__name__}.{name or '?'}{listed}"
     return Link(label, "attribute", name or "?", file, line, bool(word_of(obj))), _items(obj)
+
+
+def _computed_once(owner, name):
+    """An attribute that a property computes once and keeps; None: it is none."""
+    kinds_of_it = owner.__mro__ if isinstance(owner, type) else ()
+    descriptor = next((vars(one)[name] for one in kinds_of_it if name in vars(one)), None)
+    code = getattr(getattr(descriptor, "func", None), "__code__", None)
+    if not isinstance(descriptor, functools.cached_property) or code is None:
+        return None
+    label = f"attribute {owner.__name__}.{name} (cached)"
+    return Link(label, "cached_property", name, code.co_filename, code.co_firstlineno)
 
 
 def _cache_link(cache):
@@ -465,12 +481,15 @@ def _default_link(function, defaults, obj):
     return Link(label, "default", name or "?", code.co_filename, line, bool(word)), _items(obj)
 
 
+_CHAINED = ("attribute", "closure", "partial", "generator", "default")
+
+
 def _collapsed(links):
     """A thing that leads to another of its sort, and so on, is told once, with how many there
     are: the links of a linked list."""
     kept = []
     for link, items in links:
-        if link.kind == "attribute" and any(link == before for before, _ in kept):
+        if link.kind in _CHAINED and any(link == before for before, _ in kept):
             at = next(i for i, (before, _) in enumerate(kept) if before == link)
             chained = Link(link.label, "linked", link.name, link.file, link.line, True)
             kept[at:] = [(chained, kept[at][1] + 1 if kept[at][0].kind == "linked" else 2)]
