@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 import pytest
-from tidemark._explain import links
+from tidemark._explain import chains, links
 from tidemark._explain.additions import Additions
 from tidemark._explain.keeping import Root
 from tidemark._explain.looking import _Lines
@@ -18,9 +18,10 @@ LINES = pytest.mark.parametrize("lines", [Lines, _Lines], ids=["of Python", "of 
 SORT = ("train.py:1", "exp", "value")
 
 
-def grower_of(path, names):
-    """The innermost link of a way from a local variable."""
-    return links.links_of(path, names, root_of(path))[-1][0]
+def chain_of(path, names):
+    """A way from a local variable, on which the innermost thing grows."""
+    told = tuple(links.links_of(path, names, root_of(path)))
+    return chains.Chain(told, told[-1][0])
 
 
 def root_of(path):
@@ -38,7 +39,7 @@ def watched(lines, path, names, run, rounds=3):
             run(number)
     finally:
         additions.end()
-    file, line = additions.line([SORT], grower_of(path, names))
+    file, line = additions.line([SORT], chain_of(path, names))
     assert sys.gettrace() is None
     assert file in ("", __file__)
     return line - run.__code__.co_firstlineno if line else None

@@ -20,8 +20,8 @@ import numpy as np
 
 from tidemark._explain import links, source
 
-_MOST_SECONDS = 0.25  # of one watch, and of processor time in all
-_MOST_SECONDS_IN_ALL = 2.0
+_MOST_SECONDS = 1.0  # of one watch: what is watched lives as long
+_MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
@@ -65,7 +65,7 @@ class Additions:
             return
         sorts = sorted(grown, key=lambda sort: -grown[sort])[:_MOST_SORTS]
         watched = [one for sort in sorts for one in _watched_of(sort, ways)]
-        self._watch = _Watch(self, watched) if watched else None
+        self._watch = _Watch(self, self._lines, watched) if watched else None
 
     def _wants(self, sort):
         seen = self._seen.get(sort, {})
@@ -77,7 +77,7 @@ class Additions:
         """From now on lines are watched, for a moment."""
         watch = self._watch
         if watch is not None and not watch.is_running:
-            watch.begin(self._lines)
+            watch.begin()
 
     def end(self, only=None):
         """Nothing is watched, and nothing kept, any more; or no longer by that watch."""
@@ -85,17 +85,13 @@ class Additions:
         if watch is self._watch:
             self._watch = None
         if watch is not None:
-            self._spent += watch.end(self._lines)
+            self._spent += watch.end()
 
     def end_if_over(self):
         """For a thread that looks by the clock: the program may have stopped to run lines."""
         watch = self._watch
         if watch is not None and watch.is_over():
             self.end(watch)
-
-    def is_sure(self):
-        """Whether what was added is the doing of the thread that tells of it."""
-        return self._lines.has_all_threads or not _runs_elsewhere()
 
     def note(self, sort, link, place, is_new):
         by_link = self._seen.setdefault(sort, {})
@@ -224,33 +220,33 @@ class _Changes:
 class _Watch:
     """A trace of lines, until something of each sort was added, or for a moment."""
 
-    def __init__(self, additions, watched):
-        self._additions, self._watched = additions, watched
+    def __init__(self, additions, lines, watched):
+        self._additions, self._lines, self._watched = additions, lines, watched
         self._at = {}  # thread → (file, line) that runs there
         self._events, self._until, self._spent = 0, float("inf"), 0.0
         self._gains = Counter()  # by sort and link
         self._left = {one.sort for one in watched}
         self.is_running = False
 
-    def begin(self, lines):
+    def begin(self):
         frame = sys._getframe(1)
         while frame is not None and not links.is_programs(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
             self._at[threading.get_ident()] = (frame.f_code.co_filename, frame.f_lineno)
         self._until = time.monotonic() + _MOST_SECONDS
-        self.is_running = lines.start(self._moved)
+        self.is_running = self._lines.start(self._moved)
 
     def is_over(self):
         return time.monotonic() > self._until
 
-    def end(self, lines):
+    def end(self):
         """Lets go of all that was watched; how long it took."""
         self._watched = []
         self._until = 0.0
         if self.is_running:
             self.is_running = False
-            lines.stop()
+            self._lines.stop()
         return self._spent
 
     def _moved(self, file, line):
@@ -271,24 +267,13 @@ class _Watch:
         for one in self._watched:
             now = one.count()
             is_more = now > one.before and at and at[1] and not _is_plain(one.latest())
-            if is_more and self._additions.is_sure():
+            if is_more and self._lines.is_sure():
                 self._additions.note(one.sort, one.link, at, one.is_new)
                 if not one.is_new:
                     self._gains[one.sort, one.link] += 1
                     if self._gains[one.sort, one.link] >= _ENOUGH:
                         self._left.discard(one.sort)
             one.before = now
-
-
-def _runs_elsewhere():
-    """Whether another thread runs lines of the program's: it may have been the one that added."""
-    own = threading.get_ident()
-    for other, frame in sys._current_frames().items():
-        while frame is not None and other != own:
-            if links.is_programs(frame.f_code.co_filename):
-                return True
-            frame = frame.f_back
-    return False
 
 
 def _latest_of(obj):

@@ -53,6 +53,7 @@ def find(run, all_rules=None):
     for rule in all_rules or rules.ALL:
         for raw in rule(run):
             found.append(_finding(raw, run))
+    found = _together(found)
     limit, live = run.limit, run.analysis["live_at_end"]
     for finding in found:
         left = growth.steps_until(limit, live, finding.bytes_per_step + finding.overhead_per_step)
@@ -63,6 +64,25 @@ def find(run, all_rules=None):
                 else ""
             )
     return sorted(found, key=lambda f: (-f.bytes_per_step, -f.bytes_now, f.rule))
+
+
+def _together(found):
+    """What is one line's doing is told once: a thing that grows may keep several sorts of bytes."""
+    kept = {}
+    for finding in found:
+        grower = finding.chain.grower if finding.chain else None
+        key = finding.rule, finding.file, finding.line, grower
+        if grower is None or not finding.line or key not in kept:
+            kept.setdefault(key if grower and finding.line else id(finding), finding)
+            continue
+        first = kept[key]
+        first.bytes_per_step += finding.bytes_per_step
+        first.overhead_per_step += finding.overhead_per_step
+        first.bytes_now += finding.bytes_now
+        first.made_at = tuple(dict.fromkeys((*first.made_at, *finding.made_at)))[:_MOST_PLACES]
+        if finding.verdict == growth.GROWING:
+            first.verdict = growth.GROWING
+    return list(kept.values())
 
 
 def _finding(raw, run):

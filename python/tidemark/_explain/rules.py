@@ -212,9 +212,10 @@ def functions_in_a_loop(run):
         notes = [note for all_ in functions.values() for note in all_]
         total = sum(note.nbytes for note in notes)
         steps = max(len(functions), run.analysis["steps"]["count"])
+        line = source.line_of_compiling(*defined, notes[0].function)
         yield finding(
             "function-in-loop", f"tf.function is made anew {len(functions)} times",
-            defined[0], defined[1], f"{len(functions)} functions {notes[0].function}()",
+            defined[0], line, f"{len(functions)} functions {notes[0].function}()",
             f"@tf.function           # once, at the top of the module\n"
             f"def {notes[0].function}(…): …",
             bytes_per_step=total / steps, bytes_now=total, verdict=growth.FLAT,

@@ -45,6 +45,7 @@ def _tree(path):
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GROWING = ("append", "extend", "add", "update", "insert", "appendleft", "setdefault", "put")
+_COMPILING = ("function", "jit", "pmap", "compile")
 # Functions that add to what they are given first: heapq's and bisect's.
 _ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right", "setattr")
 
@@ -173,6 +174,18 @@ def line_of_call(path, names):
     nodes = ast.walk(tree) if tree is not None else ()
     calls = (n for n in nodes if isinstance(n, ast.Call))
     return min((n.lineno for n in calls if _last_name(n.func) in names), default=0)
+
+
+def line_of_compiling(path, definition, name):
+    """Where a function is given to ``tf.function`` or ``jax.jit`` again and again; its definition,
+    where that is in the loop itself or no such line is known."""
+    tree = _tree(path)
+    if tree is None or definition in _lines_of_loops(path):
+        return definition
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args
+             and _last_name(n.func) in _COMPILING and name in _names_in(n.args)]  # fmt: skip
+    again = _lines_of_loops(path) | _lines_of_functions(path)
+    return min((n.lineno for n in calls if n.lineno in again), default=definition)
 
 
 def lines_adding(path, name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 from tidemark._explain import links
 
@@ -14,10 +15,13 @@ class Lines:
     its functions begins, and when one ends (with the line that goes on), until it answers
     False."""
 
-    has_all_threads = False
+    def __init__(self, is_alone=lambda: True):
+        """``is_alone()``: whether no other thread is known to run the program's lines."""
+        self._moved, self._calls, self._is_alone = None, 0, is_alone
 
-    def __init__(self):
-        self._moved, self._calls = None, 0
+    def is_sure(self):
+        """Whether what happened since the last line is the doing of the thread that tells."""
+        return self._is_alone() and not _runs_elsewhere()
 
     def start(self, moved):
         """Whether there is no trace yet: a debugger's is left alone."""
@@ -66,3 +70,14 @@ class Lines:
 
 def _is_ours(trace):
     return isinstance(getattr(trace, "__self__", None), Lines)
+
+
+def _runs_elsewhere():
+    """Whether another thread runs lines of the program's: it may have been the one that added."""
+    own = threading.get_ident()
+    for other, frame in sys._current_frames().items():
+        while frame is not None and other != own:
+            if links.is_programs(frame.f_code.co_filename):
+                return True
+            frame = frame.f_back
+    return False
