@@ -41,14 +41,15 @@ class Additions:
     def __init__(self, lines=None):
         """``lines``: what tells of lines as they run; none is watched without."""
         self._lines = lines
-        self._seen = {}  # sort → {link's identity: Counter of (file, line)}
+        self._seen = {}  # sort → {what was added to: Counter of (file, line)}
+        self._names = {}  # (sort, link's identity) → what was told by that link
         self._last = {}  # sort → bytes or objects at the last look
         self._spent = 0.0
         self._watch = None
 
     # --- choosing what to watch -----------------------------------------------------------------
 
-    def choose(self, ways):
+    def choose(self, ways, is_last=False):
         """Of the ways of a look, [(sort, size, function that tells path, edges and root)], those
         to what has grown. What is on them is kept until the watch ends, or the next look."""
         self.end()
@@ -58,14 +59,17 @@ class Additions:
         grown = {
             sort: size - self._last.get(sort, 0)
             for sort, size in sizes.items()
-            if size > self._last.get(sort, 0) and self._wants(sort)
+            if size > self._last.get(sort, 0) and (is_last or self._wants(sort))
         }
         self._last = dict(sizes)
-        if self._lines is None or self._spent >= _MOST_SECONDS_IN_ALL:
+        if self._lines is None:
             return
         sorts = sorted(grown, key=lambda sort: -grown[sort])[:_MOST_SORTS]
         watched = [one for sort in sorts for one in _watched_of(sort, ways)]
-        self._watch = _Watch(self, self._lines, watched) if watched else None
+        for one in watched:
+            self._names.setdefault((one.sort, one.link), set()).add(one.key)
+        if watched and not is_last and self._spent < _MOST_SECONDS_IN_ALL:
+            self._watch = _Watch(self, self._lines, watched)
 
     def _wants(self, sort):
         seen = self._seen.get(sort, {})
@@ -93,9 +97,10 @@ class Additions:
         if watch is not None and watch.is_over():
             self.end(watch)
 
-    def note(self, sort, link, place, is_new):
-        by_link = self._seen.setdefault(sort, {})
-        by_link.setdefault((link, is_new), Counter())[place] += 1
+    def note(self, watched, place):
+        """Something was added by the line of a place."""
+        seen = self._seen.setdefault(watched.sort, {})
+        seen.setdefault((watched.key, watched.is_new), Counter())[place] += 1
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -121,7 +126,9 @@ class Additions:
     def _lines_of(self, sorts, link, is_rebound):
         lines = Counter()
         for sort in sorts:
-            lines += self._seen.get(sort, {}).get((_identity(link), is_rebound), Counter())
+            seen = self._seen.get(sort, {})
+            for key in self._names.get((sort, _identity(link)), ()):
+                lines += seen.get((key, is_rebound), Counter())
         return lines
 
 
@@ -133,10 +140,10 @@ def _identity(link):
 class _Watched:
     """A container, or a name, whose content is counted."""
 
-    __slots__ = ("sort", "link", "is_new", "count", "latest", "before")
+    __slots__ = ("sort", "key", "link", "is_new", "count", "latest", "before")
 
-    def __init__(self, sort, link, is_new, count, latest):
-        self.sort, self.link, self.is_new = sort, link, is_new
+    def __init__(self, sort, key, link, is_new, count, latest):
+        self.sort, self.key, self.link, self.is_new = sort, key, link, is_new
         self.count, self.latest = count, latest
         self.before = count()
 
@@ -151,7 +158,7 @@ def _watched_of(sort, ways):
             found.setdefault(key, watched)
             shares[key] += size
     for key, _ in shares.most_common(_MOST_CONTAINERS):
-        yield _Watched(sort, *found[key])
+        yield _Watched(sort, key, *found[key])
 
 
 def _on_the_way(path, names, root):
@@ -173,9 +180,9 @@ def _may_be_made_anew(obj):
 
 def _counter_of(obj):
     """A function that counts what a thing has; None: it cannot gain anything."""
-    for kind in _COUNTED:
-        if isinstance(obj, kind):
-            return lambda: kind.__len__(obj)
+    kind = _kind_of(obj)
+    if kind is not None:
+        return lambda: kind.__len__(obj)
     if isinstance(obj, queue.SimpleQueue):
         return obj.qsize
     if links.is_of_objects(obj):
@@ -186,6 +193,18 @@ def _counter_of(obj):
     return (lambda: dict.__len__(own)) if isinstance(own, dict) else None
 
 
+def _kind_of(obj):
+    """list, dict, set or deque; None. A proxy that says to be one is none."""
+    return next((kind for kind in _COUNTED if issubclass(type(obj), kind)), None)
+
+
+def _content_of(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet, or any more
+        return None
+
+
 def _checksum(array):
     """Of which objects an array has."""
     return [zlib.crc32(column.tobytes()) for column in links.columns_of_objects(array)]
@@ -194,7 +213,7 @@ def _checksum(array):
 def _slot_of(owner, name):
     """A function that tells which object has a name; None: there is no such function."""
     if isinstance(owner, types.CellType):
-        return lambda: id(owner.cell_contents)
+        return lambda: id(_content_of(owner))
     if not isinstance(name, str):
         return None
     if isinstance(owner, type):
@@ -268,7 +287,7 @@ class _Watch:
             now = one.count()
             is_more = now > one.before and at and at[1] and not _is_plain(one.latest())
             if is_more and self._lines.is_sure():
-                self._additions.note(one.sort, one.link, at, one.is_new)
+                self._additions.note(one, at)
                 if not one.is_new:
                     self._gains[one.sort, one.link] += 1
                     if self._gains[one.sort, one.link] >= _ENOUGH:
@@ -278,10 +297,11 @@ class _Watch:
 
 def _latest_of(obj):
     """A function that tells what came last into a container; of others something unknown."""
-    if isinstance(obj, (list, deque)):
-        return lambda: obj[-1] if len(obj) else None
-    if isinstance(obj, dict):
-        return lambda: next(reversed(obj.values()), None)
+    kind = _kind_of(obj)  # a class of the program's may do anything else where it is asked
+    if kind in (list, deque):
+        return lambda: kind.__getitem__(obj, -1) if kind.__len__(obj) else None
+    if kind is dict:
+        return lambda: next(reversed(dict.values(obj)), None)
     return object
 
 

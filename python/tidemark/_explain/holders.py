@@ -101,7 +101,7 @@ def holders():
     return look()[0]
 
 
-def look(additions=None):
+def look(additions=None, is_last=False):
     """The keepers of live buffers, and the owners: what native code keeps buffers for. What is on
     the ways to them, ``additions`` may watch."""
     from tidemark._explain import owners, wording  # they import this module
@@ -125,7 +125,7 @@ def look(additions=None):
                 same.add_all(holder)
     owned = owners.owners(owning, roots)
     if additions is not None:
-        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)])
+        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)], is_last)
     del walked, roots, owning, frames, near, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes), owned

@@ -106,8 +106,7 @@ class Looker:
         try:
             self.seen.additions.end()  # a look is no part of the program
             began = time.monotonic()
-            additions = None if is_last else self.seen.additions
-            self._note(*holders.look(additions), is_last)
+            self._note(*holders.look(self.seen.additions, is_last), is_last)
             self._spent += time.monotonic() - began
         finally:
             self._lock.release()

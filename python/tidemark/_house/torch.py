@@ -87,6 +87,7 @@ class Visitor(_Visitor):
         name = getattr(func, "__name__", "call")
         if name == "__get__":
             return  # x.shape, x.T
+        self.settle()  # before others lie where those lay that went
         tensors = result if isinstance(result, (list, tuple)) else (result,)
         self.ran(name, [told for one in tensors for told in self.new_in(one)])
 

@@ -187,6 +187,11 @@ class Visitor:
         made = self._made.get(id(tensor))
         return made is not None and made() is tensor
 
+    def settle(self):
+        """Takes note of the tensors that went."""
+        with self._lock:
+            self._drain()
+
     def _drain(self):
         while self._gone:
             made = self._gone.popleft()
@@ -241,8 +246,7 @@ class Visitor:
                 live = [made() for made in list(self._made.values())] if is_last else ()
                 reached = walk(self._wanted, [one for one in live if one is not None])
                 self._note(reached, is_last)
-                if not is_last:
-                    self._seen.additions.choose(list(self._ways(reached)))
+                self._seen.additions.choose(list(self._ways(reached)), is_last)
             finally:
                 self._is_looking = False
                 self._spent += time.monotonic() - began
