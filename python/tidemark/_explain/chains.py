@@ -87,7 +87,7 @@ class Seen:
         for link, items in seen.items():
             first, last = self.items.get(link, (items, items))
             self.items[link] = (first, max(last, items))
-        self.looks.update(seen)
+        self.looks.update(list(seen))
 
     def of_groups(self, keys, what="", in_cycles=False):
         """The chain of bytes of these groups; None: no look has seen them."""
