@@ -179,7 +179,8 @@ def line_to_change(chain, grows=False, files=()):
     at = len(told) if chain.grower is None else told.index(chain.grower) + 1
     if chain.grower is not None and chain.grower.kind == "linked" and at > 1:
         begin = told[at - 2]  # that is made anew of itself and one link more
-        if begin.line in source.lines_adding(begin.file, begin.name):
+        is_needed = source.is_read(chain.grower.file, chain.grower.name)
+        if is_needed and begin.line in source.lines_adding(begin.file, begin.name):
             return begin.file, begin.line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):

@@ -154,6 +154,17 @@ def line_of_attribute(path, name):
     return line_for_name(path, name) if is_assigned else 0
 
 
+def is_read(path, name):
+    """Whether the program uses an attribute of this name, or calls a variable."""
+    tree = _tree(path)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr == name:
+            return True
+        if isinstance(node, ast.Call) and _last_name(node.func) == name:
+            return True
+    return False
+
+
 def line_of_giving(path, name):
     """Where an object of this name, that is no container, is given something: 0: nowhere."""
     tree = _tree(path)
