@@ -270,12 +270,12 @@ class _Watch:
 
     def _moved(self, file, line):
         """A line is about to run; whether to go on."""
-        began = time.perf_counter()
+        began = time.thread_time()
         thread = threading.get_ident()
         self._settle(self._at.get(thread))
         self._at[thread] = (file, line)
         self._events += 1
-        self._spent += time.perf_counter() - began
+        self._spent += time.thread_time() - began
         if self._left and self._events < _MOST_EVENTS and not self.is_over():
             return True
         self._additions.end(self)

@@ -44,7 +44,7 @@ class Looker:
     def __init__(self):
         self.seen = Seen(additions=Additions(_Lines()))
         self._lock = threading.Lock()
-        self._spent = 0.0
+        self._spent = 0.0  # of a processor: on a busy machine a clock would end the looks early
         self._began = time.monotonic()
         self._collections = 0  # that were looked at
         self._after_collection = 0  # live bytes
@@ -105,9 +105,9 @@ class Looker:
             return
         try:
             self.seen.additions.end()  # a look is no part of the program
-            began = time.monotonic()
+            began = time.thread_time()
             self._note(*holders.look(self.seen.additions, is_last), is_last)
-            self._spent += time.monotonic() - began
+            self._spent += time.thread_time() - began
         finally:
             self._lock.release()
 

@@ -238,7 +238,7 @@ class Visitor:
     def look(self, is_last=False):
         """One walk over what is alive."""
         self._seen.additions.end()
-        began = time.monotonic()
+        began = time.thread_time()
         with self._lock:
             self._is_looking = True
             try:
@@ -249,7 +249,7 @@ class Visitor:
                 self._seen.additions.choose(list(self._ways(reached)), is_last)
             finally:
                 self._is_looking = False
-                self._spent += time.monotonic() - began
+                self._spent += time.thread_time() - began
         if not is_last:
             self._seen.additions.begin()
 
