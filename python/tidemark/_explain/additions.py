@@ -187,9 +187,11 @@ def _counter_of(obj):
         return obj.qsize
     if links.is_of_objects(obj):
         return _Changes(lambda: _checksum(obj)) if obj.nbytes <= _MOST_ARRAY else None
-    own = links.own_dict(obj)
     if isinstance(obj, type):
         return lambda: len(vars(obj))
+    if links.is_instance(obj) and links.is_installed(links.file_of(type(obj))):
+        return None  # what a library's object has is its own affair
+    own = links.own_dict(obj)
     return (lambda: dict.__len__(own)) if isinstance(own, dict) else None
 
 

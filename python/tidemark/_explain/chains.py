@@ -174,13 +174,14 @@ def line_to_change(chain, grows=False, files=()):
     told = [link for link, _ in chain.links]
     if told[0].kind == "cycle" and told[0].line:
         return told[0].file, told[0].line
-    if chain.grower is None and (not grows or told[0].kind == "thread"):
+    if chain.grower is None and told[0].kind == "thread":
+        return _line_of_starting(told, files)
+    if chain.grower is None and not grows:
         return "", 0
     at = len(told) if chain.grower is None else told.index(chain.grower) + 1
     if chain.grower is not None and chain.grower.kind == "linked" and at > 1:
         begin = told[at - 2]  # that is made anew of itself and one link more
-        is_needed = source.is_read(chain.grower.file, chain.grower.name)
-        if is_needed and begin.line in source.lines_adding(begin.file, begin.name):
+        if begin.line in source.lines_adding(begin.file, begin.name):
             return begin.file, begin.line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
@@ -190,6 +191,15 @@ def line_to_change(chain, grows=False, files=()):
     names = {link.name for link in told if link.kind in ("class", "function", "object")}
     for file in files:
         if links.is_programs(file) and (line := source.line_of_call(file, names)):
+            return file, line
+    return "", 0
+
+
+def _line_of_starting(told, files):
+    """Where a thread is made whose function is a library's: threading.Timer."""
+    made = {link.label.partition(" ")[0] for link in told if link.name == "self"}
+    for file in files:
+        if made and links.is_programs(file) and (line := source.line_of_call(file, made)):
             return file, line
     return "", 0
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tidemark._explain import advice, chains, edits, growth, rules, source
 
 _MOST_PLACES = 5
+_OF_TAPES = ("history-kept", "persistent-tape")
 
 
 @dataclass
@@ -101,6 +102,8 @@ def _finding(raw, run):
             finding.chain = None  # one graph takes the nodes: nobody keeps more and more of them
     if finding.chain is None:
         finding.chain = seen.of_groups(keys, what, raw["rule"] == "reference-cycle")
+    is_one_tape = finding.rule in _OF_TAPES and (finding.chain is None or not finding.chain.grower)
+    is_at_call = is_at_call or is_one_tape  # no other line could keep it from recording on
     grows = finding.verdict == growth.GROWING and finding.bytes_per_step > 0
     file, line = chains.line_to_change(finding.chain, grows, [finding.file])
     if line and not is_at_call:

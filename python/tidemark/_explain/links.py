@@ -293,11 +293,21 @@ def _link(path, names, at):
         return _attribute_link(type(parent), file_of(type(parent)), obj, name)
     if isinstance(parent, CACHE) or (at > 1 and isinstance(path[at - 2], CACHE)):
         return None  # how the cache keeps it
+    if (field_ := _field_of(parent, obj)) is not None:
+        return _attribute_link(type(parent), file_of(type(parent)), obj, field_)
     if isinstance(obj, CONTAINERS) and isinstance(parent, CONTAINERS):
         return Link(word_of(obj), word_of(obj), is_container=True), _items(obj)
     if is_instance(obj) and is_installed(file_of(type(obj))) and not _is_value(obj):
         return _object_link(obj), 0
     return None
+
+
+def _field_of(record, obj):
+    """By which name a named tuple of the program's has an object; None."""
+    fields = getattr(type(record), "_fields", None) if isinstance(record, tuple) else None
+    if not fields or not is_programs(file_of(type(record))):
+        return None
+    return _name_among(dict(zip(fields, record, strict=False)), obj)
 
 
 def _object_link(obj):

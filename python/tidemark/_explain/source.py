@@ -78,6 +78,10 @@ def _adds_to(node, name):
         return node.func.attr in _GROWING and _container_name(node.func.value) == name
     if isinstance(node, ast.AugAssign):
         return _container_name(node.target) == name
+    if isinstance(
+        node, ast.keyword
+    ):  # a record is made anew: state._replace(past=(*state.past, x))
+        return node.arg == name and _is_made_of(node.value, name)
     if isinstance(node, ast.Assign):
         targets = [t for t in node.targets if isinstance(t, ast.Subscript)]
         if any(_container_name(t) == name for t in targets):
@@ -139,8 +143,9 @@ def line_for_name(path, name, first=1, last=1 << 30):
     if first == 1:  # of a module: a function's own variable of that name is another one
         inside = _lines_of_functions(path)
         assigning = [n for n in assigning if n.lineno not in inside] or assigning
-    looped = _lines_of_loops(path)
-    again = [n for n in assigning if n.lineno in looped and not isinstance(n.value, ast.Constant)]
+    looped, called = _lines_of_loops(path), _lines_of_functions(path)
+    new = [n for n in assigning if not isinstance(n.value, ast.Constant)]
+    again = [n for n in new if n.lineno in looped] or [n for n in new if n.lineno in called]
     return min((n.lineno for n in again or assigning), default=0)
 
 
@@ -152,17 +157,6 @@ def line_of_attribute(path, name):
     targets = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
     is_assigned = any(isinstance(t, ast.Attribute) and t.attr == name for t in targets)
     return line_for_name(path, name) if is_assigned else 0
-
-
-def is_read(path, name):
-    """Whether the program uses an attribute of this name, or calls a variable."""
-    tree = _tree(path)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr == name:
-            return True
-        if isinstance(node, ast.Call) and _last_name(node.func) == name:
-            return True
-    return False
 
 
 def line_of_giving(path, name):
