@@ -1,4 +1,5 @@
 """An optimizer that looks back over a few gradients, and keeps all of them."""
+
 import jax
 import jax.numpy as jnp
 

@@ -1,4 +1,5 @@
 """Langevin dynamics whose whole chain stays."""
+
 import jax
 import jax.numpy as jnp
 

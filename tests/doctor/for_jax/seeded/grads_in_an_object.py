@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16384
 """An optimizer that looks back over a few gradients, and keeps all of them."""
+
 import jax
 import jax.numpy as jnp
 

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 12288
 """Langevin dynamics whose whole chain stays."""
+
 import jax
 import jax.numpy as jnp
 

@@ -1,4 +1,5 @@
 """A decoder whose cache is not emptied between requests."""
+
 import torch
 
 

@@ -1,4 +1,5 @@
 """The sum for the log is a tensor, and with it comes what backward would need."""
+
 import torch
 
 w = torch.randn(64, 64, requires_grad=True)

@@ -7,7 +7,7 @@ import functools
 import torch
 
 
-@functools.lru_cache(maxsize=None)  # HERE
+@functools.cache  # HERE
 def causal_mask(length, offset):
     rows = torch.arange(length).reshape(-1, 1) + offset
     return torch.where(rows >= torch.arange(length), 0.0, -1e9)  # MADE

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16384
 """A decoder whose cache is not emptied between requests."""
+
 import torch
 
 

@@ -1,4 +1,5 @@
 """Q-learning on a toy world, with a memory of what was seen."""
+
 import random
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Tree search; the collector was switched off for speed, as servers do."""
+
 import gc
 import weakref
 

@@ -1,5 +1,4 @@
 """A small object per document; the embedding of each is made once it is read."""
-import functools
 
 import tensorflow as tf
 

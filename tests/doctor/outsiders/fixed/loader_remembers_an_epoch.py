@@ -1,4 +1,5 @@
 """The second epoch was to come from memory, but a run has only one."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """Each answer is kept for a while by the loop that is to drop it."""
+
 import asyncio
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Losses are added lazily: nothing is computed until somebody asks."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """Contrastive learning: negatives come from a bank of earlier keys."""
+
 import tensorflow as tf
 
 

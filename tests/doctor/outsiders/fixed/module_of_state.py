@@ -1,4 +1,5 @@
 """State shared between notebooks through a module made at run time."""
+
 import sys
 import types
 

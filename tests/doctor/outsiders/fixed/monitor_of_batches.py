@@ -1,4 +1,5 @@
 """A second reader of the same batches, which reads only when asked."""
+
 import itertools
 
 import tensorflow as tf

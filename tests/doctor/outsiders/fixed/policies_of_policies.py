@@ -1,4 +1,5 @@
 """Every round wraps the policy in another, and each of them has its own noise."""
+
 import tensorflow as tf
 
 

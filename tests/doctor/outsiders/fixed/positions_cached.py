@@ -1,4 +1,5 @@
 """Sinusoidal positions of a decoder that starts at another offset in each call."""
+
 import functools
 
 import tensorflow as tf

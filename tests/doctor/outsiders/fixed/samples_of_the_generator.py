@@ -1,4 +1,5 @@
 """A GAN that keeps pictures to look at later."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """The traceback of each failure is kept, and with it what its frames have."""
+
 import tensorflow as tf
 
 last = {}

@@ -4,6 +4,7 @@
 # root: module __main__
 # bytes: 16384
 """Q-learning on a toy world, with a memory of what was seen."""
+
 import random
 
 import tensorflow as tf

@@ -1,8 +1,8 @@
 # rule: reference-cycle
 # bytes: 16384
 """Tree search; the collector was switched off for speed, as servers do."""
+
 import gc
-import weakref
 
 import tensorflow as tf
 

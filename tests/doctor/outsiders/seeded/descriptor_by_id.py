@@ -2,7 +2,6 @@
 # chain: values
 # bytes: 16384
 import itertools
-import weakref
 
 import tensorflow as tf
 

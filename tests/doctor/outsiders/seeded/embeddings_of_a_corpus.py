@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 24576
 """A small object per document; the embedding of each is made once it is read."""
+
 import functools
 
 import tensorflow as tf

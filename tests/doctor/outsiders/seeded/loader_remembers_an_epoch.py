@@ -3,6 +3,7 @@
 # root: train()
 # bytes: 16384
 """The second epoch was to come from memory, but a run has only one."""
+
 import tensorflow as tf
 
 

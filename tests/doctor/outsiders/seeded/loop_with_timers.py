@@ -1,6 +1,7 @@
 # rule: tensors-gathered
 # bytes: 25600
 """Each answer is kept for a while by the loop that is to drop it."""
+
 import asyncio
 
 import tensorflow as tf

@@ -2,6 +2,7 @@
 # root: main()
 # bytes: 10240
 """Losses are added lazily: nothing is computed until somebody asks."""
+
 import tensorflow as tf
 
 

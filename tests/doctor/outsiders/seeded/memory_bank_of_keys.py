@@ -1,5 +1,6 @@
 # bytes: 8192
 """Contrastive learning: negatives come from a bank of earlier keys."""
+
 import tensorflow as tf
 
 

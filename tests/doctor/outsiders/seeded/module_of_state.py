@@ -2,6 +2,7 @@
 # chain: history
 # bytes: 16384
 """State shared between notebooks through a module made at run time."""
+
 import sys
 import types
 

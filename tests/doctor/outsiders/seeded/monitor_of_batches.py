@@ -2,6 +2,7 @@
 # root: module __main__
 # bytes: 16384
 """A second reader of the same batches, which reads only when asked."""
+
 import itertools
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """The tape was opened around the loop, so it records every step of the training."""
+
 import tensorflow as tf
 
 w = tf.Variable(tf.random.normal([64, 64]) * 0.1)

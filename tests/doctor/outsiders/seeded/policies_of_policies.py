@@ -2,6 +2,7 @@
 # root: module __main__
 # bytes: 14400
 """Every round wraps the policy in another, and each of them has its own noise."""
+
 import tensorflow as tf
 
 

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 8192
 """Sinusoidal positions of a decoder that starts at another offset in each call."""
+
 import functools
 
 import tensorflow as tf
@@ -10,7 +11,7 @@ import tensorflow as tf
 WIDTH = 64
 
 
-@functools.lru_cache(maxsize=None)  # HERE
+@functools.cache  # HERE
 def positions(start, length):
     steps = tf.reshape(tf.range(start, start + length, dtype=tf.float32), [length, 1])
     rates = tf.reshape(tf.range(WIDTH, dtype=tf.float32), [1, WIDTH]) * 0.01

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 32768
 """A GAN that keeps pictures to look at later."""
+
 import tensorflow as tf
 
 

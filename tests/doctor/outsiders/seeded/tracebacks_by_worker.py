@@ -2,6 +2,7 @@
 # root: module __main__
 # bytes: 16384
 """The traceback of each failure is kept, and with it what its frames have."""
+
 import tensorflow as tf
 
 last = {}

@@ -18,7 +18,9 @@ class Trainer:
         self.waiting.append(self.gradients(x))
         if len(self.waiting) % self.every == 0:
             recent = self.waiting[-self.every :]
-            for variable, parts in zip((self.inner, self.outer), zip(*recent)):
+            for variable, parts in zip(
+                (self.inner, self.outer), zip(*recent, strict=False), strict=False
+            ):
                 variable.assign_sub(0.1 * tf.add_n(list(parts)) / self.every)
             self.waiting.clear()
 

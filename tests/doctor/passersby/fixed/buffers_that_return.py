@@ -1,4 +1,5 @@
 """A worker that goes gives its buffer back to a pool from which nobody takes."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """An evaluation harness on top of unittest that never comes to its cleanups."""
+
 import unittest
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Self-play: the games of each round are joined to the data of those before."""
+
 import tensorflow as tf
 
 

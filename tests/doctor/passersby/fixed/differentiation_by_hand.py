@@ -1,4 +1,5 @@
 """A state that is carried from step to step, and never cut off from its past."""
+
 import tensorflow as tf
 
 

@@ -1,5 +1,4 @@
 """Cycling over a generator keeps all that came from it."""
-import itertools
 
 import tensorflow as tf
 

@@ -1,4 +1,5 @@
 """Pictures of bytes whose loss was above the mean, and at the start every one is."""
+
 import tensorflow as tf
 
 

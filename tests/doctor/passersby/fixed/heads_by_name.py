@@ -1,4 +1,5 @@
 """A head of its own for every task that comes along, also for those seen before."""
+
 import tensorflow as tf
 
 

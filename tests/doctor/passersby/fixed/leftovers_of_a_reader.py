@@ -1,4 +1,5 @@
 """A reader hands on the even blocks and keeps the odd ones for the end of the epoch."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """A queue of linked cells whose head is never moved on."""
+
 import tensorflow as tf
 
 

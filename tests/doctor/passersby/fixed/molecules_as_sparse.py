@@ -1,4 +1,5 @@
 """Adjacency of molecules: all have the same places, each its own values."""
+
 import tensorflow as tf
 
 

@@ -1,4 +1,5 @@
 """States are saved as copies through pickle, one for every step to go back to."""
+
 import pickle
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Decay of a rate in the style of graphs and sessions."""
+
 import tensorflow as tf
 
 tf1 = tf.compat.v1

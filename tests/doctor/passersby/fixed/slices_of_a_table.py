@@ -1,4 +1,5 @@
 """Gradients of an embedding are values and the rows they belong to."""
+
 import tensorflow as tf
 
 table = tf.Variable(tf.random.normal([500, 32]))

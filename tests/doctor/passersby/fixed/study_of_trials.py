@@ -1,4 +1,5 @@
 """A search over rates in which each trial keeps its weights."""
+
 import dataclasses
 import random
 

@@ -1,4 +1,5 @@
 """One tape that may be asked more than once, entered in each step and so never emptied."""
+
 import tensorflow as tf
 
 w = tf.Variable(tf.random.normal([64, 64]) * 0.1)

@@ -1,4 +1,5 @@
 """An entry is dropped by a timer of its own, which is set far too late."""
+
 import threading
 
 import tensorflow as tf

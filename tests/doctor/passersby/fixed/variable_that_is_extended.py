@@ -1,4 +1,5 @@
 """Keys of a decoder in a variable of no fixed length."""
+
 import tensorflow as tf
 
 keys = tf.Variable(tf.zeros([1, 128]), shape=tf.TensorShape([None, 128]))

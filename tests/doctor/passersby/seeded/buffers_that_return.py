@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16384
 """A worker that goes gives its buffer back to a pool from which nobody takes."""
+
 import tensorflow as tf
 
 

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16384
 """An evaluation harness on top of unittest that never comes to its cleanups."""
+
 import unittest
 
 import tensorflow as tf

@@ -2,6 +2,7 @@
 # root: module __main__
 # bytes: 16384
 """Self-play: the games of each round are joined to the data of those before."""
+
 import tensorflow as tf
 
 

@@ -3,6 +3,7 @@
 # root: main()
 # bytes: 32768
 """A state that is carried from step to step, and never cut off from its past."""
+
 import tensorflow as tf
 
 

@@ -2,6 +2,7 @@
 # root: train()
 # bytes: 16384
 """Cycling over a generator keeps all that came from it."""
+
 import itertools
 
 import tensorflow as tf

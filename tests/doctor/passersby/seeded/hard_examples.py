@@ -4,6 +4,7 @@
 # root: module __main__
 # bytes: 12288
 """Pictures of bytes whose loss was above the mean, and at the start every one is."""
+
 import tensorflow as tf
 
 

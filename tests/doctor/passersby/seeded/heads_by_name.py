@@ -1,5 +1,6 @@
 # bytes: 25600
 """A head of its own for every task that comes along, also for those seen before."""
+
 import tensorflow as tf
 
 

@@ -2,6 +2,7 @@
 # chain: leftovers
 # bytes: 16384
 """A reader hands on the even blocks and keeps the odd ones for the end of the epoch."""
+
 import tensorflow as tf
 
 

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 20000
 """A queue of linked cells whose head is never moved on."""
+
 import tensorflow as tf
 
 

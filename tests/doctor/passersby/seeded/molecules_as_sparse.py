@@ -3,6 +3,7 @@
 # root: load()
 # bytes: 16384
 """Adjacency of molecules: all have the same places, each its own values."""
+
 import tensorflow as tf
 
 

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16384
 """States are saved as copies through pickle, one for every step to go back to."""
+
 import pickle
 
 import tensorflow as tf

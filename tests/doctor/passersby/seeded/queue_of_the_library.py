@@ -1,5 +1,6 @@
 # bytes: 16384
 """More is put into the queue than is taken out: one of two parts is read."""
+
 import tensorflow as tf
 
 ready = tf.queue.FIFOQueue(10000, [tf.float32], shapes=[[64, 64]])

@@ -1,5 +1,6 @@
 # rule: graph-grows
 """Decay of a rate in the style of graphs and sessions."""
+
 import tensorflow as tf
 
 tf1 = tf.compat.v1

@@ -3,6 +3,7 @@
 # root: module __main__
 # bytes: 16896
 """Gradients of an embedding are values and the rows they belong to."""
+
 import tensorflow as tf
 
 table = tf.Variable(tf.random.normal([500, 32]))

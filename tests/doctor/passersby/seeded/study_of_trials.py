@@ -5,6 +5,7 @@
 # root: module __main__
 # bytes: 16384
 """A search over rates in which each trial keeps its weights."""
+
 import dataclasses
 import random
 

@@ -1,6 +1,7 @@
 # rule: tensors-gathered
 # bytes: 16384
 """An entry is dropped by a timer of its own, which is set far too late."""
+
 import threading
 
 import tensorflow as tf

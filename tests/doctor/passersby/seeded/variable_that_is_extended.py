@@ -1,5 +1,6 @@
 # bytes: 16384
 """Keys of a decoder in a variable of no fixed length."""
+
 import tensorflow as tf
 
 keys = tf.Variable(tf.zeros([1, 128]), shape=tf.TensorShape([None, 128]))
