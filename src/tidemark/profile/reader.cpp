@@ -73,6 +73,14 @@ bool Reader::next() {
   return true;
 }
 
+void Reader::skip_events() {
+  do {
+    const auto bytes = static_cast<long>(left_in_block_);
+    if (std::fseek(file_.get(), bytes, SEEK_CUR) != 0) skip(left_in_block_);
+    left_in_block_ = 0;
+  } while (next_block());
+}
+
 bool Reader::next_block() {
   BlockHead head{};
   if (read(&head, sizeof head) < sizeof head) return false;
