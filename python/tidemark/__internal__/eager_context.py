@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from tidemark._graph.scopes import init_scope
+from tidemark._graph.scopes import eager_mode
 
-
-def eager_mode():
-    """A context in which ops run when they are called."""
-    return init_scope()
+__all__ = ["eager_mode", "get_config"]
 
 
 def get_config():

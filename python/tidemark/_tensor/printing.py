@@ -186,8 +186,23 @@ def group(*inputs, **kwargs):
     unknown = set(kwargs) - {"name"}
     if unknown:
         raise ValueError(f"Unknown keyword arguments: {', '.join(sorted(unknown))}")
+    sessions = _building_for_sessions()
+    return None if sessions is None else sessions.group(*inputs, **kwargs)
 
 
 @export("tf.no_op")
 def no_op(name=None):
     """Does nothing."""
+    sessions = _building_for_sessions()
+    return None if sessions is None else sessions.no_op(name)
+
+
+def _building_for_sessions():
+    """What makes operations of a graph of sessions, if one is built here; only then are there
+    operations to be run by themselves."""
+    graph = sys.modules.get("tidemark._v1.graph") if is_tracing() else None
+    if graph is None or not graph.is_building():
+        return None
+    from tidemark._v1 import scopes  # few programs build such graphs
+
+    return scopes

@@ -9,7 +9,7 @@ import numpy as np
 
 from tidemark import _tidemark
 from tidemark._export import export
-from tidemark._graph.scopes import creators, get_current_name_scope, init_scope
+from tidemark._graph.scopes import creators, eager_mode, get_current_name_scope
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.indexing import getitem, slice_spec
 from tidemark._tensor.methods import Reference, _numpy_text
@@ -179,7 +179,7 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             from tidemark._functions.function import check_may_create_variable, value_in_call
 
             check_may_create_variable()
-            with init_scope():
+            with eager_mode():
                 initial_value = _initial_value(initial_value, value_in_call)
                 return self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
                                   synchronization, aggregation, shape)  # fmt: skip
