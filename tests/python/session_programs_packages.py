@@ -118,3 +118,18 @@ def templates_that_compute_at_once():
         return template(x) + template(x)
 
     return [*out, traced(tf.constant(1.0)), len(template.variables), len(other.variables)]
+
+
+@program
+def who_takes_a_tensor():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [2], name="x")
+        kept = [tf.identity(x, name="a"), tf.add(x, x, name="b"), tf.identity(x, name="c") + 1.0]
+        y, z = tf.unique(x)
+        kept.append(tf.identity(z, name="d"))
+        names = [[op.name for op in t.consumers()] for t in (x, y, z, kept[0])]
+    try:
+        tf.constant(1.0).consumers()
+    except NotImplementedError:
+        names.append("NotImplementedError")
+    return names

@@ -8,5 +8,7 @@ __all__ = ["eager_mode", "get_config"]
 
 
 def get_config():
-    """Settings of the process; there is no message of them here."""
-    return None
+    """Settings that a session of this process is opened with, unless it says otherwise."""
+    from tidemark.compat.v1 import ConfigProto  # few programs open sessions
+
+    return ConfigProto()

@@ -121,6 +121,12 @@ def init_scope():
             yield
 
 
+def is_building_for_sessions():
+    """Whether this thread builds a graph that sessions run."""
+    graph = sys.modules.get("tidemark._v1.graph") if _tidemark.is_tracing() else None
+    return graph is not None and graph.is_building()
+
+
 @contextlib.contextmanager
 def control_dependencies(control_inputs):
     """A context whose ops run after the given ones. Only sessions could do otherwise."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
 from tidemark._export import OPS, dispatching, export
+from tidemark._graph.scopes import is_building_for_sessions
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype, enum_of
 from tidemark.errors import InvalidArgumentError
@@ -125,9 +126,10 @@ def ones_like(input, dtype=None, name=None, layout=None):
 
 
 def _like(op, input, dtype, value):
-    """The op; of a graph's tensor whose sizes are known it takes these alone, so that the tensor
+    """The op; of a function's tensor whose sizes are known it takes these alone, so that the tensor
     may be gone by then, or not be there yet for the variable that begins with the result."""
-    if _tidemark.is_symbolic(input) and input.shape.is_fully_defined():
+    is_known = _tidemark.is_symbolic(input) and input.shape.is_fully_defined()
+    if is_known and not is_building_for_sessions():
         dtype = input.dtype if dtype is None else as_dtype(dtype)
         if dtype.is_bool or dtype.is_floating or dtype.is_integer or dtype.is_complex:
             return _filled(input.shape.as_list(), dtype, value)

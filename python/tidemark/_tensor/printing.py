@@ -8,7 +8,7 @@ import numpy as np
 
 from tidemark import nest
 from tidemark._export import export
-from tidemark._graph.scopes import get_logger
+from tidemark._graph.scopes import get_logger, is_building_for_sessions
 from tidemark._graph.tracing import is_tracing
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor
@@ -200,8 +200,7 @@ def no_op(name=None):
 def _building_for_sessions():
     """What makes operations of a graph of sessions, if one is built here; only then are there
     operations to be run by themselves."""
-    graph = sys.modules.get("tidemark._v1.graph") if is_tracing() else None
-    if graph is None or not graph.is_building():
+    if not is_building_for_sessions():
         return None
     from tidemark._v1 import scopes  # few programs build such graphs
 
