@@ -148,14 +148,12 @@ PyObject* get_shape(PyObject* self, void*) {
 PyObject* get_trainable(PyObject* self, void*) {
   return guarded([&]() -> PyObject* { return PyBool_FromLong(told_of(self).trainable() ? 1 : 0); });
 }
-/// `variable._trainable = False`: what programs freeze variables with.
-int set_trainable_later(PyObject* self, PyObject* value, void*) {
-  return guarded([&]() -> int {
-    if (!value) raise(PyExc_AttributeError, "a variable is trainable or not");
+PyObject* set_trainable_later(PyObject* self, PyObject* value) {
+  return guarded([&]() -> PyObject* {
     const int wanted = PyObject_IsTrue(value);
     if (wanted < 0) throw PythonError{};
     set_trainable(told_of(self).id(), wanted != 0);
-    return 0;
+    Py_RETURN_NONE;
   });
 }
 PyObject* get_id(PyObject* self, void*) {
@@ -169,7 +167,6 @@ PyGetSetDef properties[] = {
     {"dtype", get_dtype, nullptr, "The `DType` of the elements.", nullptr},
     {"shape", get_shape, nullptr, "The `TensorShape` of what may be assigned.", nullptr},
     {"trainable", get_trainable, nullptr, "Whether tapes watch it by themselves.", nullptr},
-    {"_trainable", get_trainable, set_trainable_later, "The same, which may be changed.", nullptr},
     {"_id", get_id, nullptr, "Tells the variable apart.", nullptr},
     {"_is_made", get_is_made, nullptr, "Whether it has a value.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -182,6 +179,7 @@ PyMemberDef members[] = {
 
 PyMethodDef methods[] = {
     {"_create", create, METH_VARARGS, "Gives the variable its value."},
+    {"_set_trainable", set_trainable_later, METH_O, "Whether tapes watch it from now on."},
     {"_operand", get_operand, METH_NOARGS, "The value, standing for the variable."},
     {"value", read, METH_NOARGS, "The value now, as a tensor that never changes."},
     {"_assign", assign<&Variable::assign>, METH_O, "Replaces the value."},

@@ -163,3 +163,50 @@ def folders_of_tests_and_what_they_print():
     found = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(found)
     return [seen, len(found.errors)]
+
+
+@program
+def variables_that_are_something_else():
+    class Stand(tf.Variable):
+        def __init__(self, value, trainable):
+            self._trainable, self.held = trainable, value
+
+        trainable = property(lambda self: self._trainable)
+
+        def __repr__(self):
+            return "a stand"
+
+    with tf.variable_creator_scope(lambda following, **kwargs: Stand(kwargs["initial_value"], 3)):
+        made = tf.Variable(1.0)
+    return [isinstance(made, tf.Variable), made.trainable, made.held]
+
+
+@program
+def operations_of_other_devices():
+    def cell(x):
+        return tf.raw_ops.CudnnRNN(input=x, input_h=x, input_c=x, params=tf.ones([3]))
+
+    ones = tf.ones([1, 1, 1])
+    unused = tf.function(lambda x: cell(x)[0][-1] if x is None else x + 1.0)
+    traced = tf.function(lambda x: cell(x)[1]).get_concrete_function(ones)
+    return [error_of(lambda: cell(ones)), unused(ones), traced.outputs[0].dtype.name]
+
+
+@program
+def cells_over_steps_that_are_not_known():
+    def block(count, x):
+        state, w, b = tf.ones([2, 2]) * 0.5, tf.ones([5, 8]) * 0.1, tf.range(8.0) * 0.1
+        peep = tf.zeros([2])
+        return tf.raw_ops.BlockLSTMV2(
+            seq_len_max=count, x=x, cs_prev=state, h_prev=state, w=w, wci=peep, wcf=peep,
+            wco=peep, b=b, use_peephole=False)[6]  # fmt: skip
+
+    x = tf.reshape(tf.range(18.0) * 0.1, [3, 2, 3])
+    known = tf.function(lambda n: block(n, x))
+    spec = [tf.TensorSpec([], tf.int64), tf.TensorSpec([None, 2, 3])]
+    unknown = tf.function(block, input_signature=spec)
+    two = tf.constant(2, tf.int64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(unknown(two, x))
+    return [block(two, x), known(two), unknown(two, x), tape.gradient(loss, x)]

@@ -358,6 +358,18 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
     def __round__(self, ndigits=None):
         return round(self._operand(), ndigits) if ndigits else round(self._operand())
 
+    @property
+    def _trainable(self):
+        """What programs freeze variables with; before there is a variable, an attribute."""
+        return self.trainable if self._is_made else vars(self)["_trainable"]
+
+    @_trainable.setter
+    def _trainable(self, value):
+        if self._is_made:
+            self._set_trainable(value)
+        else:
+            vars(self)["_trainable"] = value
+
     # --- writing ------------------------------------------------------------------------------
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
