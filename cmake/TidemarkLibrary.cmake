@@ -78,13 +78,17 @@ foreach(text IN LISTS cuda_texts)
 endforeach()
 
 tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
+# Eigen's headers, for Cholesky and LU decompositions (kernels/cpu/linalg/solving.cpp).
+find_path(TIDEMARK_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
+if(TIDEMARK_EIGEN_INCLUDE)
+  list(FILTER tidemark_sources EXCLUDE REGEX "/linalg/without_eigen\\.cpp$")
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cpu/linalg/solving.cpp"
+    PROPERTIES COMPILE_OPTIONS "-isystem;${TIDEMARK_EIGEN_INCLUDE}")
+else()
+  list(FILTER tidemark_sources EXCLUDE REGEX "/linalg/solving\\.cpp$")
+  message(STATUS "Tidemark: without Cholesky and LU decompositions (install libeigen3-dev)")
+endif()
 tidemark_add_objects(tidemark_objects ${tidemark_sources})
-# Eigen's headers, for decompositions of matrices (kernels/cpu/linalg/).
-find_path(TIDEMARK_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)
-set(tidemark_eigen_sources ${tidemark_sources})
-list(FILTER tidemark_eigen_sources INCLUDE REGEX "/kernels/cpu/linalg/")
-set_source_files_properties(${tidemark_eigen_sources} PROPERTIES
-  COMPILE_OPTIONS "-isystem;${TIDEMARK_EIGEN_INCLUDE}")
 # xbyak's headers, for fused programs as machine code (kernels/cpu/fusion/); without them these are
 # interpreted.
 find_path(TIDEMARK_XBYAK_INCLUDE xbyak/xbyak.h)

@@ -3,6 +3,7 @@
 //   td::Device d = td::Device::named("emulated:0");      // opened when first named
 //   td::memory::set_limit(td::MiB(64), d);
 //   std::cout << d.name();                               // emulated:0
+//   td::set_logical_devices("gpu", {{.physical = 0, .memory_limit = td::GiB(8)}, {.physical = 0}});
 //
 // `emulated` is an accelerator made of host memory that the host cannot touch, with a queue of its
 // own: a program that runs on it right waits where a GPU needs it to.
@@ -11,6 +12,7 @@
 #include <tidemark/export.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,18 @@ class TIDEMARK_API Device {
  private:
   uint8_t number_ = 0;
 };
+
+/// A device as programs see it.
+struct LogicalDevice {
+  int physical = 0;                                    ///< on which one of its kind, counted from 0
+  std::optional<int64_t> memory_limit = std::nullopt;  ///< in bytes; none: all that is there
+};
+
+/// From now on "gpu:0", "gpu:1", … of a kind are these, in their order; without any they are the
+/// physical ones. Each has memory, streams and a limit of its own, also where several are one
+/// physical device. Throws FailedPreconditionError where one of the kind was opened already, and
+/// InvalidArgumentError for the CPU, a negative number and a limit that is not above zero.
+TIDEMARK_API void set_logical_devices(std::string_view kind, std::vector<LogicalDevice> made);
 
 /// The CPU and the devices opened so far.
 TIDEMARK_API std::vector<Device> open_devices();

@@ -51,11 +51,12 @@ struct DeviceStats {
 };
 TIDEMARK_API DeviceStats stats(Device device);
 
-/// What of a device is taken, by whomever, as its driver tells: taken == committed + context +
-/// others. Where that does not tell processes apart, others has the context, too.
+/// What of a device is taken, by whomever, as its driver tells: taken == committed + beside +
+/// context + others. Where that does not tell processes apart, others has the context, too.
 struct DeviceUse {
   int64_t taken = 0;
   int64_t committed = 0;
+  int64_t beside = 0;   // pages of the other logical devices that are the same physical one
   int64_t context = 0;  // this process beside its pages: the driver's own, kernels, libraries
   int64_t others = 0;
   bool tells_processes = false;

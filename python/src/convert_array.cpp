@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
+#include "interpreter_lock.h"
 #include "mapped_memory.h"
 #include "numpy_api.h"
 #include "tensor_type.h"
@@ -44,11 +45,10 @@ class Exported {
 
 /// Called on any thread when the last tensor over the buffer goes.
 void give_back_buffer(void* owner) {
-  auto* view = static_cast<Py_buffer*>(owner);
-  if (!Py_IsInitialized()) return;  // the interpreter has taken its objects with it
-  const Locked locked;
-  PyBuffer_Release(view);
-  delete view;
+  let_go([view = static_cast<Py_buffer*>(owner)] {
+    PyBuffer_Release(view);
+    delete view;
+  });
 }
 
 DType dtype_of_format(const char* format, Py_ssize_t itemsize) {

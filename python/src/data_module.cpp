@@ -20,6 +20,7 @@
 #include "errors.h"
 #include "frontend.h"
 #include "graph_module.h"
+#include "interpreter_lock.h"
 #include "op_call.h"
 #include "recorder.h"
 #include "sites.h"
@@ -92,9 +93,7 @@ class Kept {
   }
   Kept(Kept&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   ~Kept() {
-    if (!object_) return;
-    const Locked locked;
-    Py_DECREF(object_);
+    if (object_) let_go([this] { Py_DECREF(object_); });
   }
   PyObject* get() const { return object_; }
 
@@ -182,6 +181,10 @@ void warn_of(const std::exception_ptr& error) {
 struct PyIterator {
   explicit PyIterator(std::unique_ptr<data::Iterator> from) : iterator(std::move(from)) {}
   ~PyIterator() {
+    if (Py_IsInitialized() == 0) {  // at the interpreter's end they wait for it in vain
+      (void)iterator.release();
+      return;
+    }
     const Unlocked released;
     iterator.reset();
   }
@@ -196,7 +199,13 @@ struct PyIterator {
 class Asking {
  public:
   explicit Asking(PyIterator& of) : hold_(of.mutex, std::defer_lock) {
-    while (!hold_.try_lock_for(std::chrono::milliseconds(50))) check_interrupt();
+    while (!hold_.try_lock_for(std::chrono::milliseconds(50))) {
+      if (Py_IsInitialized() == 0) {
+        fail<FailedPreconditionError>(
+            "another thread was asking the iterator when the interpreter ended");
+      }
+      check_interrupt();
+    }
   }
 
  private:

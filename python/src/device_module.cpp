@@ -42,6 +42,7 @@ nb::dict device_use(const std::string& name) {
   nb::dict out;
   out["taken"] = use.taken;
   out["committed"] = use.committed;
+  out["beside"] = use.beside;
   out["context"] = use.context;
   out["others"] = use.others;
   out["tells_processes"] = use.tells_processes;
@@ -72,6 +73,22 @@ void add_device_functions(nb::module_& m) {
         return std::pair(count, why);
       },
       nb::arg("kind"), "How many devices of a kind can be opened, and why there is none.");
+  m.def(
+      "set_logical_devices",
+      [](const std::string& kind, const std::vector<std::pair<int, std::optional<int64_t>>>& made) {
+        std::vector<LogicalDevice> devices;
+        for (const auto& [physical, limit] : made) devices.push_back({physical, limit});
+        set_logical_devices(kind, std::move(devices));
+      },
+      nb::arg("kind"), nb::arg("made"),
+      "What the devices of a kind are, in order: (physical one, memory limit or None).");
+  m.def(
+      "describe_gpu",
+      [](int index) {
+        const GpuDescription told = describe_gpu(index);
+        return nb::make_tuple(told.name, told.major, told.minor);
+      },
+      nb::arg("index"), "Name and instruction set of a physical GPU, which stays closed.");
   m.def("placement", [] { return placement().name(); });
   m.def(
       "enter_placement",

@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "dlpack.h"
 #include "errors.h"
+#include "interpreter_lock.h"
 #include "mapped_memory.h"
 #include "op_call.h"
 #include "tensor_type.h"
@@ -318,10 +319,9 @@ void copy_strided(const DlArray& array, const char* from, char* to, const Shape&
 template <class M>
 void give_back(void* raw) {
   auto* managed = static_cast<M*>(raw);
-  if (!managed->deleter || !Py_IsInitialized()) return;
+  if (!managed->deleter) return;
   if (managed->array.device.type != kCpu) wait_for_users(device_of_dl(managed->array.device));
-  const Locked locked;
-  managed->deleter(managed);
+  let_go([managed] { managed->deleter(managed); });
 }
 
 /// Takes over the managed structure: given back when the tensor goes, or here.

@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "frontend.h"
+#include "interpreter_lock.h"
 #include "op_call.h"
 #include "trace_type.h"
 
@@ -27,6 +28,10 @@ class InterpreterLock final : public trace::TraceLock {
   }
   void wait_for(std::recursive_mutex& tracing) override {
     if (tracing.try_lock()) return;
+    if (Py_IsInitialized() == 0) {  // who traces sleeps by now
+      fail<FailedPreconditionError>(
+          "another thread was tracing the function when the interpreter ended");
+    }
     const Unlocked meanwhile;
     tracing.lock();
   }

@@ -11,6 +11,7 @@
 #include "function_type.h"
 #include "graph_module.h"
 #include "holders.h"
+#include "interpreter_lock.h"
 #include "memory_module.h"
 #include "op_call.h"
 #include "op_function.h"
@@ -56,6 +57,7 @@ NB_MODULE(_tidemark, m) {
           op_function_methods, tape_functions, composition_methods, function_methods}) {
       add_methods(m.ptr(), methods);
     }
+    watch_for_the_end();
     initialize_sites();
     initialize_tensor_type(m.ptr());
     initialize_variable_type(m.ptr());

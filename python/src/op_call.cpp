@@ -9,6 +9,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "frontend.h"
+#include "interpreter_lock.h"
 #include "tensor_type.h"
 #include "variable_type.h"
 
@@ -29,10 +30,6 @@ LastResult last_result;
 /// The thread's state while long work has given the GIL away.
 thread_local constinit PyThreadState* gave_away __attribute__((tls_model("initial-exec"))) =
     nullptr;
-
-void take_gil(PyThreadState* thread) {
-  unless_at_end([thread] { PyEval_RestoreThread(thread); });
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -150,10 +147,6 @@ void take_gil_back(void* thread) {
   gave_away = nullptr;
   take_gil(static_cast<PyThreadState*>(thread));
   holds_gil = true;
-}
-
-void sleep_until_the_end() noexcept {
-  for (;;) ::pause();
 }
 
 void convert_inputs(const OpDef& op, PyObject* const* values, Inputs& out) {

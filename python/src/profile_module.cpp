@@ -20,8 +20,8 @@ namespace {
 using profile::EventKind;
 
 constexpr const char* kKindNames[profile::kEventKinds] = {
-    "",     "found",   "allocate", "free",  "change", "op",  "step",
-    "call", "session", "gradient", "trace", "plan",   "lost"};
+    "",     "found",   "allocate", "free",  "change", "op",   "step",
+    "call", "session", "gradient", "trace", "plan",   "lost", "work"};
 
 EventKind kind_named(const std::string& name) {
   for (int kind = 1; kind < profile::kEventKinds; ++kind) {
@@ -124,7 +124,12 @@ void add_lists(nb::dict& out, const profile::Analysis& a) {
   }
   out["marks"] = marks;
   out["alive"] = alive;
+  nb::list work;
+  for (const profile::WorkUse& w : a.work) {
+    work.append(nb::make_tuple(w.device, w.op, w.place, w.count, w.nanoseconds));
+  }
   out["ops"] = ops;
+  out["work"] = work;
 }
 
 nb::list to_list(const std::vector<profile::PlanMap>& plans) {
@@ -148,20 +153,7 @@ nb::list to_list(const std::vector<profile::PlanMap>& plans) {
   return out;
 }
 
-/// labels: {(place, op, holder): words}, or None.
-nb::dict analyse(const std::string& path, nb::handle labels) {
-  profile::AnalysisOptions options;
-  if (!labels.is_none()) {
-    for (const auto& [key, words] : nb::cast<nb::dict>(labels)) {
-      const auto text = [&](int i) { return nb::cast<std::string>(nb::object(key[i])); };
-      options.labels[{text(0), text(1), text(2)}] = nb::cast<std::string>(words);
-    }
-  }
-  profile::Analysis a;
-  {
-    const Unlocked released;
-    a = profile::analyse(path, options);
-  }
+nb::dict to_dict(const profile::Analysis& a) {
   nb::dict out, counts;
   out["started"] = a.started;
   out["pid"] = a.pid;
@@ -187,6 +179,29 @@ nb::dict analyse(const std::string& path, nb::handle labels) {
   return out;
 }
 
+/// labels: {(place, op, holder): words}, or None. Under "devices" the same of each other device.
+nb::dict analyse(const std::string& path, nb::handle labels) {
+  profile::AnalysisOptions options;
+  if (!labels.is_none()) {
+    for (const auto& [key, words] : nb::cast<nb::dict>(labels)) {
+      const auto text = [&](int i) { return nb::cast<std::string>(nb::object(key[i])); };
+      options.labels[{text(0), text(1), text(2)}] = nb::cast<std::string>(words);
+    }
+  }
+  const auto analysed = [&] {
+    const Unlocked released;
+    return profile::analyse(path, options);
+  };
+  const profile::Analysis whole = analysed();
+  nb::dict out = to_dict(whole), devices;
+  for (const std::string& device : whole.devices) {
+    options.device = device;
+    devices[device.c_str()] = to_dict(analysed());
+  }
+  out["devices"] = devices;
+  return out;
+}
+
 /// The events one by one, for exporters: each() calls function(list of tuples) for some at a time.
 class Recording {
  public:
@@ -206,6 +221,11 @@ class Recording {
   std::string place(uint32_t n) const { return reader_.name(profile::NameTable::place, n); }
   std::string op(uint32_t n) const { return reader_.name(profile::NameTable::op, n); }
   std::string text(uint64_t n) const { return reader_.name(profile::NameTable::text, n); }
+  /// On which device what was made at a place lies; "": on the CPU.
+  std::string device(uint32_t n) const {
+    const std::string& told = reader_.name(profile::NameTable::device, n);
+    return told.substr(0, told.find(' '));
+  }
   const profile::Reader& reader() const { return reader_; }
 
  private:
@@ -235,6 +255,7 @@ void add_profile_functions(nb::module_& m) {
       .def("next", &Recording::next)
       .def("place", &Recording::place)
       .def("op", &Recording::op)
+      .def("device", &Recording::device)
       .def("text", &Recording::text)
       .def_prop_ro("started", [](const Recording& r) { return r.reader().header().started; })
       .def_prop_ro("pid", [](const Recording& r) { return r.reader().header().pid; })

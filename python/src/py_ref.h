@@ -40,18 +40,6 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-/// Takes the interpreter's lock, which the thread may or may not hold.
-class Locked {
- public:
-  Locked() : state_(unless_at_end(PyGILState_Ensure)) {}
-  ~Locked() { PyGILState_Release(state_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 /// Throws PythonError when a call of the C API answered -1.
 inline void check(int status) {
   if (status < 0) throw PythonError{};

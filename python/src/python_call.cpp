@@ -3,6 +3,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "interpreter_lock.h"
 #include "op_call.h"
 #include "sites.h"
 #include "tensor_type.h"
@@ -19,8 +20,7 @@ class PythonCall final : public graph::Special {
         has_effect_(has_effect),
         stands_for_(std::move(stands_for)) {}
   ~PythonCall() override {
-    const Locked locked;
-    Py_DECREF(function_);
+    let_go([this] { Py_DECREF(function_); });
   }
 
   std::string_view name() const override { return "py_function"; }

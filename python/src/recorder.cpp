@@ -5,6 +5,7 @@
 
 #include "convert.h"
 #include "frontend.h"
+#include "interpreter_lock.h"
 #include "op_call.h"
 #include "tensor_type.h"
 #include "variable_type.h"
@@ -17,8 +18,7 @@ class PythonBackward final : public autodiff::CustomBackward {
  public:
   explicit PythonBackward(PyObject* function) : function_(Py_NewRef(function)) {}
   ~PythonBackward() override {
-    const Locked locked;
-    Py_DECREF(function_);
+    let_go([this] { Py_DECREF(function_); });
   }
 
   PyObject* function() const { return function_; }

@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "internal_code.h"
+#include "interpreter_lock.h"
 
 namespace tidemark::python {
 

@@ -286,7 +286,7 @@ PyObject* record(PyObject*, PyObject* args) {
 void add_type(PyObject* module, const char* name, int size, std::vector<PyType_Slot> slots) {
   slots.push_back({0, nullptr});
   const std::string full = std::string("tidemark._tidemark.") + name;
-  static std::vector<std::string> names;  // types keep the pointer
+  static auto& names = *new std::vector<std::string>;  // types keep the pointer
   names.reserve(8);
   names.push_back(full);
   PyType_Spec spec{names.back().c_str(), size, 0,

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "errors.h"
 #include "graph_module.h"
+#include "interpreter_lock.h"
 #include "recorder.h"
 
 namespace nb = nanobind;
@@ -230,11 +231,7 @@ trace::TracePtr share_trace(PyObject* trace) {
   if (!PyObject_TypeCheck(trace, trace_type)) {
     raise(PyExc_TypeError, "a trace is expected; %s was given", Py_TYPE(trace)->tp_name);
   }
-  const auto release = [](PyTrace* gone) {
-    if (Py_IsInitialized() == 0) return;
-    const Locked locked;
-    Py_DECREF(gone->object);
-  };
+  const auto release = [](PyTrace* gone) { let_go([gone] { Py_DECREF(gone->object); }); };
   return {&self_of(Py_NewRef(trace)), release};
 }
 

@@ -37,6 +37,8 @@ int count_devices(std::string_view kind, std::string& why) {
   return 0;
 }
 
+GpuDescription describe_gpu(int index) { return cuda::describe_gpu(index); }
+
 extern constinit const Upcalls upcalls = {
     .cpu_backend = cpu::backend,
     .open_accelerator = open_accelerator,

@@ -52,6 +52,25 @@ def session():
     made.run(b, {a: given})
     return made, lambda: made.run(b, {a: given})
 
+def after_the_end():
+    '''The process outlives the interpreter by so many seconds as its status says, and a function
+    of graphs that asks for Python after a second without its lock.'''
+    import ctypes
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc.sleep, None)
+    def product(side):
+        a = tf.ones([side, side])
+        return tf.matmul(a, a)
+    product(1000)
+    began = time.perf_counter()
+    product(1000)
+    side = int(1000 * (time.perf_counter() - began) ** (-1 / 3))
+
+    @tf.function
+    def asks_late(n):
+        return tf.py_function(lambda t: t, [product(side) + tf.cast(n, tf.float32)], tf.float32)
+    return asks_late
+
 def everything():
     '''Of each kind one that is in use.'''
     variable = tf.Variable(compute())
@@ -302,6 +321,55 @@ PROGRAMS = {
     "datasets of daemon threads": (0, """
         data = pipeline()
         leave_running(lambda: next(data))
+    """),
+    "pipelines that ask for Python after the end": (2, """
+        asks = after_the_end()
+        data = tf.data.Dataset.range(10**9).map(asks, num_parallel_calls=2).prefetch(2)
+        data = iter(data)
+        threading.Thread(target=next, args=(data,), daemon=True).start()
+        time.sleep(0.2)
+        sys.exit(2)
+    """),
+    "a pipeline whose generator waits": (0, """
+        def slowly():
+            while True:
+                yield np.ones(3, np.float32)
+                time.sleep(0.5)
+        data = tf.data.Dataset.from_generator(slowly, output_signature=tf.TensorSpec([3]))
+        np.kept = iter(data.prefetch(2))  # modules let go of what they hold at the end
+        next(np.kept)
+    """),
+    "asking at the end what a thread was asking": (0, """
+        from functools import partial
+        entered = threading.Event()
+        def wait(t):
+            entered.set()
+            time.sleep(1)
+            return t
+        data = tf.data.Dataset.range(10**9).map(lambda t: tf.py_function(wait, [t], tf.int64))
+        kept = iter(data)
+        @tf.function
+        def traced(x):
+            wait(x)
+            return x + 1
+        class Asks:
+            def __init__(self, ask):
+                self.ask, self.refused = ask, (tf.errors.FailedPreconditionError, os._exit)
+            def __del__(self):
+                error, end = self.refused
+                try:
+                    self.ask()
+                except error:
+                    return
+                end(7)
+        given = tf.ones([2])
+        for work in (partial(next, kept), partial(traced, given)):
+            entered.clear()
+            threading.Thread(target=work, daemon=True).start()
+            entered.wait()
+            asks = Asks(work)
+            asks.self = asks
+        del kept, traced
     """),
     "sessions of daemon threads": (0, """
         kept, work = session()

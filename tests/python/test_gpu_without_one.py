@@ -65,6 +65,83 @@ def test_the_report_tells_what_others_take(folder):
     fake_gpu.run(USE, folder)
 
 
+LOGICAL = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+
+(gpu,) = tf.config.list_physical_devices("GPU")
+assert "device_name" in tf.config.experimental.get_device_details(gpu)
+halves = [tf.config.LogicalDeviceConfiguration(memory_limit=1),
+          tf.config.LogicalDeviceConfiguration(memory_limit=2)]
+tf.config.set_logical_device_configuration(gpu, halves)
+assert tf.config.get_logical_device_configuration(gpu) == halves
+assert "gpu:0" not in _tidemark.open_devices(), "asking opened it"
+names = [d.name for d in tf.config.list_logical_devices("GPU")]
+assert names == ["/device:GPU:0", "/device:GPU:1"], names
+with tf.device("/GPU:1"):
+    y = tf.ones((1 << 16,)) * 3.0
+with tf.device("/GPU:0"):
+    x = tf.ones((1 << 16,)) + y
+assert x.device.endswith("GPU:0") and y.device.endswith("GPU:1"), (x.device, y.device)
+np.testing.assert_array_equal(x.numpy(), np.full(1 << 16, 4, "float32"))
+assert [_tidemark.device_stats(f"gpu:{i}")["limit"] for i in (0, 1)] == [1 << 20, 2 << 20]
+for place, more, there in (("/GPU:0", 1 << 18, "gpu:0"), ("/GPU:1", 1 << 19, "gpu:1")):
+    kept = _tidemark.device_stats(there)
+    try:
+        with tf.device(place):
+            tf.ones((more,)) * 2.0
+    except tf.errors.ResourceExhaustedError as error:
+        assert there in str(error), error
+    else:
+        raise SystemExit(f"{there} has more than its limit")
+    assert _tidemark.device_stats(there)["live"] == kept["live"]
+uses = [_tidemark.device_use(f"gpu:{i}") for i in (0, 1)]
+assert uses[0]["beside"] == uses[1]["committed"] > 0, uses
+assert uses[1]["beside"] == uses[0]["committed"] > 0, uses
+for use in uses:
+    whole = use["committed"] + use["beside"] + use["context"] + use["others"]
+    assert use["taken"] == whole, use
+assert uses[0]["taken"] == uses[1]["taken"] and uses[0]["context"] == uses[1]["context"], uses
+assert "+ its other logical devices" in str(tf.memory.report())
+info = tf.config.experimental.get_memory_info("GPU:1")
+assert info["current"] == _tidemark.device_stats("gpu:1")["live"], info
+halves[0] = tf.config.LogicalDeviceConfiguration(memory_limit=3)
+tf.config.set_logical_device_configuration(gpu, halves)    # limits may still change
+assert _tidemark.device_stats("gpu:0")["limit"] == 3 << 20
+for change, what in (
+    (lambda: tf.config.set_logical_device_configuration(gpu, halves * 2), "Virtual"),
+    (lambda: tf.config.set_visible_devices([], "GPU"), "Visible"),
+):
+    try:
+        change()
+    except RuntimeError as error:
+        assert f"{what} devices cannot be modified after being initialized" in str(error), error
+    else:
+        raise SystemExit(f"{what} devices were changed")
+assert [d.name for d in tf.config.list_logical_devices("GPU")] == names
+"""
+
+
+def test_one_gpu_is_several_logical_devices(folder):
+    fake_gpu.run(LOGICAL, folder)
+
+
+HIDDEN = """
+import tidemark as tf
+from tidemark import _tidemark
+tf.config.set_visible_devices([], "GPU")
+assert tf.config.list_logical_devices("GPU") == [] and not tf.test.is_gpu_available()
+with tf.device("/GPU:0"):
+    x = tf.ones(3) * 2.0
+assert x.device.endswith("CPU:0") and _tidemark.open_devices() == ["cpu:0"]
+"""
+
+
+def test_a_gpu_that_is_not_visible_is_not_used(folder):
+    fake_gpu.run(HIDDEN, folder)
+
+
 FAULTS = """
 import numpy as np
 import tidemark as tf

@@ -4,9 +4,12 @@ one of each: no abort, no hang."""
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import process_ends
 import pytest
+
+from tidemark import _tidemark
 
 
 @pytest.mark.parametrize("name", process_ends.PROGRAMS)
@@ -38,3 +41,18 @@ def test_a_daemon_thread_trains_to_the_end():
     """)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
+
+
+def test_nothing_of_the_library_is_destroyed_while_threads_compute():
+    """Objects with destructors would register them by this function: threads may still be using
+    them then, and end with signal 11."""
+    files = sorted(Path(_tidemark.__file__).parent.glob("libtidemark*.so"))
+    assert any(file.name == "libtidemark.so" for file in files)
+    for file in files:
+        listed = subprocess.run(
+            ["nm", "--dynamic", "--undefined-only", file],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "__cxa_atexit" not in listed.stdout, file

@@ -11,6 +11,7 @@ from tidemark import _tidemark
 from tidemark._explain import source
 
 _BUFFER_EVENTS = ("found", "allocate", "free", "change")
+_FIRST_DEVICE_ROW = 1_000_000  # in Chrome's trace, behind those of threads
 
 
 def _frames(place):
@@ -38,7 +39,7 @@ def _events(path):
 def pytorch_snapshot(path):
     """A dict as torch.cuda.memory._snapshot() gives; memory_viz opens its pickle."""
     names, events = _events(path)
-    trace, alive, frames = [], {}, {}
+    traces, alive, frames = {"": []}, {}, {}  # by device; the CPU is the first
 
     def frames_of(place):
         if place not in frames:
@@ -50,6 +51,9 @@ def pytorch_snapshot(path):
                 "frames": frames_of(place)}  # fmt: skip
 
     for kind, time, buffer, value, place, _, _ in events:
+        if kind not in _BUFFER_EVENTS:
+            continue
+        trace = traces.setdefault(names.device(place), [])
         if kind in ("found", "allocate"):
             alive[buffer] = (value, place)
             trace.append(entry("alloc", buffer, value, time, place))
@@ -57,17 +61,19 @@ def pytorch_snapshot(path):
             size, made = alive.pop(buffer)
             trace.append(entry("free_requested", buffer, size, time, made))
             trace.append(entry("free_completed", buffer, size, time, made))
+    numbers = {device: number for number, device in enumerate(traces)}
     segments = []
     for at, (size, place) in sorted(alive.items()):
         block = {"address": at, "size": size, "requested_size": size, "state": "active_allocated",
                  "frames": frames_of(place)}  # fmt: skip
         segments.append({
-            "device": 0, "address": at, "total_size": size, "allocated_size": size,
+            "device": numbers[names.device(place)], "address": at, "total_size": size,
+            "allocated_size": size,
             "active_size": size, "requested_size": size, "stream": 0, "segment_type": "large",
             "segment_pool_id": (0, 0), "is_expandable": False, "frames": frames_of(place),
             "blocks": [block],
         })  # fmt: skip
-    return {"segments": segments, "device_traces": [trace], "allocator_settings": {}}
+    return {"segments": segments, "device_traces": [*traces.values()], "allocator_settings": {}}
 
 
 def write_pytorch(path, output):
@@ -141,10 +147,12 @@ def pprof(analysis):
                        ("peak_space", "bytes"), ("alloc_objects", "count"),
                        ("alloc_space", "bytes")):  # fmt: skip
         out.value_type(1, name, unit)
-    for g in analysis["groups"]:
-        values = [g["live_count"], g["live_bytes"], g["bytes_at_peak"], g["total_count"],
-                  g["total_bytes"]]  # fmt: skip
-        out.sample([g["place"]], values, {"op": g["op"], "holder": g["holder"]})
+    for device, part in {"cpu:0": analysis, **analysis["devices"]}.items():
+        for g in part["groups"]:
+            values = [g["live_count"], g["live_bytes"], g["bytes_at_peak"], g["total_count"],
+                      g["total_bytes"]]  # fmt: skip
+            labels = {"op": g["op"], "holder": g["holder"], "device": device}
+            out.sample([g["place"]], values, labels)
     return out.finish()
 
 
@@ -164,7 +172,7 @@ def chrome_events(path):
     A generator, so that a long recording takes no more memory than its live buffers.
     """
     names, events = _events(path)
-    live, alive = 0, {}
+    live, alive, rows = {}, {}, set()  # live: by device
     yield {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "tidemark"}}
     flow = 0
     for kind, time, buffer, value, place, op, holder in events:
@@ -172,19 +180,29 @@ def chrome_events(path):
         if kind == "op":
             yield {"ph": "X", "pid": 1, "tid": buffer, "ts": at, "dur": value / 1000,
                    "name": names.op(op), "args": {"line": names.place(place)}}  # fmt: skip
+        elif kind == "work":
+            row = _FIRST_DEVICE_ROW + buffer
+            if buffer not in rows:
+                rows.add(buffer)
+                yield {"ph": "M", "pid": 1, "tid": row, "name": "thread_name",
+                       "args": {"name": names.text(buffer)}}  # fmt: skip
+            yield {"ph": "X", "pid": 1, "tid": row, "ts": at, "dur": value / 1000,
+                   "name": names.op(op), "args": {"line": names.place(place)}}  # fmt: skip
         elif kind in _BUFFER_EVENTS:
             size, number = alive.pop(buffer, (0, 0))
-            live -= size
+            device = names.device(place)
+            live[device] = live.get(device, 0) - size
             if kind != "free":
                 if not number:
                     flow += 1
                     number = flow
                     yield from _flow("s", number, at, names, place, value)
                 alive[buffer] = (0 if holder & 0x80 else value, number)
-                live += alive[buffer][0]
+                live[device] += alive[buffer][0]
             elif number:
                 yield from _flow("f", number, at, names, place, size)
-            yield {"ph": "C", "pid": 1, "ts": at, "name": "memory", "args": {"live": live}}
+            counter = f"memory of {device}" if device else "memory"
+            yield {"ph": "C", "pid": 1, "ts": at, "name": counter, "args": {"live": live[device]}}
         elif kind in ("step", "trace", "plan", "session"):
             yield {"ph": "i", "pid": 1, "tid": 0, "ts": at, "s": "p",
                    "name": f"{kind} {names.text(buffer)}".strip()}  # fmt: skip
@@ -215,17 +233,22 @@ def write_chrome(path, output):
 def write_tensorboard(path, folder):
     """Scalars: live and idle bytes at each step, and those of the largest lines."""
     analysis = _tidemark.analyse_recording(path)
-    steps = analysis["steps"]
     writer = tidemark.summary.create_file_writer(str(folder))
-    largest = [g for g in analysis["groups"] if g["at_samples"]][:10]
     with writer.as_default():
-        for at, step in enumerate(steps["samples"]):
-            tidemark.summary.scalar("memory/live", float(steps["live"][at]), step=step)
-            tidemark.summary.scalar("memory/idle", float(steps["idle"][at]), step=step)
-            for g in largest:
-                name = f"memory by line/{g['place']} {g['op']} {g['holder']}"
-                tidemark.summary.scalar(name, float(g["at_samples"][at]), step=step)
+        for device, part in {"": analysis, **analysis["devices"]}.items():
+            _write_scalars(part, f" of {device}" if device else "")
     writer.close()
+
+
+def _write_scalars(analysis, whose):
+    steps = analysis["steps"]
+    largest = [g for g in analysis["groups"] if g["at_samples"]][:10]
+    for at, step in enumerate(steps["samples"]):
+        tidemark.summary.scalar(f"memory{whose}/live", float(steps["live"][at]), step=step)
+        tidemark.summary.scalar(f"memory{whose}/idle", float(steps["idle"][at]), step=step)
+        for g in largest:
+            name = f"memory{whose} by line/{g['place']} {g['op']} {g['holder']}"
+            tidemark.summary.scalar(name, float(g["at_samples"][at]), step=step)
 
 
 WRITERS = {

@@ -29,6 +29,7 @@ class Finding:
     made_at: tuple = ()  # places that only made the bytes
     function: str = ""  # of the program, which a rule is about
     changes: list = field(default_factory=list)  # (file, text before, after), the best first
+    device: str = ""  # where the bytes lie; "": on the CPU
 
     @property
     def diff(self):
@@ -44,17 +45,24 @@ class Finding:
             "overhead_per_step": round(self.overhead_per_step), "made_at": list(self.made_at),
             "chain": self.chain.to_json() if self.chain else [],
             "root": self.chain.root if self.chain else "", "diff": self.diff,
+            "device": self.device or "cpu:0",
         }  # fmt: skip
 
 
 def find(run, all_rules=None):
     """All findings of a run, the most costly first."""
-    found = []
-    for rule in all_rules or rules.ALL:
-        for raw in rule(run):
-            found.append(_finding(raw, run))
+    found = _found_by(run, all_rules or rules.ALL)
+    for part in run.of_devices():
+        found += _found_by(part, rules.OF_DEVICES)
+    return sorted(found, key=lambda f: (-f.bytes_per_step, -f.bytes_now, f.rule))
+
+
+def _found_by(run, some_rules):
+    """What rules find in the buffers of one device, and when its limit is hit."""
+    found = [_finding(raw, run) for rule in some_rules for raw in rule(run)]
     limit, live = run.limit, run.analysis["live_at_end"]
     for finding in found:
+        finding.device = run.device
         left = growth.steps_until(limit, live, finding.bytes_per_step + finding.overhead_per_step)
         if left is not None and not finding.outlook:
             finding.outlook = (
@@ -62,7 +70,7 @@ def find(run, all_rules=None):
                 if left < 10**9
                 else ""
             )
-    return sorted(found, key=lambda f: (-f.bytes_per_step, -f.bytes_now, f.rule))
+    return found
 
 
 def _finding(raw, run):
@@ -119,23 +127,45 @@ def _chain_lines(words, width, indent):
             for part in textwrap.wrap(one, width - indent, subsequent_indent="  ")]  # fmt: skip
 
 
+def course(run):
+    """What memory did, in words: "growing by 64 KiB a step, peak …"."""
+    analysis = run.analysis
+    verdict = growth.overall(analysis)
+    told = verdict.verdict
+    if verdict.is_growing:
+        told = f"growing by {source.bytes_text(verdict.bytes_per_step)} a step"
+    return (
+        f"{told}, peak {source.bytes_text(analysis['peak'])}, "
+        f"{source.bytes_text(analysis['live_at_end'])} live at the end"
+    )
+
+
+def _worked(run):
+    """What a device's time went into: "; worked 1.2 s: matmul 60 %, …"."""
+    by_op = {}
+    for device, op, _, _, took in run.analysis.get("work", ()):
+        if device == run.device:
+            by_op[op] = by_op.get(op, 0) + took
+    whole = sum(by_op.values())
+    if not whole:
+        return ""
+    most = sorted(by_op.items(), key=lambda item: -item[1])[:3]
+    parts = ", ".join(f"{op} {took / whole:.0%}" for op, took in most)
+    return f"; worked {whole / 1e9:.3g} s: {parts}"
+
+
 def text(found, run, width=80, can_fix=True):
     """For a terminal of 80 columns."""
     import textwrap  # loaded on first use
 
-    analysis = run.analysis
-    steps = analysis["steps"]
-    verdict = growth.overall(analysis)
+    steps = run.analysis["steps"]
     lines = []
     where = f" ({steps['how']}{' at ' + steps['place'] if steps['place'] else ''})"
     lines += textwrap.wrap(
-        f"{steps['count']:,} steps{where if steps['count'] else ''}: "
-        + (f"growing by {source.bytes_text(verdict.bytes_per_step)} a step"
-           if verdict.is_growing else verdict.verdict)
-        + f", peak {source.bytes_text(analysis['peak'])}, "
-        f"{source.bytes_text(analysis['live_at_end'])} live at the end",
-        width,
-    )  # fmt: skip
+        f"{steps['count']:,} steps{where if steps['count'] else ''}: {course(run)}", width
+    )
+    for part in run.of_devices():
+        lines += textwrap.wrap(f"{part.device}: {course(part)}{_worked(part)}", width)
     if run.status.get("error"):
         lines += textwrap.wrap(
             f"The recording ended early: {run.status['error']}. What came later was not seen.",
@@ -149,7 +179,8 @@ def text(found, run, width=80, can_fix=True):
                                     break_on_hyphens=False)]  # fmt: skip
         cost = []
         if f.bytes_per_step >= 1:
-            cost.append(f"{source.bytes_text(f.bytes_per_step)} a step")
+            there = f" on {f.device}" if f.device else ""
+            cost.append(f"{source.bytes_text(f.bytes_per_step)} a step{there}")
         if f.overhead_per_step > f.bytes_per_step:
             cost.append(f"{source.bytes_text(f.overhead_per_step)} of headers and rounding")
         if f.bytes_now:

@@ -40,7 +40,8 @@ def page(title, run, found):
         arenas=_arenas(run),
         by_words=_BY_WORDS if len(analysis["timeline"]["by_label"]) > 1 else "",
         traces=_table("traces", *tables["traces"]),
-        ops=_table("ops", *tables["ops"]),
+        ops=_table("ops", *tables["ops"])
+        + (_table("work", *tables["work"]) if analysis.get("work") else ""),
         data=encoded,
     )
 
@@ -110,6 +111,13 @@ def _facts(run):
         ("events", f"{analysis['events']:,}"),
         ("seconds", f"{analysis['duration'] / 1e9:.2f}"),
     ]
+    for part in run.of_devices():
+        there = part.analysis
+        facts += [
+            (f"peak on {part.device}", bytes_text(there["peak"])),
+            (f"live on {part.device} at the end", bytes_text(there["live_at_end"])),
+            (f"limit of {part.device}", bytes_text(part.limit)),
+        ]
     if stats:
         facts += [
             ("live", bytes_text(stats["live"])), ("planned, idle", bytes_text(stats["planned"])),
@@ -127,7 +135,8 @@ def _findings(found):
     for f in found:
         cost = []
         if f.bytes_per_step >= 1:
-            cost.append(f"{bytes_text(f.bytes_per_step)} a step")
+            there = f" on {f.device}" if f.device else ""
+            cost.append(f"{bytes_text(f.bytes_per_step)} a step{there}")
         if f.bytes_now:
             cost.append(f"{bytes_text(f.bytes_now)} so far")
         if f.outlook:
@@ -146,17 +155,22 @@ def _tables(run):
     """id → (caption, heads, kinds, rows)."""
     analysis = run.analysis
     at_peak = [
-        [g["bytes_at_peak"], g["count_at_peak"], g["op"] or "–", g["holder"], g["place"]]
-        for g in sorted(analysis["groups"], key=lambda g: -g["bytes_at_peak"])[:200]
+        [g["bytes_at_peak"], g["count_at_peak"], g["op"] or "–", g["holder"],
+         g["place"] + _there(part)]
+        for part in (run, *run.of_devices())
+        for g in sorted(part.analysis["groups"], key=lambda g: -g["bytes_at_peak"])[:200]
         if g["bytes_at_peak"] > 0
-    ]
+    ]  # fmt: skip
     held = [[h.bytes, h.count, h.words, _top_place(h)] for h in run.seen.fullest[:500]]
     alive = [
-        [size, op or "–", holder, place, since, step]
-        for place, op, holder, size, since, step in analysis["alive"]
+        [size, op or "–", holder, place + _there(part), since, step]
+        for part in (run, *run.of_devices())
+        for place, op, holder, size, since, step in part.analysis["alive"]
     ]
     traces = [[n.nbytes, n.function, n.reason, n.place] for n in run.notes.traces[:2000]]
     ops = [[took, count, op] for op, count, took in analysis["ops"][:200]]
+    work = [[took, count, op, device, place]
+            for device, op, place, count, took in analysis.get("work", ())[:200]]  # fmt: skip
     return {
         "peak": ("What was live at the peak", ["bytes", "buffers", "op", "kind", "line"],
                  ["bytes", "number", "text", "text", "text"], at_peak),
@@ -171,7 +185,14 @@ def _tables(run):
                    ["bytes", "text", "text", "text"], traces),
         "ops": ("Where the time of ops went", ["time", "calls", "op"],
                 ["time", "number", "text"], ops),
+        "work": ("Where the time of devices went, by their own clocks",
+                 ["time", "pieces", "op", "device", "line"],
+                 ["time", "number", "text", "text", "text"], work),
     }  # fmt: skip
+
+
+def _there(run):
+    return f" on {run.device}" if run.device else ""
 
 
 def _kept_by(finding):

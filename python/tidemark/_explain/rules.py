@@ -428,3 +428,5 @@ ALL = [
     retracing, functions_in_a_loop, python_steps, bounces, changed_state, graph_growth,
     big_constants, peak,
 ]  # fmt: skip
+# Those that ask for nothing but the buffers of a device.
+OF_DEVICES = [growing, peak]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tidemark._explain import chains
 
@@ -52,3 +52,9 @@ class Run:
     path: str
     stats: dict
     reported_constants: set = field(default_factory=set)
+    device: str = ""  # whose buffers the analysis is about; "": the CPU's
+
+    def of_devices(self):
+        """The same run as each device other than the CPU saw it."""
+        for device, analysis in self.analysis.get("devices", {}).items():
+            yield replace(self, analysis=analysis, limit=analysis["limit"], device=device)

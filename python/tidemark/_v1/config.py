@@ -21,7 +21,7 @@ from tidemark._proto.config import (
     RunMetadata,
     RunOptions,
 )
-from tidemark.config._devices import gpu_count
+from tidemark.config._devices import gpu_count, logical_gpu_count
 
 __all__ = ["ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions", "RunMetadata",
            "RunOptions", "apply", "fill_metadata", "memory_limit"]  # fmt: skip
@@ -70,7 +70,7 @@ _whole_gpus = {}  # what each may hold unless a session says less
 
 
 def _limit_gpus(fraction):
-    for number in range(gpu_count()):
+    for number in range(logical_gpu_count()):
         name = f"gpu:{number}"
         whole = _whole_gpus.setdefault(name, _tidemark.device_stats(name)["limit"])
         _tidemark.set_device_limit(int(min(fraction, 1.0) * whole), name)

@@ -77,8 +77,21 @@ def _json(run_, found, verdict):
         "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
         "peak": run_.analysis["peak"], "limit": run_.limit,
         "recording_error": run_.status.get("error", ""),
+        "devices": {part.device: _of_device(part) for part in run_.of_devices()},
         "findings": [f.to_json() for f in found],
     }, indent=2)  # fmt: skip
+
+
+def _of_device(part):
+    from tidemark._explain import growth  # only reports need it
+
+    verdict = growth.overall(part.analysis)
+    return {
+        "verdict": verdict.verdict, "bytes_per_step": round(verdict.bytes_per_step),
+        "peak": part.analysis["peak"], "limit": part.limit,
+        "nanoseconds": sum(took for device, *_, took in part.analysis["work"]
+                           if device == part.device),
+    }  # fmt: skip
 
 
 def look_at(module, program, path=None, quiet=False):

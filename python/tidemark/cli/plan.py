@@ -91,7 +91,7 @@ def _placed(name):
     kind, _, number = name.upper().partition(":")
     if kind not in ("CPU", "GPU", "EMULATED") or not (number or "0").isdigit():
         raise InputError(f"--device {name}: name a GPU (gpu, gpu:0) or the CPU")
-    if kind == "GPU" and int(number or 0) >= _devices.gpu_count():
+    if kind == "GPU" and int(number or 0) >= _devices.logical_gpu_count():
         raise InputError(f"--device {name}: {_devices.why_no_gpu() or 'there is none such'}")
     return _placement.device(f"/{kind}:{number or 0}")
 

@@ -60,9 +60,17 @@ def list_logical_devices(device_type=None):
     devices = []
     for d in get_visible_devices(device_type):
         for _ in _state["configuration"].get(d, (None,)):
-            devices.append(LogicalDevice(f"/device:{d.device_type}:{made[d]}", d.device_type))
-            made[d] += 1
+            number = made[d.device_type]
+            devices.append(LogicalDevice(f"/device:{d.device_type}:{number}", d.device_type))
+            made[d.device_type] += 1
     return devices
+
+
+def logical_gpu_count():
+    """How many GPUs ops can run on: as many as there are, unless somebody chose."""
+    if _state["visible"] is None and not _state["configuration"]:
+        return gpu_count()
+    return len(list_logical_devices("GPU"))
 
 
 def get_visible_devices(device_type=None):
@@ -84,6 +92,7 @@ def set_visible_devices(devices, device_type=None):
     wanted = others + list(devices)
     if not any(d.device_type == "CPU" for d in wanted):
         raise RuntimeError("Visible devices cannot be modified so that the CPU is not among them")
+    _make_gpus("Visible", wanted, _state["configuration"])
     _state["visible"] = wanted
 
 
@@ -94,29 +103,62 @@ def get_logical_device_configuration(device):
 
 
 def set_logical_device_configuration(device, logical_devices):
-    """Makes logical devices of one; their memory limits are together that of the device (on the
-    CPU: of the process)."""
+    """Makes logical devices of one. On a GPU each has memory of its own within its limit; on the
+    CPU their limits are together that of the process."""
     _check(device)
+    logical_devices = list(logical_devices or ())
     if not logical_devices:
         raise ValueError(f"{device.name} must make at least one logical device")
-    limits = [one.memory_limit for one in logical_devices]
-    if all(limit is not None for limit in limits):
-        limit = sum(int(limit) for limit in limits) * 2**20
-        if device.device_type == "CPU":
-            _tidemark.set_limit(limit)
-        else:
-            _tidemark.set_device_limit(limit, computing_name(device))
-    _state["configuration"][device] = list(logical_devices)
+    configuration = {**_state["configuration"], device: logical_devices}
+    if device.device_type == "GPU":
+        _make_gpus("Virtual", get_visible_devices(), configuration)
+    else:
+        limits = [_limit_of(one) for one in logical_devices]
+        if None not in limits:
+            _tidemark.set_limit(sum(limits))
+    _state["configuration"] = configuration
 
 
 def reset():
     """Forgets what was set up, as in a new process."""
     _state.update(visible=None, configuration={})
+    if not _has_opened_gpus():
+        _tidemark.set_logical_devices("gpu", [])
 
 
-def computing_name(device):
-    """What the runtime calls a physical device: "gpu:0"."""
-    return device.name.rpartition("physical_device:")[2].lower()
+def _has_opened_gpus():
+    return any(name.startswith("gpu:") for name in _tidemark.open_devices())
+
+
+def _limit_of(logical_device):
+    """In bytes, or None."""
+    limit = logical_device.memory_limit
+    return None if limit is None else int(limit) * 2**20
+
+
+def _logical_gpus(visible, configuration):
+    """Of each logical GPU the number of the physical one, and its limit."""
+    made = []
+    for device in visible:
+        if device.device_type == "GPU":
+            number = int(device.name.rpartition(":")[2])
+            parts = configuration.get(device, (LogicalDeviceConfiguration(),))
+            made += [(number, _limit_of(part)) for part in parts]
+    return made
+
+
+def _make_gpus(what, visible, configuration):
+    """Has the runtime make the logical GPUs; once one is in use only their limits may change."""
+    wanted = _logical_gpus(visible, configuration)
+    if not _has_opened_gpus():
+        _tidemark.set_logical_devices("gpu", wanted)
+        return
+    present = _logical_gpus(get_visible_devices(), _state["configuration"])
+    if [number for number, _ in wanted] != [number for number, _ in present]:
+        raise RuntimeError(f"{what} devices cannot be modified after being initialized")
+    for index, (_, limit) in enumerate(wanted):
+        if limit is not None:
+            _tidemark.set_device_limit(limit, f"gpu:{index}")
 
 
 def _check(device):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 
 from tidemark import _tidemark, config
-from tidemark.config._devices import gpu_count, why_no_gpu
+from tidemark.config._devices import logical_gpu_count, why_no_gpu
 from tidemark.errors import InvalidArgumentError
 
 CPU_NAME = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -138,7 +138,7 @@ def _computing_device(name):
 
 def _is_gpu(spec):
     """Whether the name is that of a GPU that is there."""
-    return spec.device_type == "GPU" and (spec.device_index or 0) < gpu_count()
+    return spec.device_type == "GPU" and (spec.device_index or 0) < logical_gpu_count()
 
 
 def current():
@@ -154,7 +154,7 @@ def check(name):
         return
     there = spec.device_type in (None, "CPU") and spec.device_index in (None, 0)
     if not there and not config.get_soft_device_placement() and not _is_gpu(spec):
-        others = "".join(f", GPU:{i}" for i in range(gpu_count()))
+        others = "".join(f", GPU:{i}" for i in range(logical_gpu_count()))
         why = why_no_gpu()
         raise InvalidArgumentError(
             None,

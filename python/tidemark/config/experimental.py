@@ -60,7 +60,10 @@ def set_memory_growth(device, enable):
 def get_device_details(device):
     """What is known about a device; nothing for the CPU."""
     _check(device)
-    return {}
+    if device.device_type != "GPU":
+        return {}
+    name, *capability = _tidemark.describe_gpu(int(device.name.rpartition(":")[2]))
+    return {"device_name": name, "compute_capability": tuple(capability)}
 
 
 def get_device_policy():
@@ -112,9 +115,9 @@ def _checked_name(device):
     """What the runtime calls a device that is there."""
     spec = _DeviceSpec.from_string(device)
     index = spec.device_index or 0
-    if spec.device_type is None or index >= len(list_physical_devices(spec.device_type)):
+    if spec.device_type is None or index >= len(list_logical_devices(spec.device_type)):
         raise ValueError(f"No matching devices found for '{device}'")
-    return f"{spec.device_type.lower()}:{index}"
+    return "cpu:0" if spec.device_type == "CPU" else f"{spec.device_type.lower()}:{index}"
 
 
 __getattr__ = _refusing("tf.config.experimental")

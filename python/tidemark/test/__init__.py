@@ -8,7 +8,7 @@ import unittest
 
 from tidemark._export import namespace as _namespace
 from tidemark._export import refusing as _refusing
-from tidemark.config._devices import gpu_count, why_no_gpu
+from tidemark.config._devices import logical_gpu_count, why_no_gpu
 from tidemark.test import experimental
 from tidemark.test._case import TestCase
 from tidemark.test._gradients import compute_gradient
@@ -64,12 +64,12 @@ def main(argv=None):
 
 def gpu_device_name():
     """The name of the first GPU; "" where there is none."""
-    return "/device:GPU:0" if gpu_count() else ""
+    return "/device:GPU:0" if logical_gpu_count() else ""
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     """Whether there is a GPU to run on."""
-    return gpu_count() > 0
+    return logical_gpu_count() > 0
 
 
 def is_built_with_cuda():

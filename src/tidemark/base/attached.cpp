@@ -1,6 +1,7 @@
 #include "tidemark/base/attached.h"
 
 #include <tidemark/error.h>
+#include <time.h>
 
 namespace tidemark {
 
@@ -14,6 +15,13 @@ constinit FrontEnd attached_front_end;
 }
 
 const FrontEnd& front_end() noexcept { return attached_front_end; }
+
+uint64_t observers_time() noexcept {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
 void attach(const FrontEnd& front_end) noexcept { attached_front_end = front_end; }
 
 // No lock: the child of a fork detaches what a thread of its parent may be attaching.

@@ -24,7 +24,8 @@ struct Interrupt;
 struct OpCall;
 namespace memory {
 struct Buffer;
-}
+struct Site;
+}  // namespace memory
 namespace exec {
 struct PlannedGraph;
 }
@@ -68,16 +69,32 @@ class LockGivenAway {
   void* token_ = nullptr;
 };
 
+/// What a device other than the CPU did for an op or a step.
+struct DeviceWork {
+  Device device;
+  const char* name = "";                // in static storage
+  const memory::Site* place = nullptr;  // the line that asked; null: nobody knows
+  uint64_t began = 0;                   // on the clock of observers_time()
+  uint64_t nanoseconds = 0;             // by the device's clock
+};
+
+/// CLOCK_MONOTONIC, in nanoseconds.
+TIDEMARK_API uint64_t observers_time() noexcept;
+
 /// Sees what the library does, on every thread. An observer is never destroyed: a thread may be
 /// about to call it when it is detached.
 class TIDEMARK_API Observer {
  public:
   /// An op is about to run. What compiled programs run is told as their trace names it.
   virtual void op_called(const OpDef& /*op*/) {}
-  /// A step has run or failed. The name is in static storage; `began`: CLOCK_MONOTONIC, in ns.
+  /// A step has run or failed, or is enqueued. The name is in static storage; `began`: on the clock
+  /// of observers_time().
   virtual void op_ended(const char* /*op*/, uint64_t /*began*/) noexcept {}
   /// An op has run there, or is enqueued there. What compiled programs run is not told one by one.
   virtual void op_placed(const OpDef& /*op*/, Device /*device*/) noexcept {}
+  /// A device has done something, which may be told late and on any thread; of what is done from a
+  /// recording nothing is.
+  virtual void device_worked(const DeviceWork& /*work*/) noexcept {}
   /// A program is going to run by this plan.
   virtual void planned(const exec::PlannedGraph& /*planned*/) noexcept {}
 

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace tidemark {
 
@@ -96,6 +97,10 @@ class TIDEMARK_API Stream {
   /// What is enqueued from now on begins after a moment of another stream of the same device; the
   /// host does not wait.
   virtual void follow(Moment moment) = 0;
+
+  /// Tells observers how long the work took that was done since they were told last, and waits for
+  /// none. While somebody observes, a stream does so by itself now and then.
+  virtual void tell_times() {}
 };
 
 /// As a device's driver tells it.
@@ -145,7 +150,7 @@ class TIDEMARK_API Accelerator : public Backend {
   virtual void wait_for_everyone() {}
 };
 
-inline constexpr int kMostDevices = 8;
+inline constexpr int kMostDevices = 32;
 
 /// The CPU counts. While it is the only one, no call has to ask where it runs.
 extern TIDEMARK_API std::atomic<int> open_device_count;
@@ -154,5 +159,10 @@ TIDEMARK_API const Backend& backend_of(Device device);
 
 /// Throws FailedPreconditionError for the CPU.
 TIDEMARK_API Accelerator& accelerator_of(Device device);
+
+/// What it was made with (set_logical_devices).
+TIDEMARK_API std::optional<int64_t> memory_limit_of(Device device);
+/// The other open devices that are the same physical one.
+TIDEMARK_API std::vector<Device> devices_beside(Device device);
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@ namespace tidemark::comm {
 namespace {
 
 const TidemarkGlooTable& gloo() {
-  static std::string why;
+  static std::string& why = *new std::string;
   static const auto* const opened = static_cast<const TidemarkGlooTable*>(
       open_plugin("libtidemark_gloo.so", "tidemark_gloo_table", why, Lookup::itself_first));
   if (!opened) {

@@ -315,7 +315,7 @@ class Splitting {
   }
 
   Tensor held(const Tensor& t, const graph::Node& like) {
-    static const auto hold = std::make_shared<const Hold>();
+    static const auto& hold = *new auto(std::make_shared<const Hold>());
     const graph::OutputInfo info{t.dtype(), t.shape(), 0, graph::device_of(like)};
     return graph::output_of(*now_.add(hold, {t}, {info}, like), 0);
   }

@@ -47,7 +47,7 @@ struct Opened {
 
 std::vector<std::string> load_op_library(const std::string& path) {
   static std::mutex mutex;
-  static std::map<void*, Opened> opened;
+  static auto& opened = *new std::map<void*, Opened>;
   std::lock_guard lock(mutex);
   if (path.empty() || path.find('\0') != std::string::npos) {
     fail("the path of an op library must have at least one character, and none of them zero");

@@ -57,6 +57,7 @@ class DeviceCall {
  private:
   void enqueue(const Kernel& kernel, const InferContext& infer, std::span<Tensor> outputs) {
     QueuedKernel queued;
+    queued.device = device_;
     queued.op = &call_.op;
     queued.kernel = kernel;
     queued.attrs.assign(call_.attrs.begin(), call_.attrs.end());

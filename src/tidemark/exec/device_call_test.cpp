@@ -47,6 +47,15 @@ TEST(DeviceCall, NamesOfDevices) {
   EXPECT_THROW(Device::named("quantum"), InvalidArgumentError);
 }
 
+TEST(DeviceCall, LogicalDevicesAreSetBeforeTheFirstIsUsed) {
+  emulated();
+  EXPECT_THROW(set_logical_devices("emulated", {{.physical = 0}}), FailedPreconditionError);
+  EXPECT_THROW(set_logical_devices("cpu", {{.physical = 0}}), InvalidArgumentError);
+  EXPECT_THROW(set_logical_devices("gpu", {{.physical = -1}}), InvalidArgumentError);
+  EXPECT_THROW(set_logical_devices("gpu", {{.physical = 0, .memory_limit = 0}}),
+               InvalidArgumentError);
+}
+
 TEST(DeviceCall, RunsWhereItsInputsAre) {
   const Tensor a = counted(1000), b = a.to(emulated());
   const Tensor y = call("add", {call("square", {b}), b});

@@ -379,6 +379,7 @@ class Executable::Run {
   QueuedKernel queued_of(const Step& step, std::span<const Tensor> inputs,
                          std::span<const Tensor> outputs) {
     QueuedKernel queued;
+    queued.device = step.device;
     queued.op = step.op;
     queued.kernel.run = step.kernel;
     queued.attrs = step.attrs;

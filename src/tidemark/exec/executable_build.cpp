@@ -319,6 +319,7 @@ class Executable::Builder {
     const Step& step = out_.steps_[number];
     const auto kernel = static_cast<uint32_t>(stretch.kernels.size());
     QueuedKernel queued;
+    queued.device = step.device;
     queued.op = step.op;
     queued.kernel.run = step.kernel;
     queued.attrs = step.attrs;

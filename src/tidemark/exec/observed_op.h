@@ -23,8 +23,6 @@ class OpName {
   const char* outer_;
 };
 
-/// CLOCK_MONOTONIC, in nanoseconds.
-uint64_t time_now() noexcept;
 void tell_called(const OpDef& op);
 void tell_placed(const OpDef& op, Device device) noexcept;
 void tell_ended(const char* op, uint64_t began) noexcept;
@@ -58,7 +56,7 @@ class ObservedOp {
  private:
   void begin(const char* op) {
     op_ = op;
-    began_ = time_now();
+    began_ = observers_time();
   }
 
   const char* op_ = nullptr;

@@ -20,7 +20,7 @@ uint64_t next_sequence() noexcept {
 }  // namespace
 
 std::shared_ptr<const Special> placeholder_special() {
-  static const auto shared = std::make_shared<const Placeholder>();
+  static const auto& shared = *new auto(std::make_shared<const Placeholder>());
   return shared;
 }
 

@@ -19,7 +19,7 @@ class Constant final : public Special {
 }  // namespace
 
 std::shared_ptr<const Special> constant_special() {
-  static const auto shared = std::make_shared<const Constant>();
+  static const auto& shared = *new auto(std::make_shared<const Constant>());
   return shared;
 }
 

@@ -16,6 +16,10 @@ template <Code... C>
 
 }  // namespace
 
+const char* name_of_work(const QueuedKernel& kernel) {
+  return kernel.op ? kernel.op->name().c_str() : kernel.step->name().data();
+}
+
 std::shared_ptr<const memory::Site> place_of_work() {
   return kept_place(memory::thread_context.site);
 }

@@ -52,6 +52,7 @@ struct QueuedKernel {
     }
   };
 
+  Device device;
   const OpDef* op = nullptr;  // null: `step` computes
   Kernel kernel;
   std::vector<Attr> attrs;
@@ -66,6 +67,9 @@ struct QueuedKernel {
   /// caller has waited.
   std::vector<Shape>* shapes = nullptr;
 };
+
+/// The name of its op or step, in static storage.
+const char* name_of_work(const QueuedKernel& kernel);
 
 /// An error of work on a stream, until somebody waits.
 struct FailedWork {

@@ -391,8 +391,12 @@ void set_idle(Buffer* buffer, bool idle, size_t used) noexcept {
 }
 
 void start_watching(Observer& observer) {
+  const std::vector<Device> devices = open_devices();
   std::lock_guard hold(core.lock);
-  core.ledger.for_each([&](const Buffer& buffer) { observer.buffer_found(buffer); });
+  for (const Device device : devices) {
+    if (!device.is_cpu() && !memory_in_use(device)) continue;
+    ledger_of(device).for_each([&](const Buffer& buffer) { observer.buffer_found(buffer); });
+  }
   attach(observer);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <new>
 
 #include "tidemark/memory/core.h"
@@ -17,6 +18,7 @@ namespace {
 
 /// Free pages that stay for the next request, unless told otherwise: a sixteenth of the device.
 constexpr int64_t kRetainedPart = 16;
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 /// Never destroyed: buffers may be released while the process ends.
 constinit std::array<std::atomic<DeviceMemory*>, kMostDevices> memories{};
@@ -51,7 +53,8 @@ DeviceMemory::DeviceMemory(Device device)
       live_in_page_(accelerator_.capacity() / page_),
       is_present_(accelerator_.capacity() / page_),
       freed_at_(accelerator_.capacity() / page_),
-      limit_(static_cast<int64_t>(accelerator_.capacity())),
+      limit_(std::min(static_cast<int64_t>(accelerator_.capacity()),
+                      memory_limit_of(device).value_or(kNoLimit))),
       retained_limit_(limit_ / kRetainedPart) {}
 
 DeviceMemory::Pages DeviceMemory::pages_of(const AddressRanges::Range& range) const noexcept {

@@ -35,7 +35,6 @@ const char* name_of(Holder holder) noexcept {
 }
 
 void Ledger::tell(void (Observer::*what)(const Buffer&) noexcept, const Buffer& buffer) noexcept {
-  if (!buffer.device.is_cpu()) return;
   for_each_observer([&](Observer& observer) { (observer.*what)(buffer); });
 }
 

@@ -119,7 +119,6 @@ class Ledger {
     if (is_observed()) [[unlikely]]
       tell(&Observer::buffer_changed, buffer);
   }
-  /// Observers see the CPU's buffers.
   [[gnu::cold]] static void tell(void (Observer::*what)(const Buffer&) noexcept,
                                  const Buffer& buffer) noexcept;
   void use(int64_t bytes) noexcept {

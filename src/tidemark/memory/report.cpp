@@ -144,11 +144,13 @@ std::string cache_table(const std::vector<CacheUse>& caches) {
 /// What of a device is taken beside our buffers, so far as its driver tells.
 std::string beside_buffers(const DeviceUse& use) {
   if (use.taken == use.committed) return "";
+  std::string out = "\n       ";
+  if (use.beside > 0) out += message(" + its other logical devices ", format_bytes(use.beside));
   if (!use.tells_processes) {
-    return message("\n        + context and other processes ", format_bytes(use.others));
+    return out + message(" + context and other processes ", format_bytes(use.others));
   }
-  return message("\n        + context ", format_bytes(use.context), " + other processes ",
-                 format_bytes(use.others));
+  return out + message(" + context ", format_bytes(use.context), " + other processes ",
+                       format_bytes(use.others));
 }
 
 /// A device that was used; the CPU's part of the report says what it does not know.

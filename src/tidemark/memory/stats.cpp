@@ -84,15 +84,19 @@ DeviceUse use_of(Device device) {
   if (device.is_cpu()) return use;
   const std::optional<TakenMemory> told = accelerator_of(device).taken();
   if (!told) return use;
-  // Pages come and go between the two numbers: no part is below zero.
-  use.taken = std::max(committed, static_cast<int64_t>(told->bytes));
-  use.tells_processes = told->by_this_process.has_value();
-  const int64_t beside = use.taken - committed;
-  if (use.tells_processes) {
-    const auto own = static_cast<int64_t>(*told->by_this_process) - committed;
-    use.context = std::clamp<int64_t>(own, 0, beside);
+  for (const Device other : devices_beside(device)) {
+    if (DeviceMemory* memory = memory_in_use(other)) use.beside += memory->committed();
   }
-  use.others = beside - use.context;
+  // Pages come and go between the numbers: no part is below zero.
+  const int64_t pages = committed + use.beside;
+  use.taken = std::max(pages, static_cast<int64_t>(told->bytes));
+  use.tells_processes = told->by_this_process.has_value();
+  const int64_t rest = use.taken - pages;
+  if (use.tells_processes) {
+    const auto own = static_cast<int64_t>(*told->by_this_process) - pages;
+    use.context = std::clamp<int64_t>(own, 0, rest);
+  }
+  use.others = rest - use.context;
   return use;
 }
 

@@ -1,4 +1,5 @@
-// Observers of buffers: they are told of every change of the CPU's ledger, under its lock.
+// Observers of buffers: they are told of every change of the ledgers, the CPU's and those of other
+// devices, under the lock that all have in common.
 #pragma once
 
 #include "tidemark/base/attached.h"

@@ -383,23 +383,34 @@ void OpDef::check_complete() {
 // --- registration of libraries that are opened later ---
 
 namespace {
-std::mutex registration_mutex;
-bool collecting_errors = false;
-std::string collected_errors;
+
+struct FailedRegistrations {
+  std::mutex mutex;
+  bool are_collected = false;
+  std::string errors;
+};
+
+FailedRegistrations& failed_registrations() {
+  static auto& made = *new FailedRegistrations;
+  return made;
+}
+
 }  // namespace
 
 namespace detail {
 
 std::string collect_registration_errors(bool on) {
-  std::lock_guard lock(registration_mutex);
-  collecting_errors = on;
-  return std::exchange(collected_errors, {});
+  FailedRegistrations& failed = failed_registrations();
+  std::lock_guard lock(failed.mutex);
+  failed.are_collected = on;
+  return std::exchange(failed.errors, {});
 }
 
 void registration_failed(const std::string& message) {
-  std::lock_guard lock(registration_mutex);
-  if (!collecting_errors) throw InvalidArgumentError(message);
-  collected_errors += (collected_errors.empty() ? "" : "; ") + message;
+  FailedRegistrations& failed = failed_registrations();
+  std::lock_guard lock(failed.mutex);
+  if (!failed.are_collected) throw InvalidArgumentError(message);
+  failed.errors += (failed.errors.empty() ? "" : "; ") + message;
 }
 
 }  // namespace detail

@@ -1,7 +1,10 @@
 #include "tidemark/profile/analysis.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <tuple>
+#include <unordered_map>
 
 #include "tidemark/memory/buffer.h"
 #include "tidemark/profile/reader.h"
@@ -24,15 +27,45 @@ std::string place_name(const Reader& reader, uint32_t place) {
   return place == 0 ? "(unknown place)" : "(place " + std::to_string(place) + ")";
 }
 
+/// Which events are about buffers of the device that is looked at: their place tells.
+class OfDevice {
+ public:
+  OfDevice(const Reader& names, const std::string& device, Analysis& out) {
+    names.each_name(NameTable::device, [&](uint64_t place, const std::string& text) {
+      const size_t end = std::min(text.find(' '), text.size());
+      const std::string name = text.substr(0, end);
+      const auto at = std::lower_bound(out.devices.begin(), out.devices.end(), name);
+      if (at == out.devices.end() || *at != name) out.devices.insert(at, name);
+      is_other_[place] = name != device;
+      if (name == device && end < text.size()) {
+        std::from_chars(text.data() + end + 1, text.data() + text.size(), out.limit);
+      }
+    });
+    is_cpu_other_ = !device.empty();
+  }
+
+  bool concerns(const Event& event) const {
+    const bool is_of_buffer = event.kind >= EventKind::found && event.kind <= EventKind::change;
+    if (!is_of_buffer) return true;
+    const auto found = is_other_.find(event.place);
+    return found == is_other_.end() ? !is_cpu_other_ : !found->second;
+  }
+
+ private:
+  std::unordered_map<uint64_t, bool> is_other_;  // by place; of the CPU there are none
+  bool is_cpu_other_ = false;
+};
+
 /// What the first pass finds out.
 struct FirstPass {
   Replay replay;
   StepFinder steps;
   std::vector<OpUse> ops;
+  std::map<std::tuple<uint64_t, uint16_t, uint32_t>, WorkUse> work;  // by device, op and place
   uint64_t end = 0;
 };
 
-FirstPass first_pass(Reader& reader, Analysis& out) {
+FirstPass first_pass(Reader reader, const OfDevice& device, Analysis& out) {
   FirstPass pass;
   while (reader.next()) {
     for (const Event& event : reader.events()) {
@@ -40,14 +73,20 @@ FirstPass first_pass(Reader& reader, Analysis& out) {
       const auto kind = static_cast<size_t>(event.kind);
       if (kind < kEventKinds) ++out.counts[kind];
       if (event.kind == EventKind::lost) out.lost += event.value;
-      const uint64_t end = event.time + (event.kind == EventKind::op ? event.value : 0);
+      const bool takes_time = event.kind == EventKind::op || event.kind == EventKind::work;
+      const uint64_t end = event.time + (takes_time ? event.value : 0);
       if (end > pass.end && end < (uint64_t{1} << 62)) pass.end = end;
+      if (!device.concerns(event)) continue;
       pass.replay.apply(event);
       pass.steps.see(event);
       if (event.kind == EventKind::op) {
         if (event.op >= pass.ops.size()) pass.ops.resize(event.op + size_t{1});
         ++pass.ops[event.op].count;
         pass.ops[event.op].nanoseconds += event.value;
+      } else if (event.kind == EventKind::work) {
+        WorkUse& use = pass.work[{event.id, event.op, event.place}];
+        ++use.count;
+        use.nanoseconds += event.value;
       }
     }
   }
@@ -291,10 +330,12 @@ std::vector<PlanMap> plans_of(const Reader& reader) {
 Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   Analysis out;
   Reader names(path);
-  FirstPass first = first_pass(names, out);
+  names.skip_events();
   out.started = names.header().started;
   out.pid = names.header().pid;
   out.limit = names.header().limit;
+  const OfDevice device(names, options.device, out);
+  FirstPass first = first_pass(Reader(path), device, out);
   out.from_ring = (names.header().flags & kFromRing) != 0;
   out.is_whole = names.is_whole();
   out.lost = std::max(out.lost, names.lost());
@@ -320,6 +361,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   Reader reader(path);
   while (reader.next()) {
     for (const Event& event : reader.events()) {
+      if (!device.concerns(event)) continue;
       sampler.see(event, replay);
       if (replay.apply(event)) timeline.changed(replay, std::min(event.time, first.end));
       if (is_mark(event.kind) && out.marks.size() < options.most_marks) {
@@ -349,8 +391,18 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
     first.ops[op].op = names.name(NameTable::op, op);
     out.ops.push_back(first.ops[op]);
   }
-  std::stable_sort(out.ops.begin(), out.ops.end(),
-                   [](const OpUse& a, const OpUse& b) { return a.nanoseconds > b.nanoseconds; });
+  for (auto& [key, use] : first.work) {
+    const auto& [device, op, place] = key;
+    use.device = names.name(NameTable::text, device);
+    use.op = names.name(NameTable::op, op);
+    use.place = place_name(names, place);
+    out.work.push_back(std::move(use));
+  }
+  const auto takes_longer = [](const auto& a, const auto& b) {
+    return a.nanoseconds > b.nanoseconds;
+  };
+  std::stable_sort(out.ops.begin(), out.ops.end(), takes_longer);
+  std::stable_sort(out.work.begin(), out.work.end(), takes_longer);
   return out;
 }
 

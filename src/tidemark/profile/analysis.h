@@ -86,7 +86,15 @@ struct OpUse {
   uint64_t nanoseconds = 0;
 };
 
+/// What a device did for one op of one line.
+struct WorkUse {
+  std::string device, op, place;
+  uint64_t count = 0;
+  uint64_t nanoseconds = 0;
+};
+
 struct Analysis {
+  std::vector<std::string> devices;  // others than the CPU that have buffers in the recording
   int64_t started = 0, pid = 0, limit = 0;
   bool is_whole = false, from_ring = false;
   uint64_t events = 0, lost = 0, duration = 0;
@@ -100,12 +108,15 @@ struct Analysis {
   std::vector<Mark> marks;     // traces, plans, sessions: the first thousands
   std::vector<LiveUse> alive;  // at the end, largest first
   std::vector<OpUse> ops;
+  std::vector<WorkUse> work;  // most time first
   std::vector<PlanMap> plans;
 };
 
 struct AnalysisOptions {
   /// (place, op, holder) → who keeps such buffers, in words.
   std::map<std::tuple<std::string, std::string, std::string>, std::string> labels = {};
+  /// Whose buffers; "": the CPU's. The rest of an analysis is the same for all.
+  std::string device = {};
   size_t stretches = 800;
   size_t samples = 1024;
   size_t series = 12;

@@ -11,7 +11,10 @@ namespace tidemark::profile {
 
 namespace {
 
-void finish() {
+constinit bool records = false;
+
+[[gnu::destructor]] void finish() {
+  if (!records) return;
   try {
     stop();
   } catch (...) {  // the reader says what is missing of the file
@@ -26,7 +29,7 @@ void finish() {
     if (path.empty()) return;
     start({.path = path});
     ::unsetenv(settings::kRecord.name);  // a process that this one starts would write over it
-    std::atexit(finish);
+    records = true;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidemark: no recording: %s\n", error.what());
   }

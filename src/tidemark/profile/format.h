@@ -44,11 +44,13 @@ enum class EventKind : uint8_t {
   trace,
   plan,
   lost,  // `value` events could not be kept
+  work,  // of a device other than the CPU
 };
-inline constexpr int kEventKinds = 13;
+inline constexpr int kEventKinds = 14;
 
 /// Buffers: `id` is the buffer (unique among the live), `value` its bytes as charged.
-/// Ops: `id` is the thread, `value` the nanoseconds it took; `time` is its beginning.
+/// Ops: `id` is the thread, `value` the nanoseconds it took; `time` is its beginning. Work: the
+/// same, and `id` is the number of a text, the device.
 /// Marks (step, call, session, gradient, trace, plan): `id` is the number of a text, `value` a
 /// number that belongs to it.
 struct Event {
@@ -63,9 +65,11 @@ struct Event {
 static_assert(sizeof(Event) == 32);
 inline constexpr uint8_t kIdle = 0x80;
 
-/// Names are numbered from 1 in each table; 0 is none.
-enum class NameTable : uint32_t { place = 0, op = 1, text = 2 };
-inline constexpr int kNameTables = 3;
+/// Names are numbered from 1 in each table; 0 is none. `device` has the numbers of places: a line
+/// whose buffers lie on a device other than the CPU is a place of its own, and the text is the
+/// device and its limit in bytes, "gpu:0 1073741824".
+enum class NameTable : uint32_t { place = 0, op = 1, text = 2, device = 3 };
+inline constexpr int kNameTables = 4;
 struct NameHead {
   uint32_t table;
   uint32_t number;  // then the text, up to the end of the block

@@ -73,6 +73,14 @@ bool Reader::next() {
   return true;
 }
 
+void Reader::skip_events() {
+  do {
+    const auto bytes = static_cast<long>(left_in_block_);
+    if (std::fseek(file_.get(), bytes, SEEK_CUR) != 0) skip(left_in_block_);
+    left_in_block_ = 0;
+  } while (next_block());
+}
+
 bool Reader::next_block() {
   BlockHead head{};
   if (read(&head, sizeof head) < sizeof head) return false;
@@ -125,7 +133,7 @@ void Reader::read_plan(uint32_t bytes) {
 }
 
 const std::string& Reader::name(NameTable table, uint64_t number) const {
-  static const std::string none;
+  static const std::string& none = *new std::string;
   const auto& names = names_[static_cast<int>(table)];
   const auto found = names.find(number);
   return found != names.end() ? found->second : none;

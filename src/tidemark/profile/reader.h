@@ -29,11 +29,17 @@ class TIDEMARK_API Reader {
   const Header& header() const { return header_; }
   /// The next events; false at the end.
   bool next();
+  /// Reads on to the end, of events nothing: names, plans and how it ended are then known.
+  void skip_events();
   std::span<const Event> events() const { return {chunk_.data(), count_}; }
 
   /// "" where there is none.
   const std::string& name(NameTable table, uint64_t number) const;
   size_t num_names(NameTable table) const { return names_[static_cast<int>(table)].size(); }
+  template <class Visit>
+  void each_name(NameTable table, Visit visit) const {
+    for (const auto& [number, text] : names_[static_cast<int>(table)]) visit(number, text);
+  }
   struct Plan {
     PlanHead head{};
     std::vector<PlanBuffer> buffers;

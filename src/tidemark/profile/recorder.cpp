@@ -3,11 +3,15 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 
 #include "tidemark/base/attached.h"
+#include "tidemark/base/backend.h"
 #include "tidemark/base/spin_mutex.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/memory/context.h"
@@ -85,6 +89,18 @@ class Recorder final : public Observer {
     relax();
   }
 
+  void device_worked(const DeviceWork& work) noexcept override {
+    try {
+      const std::string device = work.device.name();
+      std::lock_guard hold(lock_);
+      if (!is_on_) return;
+      append({work.began > started_ ? work.began - started_ : 0, names_.of_text(device),
+              work.nanoseconds, names_.of_site(work.place), names_.of_op(work.name),
+              EventKind::work, 0});
+    } catch (const std::bad_alloc&) {  // nobody is told of it
+    }
+  }
+
   void mark(EventKind kind, std::string_view text, uint64_t value) noexcept {
     const memory::Site* site = memory::thread_context.site;
     {
@@ -148,6 +164,7 @@ class Recorder final : public Observer {
   }
   Status read_status();
   void write_names() noexcept;
+  void hear_of_devices() noexcept;
   void switch_off() noexcept;
 
   std::mutex control_;  // start, stop, save: one at a time
@@ -268,6 +285,24 @@ void Recorder::start(const Options& options) {
   is_on.store(true, std::memory_order_relaxed);
 }
 
+/// What devices are still at is waited for, for a while: its times are told when it is done. What
+/// it fails with is told to who waits for its results.
+void Recorder::hear_of_devices() noexcept {
+  constexpr int kMostLooks = 1000;
+  try {
+    for (const Device device : open_devices()) {
+      if (device.is_cpu()) continue;
+      Stream& stream = accelerator_of(device).stream();
+      const Moment last = stream.now();
+      for (int look = 0; look < kMostLooks && !stream.is_past(last); ++look) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      stream.tell_times();
+    }
+  } catch (const std::exception&) {
+  }
+}
+
 void Recorder::switch_off() noexcept {
   is_on.store(false, std::memory_order_relaxed);
   memory::stop_watching(*this);
@@ -278,6 +313,7 @@ void Recorder::switch_off() noexcept {
 Status Recorder::stop() {
   std::lock_guard control(control_);
   if (!store_) return last_;
+  if (is_on_) hear_of_devices();
   switch_off();
   write_names();
   store_->finish();
@@ -316,6 +352,10 @@ void Recorder::write_names() noexcept {
       }
       if (name.site) name.text = memory::describe(*name.site);
       store_->add_name(name.table, name.number, name.text);
+      if (!name.site || name.site->device == 0) continue;
+      const Device device = Device::numbered(name.site->device);
+      store_->add_name(NameTable::device, name.number,
+                       message(device.name(), " ", memory::stats(device).limit));
     }
   } catch (const std::bad_alloc&) {  // the places then have numbers only
   }

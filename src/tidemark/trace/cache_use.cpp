@@ -24,7 +24,7 @@ struct Counters {
 };
 
 Counters& counters() {
-  static Counters all;
+  static Counters& all = *new Counters;
   return all;
 }
 

@@ -84,7 +84,8 @@ std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape)
 }  // namespace
 
 const std::shared_ptr<autodiff::CustomBackward>& opaque_backward() {
-  static const std::shared_ptr<autodiff::CustomBackward> shared = std::make_shared<Opaque>();
+  static const auto& shared =
+      *new std::shared_ptr<autodiff::CustomBackward>(std::make_shared<Opaque>());
   return shared;
 }
 

@@ -10,7 +10,7 @@
 namespace tidemark::codecs {
 
 const TidemarkCodecTable& table() {
-  static std::string why;
+  static std::string& why = *new std::string;
   static const auto* const opened = static_cast<const TidemarkCodecTable*>(
       open_plugin("libtidemark_codecs.so", "tidemark_codec_table", why));
   if (!opened) fail<UnimplementedError>("image files and compressed bytes need a library: ", why);

@@ -9,7 +9,7 @@ namespace tidemark::text {
 namespace {
 
 const TidemarkRe2Table& table() {
-  static std::string why;
+  static std::string& why = *new std::string;
   static const auto* const opened = static_cast<const TidemarkRe2Table*>(
       open_plugin("libtidemark_re2.so", "tidemark_re2_table", why));
   if (!opened) fail<UnimplementedError>("there are no regular expressions here, as ", why);

@@ -111,7 +111,7 @@ std::string key_of(std::string_view domain, std::string_view op) {
 }
 
 const Table& table() {
-  static const Table all = [] {
+  static const Table& all = *new auto([] {
     Table out;
     const std::span<const Entry> families[] = {
         math_entries(),
@@ -149,7 +149,7 @@ const Table& table() {
       for (const Entry& entry : family) out.emplace(key_of(entry.domain, entry.op), &entry);
     }
     return out;
-  }();
+  }());
   return all;
 }
 

@@ -115,6 +115,21 @@ int count_gpus(std::string& why) {
   return count;
 }
 
+GpuDescription describe_gpu(int index) {
+  std::string why;
+  const int count = count_gpus(why);
+  if (count == 0) fail<InvalidArgumentError>("no GPU: ", why);
+  if (index < 0 || index >= count) {
+    fail<InvalidArgumentError>("There are ", count, " GPUs, counted from 0; given ", index);
+  }
+  const Driver& driver = *installed_driver(why);
+  DeviceFacts facts{};
+  if (const int status = driver.describe(index, &facts); status != kDone) {
+    fail<FailedPreconditionError>("GPU ", index, " cannot be asked: ", driver.explain(status));
+  }
+  return {facts.name, facts.major, facts.minor};
+}
+
 std::unique_ptr<Accelerator> open(const Driver& driver, const Makers& makers, int index) {
   return std::make_unique<CudaBackend>(driver, makers, index);
 }

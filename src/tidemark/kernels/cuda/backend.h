@@ -6,12 +6,16 @@
 #include <string>
 
 #include "tidemark/base/backend.h"
+#include "tidemark/base/device_kinds.h"
 #include "tidemark/kernels/cuda/tools.h"
 
 namespace tidemark::cuda {
 
 /// How many GPUs there are. 0: none, and `why` says why.
 TIDEMARK_API int count_gpus(std::string& why);
+
+/// Throws InvalidArgumentError where there are fewer, and says how many.
+GpuDescription describe_gpu(int index);
 
 /// Null: there are fewer. Throws InvalidArgumentError where there is none at all, and says why;
 /// FailedPreconditionError where the GPU refuses.

@@ -11,7 +11,9 @@ namespace tidemark::cuda {
 /// Events of the driver's that are used again: making one costs as much as a launch.
 class EventPool {
  public:
-  explicit EventPool(const Context& context) : context_(context) {}
+  enum class Kind { ordering, timed };
+  explicit EventPool(const Context& context, Kind kind = Kind::ordering)
+      : context_(context), kind_(kind) {}
   ~EventPool() {
     if (context_.driver().push_context(context_.handle()) != kDone) return;
     for (const Handle event : free_) context_.driver().destroy_event(event);
@@ -32,7 +34,9 @@ class EventPool {
       }
     }
     Handle event = 0;
-    context_.check(context_.driver().create_event(&event), "cuEventCreate");
+    const Driver& driver = context_.driver();
+    const auto create = kind_ == Kind::timed ? driver.create_timed_event : driver.create_event;
+    context_.check(create(&event), "cuEventCreate");
     return event;
   }
   /// Whoever waits for it was told before: a stream goes by what was recorded when it was asked.
@@ -58,6 +62,7 @@ class EventPool {
   }
 
   const Context& context_;
+  const Kind kind_;
   std::mutex mutex_;
   std::vector<Handle> free_ = with_room();
 };

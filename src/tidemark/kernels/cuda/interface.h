@@ -54,6 +54,10 @@ struct Driver {
   int (*create_stream)(Handle* stream);
   int (*destroy_stream)(Handle stream);
   int (*create_event)(Handle* event);
+  /// Its time is noted, too, which takes the device longer.
+  int (*create_timed_event)(Handle* event);
+  /// Between two timed events that have come.
+  int (*elapsed)(float* milliseconds, Handle earlier, Handle later);
   int (*destroy_event)(Handle event);
   int (*record)(Handle event, Handle stream);
   /// kNotReady: the stream has not come to the event.

@@ -36,10 +36,6 @@ Address address_of(const void* device) { return reinterpret_cast<Address>(device
 
 void keep_nothing(void*) {}
 
-const char* name_of_work(const QueuedKernel& kernel) {
-  return kernel.op ? kernel.op->name().c_str() : kernel.step->name().data();
-}
-
 }  // namespace
 
 /// For its time, launches of this thread's give those of a recording other arguments.
@@ -61,7 +57,8 @@ CudaStream::CudaStream(const Context& context, Tools& tools, const char* name)
       tools_(tools),
       events_(context),
       staging_(context, name),
-      faults_(context) {
+      faults_(context),
+      timings_(context) {
   const Context::Scope scope(context_);
   context_.check(context_.driver().create_stream(&stream_), "cuStreamCreate");
 }
@@ -198,11 +195,27 @@ void CudaStream::copy_here(void* to, const void* from, size_t bytes) {
 void CudaStream::run(QueuedKernel&& kernel) {
   context_.check_process();
   const Context::Scope scope(context_);
-  auto place = kernel.place ? kernel.place : place_of_work();
+  const auto place = kernel.place ? kernel.place : place_of_work();
+  const char* const name = name_of_work(kernel);
+  const bool is_timed = is_observed();
   Lock hold(mutex_);
-  recent_.add(enqueued_ + 1, name_of_work(kernel), std::move(place));
+  recent_.add(enqueued_ + 1, name, place);
+  if (is_timed) timings_.begin(stream_);
   compute(kernel);
+  if (is_timed) timings_.end(stream_, {{kernel.device, name, place.get()}, place});
   has_enqueued(hold);
+  hold.unlock();
+  if (is_timed) tell_times();
+}
+
+void CudaStream::tell_times() {
+  const Context::Scope scope(context_);
+  Lock hold(mutex_);
+  const std::vector<TimedWork> finished = timings_.take_finished();
+  hold.unlock();
+  for (const TimedWork& one : finished) {
+    for_each_observer([&](Observer& observer) { observer.device_worked(one.work); });
+  }
 }
 
 std::shared_ptr<const RecordedWork> CudaStream::record(std::span<const QueuedKernel> kernels) {

@@ -13,6 +13,7 @@
 #include "tidemark/kernels/cuda/faults.h"
 #include "tidemark/kernels/cuda/recent_work.h"
 #include "tidemark/kernels/cuda/staging.h"
+#include "tidemark/kernels/cuda/timings.h"
 #include "tidemark/kernels/cuda/tools.h"
 #include "tidemark/kernels/queued_kernel.h"
 
@@ -36,6 +37,7 @@ class CudaStream final : public Stream {
   bool is_past(Moment moment) override;
   void wait(Moment moment) override;
   void follow(Moment moment) override;
+  void tell_times() override;
 
   // For kernels that run() calls.
   /// One function over blocks of threads.
@@ -83,6 +85,7 @@ class CudaStream final : public Stream {
   const Recording* changing_ = nullptr;  // whose launches get other arguments; null: of none
   size_t next_change_ = 0;
   RecentWork recent_;
+  Timings timings_;
   /// Read without the lock by who must not wait.
   std::atomic<uint64_t> enqueued_ = 0, done_ = 0;
   std::deque<Mark> marks_;  // that have not come, in order

@@ -161,6 +161,13 @@ inline void add_fake_streams(Driver& table) {
   table.create_event = [](Handle* event) -> int {
     TIDEMARK_FAKE_CALL(fake.events[*event = ++fake.last]);
   };
+  table.create_timed_event = [](Handle* event) -> int {
+    TIDEMARK_FAKE_CALL(fake.events[*event = ++fake.last]);
+  };
+  table.elapsed = [](float* milliseconds, Handle earlier, Handle later) -> int {
+    TIDEMARK_FAKE_CALL(*milliseconds = static_cast<float>(fake.events[later].number -
+                                                          fake.events[earlier].number));
+  };
   table.destroy_event = [](Handle event) -> int {
     return FakeDriver::now().events.erase(event) == 1 ? kDone : 400;
   };

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "tidemark/base/attached.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::emulated {
@@ -84,7 +85,19 @@ void EmulatedStream::copy(void* to, const void* from, size_t bytes) {
 void EmulatedStream::run(QueuedKernel&& kernel) {
   auto queued = std::make_shared<QueuedKernel>(std::move(kernel));
   auto place = queued->place ? queued->place : place_of_work();
-  enqueue({[queued, this] { compute(*queued); }, true, std::move(place)});
+  enqueue({[queued, place, this] {
+             const uint64_t began = is_observed() ? observers_time() : 0;
+             compute(*queued);
+             if (began != 0) tell_time(*queued, place.get(), began);
+           },
+           true, place});
+}
+
+void EmulatedStream::tell_time(const QueuedKernel& kernel, const memory::Site* place,
+                               uint64_t began) {
+  const DeviceWork work{kernel.device, name_of_work(kernel), place, began,
+                        observers_time() - began};
+  for_each_observer([&](Observer& observer) { observer.device_worked(work); });
 }
 
 namespace {

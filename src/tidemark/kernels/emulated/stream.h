@@ -40,6 +40,7 @@ class EmulatedStream final : public Stream {
   /// Errors are left to whoever waits on the host.
   void block_until(uint64_t number);
   void compute(const QueuedKernel& queued);
+  static void tell_time(const QueuedKernel& kernel, const memory::Site* place, uint64_t began);
   void work();
   char* alias(const void* device) const {
     return static_cast<char*>(const_cast<void*>(device)) + delta_;

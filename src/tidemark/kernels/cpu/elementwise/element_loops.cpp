@@ -38,7 +38,8 @@ void check_loops(const OpDef& op, std::span<const ElementLoop> loops) {
 
 void register_element_loops(std::string_view op, std::span<const ElementLoop> loops) {
   static std::mutex mutex;
-  static std::deque<cpu::ElementwiseLoop> kept;  // libraries stay as long as the process
+  // Libraries stay as long as the process.
+  static auto& kept = *new std::deque<cpu::ElementwiseLoop>;
   std::lock_guard lock(mutex);
   const OpDef& definition = OpRegistry::instance().get(op);
   check_loops(definition, loops);

@@ -19,7 +19,10 @@ MatrixView matrix_of(const Tensor& t, bool transposed, bool adjoint) {
 
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
-const Shape kNoBatch;
+const Shape& no_batch() {
+  static const Shape& shape = *new Shape;
+  return shape;
+}
 
 }  // namespace
 
@@ -61,8 +64,8 @@ MatmulProblem::MatmulProblem(DType type, const MatrixView& left, const MatrixVie
       b(right),
       a_item(m * k),
       b_item(k * n),
-      a_shape(&kNoBatch),
-      b_shape(&kNoBatch),
+      a_shape(&no_batch()),
+      b_shape(&no_batch()),
       broadcasts(false) {}
 
 int64_t MatmulProblem::offset(const Shape& shape, int64_t item_elements, int64_t item) const {

@@ -26,7 +26,7 @@ static_assert(CUDA_SUCCESS == kDone && CUDA_ERROR_OUT_OF_MEMORY == kOutOfMemory 
   X(cuCtxPopCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuMemGetAllocationGranularity) \
   X(cuMemAddressReserve) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemSetAccess) \
   X(cuMemUnmap) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuStreamCreate) X(cuStreamDestroy) \
-  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) \
+  X(cuEventCreate) X(cuEventElapsedTime) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) \
   X(cuStreamWaitEvent) X(cuMemcpyHtoDAsync) X(cuMemsetD8Async) X(cuMemcpyDtoHAsync) \
   X(cuMemcpyDtoDAsync) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) \
   X(cuLaunchKernel) X(cuPointerGetAttribute) X(cuGetErrorName) X(cuGetErrorString) \
@@ -243,6 +243,13 @@ constexpr Driver kDriver = {
     .create_event = [](Handle* event) -> int {
       return made<CUevent>(
           event, [](CUevent* made) { return cuda.cuEventCreate(made, CU_EVENT_DISABLE_TIMING); });
+    },
+    .create_timed_event = [](Handle* event) -> int {
+      return made<CUevent>(
+          event, [](CUevent* made) { return cuda.cuEventCreate(made, CU_EVENT_DEFAULT); });
+    },
+    .elapsed = [](float* milliseconds, Handle earlier, Handle later) -> int {
+      return cuda.cuEventElapsedTime(milliseconds, event_of(earlier), event_of(later));
     },
     .destroy_event = [](Handle event) -> int { return cuda.cuEventDestroy(event_of(event)); },
     .record = [](Handle event, Handle stream) -> int {
