@@ -77,6 +77,10 @@ class TIDEMARK_API Tensor {
   Tensor(int32_t value);
   Tensor(int64_t value);
   Tensor(bool value);
+  /// A string. Other pointers are no tensors, and would become a bool.
+  Tensor(const char* text);
+  template <class T>
+  Tensor(T*) = delete;
 
   /// A copy of the values; their number must be shape's. Not inlined, so that the return address
   /// is a place in the caller's code.

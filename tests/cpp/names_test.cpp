@@ -6,6 +6,7 @@
 #include <tidemark/ops.h>
 
 #include <concepts>
+#include <type_traits>
 
 namespace td = tidemark;
 
@@ -63,6 +64,17 @@ template <class Axis>
 concept CanSumOver = requires(td::Tensor x, Axis axis) {
   td::reduce_sum(x, axis);
 };
+
+TEST(Names, ATextIsAStringTensor) {
+  const td::Tensor text = "abc";
+  EXPECT_EQ(text.dtype(), td::DType::string);
+  EXPECT_EQ(text.string_at(0), "abc");
+  EXPECT_EQ(td::strings::length("abcd").item<int32_t>(), 4);
+  EXPECT_TRUE(td::equal(text, "abc").item<bool>());
+  EXPECT_THROW(td::matmul("abc", matrix), td::InvalidArgumentError);
+  static_assert(!std::is_convertible_v<const float*, td::Tensor>);
+  static_assert(!std::is_convertible_v<void*, td::Tensor>);
+}
 
 TEST(Names, TypesThatCannotBeAreErrorsAtCompileTime) {
   static_assert(CanMatmul<td::Tensor>);

@@ -39,6 +39,12 @@ TIDEMARK_SCALAR_CONSTRUCTOR(int64_t)
 TIDEMARK_SCALAR_CONSTRUCTOR(bool)
 #undef TIDEMARK_SCALAR_CONSTRUCTOR
 
+Tensor::Tensor(const char* text) {
+  TIDEMARK_SITE_OF_CALLER();
+  const std::string_view all[] = {text};
+  *this = of_strings(all, {});
+}
+
 Tensor Tensor::uninitialized(DType dtype, const Shape& shape) {
   TIDEMARK_SITE_OF_CALLER();
   return new_tensor(dtype, shape);
