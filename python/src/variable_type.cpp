@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tidemark/graph/donated.h"
+#include "tidemark/tensor/trainable.h"
 
 #include "convert.h"
 #include "errors.h"
@@ -147,6 +148,14 @@ PyObject* get_shape(PyObject* self, void*) {
 PyObject* get_trainable(PyObject* self, void*) {
   return guarded([&]() -> PyObject* { return PyBool_FromLong(told_of(self).trainable() ? 1 : 0); });
 }
+PyObject* set_trainable_later(PyObject* self, PyObject* value) {
+  return guarded([&]() -> PyObject* {
+    const int wanted = PyObject_IsTrue(value);
+    if (wanted < 0) throw PythonError{};
+    set_trainable(told_of(self).id(), wanted != 0);
+    Py_RETURN_NONE;
+  });
+}
 PyObject* get_id(PyObject* self, void*) {
   return guarded([&]() -> PyObject* { return PyLong_FromUnsignedLongLong(told_of(self).id()); });
 }
@@ -170,6 +179,7 @@ PyMemberDef members[] = {
 
 PyMethodDef methods[] = {
     {"_create", create, METH_VARARGS, "Gives the variable its value."},
+    {"_set_trainable", set_trainable_later, METH_O, "Whether tapes watch it from now on."},
     {"_operand", get_operand, METH_NOARGS, "The value, standing for the variable."},
     {"value", read, METH_NOARGS, "The value now, as a tensor that never changes."},
     {"_assign", assign<&Variable::assign>, METH_O, "Replaces the value."},

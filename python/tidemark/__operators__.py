@@ -14,6 +14,7 @@ def _binary(name, does):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"What the operator gives for two tensors: ``operator.{does.__name__}``."
+    function.__tf_names__ = (f"tf.__operators__.{name}",)
     return _dispatching(function)
 
 
@@ -26,6 +27,9 @@ ne = _binary("ne", _operator.ne)
 def getitem(tensor, slice_spec, var=None):
     """A part of a tensor: ``tensor[slice_spec]``."""
     return _convert(tensor)[slice_spec]
+
+
+getitem.__tf_names__ = ("tf.__operators__.getitem",)
 
 
 @_dispatching

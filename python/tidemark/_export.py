@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
+import types
 
 from tidemark import _tidemark
 
@@ -30,14 +32,15 @@ def export(*names):
 
     def decorate(function):
         function.__tf_names__ = names
+        public = _asking_too(function) if _all_ask else function
         for name in names:
-            _place(name, function)
+            _place(name, public)
         return function
 
     return decorate
 
 
-def dispatching(function):
+def dispatching(function, errors=(TypeError, ValueError)):
     """A function that asks the types of its arguments before it gives up on them.
 
     Functions of the extension do so themselves: see ``__tf_dispatch__``.
@@ -47,7 +50,7 @@ def dispatching(function):
     def asking(*args, **kwargs):
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError):
+        except errors:
             for value in _values(args, kwargs):
                 ask = getattr(type(value), "__tf_dispatch__", None)
                 answer = NotImplemented if ask is None else ask(asking, args, kwargs)
@@ -55,7 +58,42 @@ def dispatching(function):
                     return answer
             raise
 
+    asking.asks_types = True
     return asking
+
+
+# These take functions, or values that are none of a tensor, and ask nobody.
+_ASK_NOBODY = {"tf.case", "tf.cond", "tf.constant", "tf.function", "tf.make_tensor_proto",
+               "tf.map_fn", "tf.numpy_function", "tf.py_function", "tf.scan",
+               "tf.while_loop"}  # fmt: skip
+_all_ask = False
+
+
+def let_all_ask():
+    """From now on every public function asks the types of its arguments, not only those that are
+    likely to meet others: a library has registered a dispatcher for all of them."""
+    global _all_ask
+    if _all_ask:
+        return
+    _all_ask = True
+    made = {}
+    for namespace, names in _NAMESPACES.items():
+        module = sys.modules.get("tidemark" + namespace.removeprefix("tf"))
+        for last, what in names.items():
+            if type(what) is not types.FunctionType:
+                continue
+            if what not in made:
+                made[what] = _asking_too(what)
+            names[last] = made[what]
+            if module is not None and vars(module).get(last) is what:
+                setattr(module, last, made[what])
+
+
+def _asking_too(function):
+    names = getattr(function, "__tf_names__", ())
+    if getattr(function, "asks_types", False) or _ASK_NOBODY.intersection(names):
+        return function
+    return dispatching(function, (TypeError, ValueError, AttributeError))
 
 
 def _values(args, kwargs):

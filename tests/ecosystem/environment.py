@@ -17,20 +17,22 @@ class MissingError(Exception):
     """The environment cannot be made here; the message says why."""
 
 
-def ready(package) -> Path:
-    """The Python of a package's environment, after fetching what is missing from PyPI."""
+def ready(package, more=()) -> Path:
+    """The Python of a package's environment, after fetching what is missing from PyPI; ``more``:
+    what is wanted there beside what the package needs."""
     build = ROOT / "build" / "python"
     if not any(build.glob("tidemark/_tidemark*.so")):
         raise MissingError("nothing is built; run ./dev build first")
     folder = FOLDER / package.name
     python, stamp = folder / "bin" / "python", folder / ".made-from"
-    wanted = " ".join((*package.alone, "+", *package.needs, *OWN, base_python()))
+    needs = (*package.needs, *more, *OWN)
+    wanted = " ".join((*package.alone, "+", *needs, base_python()))
     key = hashlib.sha256(wanted.encode()).hexdigest()
     if not (stamp.exists() and stamp.read_text() == key):
         print(f"Making .venv-ecosystem/{package.name}", flush=True)
         run(base_python(), "-m", "venv", "--clear", str(folder))
         install = (str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check")
-        run(*install, *package.needs, *OWN)
+        run(*install, *needs)
         run(*install, "--no-deps", *package.alone)
         stamp.write_text(key)
     packages = next(folder.glob("lib/python3*/site-packages"))

@@ -12,6 +12,7 @@ import function_programs_files  # noqa: F401
 import function_programs_more  # noqa: F401
 import function_programs_names  # noqa: F401
 import function_programs_open  # noqa: F401
+import function_programs_packages  # noqa: F401
 import function_programs_rules  # noqa: F401
 import function_programs_values  # noqa: F401
 import function_programs_world  # noqa: F401

@@ -28,7 +28,9 @@ def test_inner_names_are_the_public_things():
         assert array_ops.concat is tf.concat and nest.flatten is tf.nest.flatten
         assert tensor_shape.TensorShape is tf.TensorShape
         assert ops.convert_to_tensor is tf.convert_to_tensor
-        assert ops.EagerTensor is tf.Tensor
+        assert isinstance(tf.constant(1), ops.EagerTensor)
+        with tf.Graph().as_default():
+            assert not isinstance(tf.constant(1), ops.EagerTensor)
         from tensorflow.compat.v2 import reduce_sum
         assert reduce_sum is tf.reduce_sum
     """)

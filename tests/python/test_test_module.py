@@ -117,6 +117,8 @@ def test_folders_go(case):
     folder = case.get_temp_dir()
     assert os.path.isdir(folder) and case.get_temp_dir() == folder
     case.tearDown()
+    assert os.path.isdir(folder)  # what was left for the end may need it
+    case.doCleanups()
     assert not os.path.exists(folder)
 
 

@@ -127,11 +127,6 @@ def test_regularizers_are_collected():
     np.testing.assert_allclose(found, 0.5 * np.square(kernel).sum(), rtol=1e-5)
 
 
-def test_layers_want_a_graph():
-    with tf.init_scope(), pytest.raises(RuntimeError, match="needs a graph"):
-        layers.dense(tf.ones([1, 2]), 3)
-
-
 # --- recurrent networks --------------------------------------------------------------------------
 
 cells = v1.nn.rnn_cell

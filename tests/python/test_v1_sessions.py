@@ -2,6 +2,7 @@
 
 import os
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -204,3 +205,16 @@ def test_a_session_tells_where_ops_run(capfd):
         "matmul" in line and line.endswith(" /job:localhost/replica:0/task:0/device:CPU:0")
         for line in told
     )
+
+
+def test_functions_of_a_session_told_by_names():
+    options = types.SimpleNamespace(feed=["x:0"], fetch=["twice:0"], target=[], run_options=None)
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        v = tf.Variable(1.0)
+        kept = [tf.add(x, x, name="twice"), v.assign_add(2.0, name="more")]
+        session.run(v.initializer)
+        options.target.append(kept[1].op.name)
+        run = session._make_callable_from_options(options)
+        assert [run([1.0, 2.0])[0].tolist(), run([3.0, 4.0])[0].tolist()] == [[2, 4], [6, 8]]
+        assert session.run(v) == 5.0

@@ -15,14 +15,14 @@ from tidemark.__internal__ import (
     types,
 )
 from tidemark._graph.func_graph import FuncGraph
+from tidemark._tensor.kinds import EagerTensor, SymbolicTensor
 from tidemark._tensor.specs import CompositeTensor
-from tidemark._tidemark import Tensor as EagerTensor
 
 # Loaded on first use: modules, and names with the module they are in.
 _MODULES = ("autograph", "feature_column", "function", "mixed_precision", "monitoring", "nest",
             "ops", "saved_model", "test", "train")  # fmt: skip
 _HOOKS = (
-    "SymbolicTensor", "create_c_op", "execute_fn_for_device", "get_name_scope", "load_context",
+    "create_c_op", "execute_fn_for_device", "get_name_scope", "load_context",
     "record_gradient", "register_call_context_function", "register_clear_session_function",
     "register_get_session_function", "register_load_model_function",
 )  # fmt: skip

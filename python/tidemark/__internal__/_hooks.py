@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
-import tidemark as tf
 from tidemark._graph.scopes import get_current_name_scope as get_name_scope
-from tidemark._tidemark import Tensor
 from tidemark.errors import UnimplementedError
-
-
-class _SymbolicTensorType(type):
-    def __instancecheck__(cls, instance):
-        return isinstance(instance, Tensor) and tf.is_symbolic_tensor(instance)
-
-
-class SymbolicTensor(metaclass=_SymbolicTensorType):
-    """A tensor of a graph, for ``isinstance``."""
 
 
 def register_call_context_function(func):

@@ -49,8 +49,13 @@ def unwrap(maybe_tf_decorator):
 
 
 def _mark_of(function):
-    """The note that make_decorator left; wraps() around a marked function copies it, too."""
+    """The note that make_decorator left; wraps() around a marked function copies it, too. Functions
+    of our own that wraps() made say what the function inside takes; those of programs take what
+    they say themselves."""
     mark = getattr(function, "_tf_decorator", None)
-    if mark is not None or not hasattr(function, "__wrapped__"):
+    if isinstance(mark, TFDecorator):
         return mark
+    is_own = (getattr(function, "__module__", None) or "").startswith("tidemark")
+    if not is_own or not hasattr(function, "__wrapped__"):
+        return None
     return TFDecorator("wraps", function.__wrapped__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect as _inspect
 
 from tidemark._export import dispatching as _dispatching
+from tidemark._export import let_all_ask as _let_all_ask
 
 
 def add_dispatch_support(target=None, iterable_parameters=None):
@@ -40,6 +41,7 @@ class GlobalOpDispatcher:
 
     def register(self):
         _for_all.append(self)
+        _let_all_ask()
 
 
 _for_one: dict = {}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tidemark._graph.scopes import init_scope
+from tidemark._graph.scopes import eager_mode
 
-
-def eager_mode():
-    """A context in which ops run when they are called."""
-    return init_scope()
+__all__ = ["eager_mode", "get_config"]
 
 
 def get_config():
-    """Settings of the process; there is no message of them here."""
-    return None
+    """Settings that a session of this process is opened with, unless it says otherwise."""
+    from tidemark.compat.v1 import ConfigProto  # few programs open sessions
+
+    return ConfigProto()

@@ -11,7 +11,7 @@ import threading
 import time
 
 from tidemark import _tidemark, memory
-from tidemark._explain import holders, links, notes
+from tidemark._explain import holders, links, notes, over_workers
 from tidemark._explain.additions import Additions
 from tidemark._explain.seen import Run, Seen
 
@@ -155,6 +155,7 @@ class Watched:
             os.close(handle)
         self.path = path
         self._looker = Looker()
+        self._worker = None
 
     def __enter__(self):
         self._notes = notes.start()
@@ -165,6 +166,7 @@ class Watched:
     def last_look(self):
         """At the end of the program, while its variables are still there."""
         self._looker.look(is_last=True)
+        self._worker = over_workers.own_times()
 
     def __exit__(self, *error):
         self._looker.stop()
@@ -178,7 +180,7 @@ class Watched:
         labels = {key: holder.words for key, (_, holder) in self._looker.seen.holder_of.items()}
         analysis = _tidemark.analyse_recording(self.path, labels)
         run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
-                  self.path, self._stats)  # fmt: skip
+                  self.path, self._stats, worker=self._worker)  # fmt: skip
         if self._own:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)

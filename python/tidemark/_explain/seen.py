@@ -53,6 +53,7 @@ class Run:
     path: str
     stats: dict
     reported_constants: set = field(default_factory=set)
+    worker: dict | None = None  # of several, and its time in collectives
     device: str = ""  # whose buffers the analysis is about; "": the CPU's
 
     def of_devices(self):

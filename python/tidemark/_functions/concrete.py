@@ -103,6 +103,12 @@ class ConcreteFunction:
         made.variables = tuple(self._variables)
         return made
 
+    def add_to_graph(self, g=None, overwrite=False):
+        """Makes the function known to a graph; here graphs hold functions where they call them."""
+
+    def add_gradient_functions_to_graph(self, g=None):
+        """As add_to_graph, with what gives its gradients; those are found when they are asked."""
+
     output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
     output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
     function_type = property(lambda self: self.structured_input_signature)

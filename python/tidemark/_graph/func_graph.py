@@ -74,7 +74,9 @@ class FuncGraph:
     def as_default(self):
         """A context in which ops become nodes of this graph."""
         if self._is_being_traced:
-            yield self
+            shared = self.collections_of  # with a thread that helps the code being traced
+            with contextlib.nullcontext() if shared is None else shared.as_default():
+                yield self
             return
         with building(self.name) as builder:
             know_graph(builder.graph_id, self)

@@ -90,6 +90,11 @@ class Operation:
     def outputs(self):
         return [symbolic.output_of(self._node, i) for i in range(self._node.num_outputs)]
 
+    @property
+    def _control_outputs(self):
+        """The operations that run after it without taking what it gives."""
+        return [op for op in self.graph.get_operations() if self in op.control_inputs]
+
     def run(self, feed_dict=None, session=None):
         """Runs it in the default session."""
         from tidemark._v1.session import default_session  # it imports this module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 
 from tidemark import _tidemark
@@ -93,14 +94,37 @@ def get_logger():
 
 
 @contextlib.contextmanager
-def init_scope():
-    """A context outside of all functions being traced."""
+def eager_mode():
+    """A context outside of all graphs: ops run when they are called."""
     scope = _tidemark.EagerScope()
     scope.enter()
     try:
         yield
     finally:
         scope.exit()
+
+
+@contextlib.contextmanager
+def init_scope():
+    """A context outside of all functions being traced: in the graph of sessions that they are
+    called in, or where ops run when they are called."""
+    sessions = sys.modules.get("tidemark._v1.graph") if _tidemark.is_tracing() else None
+    graph = None if sessions is None else sessions.graph_of_sessions()
+    if graph is None:
+        with eager_mode():
+            yield
+    elif sessions.is_building():
+        with sessions.dependencies(None):
+            yield
+    else:
+        with eager_mode(), graph.as_default():
+            yield
+
+
+def is_building_for_sessions():
+    """Whether this thread builds a graph that sessions run."""
+    graph = sys.modules.get("tidemark._v1.graph") if _tidemark.is_tracing() else None
+    return graph is not None and graph.is_building()
 
 
 @contextlib.contextmanager

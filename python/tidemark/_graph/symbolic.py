@@ -56,6 +56,18 @@ def operation_of(tensor):
     return Operation(_tidemark.node_of(tensor))
 
 
+def consumers_of(tensor):
+    """The operations that take a tensor, in the order in which they were made; one that takes it
+    twice is there twice."""
+    maker, index = operation_of(tensor), _tidemark.value_index(tensor)
+
+    def is_it(other):
+        return _tidemark.value_index(other) == index and operation_of(other) == maker
+
+    operations = graph_of(tensor).get_operations()
+    return [op for op in operations for given in op.inputs if is_it(given)]
+
+
 def name_of(tensor):
     know_tensor(tensor)
     return f"{_tidemark.node_name(tensor)}:{_tidemark.value_index(tensor)}"

@@ -14,6 +14,13 @@ from tidemark._proto.fields import DecodeError, Field
 _DEEPEST = 100
 
 
+def _is_same_of_protobuf(other, mine):
+    """Whether another message is of the protobuf package, and of the kind of one of ours."""
+    descriptor = getattr(other, "DESCRIPTOR", None)
+    is_of_tensorflow = getattr(descriptor, "full_name", "").startswith("tensorflow.")
+    return is_of_tensorflow and descriptor.name == type(mine).__name__
+
+
 class Message:
     """Subclasses list their fields in ``FIELDS``."""
 
@@ -150,6 +157,9 @@ class Message:
     def MergeFrom(self, other):
         """Takes over what the other has: single values replace, lists grow."""
         if type(other) is not type(self):
+            if _is_same_of_protobuf(other, self):
+                self.MergeFromString(other.SerializeToString())
+                return
             raise TypeError(
                 f"Parameter to MergeFrom() must be instance of same class: expected "
                 f"{type(self).__name__} got {type(other).__name__}."

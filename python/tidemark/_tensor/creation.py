@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
 from tidemark._export import OPS, dispatching, export
+from tidemark._graph.scopes import is_building_for_sessions
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.dtypes import as_dtype, enum_of
 from tidemark.errors import InvalidArgumentError
@@ -114,14 +115,25 @@ def _scalar(dtype, value):
 @dispatching
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros of the shape, and unless another is given the type, of ``input``."""
-    return call("zeros_like", (input,), {"dtype": dtype})
+    return _like("zeros_like", input, dtype, 0)
 
 
 @export("tf.ones_like")
 @dispatching
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones of the shape, and unless another is given the type, of ``input``."""
-    return call("ones_like", (input,), {"dtype": dtype})
+    return _like("ones_like", input, dtype, 1)
+
+
+def _like(op, input, dtype, value):
+    """The op; of a function's tensor whose sizes are known it takes these alone, so that the tensor
+    may be gone by then, or not be there yet for the variable that begins with the result."""
+    is_known = _tidemark.is_symbolic(input) and input.shape.is_fully_defined()
+    if is_known and not is_building_for_sessions():
+        dtype = input.dtype if dtype is None else as_dtype(dtype)
+        if dtype.is_bool or dtype.is_floating or dtype.is_integer or dtype.is_complex:
+            return _filled(input.shape.as_list(), dtype, value)
+    return call(op, (input,), {"dtype": dtype})
 
 
 def _eye_of_tensors(num_rows, num_columns, batch_shape, dtype):
@@ -215,8 +227,10 @@ def _value_of(value, dtype, which):
 
 @export("tf.is_tensor")
 def is_tensor(x):
-    """Whether the value is a tensor."""
-    return isinstance(x, (Tensor, _tidemark.VariableBase)) or hasattr(x, "__tf_is_tensor__")
+    """Whether the value is a tensor, or of a class that says of itself that it is like one."""
+    if isinstance(x, (Tensor, _tidemark.VariableBase)) or hasattr(x, "__tf_is_tensor__"):
+        return True
+    return hasattr(x, "is_tensor_like")
 
 
 @export("tf.get_static_value")

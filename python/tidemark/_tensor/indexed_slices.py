@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tidemark import dtypes
 from tidemark._export import OPS, dispatching, export
 from tidemark._tidemark import call, convert, is_symbolic, static_value
 from tidemark.tensor_shape import TensorShape
@@ -98,4 +99,8 @@ def cast(x, dtype, name=None):
     """The values as another type; of IndexedSlices, the rows that are there."""
     if x.__class__ is IndexedSlices:
         return IndexedSlices(_cast(x.values, dtype), x.indices, x.dense_shape)
+    if dtype is dtypes.string or dtype == "string":
+        given = convert(x)
+        if given.dtype is dtypes.string:  # no other type can become strings, or strings another
+            return given
     return _cast(x, dtype)

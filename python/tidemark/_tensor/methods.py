@@ -112,7 +112,10 @@ def _eval(self, feed_dict=None, session=None):
 
 
 def _consumers(self):
-    raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+    """The operations of the graph that take it."""
+    if not _tidemark.is_symbolic(self):
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+    return symbolic.consumers_of(self)
 
 
 class _OnlyInGraphs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tidemark import nest
 from tidemark._export import export
-from tidemark._graph.scopes import get_logger
+from tidemark._graph.scopes import get_logger, is_building_for_sessions
 from tidemark._graph.tracing import is_tracing
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor
@@ -186,8 +186,22 @@ def group(*inputs, **kwargs):
     unknown = set(kwargs) - {"name"}
     if unknown:
         raise ValueError(f"Unknown keyword arguments: {', '.join(sorted(unknown))}")
+    sessions = _building_for_sessions()
+    return None if sessions is None else sessions.group(*inputs, **kwargs)
 
 
 @export("tf.no_op")
 def no_op(name=None):
     """Does nothing."""
+    sessions = _building_for_sessions()
+    return None if sessions is None else sessions.no_op(name)
+
+
+def _building_for_sessions():
+    """What makes operations of a graph of sessions, if one is built here; only then are there
+    operations to be run by themselves."""
+    if not is_building_for_sessions():
+        return None
+    from tidemark._v1 import scopes  # few programs build such graphs
+
+    return scopes

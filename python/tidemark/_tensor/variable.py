@@ -9,7 +9,7 @@ import numpy as np
 
 from tidemark import _tidemark
 from tidemark._export import export
-from tidemark._graph.scopes import creators, get_current_name_scope, init_scope
+from tidemark._graph.scopes import creators, eager_mode, get_current_name_scope
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.indexing import getitem, slice_spec
 from tidemark._tensor.methods import Reference, _numpy_text
@@ -179,7 +179,7 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
             from tidemark._functions.function import check_may_create_variable, value_in_call
 
             check_may_create_variable()
-            with init_scope():
+            with eager_mode():
                 initial_value = _initial_value(initial_value, value_in_call)
                 return self._make(initial_value, trainable, validate_shape, name, dtype, constraint,
                                   synchronization, aggregation, shape)  # fmt: skip
@@ -357,6 +357,18 @@ class Variable(_tidemark.VariableBase, metaclass=_VariableType):
 
     def __round__(self, ndigits=None):
         return round(self._operand(), ndigits) if ndigits else round(self._operand())
+
+    @property
+    def _trainable(self):
+        """What programs freeze variables with; before there is a variable, an attribute."""
+        return self.trainable if self._is_made else vars(self)["_trainable"]
+
+    @_trainable.setter
+    def _trainable(self, value):
+        if self._is_made:
+            self._set_trainable(value)
+        else:
+            vars(self)["_trainable"] = value
 
     # --- writing ------------------------------------------------------------------------------
 

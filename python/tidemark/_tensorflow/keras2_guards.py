@@ -8,45 +8,44 @@ traced for the update of a metric; here the update itself is given.
 
 from __future__ import annotations
 
-import operator
-
 from tidemark.__internal__ import dispatch
 from tidemark.__internal__.decorator import make_decorator
+from tidemark._tensorflow.inner import exporting
 
-_UNARY = {"__abs__": abs, "__neg__": operator.neg, "__invert__": operator.invert}
+# The function that stands for each operator, by its public name: layers are named, saved and made
+# again by that.
+_UNARY = {"abs": "math.abs", "neg": "math.negative", "invert": "math.logical_not"}
 _BINARY = {
-    name: getattr(operator, name)
-    for name in ("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__",
-                 "__pow__", "__matmul__", "__and__", "__or__", "__xor__", "__lt__", "__le__",
-                 "__gt__", "__ge__", "__eq__", "__ne__")
+    "add": "__operators__.add", "sub": "math.subtract", "mul": "math.multiply",
+    "truediv": "math.truediv", "floordiv": "math.floordiv", "mod": "math.floormod",
+    "pow": "math.pow", "matmul": "linalg.matmul", "and": "math.logical_and",
+    "or": "math.logical_or", "xor": "math.logical_xor", "lt": "math.less",
+    "le": "math.less_equal", "gt": "math.greater", "ge": "math.greater_equal",
+    "eq": "__operators__.eq", "ne": "__operators__.ne",
 }  # fmt: skip
 _REVERSED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 
 
-def _asking(function):
+def _asking(public_name):
     """An operator of a symbolic tensor: dispatchers make it a layer, tensors compute it."""
+    function = exporting.get_symbol_from_name(public_name)
 
     def ask(*args):
         answer = dispatch.ask(function, args, {})
         return function(*args) if answer is NotImplemented else answer
 
-    ask.__name__ = function.__name__
     return ask
 
 
-def _swapped(function):
-    def swapped(x, y):
-        return function(y, x)
-
-    swapped.__name__ = f"r{function.__name__}"
-    return swapped
+def _swapped(ask):
+    return lambda x, y: ask(y, x)
 
 
 def operators():
-    """name → a function that stands for the operator of a symbolic tensor."""
-    found = {name: _asking(does) for name, does in {**_UNARY, **_BINARY}.items()}
+    """name → what a symbolic tensor does for the operator."""
+    found = {f"__{name}__": _asking(public) for name, public in (_UNARY | _BINARY).items()}
     for name in _REVERSED:
-        found[f"__r{name}__"] = _asking(_swapped(_BINARY[f"__{name}__"]))
+        found[f"__r{name}__"] = _swapped(found[f"__{name}__"])
     return found
 
 

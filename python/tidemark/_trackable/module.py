@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import re
 
-from tidemark import _tidemark, nest
+from tidemark import nest
 from tidemark._export import export
 from tidemark._graph.scopes import name_scope
+from tidemark._tensor.variable import Variable
 from tidemark._trackable.tracking import (
     AutoTrackable,
     NoDependency,
@@ -93,7 +94,7 @@ class Module(AutoTrackable):
 
 
 def _is_variable(value):
-    return isinstance(value, _tidemark.VariableBase)
+    return isinstance(value, Variable)  # graphs' variables and those of replicas, too
 
 
 def _walk(module, path, seen, recursive, key):

@@ -364,6 +364,12 @@ def current_place():
     return place if _tidemark.current_graph_id() == place.graph._shared.id else None
 
 
+def graph_of_sessions():
+    """The graph that this thread has entered, whatever is traced inside of it; None: none."""
+    stack = _stack()
+    return stack[-1].graph if stack else None
+
+
 def is_building():
     return current_place() is not None
 
@@ -406,7 +412,10 @@ def get_default_graph():
 def graph_being_built():
     """The graph that calls add to here: a function's while it is traced, else the default one."""
     if _tidemark.is_tracing() and current_place() is None:
-        return graph_numbered(_tidemark.current_graph_id())
+        graph = graph_numbered(_tidemark.current_graph_id())
+        if has_own_collections():
+            graph.collections_of = _thread.holders[-1]
+        return graph
     return get_default_graph()
 
 
@@ -535,8 +544,9 @@ def dependencies(control_inputs):
     """Nodes made inside run after the given tensors and operations."""
     place = current_place()
     outer = place.before
-    nodes = [node_behind(item) for item in control_inputs or ()]
-    for item, node in zip(control_inputs or (), nodes, strict=True):
+    items = list(control_inputs or ())
+    nodes = [node_behind(item) for item in items]
+    for item, node in zip(items, nodes, strict=True):
         if node.graph_id != place.graph._shared.id:
             raise ValueError(f"{item!r} is not an element of this graph.")
     place.before = [] if control_inputs is None else [*outer, *nodes]

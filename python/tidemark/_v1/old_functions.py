@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import functools
 
 import tidemark as tf
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
-from tidemark._v1.scopes import get_variable, group, variable_scope
+from tidemark._v1.scopes import get_variable, group
+from tidemark._v1.templates import make_template
 from tidemark._v1.unread import after_update
 from tidemark._v1.variables import global_variables, variables_initializer
 from tidemark.sparse._tensor import SparseTensorValue
@@ -155,29 +155,6 @@ def tables_initializer(name="init_all_tables"):
 
 def initialize_variables(var_list, name="init"):
     return variables_initializer(var_list, name)
-
-
-def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None,
-                  **kwargs):  # fmt: skip
-    """The function with variables that its later calls share."""
-    kept = {}
-    if create_scope_now_:
-        with variable_scope(unique_name_, default_name=name_) as scope:
-            kept["scope"] = scope
-
-    @functools.wraps(func_)
-    def template(*args, **more):
-        if "scope" not in kept:
-            with variable_scope(unique_name_, default_name=name_) as scope:
-                kept["scope"] = scope
-                kept["called"] = True
-                return func_(*args, **kwargs, **more)
-        reuse = True if kept.get("called") else None
-        kept["called"] = True
-        with variable_scope(kept["scope"], reuse=reuse):
-            return func_(*args, **kwargs, **more)
-
-    return template
 
 
 @contextlib.contextmanager

@@ -20,6 +20,12 @@ from tidemark.tensor_shape import as_shape
 AUTO_REUSE = type("_ReuseMode", (), {"__repr__": lambda self: "_ReuseMode.AUTO_REUSE"})()
 
 
+def _keeps_nothing():
+    """Whether ``get_variable`` makes a new variable each time here: no graph keeps them. A thread
+    that entered the graph of wrapped code computes at once and shares its variables, too."""
+    return executing_eagerly() and not has_own_collections()
+
+
 class VariableScope:
     """Where ``get_variable`` looks: a prefix of names, and what holds for variables below it."""
 
@@ -31,7 +37,7 @@ class VariableScope:
         self._caching_device, self._partitioner = caching_device, partitioner
         self._custom_getter, self._constraint = custom_getter, constraint
         self._dtype, self._use_resource = dtype, use_resource
-        if executing_eagerly():
+        if _keeps_nothing():
             if caching_device is not None:
                 raise NotImplementedError("Caching devices is not yet supported when eager "
                                           "execution is enabled.")  # fmt: skip
@@ -113,7 +119,7 @@ class VariableScope:
             "name": f"{self._name}/{name}" if self._name else name, "shape": shape,
             "dtype": self._dtype if dtype is None else dtype, "initializer": initializer,
             "regularizer": self._regularizer if regularizer is None else regularizer,
-            "reuse": AUTO_REUSE if executing_eagerly() else self._reuse if reuse is None else reuse,
+            "reuse": AUTO_REUSE if _keeps_nothing() else self._reuse if reuse is None else reuse,
             "trainable": trainable, "collections": collections,
             "caching_device": self._caching_device if caching_device is None else caching_device,
             "partitioner": self._partitioner if partitioner is None else partitioner,

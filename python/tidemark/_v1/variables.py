@@ -72,6 +72,12 @@ class RefVariable:
     initial_value = property(lambda self: self._initial_value)
     trainable = property(lambda self: self._trainable)
     device = ""
+    _in_graph_mode = True
+    _shared_name = _unique_id = property(lambda self: self._name)
+
+    def numpy(self):
+        """Only a session knows its value."""
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
     def get_shape(self):
         return self.shape
@@ -111,9 +117,13 @@ class RefVariable:
 
     def value(self):
         """The tensor that reads it: one in its graph; functions, branches and loops read it when
-        they run."""
+        they run, and what is to run after others reads it after them."""
         here = _tidemark.current_graph_id()
-        return self._reading if here in (0, self._graph._shared.id) else self._handle.read()
+        if here == 0:
+            return self._reading
+        place = current_place()
+        is_any_time = here == self._graph._shared.id and not (place and place.before)
+        return self._reading if is_any_time else self._handle.read()
 
     def read_value(self):
         """A reading at this place of the graph."""

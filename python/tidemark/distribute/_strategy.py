@@ -117,6 +117,24 @@ class Strategy:
         """The values of the replicas of this process as a tuple."""
         return value.values if isinstance(value, DistributedValues) else (value,)
 
+    def unwrap(self, value):
+        """`experimental_local_results` by its older name."""
+        return self.experimental_local_results(value)
+
+    def group(self, value, name=None):
+        """An operation that waits for the values of all replicas."""
+        values = self.experimental_local_results(value)
+        if len(values) == 1 and name is None:
+            return values[0]
+        return tidemark.group(*values, name=name)
+
+    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+        """What jobs of several processes are told before they start: nothing in one process."""
+
+    def update_config_proto(self, config_proto):
+        """The configuration as sessions under this strategy want it."""
+        return config_proto
+
     def experimental_distribute_dataset(self, dataset, options=None):
         """The dataset, its batches cut into a part for each replica."""
         replicas = self.num_replicas_in_sync
@@ -143,6 +161,8 @@ class Strategy:
 
         every = [dataset.shard(replicas, i) for i in range(replicas)]
         return type(dataset).zip(tuple(every)).map(together)
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def experimental_distribute_values_from_function(self, value_fn):
         """The values the function makes for the replicas."""

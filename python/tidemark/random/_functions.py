@@ -64,7 +64,13 @@ def _shape_then(shape, *parameters):
     inner = tidemark.TensorShape([])
     for p in given:
         inner = tidemark.broadcast_static_shape(inner, p.shape)
-    return call("concat", (shape_tensor(shape), shape_tensor(inner.as_list())), {"axis": 0})
+    if inner.is_fully_defined():
+        sizes = shape_tensor(inner.as_list())
+    else:
+        sizes = call("shape", (given[0],), {})
+        for p in given[1:]:
+            sizes = tidemark.broadcast_dynamic_shape(sizes, call("shape", (p,), {}))
+    return call("concat", (shape_tensor(shape), sizes), {"axis": 0})
 
 
 @export("tf.random.gamma")

@@ -74,6 +74,18 @@ def _dtypes_as_in_tensorflow():
             set_dtype_promotion(before)
 
 
+class _CapturedWrites:
+    """What went into a file in place of a stream so far."""
+
+    def __init__(self, file):
+        self._file, self._text = file, None
+
+    def contents(self):
+        if not self._file.closed:
+            self._text = os.pread(self._file.fileno(), os.fstat(self._file.fileno()).st_size, 0)
+        return self._text.decode()
+
+
 class TestCase(SessionCase, _Base):
     """A case with assertions about tensors and structures of them."""
 
@@ -93,12 +105,17 @@ class TestCase(SessionCase, _Base):
 
     def tearDown(self):
         self._close_cached_session()
+        super().tearDown()
+
+    def doCleanups(self):
+        """What tests asked to be done may need the folder, which goes last."""
+        done = super().doCleanups()
         folder, self._folder = self._folder, None
         if folder is not None and _works_in(folder):
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
         elif folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        super().tearDown()
+        return done
 
     # --- what a test needs ----------------------------------------------------------------------
     def get_temp_dir(self):
@@ -106,6 +123,24 @@ class TestCase(SessionCase, _Base):
         if self._folder is None:
             self._folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         return self._folder
+
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream):
+        """A context in which all that is written to a stream of the process, by C++ code, too, goes
+        into a file; what the context gives tells its ``contents()``."""
+        stream.flush()
+        place = stream.fileno()
+        with tempfile.TemporaryFile(dir=self.get_temp_dir()) as file:
+            before = os.dup(place)
+            os.dup2(file.fileno(), place)
+            captured = _CapturedWrites(file)
+            try:
+                yield captured
+            finally:
+                stream.flush()
+                os.dup2(before, place)
+                os.close(before)
+                captured.contents()  # it can still be asked when the file is gone
 
     # --- arrays ---------------------------------------------------------------------------------
     def _GetNdArray(self, a):

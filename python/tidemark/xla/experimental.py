@@ -10,8 +10,17 @@ __all__ = ["compile", "jit_scope"]
 
 
 def compile(computation, inputs=None):
-    """What a function of tensors gives for the inputs, run as one traced function."""
-    return _tf.function(computation)(*(inputs or ()))
+    """What a function of tensors gives for the inputs, run as one traced function.
+
+    One value comes in a list of its own; no value, or nothing but operations, is an operation.
+    """
+    made = _tf.function(computation)(*(inputs or ()))
+    values = [x for x in _tf.nest.flatten(made) if x is not None]
+    if not values or all(not _tf.is_tensor(x) and isinstance(x, _tf.Operation) for x in values):
+        return _tf.group(*values)
+    if type(made) is tuple:
+        return list(made)
+    return made if _tf.nest.is_nested(made) else [made]
 
 
 @_contextlib.contextmanager

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "tidemark/autodiff/keep.h"
+#include "tidemark/tensor/trainable.h"
 
 namespace tidemark::autodiff {
 
@@ -50,7 +51,7 @@ int32_t Tape::add_slot(uint64_t id) {
 
 void Tape::watch_id(uint64_t id) {
   if (ids_.find(id) < 0) add_slot(id);
-  if (id & kTrainableIds) accessed_.push_back(id);
+  if (is_trainable(id)) accessed_.push_back(id);
 }
 
 void Tape::watch(const Tensor& t) { watch_id(id_of(t)); }
@@ -71,7 +72,7 @@ int32_t Tape::slot_of(const Tensor& t) {
   const uint64_t id = t.impl()->id.load(std::memory_order_relaxed);
   if (id == 0 || !is_differentiable(t.dtype())) return -1;
   const int32_t slot = ids_.find(id);
-  if (slot >= 0 || !(id & kTrainableIds) || !options_.watch_accessed_variables) return slot;
+  if (slot >= 0 || !is_trainable(id) || !options_.watch_accessed_variables) return slot;
   accessed_.push_back(id);
   return add_slot(id);
 }

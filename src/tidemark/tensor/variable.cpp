@@ -9,6 +9,7 @@
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/placed.h"
 #include "tidemark/tensor/storage.h"
+#include "tidemark/tensor/trainable.h"
 #include "tidemark/tensor/variable_wait.h"
 
 namespace tidemark {
@@ -23,6 +24,7 @@ struct Variable::State {
   Tensor value;
 
   ~State() {
+    forget_trainable(id);
     if (value) memory::set_holder(value.impl()->buffer, memory::Holder::value);
   }
 };
@@ -31,11 +33,12 @@ namespace {
 
 using Lock = WaitingLock;
 
+/// Of a tensor of a graph sizes may be unknown: those are looked at when the graph runs.
 bool is_allowed(const Shape& declared, const Shape& given) {
-  if (!declared.has_rank()) return true;
+  if (!declared.has_rank() || !given.has_rank()) return true;
   if (declared.rank() != given.rank()) return false;
   for (int i = 0; i < given.rank(); ++i) {
-    if (declared[i] >= 0 && declared[i] != given[i]) return false;
+    if (declared[i] >= 0 && given[i] >= 0 && declared[i] != given[i]) return false;
   }
   return true;
 }
@@ -115,7 +118,7 @@ Variable::Variable(const Tensor& initial, VariableOptions options) {
 }
 
 const std::string& Variable::name() const { return state_->name; }
-bool Variable::trainable() const { return (state_->id & kTrainableIds) != 0; }
+bool Variable::trainable() const { return is_trainable(state_->id); }
 DType Variable::dtype() const { return state_->dtype; }
 const Shape& Variable::shape() const { return state_->shape; }
 uint64_t Variable::id() const { return state_->id; }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 
 import tidemark
-from tidemark._graph.scopes import executing_eagerly, init_scope
+from tidemark._graph.scopes import eager_mode as eager_mode
+from tidemark._graph.scopes import executing_eagerly
 
 EAGER_MODE, GRAPH_MODE = 1, 0
 
@@ -23,11 +24,6 @@ def async_wait():
 def graph_mode():
     """A context in which ops become part of the default graph."""
     return tidemark.compat.v1.get_default_graph().as_default()
-
-
-def eager_mode():
-    """A context in which ops run when they are called."""
-    return init_scope()
 
 
 def num_gpus():

@@ -9,9 +9,9 @@ import tidemark
 from tidemark import _tidemark
 from tidemark._graph.func_graph import FuncGraph
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.kinds import EagerTensor
 from tidemark.compat.v1 import name_scope as name_scope_v1
 
-EagerTensor = _tidemark.Tensor
 NullContextmanager = contextlib.nullcontext
 _uids = itertools.count(1)
 

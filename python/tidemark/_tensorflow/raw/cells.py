@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import tidemark as tf
 
 
@@ -37,18 +39,23 @@ def _lstm_block(order):
 
     def block(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole,
               forget_bias=0.0):  # fmt: skip
-        steps, count = [], int(seq_len_max)
-        for at, row in enumerate(tf.unstack(x)):
-            if at < count:
-                made = _lstm_step(
-                    row, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip,
-                    use_peephole, order,
-                )  # fmt: skip
-                cs_prev, h_prev = made[1], made[6]
-            else:
-                made = [tf.zeros_like(cs_prev)] * 7
-            steps.append(made)
-        return [tf.stack(column) for column in zip(*steps, strict=True)]
+        def step(before, row):
+            return _lstm_step(
+                row, before[1], before[6], w, wci, wcf, wco, b, forget_bias, cell_clip,
+                use_peephole, order,
+            )  # fmt: skip
+
+        nothing = tf.zeros_like(cs_prev)
+        first = [nothing, cs_prev, nothing, nothing, nothing, nothing, h_prev]
+        if x.shape.rank is None or x.shape[0] is None:
+            columns = tf.scan(step, x, first)
+        else:
+            rows = itertools.accumulate(tf.unstack(x), step, initial=first)
+            steps = list(itertools.islice(rows, 1, None))
+            columns = [tf.stack(column) for column in zip(*steps, strict=True)]
+        alive = tf.range(tf.shape(x)[0]) < tf.cast(seq_len_max, tf.int32)
+        alive = tf.reshape(alive, [-1, 1, 1])
+        return [tf.where(alive, column, tf.zeros_like(column)) for column in columns]
 
     return block
 

@@ -7,7 +7,7 @@ import pathlib
 import re
 
 import tidemark as tf
-from tidemark._v1.graph_def import raw_calls
+from tidemark._v1.graph_def import op_defs, raw_calls
 
 _TABLE = pathlib.Path(__file__).with_suffix(".tsv")
 _GRAPHS = 2474  # the version of graphs that TensorFlow 2.21 writes
@@ -51,10 +51,28 @@ def function(name):
     if _lines().get(name, ("ref",))[0] == "ref":
         return None
 
-    def refuse(**_):
-        raise _error(name)
+    def refuse(**given):
+        error = _error(name)
+        if tf.executing_eagerly() or not isinstance(error, tf.errors.NotFoundError):
+            raise error
+        return _refused_when_run(name, given, error)
 
     return raw_calls.keyword_function(name, refuse)
+
+
+def _refused_when_run(name, given, error):
+    """What the operation would give: a graph may hold it for another device, and never run it."""
+    definition = op_defs.find(name)
+    if any(a.number or a.is_list for a in (*definition.inputs, *definition.outputs)):
+        raise error
+    kinds = {a.kind: tf.convert_to_tensor(given[a.name]).dtype for a in definition.inputs}
+    kinds.update((own, given[own]) for own in definition.attrs if own in given)
+
+    def refuse():
+        raise error
+
+    wanted = [tf.as_dtype(kinds.get(output.kind, output.kind)) for output in definition.outputs]
+    return tf.numpy_function(refuse, [], wanted, stateful=False)
 
 
 def only_in_graphs(name, function):

@@ -6,7 +6,7 @@ import contextlib
 import re
 
 import tidemark as tf
-from tidemark._v1.graph import current_place, name_result
+from tidemark._v1.graph import name_result
 from tidemark._v1.scopes import VariableScope, get_variable, variable_scope
 
 
@@ -80,11 +80,6 @@ class Layer:
     @contextlib.contextmanager
     def ready(self, inputs, scope=None):
         """The layer's scope, in which its variables are there."""
-        if current_place() is None and not self.built:
-            raise RuntimeError(
-                f"tf.compat.v1.layers.{type(self).__name__} needs a graph: use it in "
-                "tf.Graph().as_default() or in a session; eagerly there is tf.keras.layers"
-            )
         with self._entered(scope) as entered:
             self._scope = self._scope or entered
             if not self.built:

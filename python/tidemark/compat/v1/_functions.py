@@ -7,6 +7,7 @@ import dataclasses
 import tidemark as tf
 from tidemark import dtypes
 from tidemark._graph import func_graph
+from tidemark._graph.scopes import executing_eagerly, init_scope
 from tidemark.tensor_shape import as_shape
 
 
@@ -158,8 +159,9 @@ def get_default_graph():
 
 
 def executing_eagerly_outside_functions():
-    """Whether ops outside of functions run at once."""
-    return True
+    """Whether ops outside of functions run at once, and not in a graph of sessions."""
+    with init_scope():
+        return executing_eagerly()
 
 
 def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False,

@@ -9,37 +9,12 @@ namespace tidemark::nn {
 
 namespace {
 
-Tensor convolved(std::string_view name, int rank, const Tensor& input, const Tensor& filters,
-                 const ConvolutionOptions& options) {
-  if (filters.shape().has_rank() && filters.rank() != rank + 2) {
-    fail<InvalidArgumentError>(
-        "[", name, "] filters have ", rank + 2,
-        " dimensions: the window, channels, filters. Received shape: ", filters.shape());
-  }
-  return convolution(input, filters, options);
-}
-
 Tensor as_index(const Tensor& labels) {
   const bool is_index = labels.dtype() == DType::int32 || labels.dtype() == DType::int64;
   return is_index ? labels : cast(labels, DType::int64);
 }
 
 }  // namespace
-
-Tensor conv1d(const Tensor& input, const Tensor& filters, const ConvolutionOptions& options) {
-  TIDEMARK_HERE;
-  return convolved("conv1d", 1, input, filters, options);
-}
-
-Tensor conv2d(const Tensor& input, const Tensor& filters, const ConvolutionOptions& options) {
-  TIDEMARK_HERE;
-  return convolved("conv2d", 2, input, filters, options);
-}
-
-Tensor conv3d(const Tensor& input, const Tensor& filters, const ConvolutionOptions& options) {
-  TIDEMARK_HERE;
-  return convolved("conv3d", 3, input, filters, options);
-}
 
 Tensor sparse_softmax_cross_entropy(const Tensor& labels, const Tensor& logits) {
   TIDEMARK_HERE;
@@ -71,16 +46,6 @@ Tensor sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& log
   return sigmoid_cross_entropy(labels, logits);
 }
 
-Tensor max_pool2d(const Tensor& input, const Ints& ksize, const MaxPoolOptions& options) {
-  TIDEMARK_HERE;
-  return max_pool(input, ksize, options);
-}
-
-Tensor avg_pool2d(const Tensor& input, const Ints& ksize, const AvgPoolOptions& options) {
-  TIDEMARK_HERE;
-  return avg_pool(input, ksize, options);
-}
-
 Tensor dropout(const Tensor& x, double rate) {
   TIDEMARK_HERE;
   if (!(rate >= 0 && rate < 1)) {
@@ -94,9 +59,9 @@ Tensor dropout(const Tensor& x, double rate) {
 
 std::pair<Tensor, Tensor> moments(const Tensor& x, const Ints& axes, bool keepdims) {
   TIDEMARK_HERE;
-  const Tensor centre = mean(x, axes, true);
-  const Tensor variance = mean(square(x - stop_gradient(centre)), axes, keepdims);
-  return {keepdims ? centre : squeeze(centre, axes), variance};
+  const Tensor wide = at_least_float32(x), centre = mean(wide, axes, true);
+  const Tensor variance = mean(square(wide - stop_gradient(centre)), axes, keepdims);
+  return {cast(keepdims ? centre : squeeze(centre, axes), x.dtype()), cast(variance, x.dtype())};
 }
 
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
@@ -107,6 +72,32 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
   return x * by + (offset ? offset - mean * by : -(mean * by));
 }
 
+Tensor batch_norm_with_global_normalization(const Tensor& input, const Tensor& mean,
+                                            const Tensor& variance, const Tensor& beta,
+                                            const Tensor& gamma, double variance_epsilon,
+                                            bool scale_after_normalization) {
+  TIDEMARK_HERE;
+  const Tensor scale = scale_after_normalization ? gamma : Tensor();
+  return batch_normalization(input, mean, variance, beta, scale, variance_epsilon);
+}
+
+Tensor crelu(const Tensor& features, int64_t axis) {
+  TIDEMARK_HERE;
+  const Tensor both[] = {features, -features};
+  return relu(concat(both, axis));
+}
+
+Tensor embedding_lookup(const Tensor& params, const Tensor& ids,
+                        const std::optional<double>& max_norm) {
+  TIDEMARK_HERE;
+  const Tensor rows = gather(params, ids, {.axis = 0});
+  if (!max_norm) return rows;
+  Ints axes;
+  for (int64_t axis = ids.rank(); axis < rows.rank(); ++axis) axes.push_back(axis);
+  const Tensor length = sqrt(sum(square(rows), axes, true)), limit = number(*max_norm, rows);
+  return rows * limit / maximum(length, limit);
+}
+
 Tensor bias_add(const Tensor& value, const Tensor& bias) {
   TIDEMARK_HERE;
   return value + bias;
@@ -115,12 +106,6 @@ Tensor bias_add(const Tensor& value, const Tensor& bias) {
 Tensor l2_loss(const Tensor& t) {
   TIDEMARK_HERE;
   return sum(square(t)) * number(0.5, t);
-}
-
-Tensor l2_normalize(const Tensor& x, int64_t axis, double epsilon) {
-  TIDEMARK_HERE;
-  const Tensor least = cast(Tensor(epsilon), x.dtype());
-  return x * rsqrt(maximum(sum(square(x), Ints{axis}, true), least));
 }
 
 }  // namespace tidemark::nn
