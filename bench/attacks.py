@@ -1,12 +1,14 @@
 """Plain requests beside attacks: what they wait, what the server answers and what it takes.
 
-    python bench/attacks.py [seconds of each attack]
+    python bench/attacks.py [SECONDS of each attack] [ATTACK…]
 
 A client asks a small model all the time, first alone and then beside each attack, which runs in
 processes of its own. Held: the client's p99 is at most twice the quiet one, it is never refused, no
 answer to anybody is a 5xx but 503 with a reason (and 504 with one for a run past its time:
-docs/decisions/0056), and the server's memory stays below its limit and 32 MiB. A machine that does
-other things too tells little of the first.
+docs/decisions/0056), and the server's memory stays below its limit and 32 MiB. The server and the
+client get the processors before the attackers and before what else the machine does, where the
+system lets us say so (as root, with control groups); else a machine that does other things tells
+little of the first.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from processor_shares import ProcessorShares
 
 import tidemark as tf
 
@@ -44,7 +48,7 @@ def ask(connection, path, body):
 
 def plain_load(port, seconds, result):
     """Seconds of each request, and statuses."""
-    with contextlib.suppress(OSError):  # it has a machine of its own, too: it waits for the server
+    with contextlib.suppress(OSError):  # it waits for the server alone
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     taken, statuses = [], {}
@@ -64,6 +68,7 @@ def plain_load(port, seconds, result):
 class Target(NamedTuple):
     port: int
     folder: str  # where its models are
+    endless: str  # a model that never ends, to be copied
 
 
 def repeatedly(attack, target, stop, bad):
@@ -223,11 +228,12 @@ def hostile_models(target, stop):
     try:
         while not stop.wait(0.3):
             number += 1
-            whole = (place / "endless.saved").read_bytes()
-            for kind, data in [("endless", whole), ("short", whole[: len(whole) // 2])]:
+            for kind in ("endless", "short"):
                 version = place / f"{kind}{number}" / "1"
-                version.mkdir(parents=True)
-                (version / "saved_model.tidemark").write_bytes(data)
+                shutil.copytree(target.endless, version)
+                if kind == "short":
+                    model = version / "saved_model.pb"
+                    os.truncate(model, model.stat().st_size // 2)
             version = place / f"linked{number}"
             version.mkdir()
             (version / "1").symlink_to("/proc/self/root")
@@ -250,12 +256,13 @@ RUNNING_LONG = {huge_answers, long_runs, many_runs, half_closed_runs}
 # --- the whole -----------------------------------------------------------------------------------
 
 
-def save_models(folder):
+def save_models(folder, elsewhere):
+    """What is served, and the endless model elsewhere."""
     serving.save_linear(folder / "linear")
 
-    def save(name, function, spec):
+    def save(name, function, spec, into=folder):
         f = tf.function(function, input_signature=[spec])
-        tf.saved_model.save(tf.Module(), str(folder / name / "1"), signatures=f)
+        tf.saved_model.save(tf.Module(), str(into / name / "1"), signatures=f)
 
     def loop(n):
         i = tf.constant(0, tf.int64)
@@ -271,17 +278,15 @@ def save_models(folder):
             x = x * 1
         return x
 
-    save("endless", endless, tf.TensorSpec([None], tf.float32, "x"))
-    (folder / "endless" / "1" / "saved_model.tidemark").rename(folder / "endless.saved")
-    shutil.rmtree(folder / "endless")
+    save("endless", endless, tf.TensorSpec([None], tf.float32, "x"), elsewhere)
     save("wide", lambda x: x[:, None] + tf.zeros([10_000]), tf.TensorSpec([None], tf.float32, "x"))
 
 
-def part(server, folder, seconds, attacks):
+def part(server, shares, folders, seconds, attacks):
     """p99 of plain requests beside the attacks, their statuses, what was answered badly, and the
     most memory the server took."""
     context = multiprocessing.get_context("spawn")
-    target = Target(server.port, folder)
+    target = Target(server.port, folders[0], str(Path(folders[1], "endless", "1")))
     stop, bad, result = context.Event(), context.Queue(), context.Queue()
     attackers = [
         context.Process(target=repeatedly, args=(a, target, stop, bad), daemon=True)
@@ -289,6 +294,7 @@ def part(server, folder, seconds, attacks):
     ]
     for process in attackers:
         process.start()
+        shares.give("attackers", process.pid, few=True)
     time.sleep(1)
     load = context.Process(target=plain_load, args=(server.port, seconds, result), daemon=True)
     load.start()
@@ -309,16 +315,22 @@ def part(server, folder, seconds, attacks):
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10
+    chosen = [a for a in ATTACKS if a.__name__ in sys.argv[2:]]
+    rounds = [[a] for a in chosen] or [*([a] for a in ATTACKS), ATTACKS]
     faults = []
-    with tempfile.TemporaryDirectory() as name:
-        save_models(Path(name))
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as elsewhere:
+        save_models(Path(name), Path(elsewhere))
         options = ["--memory-limit", str(LIMIT), "--request-timeout", "5"]
-        with serving.Server(Path(name), *options) as server:
-            quiet, _, _, idle = part(server, name, seconds, [])
+        with ProcessorShares() as shares, serving.Server(Path(name), *options) as server:
+            shares.give("server", server.pid)
+            if not shares.are_given:
+                print("what else the machine does counts, too")
+            folders = (name, elsewhere)
+            quiet, _, _, idle = part(server, shares, folders, seconds, [])
             print(f"{'quiet':18} p99 {1e3 * quiet:8.2f} ms           {idle >> 20} MiB", flush=True)
-            for attacks in [*([a] for a in ATTACKS), ATTACKS]:
+            for attacks in rounds:
                 label = attacks[0].__name__ if len(attacks) == 1 else "all at once"
-                p99, statuses, bad, most = part(server, name, seconds, attacks)
+                p99, statuses, bad, most = part(server, shares, folders, seconds, attacks)
                 print(
                     f"{label:18} p99 {1e3 * p99:8.2f} ms  {p99 / quiet:6.2f} x  {most >> 20} MiB"
                     f"  {statuses} {bad[:3] or ''}",

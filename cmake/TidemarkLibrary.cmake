@@ -7,7 +7,7 @@ set(TIDEMARK_DEFINITION_LAYERS base memory tensor tables graph ops)
 file(GLOB_RECURSE tidemark_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
 list(FILTER tidemark_sources EXCLUDE REGEX "_test\\.cpp$")
 list(FILTER tidemark_sources EXCLUDE REGEX
-  "/kernels/cpu/dnnl/|/kernels/cuda/plugin/|/base/text/re2/|/comm/gloo/|/base/codecs/plugin/|/src/tidemark/serve/")
+  "/kernels/cpu/dnnl/|/kernels/cuda/plugin/|/base/text/re2/|/comm/(gloo|mpi)/|/base/codecs/plugin/|/src/tidemark/serve/")
 set(tidemark_isa_sources ${tidemark_sources})
 list(FILTER tidemark_isa_sources INCLUDE REGEX "/kernels/cpu/isa/")
 list(FILTER tidemark_sources EXCLUDE REGEX "/kernels/cpu/isa/")
@@ -157,7 +157,7 @@ set(TIDEMARK_HIDE_LIBRARIES -Wl,--exclude-libs,ALL
 
 # Tidemark::static: the library as part of a program, made when one asks for it. Definitions and
 # kernels register themselves and are taken as a whole; of the rest only what the program uses.
-# Plugins (oneDNN, image codecs, regular expressions, Gloo) are not part of it.
+# Plugins (oneDNN, image codecs, regular expressions, Gloo, MPI) are not part of it.
 if(TIDEMARK_OBJECT_LIBRARIES AND NOT TIDEMARK_SANITIZE)
   set(registering "/src/tidemark/kernels/|/profile/at_start\\.cpp")
   add_library(tidemark_registering STATIC EXCLUDE_FROM_ALL

@@ -60,9 +60,12 @@ target_compile_definitions(fake_gpu PRIVATE TIDEMARK_BUILDING=1)
 set_target_properties(fake_gpu PROPERTIES
   OUTPUT_NAME tidemark_cuda LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fake_gpu")
 
-# They do what Keras does, and read what it saved: tests/python/test_cpp_keras*.py.
-foreach(program keras_twin keras_files)
-  add_executable(${program} "${PROJECT_SOURCE_DIR}/tests/support/${program}.cpp")
+# They do what Keras and Python's functions do, and read what Keras saved: tests/python/test_cpp_*.py.
+file(GLOB function_twin_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/function_twin*.cpp")
+set(keras_twin_sources "${PROJECT_SOURCE_DIR}/tests/support/keras_twin.cpp")
+set(keras_files_sources "${PROJECT_SOURCE_DIR}/tests/support/keras_files.cpp")
+foreach(program keras_twin keras_files function_twin)
+  add_executable(${program} ${${program}_sources})
   target_link_libraries(${program} PRIVATE tidemark)
   target_compile_options(${program} PRIVATE -Wall -Wextra)
 endforeach()

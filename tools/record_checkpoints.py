@@ -80,6 +80,22 @@ def partitioned(tf, folder):
                                   write_state=False)  # fmt: skip
 
 
+def in_shards(tf, folder):
+    """Variables of three devices, a file for each, by TensorFlow 1's Saver."""
+    import numpy as np
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        for at in range(3):
+            with tf.device(f"/cpu:{at}"):
+                v1.get_variable(f"v{at}", initializer=np.arange(4, dtype=np.float32) + at * 10)
+        with v1.Session(config=v1.ConfigProto(device_count={"CPU": 3})) as session:
+            session.run(v1.global_variables_initializer())
+            saver = v1.train.Saver(sharded=True)
+            place = str(folder / "shards")
+            saver.save(session, place, write_meta_graph=False, write_state=False)
+
+
 def others(tf, folder):
     """What has state that is no variable."""
     table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
@@ -118,6 +134,7 @@ def main():
     DATA.mkdir(parents=True, exist_ok=True)
     write(tf, DATA)
     partitioned(tf, DATA)
+    in_shards(tf, DATA)
     others(tf, DATA)
     recorded = {"read": read(tf, arguments.folder), "written": {}}
     for name in ALL:

@@ -32,7 +32,7 @@ def answers(tf, folder, calls):
         for key, value in inputs.items():
             found[f"{name}/in/{key}"] = value
         for key, value in model.signatures[name](**given).items():
-            value = value.numpy()
+            value = np.asarray(value.numpy())
             found[f"{name}/out/{key}"] = value.astype("S") if value.dtype == object else value
     return found
 

@@ -35,7 +35,6 @@ td::data::Pipeline pictures(const std::string& part, int64_t most) {
 int main(int argc, char** argv) try {
   const int64_t count = argc > 1 ? std::atoll(argv[1]) : 0;
   const int64_t epochs = argc > 2 ? std::atoll(argv[2]) : 3;
-  td::memory::set_retained_limit(td::MiB(4));  // what is free beyond it goes back to the system
   const nn::Sequential model{
       [](const td::Tensor& x) { return td::cast(x, td::DType::float32) * (1.f / 255.f); },
       nn::Conv2D(32, 3, {.padding = "same", .activation = "relu"}),

@@ -84,4 +84,24 @@ class TIDEMARK_API Array {
   Tensor tensor_;
 };
 
+// --- loops over the rows of a tensor ------------------------------------------------------------
+
+using RowFunction = std::function<Tensor(const Tensor& row)>;
+/// Of what was made so far and the next row.
+using FoldFunction = std::function<Tensor(const Tensor& so_far, const Tensor& row)>;
+
+/// What the function makes of each row, as rows; all of one shape, and of `dtype` (invalid: that of
+/// `elems`).
+TIDEMARK_API Tensor map_fn(const RowFunction& fn, const Tensor& elems,
+                           DType dtype = DType::invalid);
+/// What is made in the end, from the first row on, or from the last; without an initializer the
+/// first of them is where it begins.
+TIDEMARK_API Tensor foldl(const FoldFunction& fn, const Tensor& elems,
+                          const Tensor& initializer = {});
+TIDEMARK_API Tensor foldr(const FoldFunction& fn, const Tensor& elems,
+                          const Tensor& initializer = {});
+/// What is made after each row, as rows.
+TIDEMARK_API Tensor scan(const FoldFunction& fn, const Tensor& elems,
+                         const Tensor& initializer = {});
+
 }  // namespace tidemark

@@ -20,11 +20,16 @@
 #include <tidemark/function.h>
 #include <tidemark/gradient.h>
 #include <tidemark/image.h>
+#include <tidemark/linalg.h>
+#include <tidemark/math.h>
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 #include <tidemark/random.h>
 #include <tidemark/saved_model.h>
 #include <tidemark/shape.h>
+#include <tidemark/signal.h>
+#include <tidemark/sparse.h>
+#include <tidemark/strings.h>
 #include <tidemark/tensor.h>
 #include <tidemark/variable.h>
 

@@ -39,7 +39,8 @@ nb::dict entries_of(const io::BundleReader& self) {
   return out;
 }
 
-/// [(children: [(name, number)], attributes: [(name, full name, key)]), …]
+/// [(children: [(name, number)], attributes: [(name, full name, key)], slots: [(number of the
+/// variable, name, number of the slot)]), …]
 nb::bytes object_graph_bytes(const nb::list& objects) {
   std::vector<io::ObjectNode> nodes;
   for (nb::handle object : objects) {
@@ -51,12 +52,16 @@ nb::bytes object_graph_bytes(const nb::list& objects) {
       node.attributes.push_back(
           {nb::cast<std::string>(a[0]), nb::cast<std::string>(a[1]), nb::cast<std::string>(a[2])});
     }
+    for (nb::handle s : object[2]) {
+      node.slots.push_back(
+          {nb::cast<uint64_t>(s[0]), nb::cast<uint64_t>(s[2]), nb::cast<std::string>(s[1])});
+    }
   }
   const std::string bytes = io::write_object_graph(nodes);
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-/// The same, and of each object the slots: [(number of the variable, name, number of the slot)].
+/// The same.
 nb::list objects_of(const nb::bytes& bytes) {
   nb::list out;
   for (const io::ObjectNode& node : io::read_object_graph({bytes.c_str(), bytes.size()})) {

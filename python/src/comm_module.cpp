@@ -7,6 +7,7 @@
 #include "tidemark/comm/steps.h"
 
 #include "convert.h"
+#include "frontend.h"
 #include "graph_module.h"
 #include "op_call.h"
 #include "recorder.h"
@@ -33,20 +34,48 @@ Reduce reduce_named(const std::string& name) {
 }
 
 GroupPtr join(int rank, std::vector<std::string> workers, std::string secret, double join_seconds,
-              double silence_seconds, double collective_seconds) {
+              double silence_seconds, double collective_seconds, bool by_mpi) {
   const GilHeld held;
   return Group::join({rank, std::move(workers), std::move(secret), from_seconds(join_seconds),
-                      from_seconds(silence_seconds), from_seconds(collective_seconds)});
+                      from_seconds(silence_seconds), from_seconds(collective_seconds),
+                      by_mpi ? comm::Carrier::mpi : comm::Carrier::gloo});
+}
+
+nb::tuple mpi_world() {
+  const GilHeld held;
+  const comm::MpiWorld world = comm::mpi_world();
+  return nb::make_tuple(world.rank, world.size);
+}
+
+std::vector<std::string> share_by_mpi(const std::string& own) {
+  const GilHeld held;
+  return comm::share_by_mpi(own);
+}
+
+nb::list list_of(std::vector<Tensor> tensors) {
+  nb::list out;
+  for (Tensor& t : tensors) out.append(object_of(std::move(t)));
+  return out;
 }
 
 nb::list all_reduce(const GroupPtr& group, nb::handle values, const std::string& reduce) {
   const GilHeld held;
   const SourceLine line;
-  std::vector<Tensor> sums =
-      comm::all_reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce));
-  nb::list out;
-  for (Tensor& t : sums) out.append(object_of(std::move(t)));
-  return out;
+  return list_of(comm::all_reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce)));
+}
+
+nb::list reduce(const GroupPtr& group, nb::handle values, std::vector<int> owners,
+                const std::string& reduce) {
+  const GilHeld held;
+  const SourceLine line;
+  return list_of(comm::reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce),
+                              std::move(owners)));
+}
+
+nb::list spread(const GroupPtr& group, nb::handle values, std::vector<int> owners) {
+  const GilHeld held;
+  const SourceLine line;
+  return list_of(comm::spread(group, tensors_from_list(values.ptr()), std::move(owners)));
 }
 
 /// The one tensor among the values, which are a list of it alone.
@@ -76,9 +105,28 @@ void add_comm_functions(nb::module_& m) {
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
       .def_prop_ro("bytes_sent", &Group::bytes_sent)
+      .def_prop_ro("times",
+                   [](const Group& group) {
+                     const comm::GroupTimes times = group.times();
+                     const auto seconds = [](std::chrono::nanoseconds time) {
+                       return std::chrono::duration<double>(time).count();
+                     };
+                     return nb::make_tuple(times.collectives, seconds(times.inside),
+                                           seconds(times.waiting));
+                   })
       .def_prop_ro("scratch_bytes", &Group::scratch_bytes)
       .def_prop_ro("failure", &Group::failure)
       .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")
+      .def("reduce", reduce, nb::arg("tensors"), nb::arg("owners"), nb::arg("reduce") = "sum")
+      .def("spread", spread, nb::arg("tensors"), nb::arg("owners"))
+      .def(
+          "fetch",
+          [](const GroupPtr& group, nb::handle values, int owner, nb::handle shape) {
+            return with_one(values, [&](const Tensor& t) {
+              return comm::fetch(group, t, owner, shape_from_object(shape.ptr()));
+            });
+          },
+          nb::arg("own"), nb::arg("owner"), nb::arg("shape"))
       .def("all_gather",
            [](const GroupPtr& group, nb::handle values) {
              return with_one(values, [&](const Tensor& t) { return comm::all_gather(group, t); });
@@ -116,9 +164,13 @@ void add_comm_functions(nb::module_& m) {
         const GilHeld held;
         group->leave(from_seconds(seconds));
       });
+  m.def("mpi_world", mpi_world, "(rank, number) of this process among those of mpirun.");
+  m.def("share_by_mpi", share_by_mpi, nb::arg("own"), "Everybody's text among them, by rank.");
+  m.def("imagined_group", &Group::imagine, nb::arg("rank"), nb::arg("size"),
+        "This worker of a group that is not there, to plan for.");
   m.def("join_group", join, nb::arg("rank"), nb::arg("workers"), nb::arg("secret") = "",
         nb::arg("join_seconds") = 0.0, nb::arg("silence_seconds") = 0.0,
-        nb::arg("collective_seconds") = 0.0,
+        nb::arg("collective_seconds") = 0.0, nb::arg("by_mpi") = false,
         "Joins the processes that have these addresses, by rank. What is not given is as the "
         "settings say.");
 }

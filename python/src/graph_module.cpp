@@ -7,6 +7,8 @@
 
 #include "calls.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/comm/steps.h"
+#include "tidemark/exec/versions.h"
 #include "tidemark/explain/graph_outline.h"
 #include "tidemark/explain/plan_report.h"
 #include "tidemark/explain/python_steps.h"
@@ -172,6 +174,14 @@ std::vector<Tensor> specs_of(nb::handle specs) {
   return out;
 }
 
+/// What a run with such inputs takes of the network.
+comm::Traffic traffic(const FinishedGraph& self, std::span<const Tensor> inputs) {
+  comm::Traffic found = comm::traffic_of(self.program->graph());
+  if (found.is_known) return found;
+  const auto graph = exec::specialise(*self.program, inputs);
+  return graph ? comm::traffic_of(*graph) : found;
+}
+
 /// plan(name, specs, budget or 0): what a run will need, as plain values.
 nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int64_t budget) {
   const std::vector<Tensor> inputs = specs_of(specs);
@@ -187,6 +197,9 @@ nb::dict plan(const FinishedGraph& self, std::string name, nb::handle specs, int
       {"budget", report.budget},       {"unbounded_peak", report.unbounded_peak},
       {"repeated", report.repeated}};
   for (const auto& [key, value] : numbers) out[key] = value;
+  const comm::Traffic sent = traffic(self, inputs);
+  out["bytes_sent"] = sent.is_known ? nb::cast(sent.bytes_sent) : nb::none();
+  out["collectives"] = sent.collectives;
   out["seconds"] = report.seconds;
   out["device"] = report.device;
   out["over_limit"] = report.over_limit;

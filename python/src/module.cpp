@@ -12,6 +12,7 @@
 #include "graph_module.h"
 #include "holders.h"
 #include "interpreter_lock.h"
+#include "line_trace.h"
 #include "memory_module.h"
 #include "op_call.h"
 #include "op_function.h"
@@ -53,8 +54,9 @@ NB_MODULE(_tidemark, m) {
   nb::register_exception_translator(translate_exception);
   const auto initialize = [&]() -> PyObject* {
     for (PyMethodDef* methods :
-         {frontend_methods, site_methods, convert_methods, unpickle_methods, dlpack_functions,
-          op_function_methods, tape_functions, composition_methods, function_methods}) {
+         {frontend_methods, site_methods, line_trace_methods, convert_methods, unpickle_methods,
+          dlpack_functions, op_function_methods, tape_functions, composition_methods,
+          function_methods}) {
       add_methods(m.ptr(), methods);
     }
     watch_for_the_end();

@@ -299,4 +299,8 @@ def __getattr__(name):
         from tidemark._functions.plan import Plan  # only functions need it
 
         return Plan
+    if name == "WorkersPlan":
+        from tidemark.distribute._planning import WorkersPlan  # only plans of workers need it
+
+        return WorkersPlan
     raise AttributeError(f"module 'tidemark.memory' has no attribute {name!r}")

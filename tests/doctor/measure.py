@@ -5,6 +5,7 @@
     .venv/bin/python tests/doctor/measure.py findings --on tensorflow --python PYTHON
     .venv/bin/python tests/doctor/measure.py fixes
     .venv/bin/python tests/doctor/measure.py slowdown --on torch --python PYTHON
+    .venv/bin/python tests/doctor/measure.py steps
 
 Prints a table with a line a program, and the shares. `findings --on torch` (or jax) also runs the
 programs for TensorFlow whose ops have a word there, translated.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import re
 import resource
@@ -28,7 +30,7 @@ import translate
 from judge import judge
 
 HERE = Path(__file__).parent
-FOLDERS = ["chains", "unseen", "strangers", "newcomers", "latecomers"]
+FOLDERS = ["chains", "unseen", "strangers", "newcomers", "latecomers", "outsiders", "passersby"]
 WHAT = ("rule", "line", "chain", "root", "made", "bytes")
 
 
@@ -184,9 +186,24 @@ def slowdown(arguments):
           f"most {most[0]:.2f}, {most[1]:.2f}")  # fmt: skip
 
 
+def steps(arguments):
+    """How much longer a step takes between looks: both in turn, the best of the rounds."""
+    print("| step | alone, us | looked at, us | ratio |\n| --- | ---: | ---: | ---: |")
+    for kind in ("eager", "function"):
+        best = {"run": [], "doctor": []}
+        for _, (command, took) in itertools.product(range(arguments.rounds), best.items()):
+            done = subprocess.run(
+                [sys.executable, "-m", "tidemark", command, str(HERE / "steps.py"), kind],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            took.append(float(done.stderr.split()[-1]))
+        alone, looked = min(best["run"]), min(best["doctor"])
+        print(f"| {kind} | {alone:.1f} | {looked:.1f} | {looked / alone:.3f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["findings", "fixes", "slowdown"])
+    parser.add_argument("what", choices=["findings", "fixes", "slowdown", "steps"])
     parser.add_argument("--on", choices=["tensorflow", "torch", "jax"])
     parser.add_argument("--python", default=sys.executable, help="of --on")
     parser.add_argument("--jobs", type=int, default=2)
@@ -194,7 +211,9 @@ def main():
     parser.add_argument("--only", action="store_true", help="fixes: no programs but the folders'")
     parser.add_argument("folders", nargs="*", default=FOLDERS)
     arguments = parser.parse_intermixed_args()
-    {"findings": findings, "fixes": fixes, "slowdown": slowdown}[arguments.what](arguments)
+    {"findings": findings, "fixes": fixes, "slowdown": slowdown, "steps": steps}[arguments.what](
+        arguments
+    )
 
 
 if __name__ == "__main__":

@@ -54,6 +54,22 @@ def states(tf):
     return {"generator": generator, "v": (v := tf.Variable(0.0))}, [v]
 
 
+def slots(tf):
+    """What optimizers of TensorFlow 1 keep beside variables, and beside none."""
+    v1 = tf.compat.v1.train
+    net = tf.Module()
+    net.w, net.b = tf.Variable(tf.zeros([2, 3]), name="w"), tf.Variable(tf.zeros([3]), name="b")
+    adam, momentum = v1.AdamOptimizer(0.1), v1.MomentumOptimizer(0.1, 0.9)
+    for optimizer in (adam, momentum):
+        optimizer.minimize(
+            lambda: tf.reduce_sum(net.w) + tf.reduce_sum(net.b), var_list=[net.w, net.b]
+        )
+    kept = [adam.get_slot(v, name) for name in ("m", "v") for v in (net.w, net.b)]
+    kept += [momentum.get_slot(v, "momentum") for v in (net.w, net.b)]
+    parts = {"net": net, "adam": adam, "momentum": momentum}
+    return parts, [net.w, net.b, *kept, *adam._get_beta_accumulators()]
+
+
 def _model(tf):
     layers = tf.keras.layers
     tf.keras.backend.clear_session()
@@ -114,7 +130,7 @@ def subclassed(tf):
     return {"net": net, "optimizer": optimizer}, [*net.weights, *optimizer.variables]
 
 
-PROGRAMS = {f.__name__: f for f in (modules, dtypes, many, states)}
+PROGRAMS = {f.__name__: f for f in (modules, dtypes, many, states, slots)}
 KERAS_PROGRAMS = {f.__name__: f for f in (sequential, functional, recurrent, subclassed)}
 
 

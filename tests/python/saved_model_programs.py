@@ -207,6 +207,34 @@ def objects(tf, folder):
 
 
 @program
+def assets(tf, folder):
+    """Files beside the model, two of one name; a path as a function's result, in a branch."""
+
+    class Reader(tf.Module):
+        def __init__(self, place):
+            super().__init__()
+            texts = {"words.txt": "tide\nmark", "more/words.txt": "ebb"}
+            os.makedirs(os.path.join(place, "more"))
+            for name, text in texts.items():
+                with open(os.path.join(place, name), "w") as file:
+                    file.write(text)
+            self.first, second = (tf.saved_model.Asset(os.path.join(place, n)) for n in texts)
+            self.others = [second]
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.bool, "is_first")])
+        def read(self, is_first):
+            path = tf.cond(
+                is_first, lambda: self.first.asset_path, lambda: self.others[0].asset_path
+            )
+            name = tf.strings.split(self.first.asset_path, "/")[-1]
+            return {"text": tf.io.read_file(path), "length": tf.strings.length(name)}
+
+    with tempfile.TemporaryDirectory() as place:
+        tf.saved_model.save(Reader(place), folder)
+    return {"serving_default": {"is_first": np.array(False)}}
+
+
+@program
 def frozen(tf, folder):
     """TensorFlow 1: a classifier whose variables are constants, under a tag of its own."""
     v1 = tf.compat.v1

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tidemark as tf
+from tidemark import _tidemark
 
 DATA = Path(__file__).parent / "data/checkpoints"
 RECORDED = json.loads((DATA / "read.json").read_text())
@@ -89,6 +90,139 @@ def test_partitioned_variables_and_names():
         parted = v1.get_variable("scope/parted", shape=[200, 3])
         v1.train.Saver([parted]).restore(session, path)
         np.testing.assert_array_equal(session.run(parted), wanted)
+
+
+def test_several_shards():
+    prefix = str(DATA / "shards")
+    wanted = {f"v{at}": np.arange(4, dtype=np.float32) + at * 10 for at in range(3)}
+    reader = tf.train.load_checkpoint(prefix)
+    assert dict(tf.train.list_variables(prefix)) == dict.fromkeys(wanted, [4])
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(reader.get_tensor(name), value)
+    variables = {name: tf.Variable(tf.zeros([4])) for name in wanted}
+    tf.compat.v1.train.Saver(variables).restore(None, prefix)
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(variables[name], value)
+
+
+def test_a_missing_shard_changes_nothing(tmp_path):
+    for file in DATA.glob("shards.*"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "shards.data-00001-of-00003").unlink()
+    variables = {f"v{at}": tf.Variable(tf.ones([4])) for at in range(3)}
+    with pytest.raises(tf.errors.NotFoundError, match="shards.data-00001-of-00003"):
+        tf.compat.v1.train.Saver(variables).restore(None, str(tmp_path / "shards"))
+    assert all((v.numpy() == 1).all() for v in variables.values())
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 128:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def take_varint(data, at):
+    number = shift = 0
+    while data[at] >= 128:
+        number |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return number | data[at] << shift, at + 1
+
+
+def snappy(data):
+    """As Snappy has it: bytes as they are, and copies of four to 64 that were there before."""
+    out, seen, at, plain = bytearray(varint(len(data))), {}, 0, bytearray()
+
+    def put_plain():
+        for begin in range(0, len(plain), 60):
+            part = plain[begin : begin + 60]
+            out.extend([(len(part) - 1) << 2, *part])
+        plain.clear()
+
+    while at < len(data):
+        four = bytes(data[at : at + 4])
+        before, seen[four] = seen.get(four), at
+        if len(four) < 4 or before is None:
+            plain.append(data[at])
+            at += 1
+            continue
+        length = 4
+        while (
+            at + length < len(data) and length < 64 and data[before + length] == data[at + length]
+        ):
+            length += 1
+        put_plain()
+        out.extend([(length - 1) << 2 | 2, *(at - before).to_bytes(2, "little")])
+        at += length
+    put_plain()
+    return bytes(out)
+
+
+def with_snappy(index):
+    """The index of a checkpoint with its blocks of entries compressed."""
+
+    def block(data, kind):
+        crc = _tidemark.crc32c(data + kind)
+        masked = (((crc >> 15 | crc << 17) & 0xFFFFFFFF) + 0xA282EAD8) & 0xFFFFFFFF
+        return data + kind + masked.to_bytes(4, "little")
+
+    footer = index[-48:]
+    offset, at = take_varint(footer, 0)
+    size, at = take_varint(footer, at)
+    first, at = take_varint(footer, at)
+    empty, last = index[offset : offset + size], index[first : first + take_varint(footer, at)[0]]
+    out, entries, starts, at = bytearray(), bytearray(), [], 0
+    while at < len(last) - 4 - 4 * int.from_bytes(last[-4:], "little"):
+        (_, key_size, value_size), at = last[at : at + 3], at + 3
+        key, place, at = last[at : at + key_size], at + key_size, at + key_size + value_size
+        begin, place = take_varint(last, place)
+        data = snappy(index[begin : begin + take_varint(last, place)[0]])
+        value = varint(len(out)) + varint(len(data))
+        starts.append(len(entries))
+        entries += bytes([0, key_size, len(value)]) + key + value
+        out += block(data, b"\1")
+    entries += b"".join(n.to_bytes(4, "little") for n in [*starts, len(starts)])
+    places = varint(len(out)) + varint(len(empty))
+    out += block(empty, b"\0")
+    places += varint(len(out)) + varint(len(entries))
+    return bytes(out + block(bytes(entries), b"\0") + places.ljust(40, b"\0") + footer[40:])
+
+
+@pytest.mark.parametrize("name", ["modules", "slots", "dtypes"])
+def test_blocks_compressed_with_snappy(tmp_path, name):
+    index = (DATA / f"{name}.index").read_bytes()
+    small = with_snappy(index)
+    (tmp_path / f"{name}.index").write_bytes(small)
+    shutil.copy(DATA / f"{name}.data-00000-of-00001", tmp_path)
+    parts, every = ALL[name](tf)
+    programs.fill(every)
+    wanted = programs.held(every)
+    parts, every = ALL[name](tf)
+    tf.train.Checkpoint(**parts).read(str(tmp_path / name)).assert_consumed()
+    assert programs.held(every) == wanted
+    assert len(small) < len(index)
+    for at in range(0, len(small), 7):
+        (tmp_path / f"{name}.index").write_bytes(small[:at] + b"\xff" + small[at + 1 :])
+        with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError)):
+            tf.train.load_checkpoint(str(tmp_path / name)).get_tensor("none")
+
+
+def test_slots_are_restored_before_and_after_they_are_made():
+    v1 = tf.compat.v1.train
+    parts, every = ALL["slots"](tf)
+    programs.fill(every)
+    wanted = [parts["adam"].get_slot(parts["net"].w, "v").numpy().tolist(),
+              parts["momentum"].get_slot(parts["net"].b, "momentum").numpy().tolist()]  # fmt: skip
+    net, adam, momentum = tf.Module(), v1.AdamOptimizer(0.1), v1.MomentumOptimizer(0.1, 0.9)
+    net.w = tf.Variable(tf.zeros([2, 3]), name="w")
+    status = tf.train.Checkpoint(net=net, adam=adam, momentum=momentum).read(str(DATA / "slots"))
+    assert adam.get_slot(net.w, "v").numpy().tolist() == wanted[0]
+    net.b = tf.Variable(tf.zeros([3]), name="b")
+    momentum.minimize(lambda: tf.reduce_sum(net.b) * 0, var_list=[net.b])
+    np.testing.assert_allclose(momentum.get_slot(net.b, "momentum"), np.multiply(wanted[1], 0.9))
+    status.assert_existing_objects_matched()
 
 
 def test_a_saver_reads_a_checkpoint_of_objects():

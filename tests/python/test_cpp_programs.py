@@ -265,6 +265,17 @@ def test_the_doctor_finds_the_line_of_a_program(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+def test_without_debug_information_the_doctor_names_the_place(tmp_path):
+    compile_program(tmp_path, LEAKY, "-O2")
+    done = tidemark("doctor", "--fail-on", "growth", tmp_path / "program", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "growing by 64" in done.stdout
+    assert re.search(r"program\+0x[0-9a-f]+ in main", done.stdout)
+    done = tidemark("profile", tmp_path / "program", "-o", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"program\+0x[0-9a-f]+ in main", (tmp_path / "page.html").read_text())
+
+
 def test_a_program_is_profiled(tmp_path):
     compile_program(tmp_path, LEAKY, "-O2", "-g")
     done = tidemark("profile", tmp_path / "program", "-o", "page.html", cwd=tmp_path)
@@ -336,3 +347,31 @@ def test_a_build_without_tests_is_configured_where_clang_is_there(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "without fuzz_guided" in done.stdout
+
+
+CMAKE_AND_NINJA = shutil.which("cmake") and shutil.which("ninja")
+
+
+@pytest.mark.skipif(not CMAKE_AND_NINJA, reason="needs cmake and ninja")
+def test_the_project_can_be_a_part_of_another(tmp_path):
+    page = (ROOT / "docs" / "cpp.md").read_text()
+    snippet = re.search(r"```cmake\n(include\(FetchContent\)\n.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(Mine LANGUAGES CXX)\n"
+        "add_executable(my_program my_program.cpp)\nadd_executable(one_file my_program.cpp)\n"
+        + snippet.replace("/where/tidemark/is", str(ROOT))
+        + "target_link_libraries(one_file PRIVATE Tidemark::static)\n"
+    )
+    (tmp_path / "my_program.cpp").write_text((ROOT / "examples" / "first.cpp").read_text())
+    configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja"]
+    done = subprocess.run(configure, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    # What would run, without running it: all that these need, and no test of the library's.
+    steps = subprocess.run(
+        ["ninja", "-C", tmp_path / "build", "-t", "commands", "my_program", "one_file"],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert steps.returncode == 0, steps.stderr
+    links = [line for line in steps.stdout.splitlines() if re.search(" -o (my_|one_)", line)]
+    assert "libtidemark.so" in links[0] and "libtidemark_registering.a" in links[1]
+    assert "_test.cpp" not in steps.stdout

@@ -1,9 +1,10 @@
 """Where a program adds to what grows: read from its source."""
 
+import argparse
 import linecache
 
 import pytest
-from tidemark._explain import source
+from tidemark._explain import links, source
 
 
 @pytest.fixture
@@ -66,3 +67,16 @@ def test_where_a_cache_is_put_around_a_function(written):
     assert source.line_of_cache(path, "make", 5) == 3
     path = written("@functools.cache\ndef make(n):\n    return n\n")
     assert source.line_of_cache(path, "make", 1) == 1
+
+
+def test_a_cycle_of_a_librarys_objects_is_no_doing_of_the_program():
+    class Node:
+        pass
+
+    of_a_library, own = argparse.Namespace(), Node()
+    of_a_library.me, own.me = [of_a_library], own
+    assert not links.leads_to_the_program(of_a_library)
+    assert links.leads_to_the_program(own)
+    of_a_library.call = lambda: own
+    assert links.leads_to_the_program(of_a_library)
+    own.me = of_a_library.me = None

@@ -33,6 +33,14 @@ def test_decode_raw(dtype):
     np.testing.assert_array_equal(big.numpy(), rows)
 
 
+def test_decode_raw_of_long_texts():
+    values = np.random.default_rng(0).integers(0, 2**60, 100_000)
+    swapped = values.byteswap().tobytes() + b"tide"
+    big = tf.io.decode_raw([swapped], tf.int64, little_endian=False, fixed_length=8 * 100_002)
+    assert np.array_equal(big[0, :-2], values)
+    assert int(big[0, -2]) == int.from_bytes(b"tide" + bytes(4), "big") and int(big[0, -1]) == 0
+
+
 def test_decode_raw_of_other_lengths():
     fixed = tf.io.decode_raw(["abc", "abcdef"], tf.uint16, fixed_length=4)
     assert fixed.numpy().tobytes() == b"abc\0abcd"

@@ -188,3 +188,34 @@ def test_the_checkpoint_inside_is_one(tmp_path):
 def test_saving_again_and_again_is_flat(tmp_path):
     words = Words()
     flat.assert_flat(lambda: tf.saved_model.save(words, str(tmp_path / "model")), 20)
+
+
+class Greeter(tf.Module):
+    def __init__(self, path):
+        super().__init__()
+        self.words = tf.saved_model.Asset(path)
+
+    @tf.function(input_signature=[])
+    def greet(self):
+        return {"words": tf.io.read_file(self.words.asset_path)}
+
+
+def test_files_of_a_model_go_with_it(tmp_path):
+    (tmp_path / "words.txt").write_text("hello")
+    tf.saved_model.save(Greeter(str(tmp_path / "words.txt")), str(tmp_path / "one"))
+    (tmp_path / "words.txt").unlink()
+    (tmp_path / "one").rename(tmp_path / "elsewhere")
+    loaded = tf.saved_model.load(str(tmp_path / "elsewhere"))
+    copy = str(tmp_path / "elsewhere/assets/words.txt")
+    assert loaded.words.asset_path.numpy().decode() == copy
+    assert loaded.greet()["words"].numpy() == b"hello"
+    tf.saved_model.save(loaded, str(tmp_path / "two"))  # with the file, though it was only loaded
+    (tmp_path / "elsewhere").rename(tmp_path / "gone")
+    again = tf.saved_model.load(str(tmp_path / "two"))
+    assert again.greet()["words"].numpy() == b"hello"
+
+
+def test_a_missing_file_of_a_model_is_named(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="none.txt is no file"):
+        tf.saved_model.save(Greeter(str(tmp_path / "none.txt")), str(tmp_path / "model"))
+    assert not (tmp_path / "model").exists()

@@ -352,10 +352,12 @@ def test_keras_trains_on_workers_as_on_one(tmp_path):
     assert first["predicted"][0] == alone["predicted"][0] == [56, 1]
     for mine, theirs in zip(first["weights"], alone["weights"], strict=True):
         assert_alike(mine, theirs)
-    halves = workers.run(2, "keras_fit", "", -1, "optimizer")
-    for name in ("loss", "weights", "momentum", "evaluated"):
-        assert halves[0][name] == halves[1][name] == first[name]
-    assert [half["kept"] for half in halves] == [48, 38] and first["kept"] == 86
+    assert first["kept"] == 86
+    for shard in ("optimizer", "gradients"):
+        halves = workers.run(2, "keras_fit", "", -1, shard)
+        for name in ("loss", "weights", "momentum", "evaluated"):
+            assert halves[0][name] == halves[1][name] == first[name], shard
+        assert [half["kept"] for half in halves] == [48, 38]
     # Killed in the third epoch, and started again: the same bits.
     broken = workers.finish(workers.start(2, "keras_fit", tmp_path / "broken", 5))
     assert broken[1][0] == -signal.SIGKILL and "worker 1" in broken[0][2]

@@ -18,18 +18,19 @@ tidemark::Tensor read_values(std::istream& in, const tidemark::Shape& shape) {
   return tidemark::Tensor::of(std::span<const T>(values), shape);
 }
 
+inline tidemark::Tensor read_line(const std::string& line) {
+  std::istringstream in(line);
+  std::string dtype;
+  int rank = 0;
+  in >> dtype >> rank;
+  tidemark::Shape shape;
+  for (int64_t size; rank > 0 && in >> size; --rank) shape.push_back(size);
+  return dtype == "int32" ? read_values<int32_t>(in, shape) : read_values<float>(in, shape);
+}
+
 inline std::vector<tidemark::Tensor> read_all(std::istream& from) {
   std::vector<tidemark::Tensor> out;
-  for (std::string line; std::getline(from, line);) {
-    std::istringstream in(line);
-    std::string dtype;
-    int rank = 0;
-    in >> dtype >> rank;
-    tidemark::Shape shape;
-    for (int64_t size; rank > 0 && in >> size; --rank) shape.push_back(size);
-    out.push_back(dtype == "int32" ? read_values<int32_t>(in, shape)
-                                   : read_values<float>(in, shape));
-  }
+  for (std::string line; std::getline(from, line);) out.push_back(read_line(line));
   return out;
 }
 

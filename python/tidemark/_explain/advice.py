@@ -167,7 +167,7 @@ def _of_container(rule, line, chain, text):
     if kind == "lru_cache":
         yield text.with_small_cache(line)
     elif kind == "linked":
-        yield text.without_past(line)
+        yield text.without_past(chain.grower.line)
     elif rule == "traceback-holds":
         yield text.with_text(line)
     elif rule == "tensors-gathered" and _holds_tensors(chain):

@@ -6,6 +6,7 @@ exp (18 KiB) ← GradientTape made at train.py:5 ← list "tapes" (150 items) at
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tidemark._explain import links, source
@@ -14,6 +15,8 @@ from tidemark._explain.source import bytes_text
 CONTAINERS = ("list", "dict", "set", "deque", "ndarray")
 _MOST_WAYS = 512  # of one sort of bytes
 _FEWEST_ITEMS = 3
+_ENOUGH_LOOKS = 3  # at which a container that does not gain shows that something else does
+_MANY_NAMES = 8
 
 
 @dataclass
@@ -51,7 +54,8 @@ class Seen:
     ways: dict = field(default_factory=dict)  # group → (bytes, {links: (bytes, links with items)})
     cycles: dict = field(default_factory=dict)  # likewise, of what only a cycle keeps
     owned: dict = field(default_factory=dict)  # (kind, origin) → (count, …) likewise
-    items: dict = field(default_factory=dict)  # Link → (items at the first look, at the last)
+    items: dict = field(default_factory=dict)  # Link → (items at the first look, at most)
+    looks: Counter = field(default_factory=Counter)  # Link → at how many it was there
     requested: dict = field(default_factory=dict)  # group → share of the bytes that was asked for
 
     def note(self, found, owned):
@@ -62,7 +66,7 @@ class Seen:
                 if size > 0:
                     self.requested[key] = min(1.0, holder.requested.get(key, size) / size)
             for way in holder.ways.values():
-                of_sort = garbage if holder.kind == "cycle" else now
+                of_sort = garbage if holder.is_in_cycles else now
                 for key, size in way.groups.items():
                     _add(of_sort.setdefault(key, {}), way.links, size)
         _keep_larger(self.ways, now)
@@ -72,16 +76,18 @@ class Seen:
             for way in owner.ways:
                 _add(now.setdefault((owner.kind, owner.origin), {}), way.links, way.count)
         _keep_larger(self.owned, now)
-        self._note_items(now.values())
-        self._note_items(kept for _, kept in self.ways.values())
+        self._note_items([*now.values(), *(kept for _, kept in self.ways.values())])
 
     def _note_items(self, all_ways):
+        seen = {}
         for kept in all_ways:
             for _, told in kept.values():
-                for link, items in told:
-                    if link.is_container:
-                        first, last = self.items.get(link, (items, items))
-                        self.items[link] = (first, max(last, items))
+                seen.update({link: max(items, seen.get(link, 0))
+                             for link, items in told if link.is_container})  # fmt: skip
+        for link, items in seen.items():
+            first, last = self.items.get(link, (items, items))
+            self.items[link] = (first, max(last, items))
+        self.looks.update(list(seen))
 
     def of_groups(self, keys, what="", in_cycles=False):
         """The chain of bytes of these groups; None: no look has seen them."""
@@ -100,6 +106,8 @@ class Seen:
     def _heaviest(self, ways, what):
         if not ways:
             return None
+        if (named := _by_names(ways)) is not None:
+            return Chain(named, named[-1][0], what)
         by_grower = {}
         for told, (size, _) in ways.items():
             grower = self._grower(told)
@@ -115,8 +123,26 @@ class Seen:
         gained = {link: self.items[link][1] - self.items[link][0] for link in containers}
         if not any(gained.values()):
             gained = {link: self.items[link][1] for link in containers
-                      if self.items[link][1] >= _FEWEST_ITEMS}  # fmt: skip
+                      if self.items[link][1] >= _FEWEST_ITEMS
+                      and self.looks[link] < _ENOUGH_LOOKS}  # fmt: skip
         return max(gained, key=lambda link: gained[link], default=None)
+
+
+def _by_names(ways):
+    """The way to a namespace that keeps most of it, each by a name of its own; None: it is kept in
+    another way."""
+    by_owner = {}
+    for told, (size, links_) in ways.items():
+        is_named = len(told) > 1 and told[-1].kind in ("variable", "attribute")
+        if is_named and not told[-1].is_container:
+            by_owner.setdefault(told[:-1], []).append((size, links_))
+    for named in by_owner.values():
+        share = sum(size for size, _ in named)
+        if len(named) >= _MANY_NAMES and 2 * share > sum(size for size, _ in ways.values()):
+            (*owner, (last, _)) = named[0][1]
+            sort = "attributes" if last.kind == "attribute" else "variables"
+            return (*owner, (links.Link(sort, "names", is_container=True), len(named)))
+    return None
 
 
 def _add(ways, told, size):
@@ -148,9 +174,15 @@ def line_to_change(chain, grows=False, files=()):
     told = [link for link, _ in chain.links]
     if told[0].kind == "cycle" and told[0].line:
         return told[0].file, told[0].line
-    if chain.grower is None and (not grows or told[0].kind == "thread"):
+    if chain.grower is None and told[0].kind == "thread":
+        return _line_of_starting(told, files)
+    if chain.grower is None and not grows:
         return "", 0
     at = len(told) if chain.grower is None else told.index(chain.grower) + 1
+    if chain.grower is not None and chain.grower.kind == "linked" and at > 1:
+        begin = told[at - 2]  # that is made anew of itself and one link more
+        if begin.line in source.lines_adding(begin.file, begin.name):
+            return begin.file, begin.line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
             is_inside = link is not chain.grower and link.kind == "variable"
@@ -159,6 +191,15 @@ def line_to_change(chain, grows=False, files=()):
     names = {link.name for link in told if link.kind in ("class", "function", "object")}
     for file in files:
         if links.is_programs(file) and (line := source.line_of_call(file, names)):
+            return file, line
+    return "", 0
+
+
+def _line_of_starting(told, files):
+    """Where a thread is made whose function is a library's: threading.Timer."""
+    made = {link.label.partition(" ")[0] for link in told if link.name == "self"}
+    for file in files:
+        if made and links.is_programs(file) and (line := source.line_of_call(file, made)):
             return file, line
     return "", 0
 

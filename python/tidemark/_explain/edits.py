@@ -189,7 +189,8 @@ class Source:
     def without_past(self, line):
         """A link of a linked list does not lead to the one before it."""
         node = self.statement(line)
-        return self.replaced(node.value, "None") if isinstance(node, ast.Assign) else None
+        is_link = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute)
+        return self.replaced(node.value, "None") if is_link else None
 
     def with_weak_reference(self, line):
         """An attribute that does not keep what it refers to, and is used as before."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tidemark._explain import advice, chains, edits, growth, rules, source
 
 _MOST_PLACES = 5
+_OF_TAPES = ("history-kept", "persistent-tape")
 
 
 @dataclass
@@ -59,7 +60,7 @@ def find(run, all_rules=None):
 
 def _found_by(run, some_rules):
     """What rules find in the buffers of one device, and when its limit is hit."""
-    found = [_finding(raw, run) for rule in some_rules for raw in rule(run)]
+    found = _together([_finding(raw, run) for rule in some_rules for raw in rule(run)])
     limit, live = run.limit, run.analysis["live_at_end"]
     for finding in found:
         finding.device = run.device
@@ -71,6 +72,25 @@ def _found_by(run, some_rules):
                 else ""
             )
     return found
+
+
+def _together(found):
+    """What is one line's doing is told once: a thing that grows may keep several sorts of bytes."""
+    kept = {}
+    for finding in found:
+        grower = finding.chain.grower if finding.chain else None
+        key = finding.rule, finding.file, finding.line, grower
+        if grower is None or not finding.line or key not in kept:
+            kept.setdefault(key if grower and finding.line else id(finding), finding)
+            continue
+        first = kept[key]
+        first.bytes_per_step += finding.bytes_per_step
+        first.overhead_per_step += finding.overhead_per_step
+        first.bytes_now += finding.bytes_now
+        first.made_at = tuple(dict.fromkeys((*first.made_at, *finding.made_at)))[:_MOST_PLACES]
+        if finding.verdict == growth.GROWING:
+            first.verdict = growth.GROWING
+    return list(kept.values())
 
 
 def _finding(raw, run):
@@ -89,12 +109,19 @@ def _finding(raw, run):
             finding.chain = None  # one graph takes the nodes: nobody keeps more and more of them
     if finding.chain is None:
         finding.chain = seen.of_groups(keys, what, raw["rule"] == "reference-cycle")
+    is_one_tape = finding.rule in _OF_TAPES and (finding.chain is None or not finding.chain.grower)
+    is_at_call = is_at_call or is_one_tape  # no other line could keep it from recording on
     grows = finding.verdict == growth.GROWING and finding.bytes_per_step > 0
     file, line = chains.line_to_change(finding.chain, grows, [finding.file])
     if line and not is_at_call:
         finding.file, finding.line = file, line
     if grows and finding.chain is not None and not is_at_call:
         file, line, finding.chain = chains.nearer_line(finding.chain, file, line, finding.made_at)
+        if line:
+            finding.file, finding.line = file, line
+    if finding.chain is not None and (grows or finding.chain.grower) and not is_at_call:
+        sorts = [*([owner] if owner is not None else ()), *keys]
+        file, line = run.seen.additions.line(sorts, finding.chain)
         if line:
             finding.file, finding.line = file, line
     finding.changes = advice.changes(finding)

@@ -13,18 +13,27 @@ from tidemark._explain.keeping import Root
 
 
 def roots():
-    """The values of context variables, in all contexts."""
+    """The values of context variables, in the contexts that only native code has: those in which
+    threads are now. Others are reached by way of what keeps them."""
     found = {}
-    for obj in gc.get_objects():
-        if type(obj) is contextvars.Context:
-            for variable, value in obj.items():
+    contexts = [obj for obj in gc.get_objects() if type(obj) is contextvars.Context]
+    for context in contexts:
+        if not _is_kept(context, contexts):
+            for variable, value in context.items():
                 found.setdefault((id(variable), id(value)), (variable, value))
+    del contexts
     named = _names() if found else {}
     made = []
     for variable, value in found.values():
         name, file = named.get(id(variable), (variable.name, ""))
         made.append(Root("context", name, value, "", file))
     return made
+
+
+def _is_kept(obj, besides):
+    """Whether an object that the collector knows refers to it."""
+    referrers = gc.get_referrers(obj)
+    return any(one is not besides and not isinstance(one, types.FrameType) for one in referrers)
 
 
 def _names():

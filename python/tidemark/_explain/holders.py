@@ -46,10 +46,14 @@ def _frame_roots():
     names = {t.ident: t.name for t in threading.enumerate()}
     # A frame that has itself among its variables when it ends is a cycle, which keeps all that
     # called it: none is left in a variable here.
-    threads = sys._current_frames()
+    threads, frames = sys._current_frames(), []
     while threads:
         ident, frame = threads.popitem()
         while frame is not None:
+            frames.append(frame)
+            frame = frame.f_back
+        while frames:  # the outermost first: what it calls only borrows
+            frame = frames.pop()
             code = frame.f_code
             if not _tidemark.is_internal_code(code) and frame.f_locals is not frame.f_globals:
                 for name, value in _locals_of(frame):
@@ -57,7 +61,7 @@ def _frame_roots():
                         "local", name, value, code.co_name, code.co_filename, frame.f_lineno,
                         source.code_range(code), names.get(ident, ""),
                     )  # fmt: skip
-            frame = frame.f_back
+            frame = None
 
 
 def _module_roots():
@@ -101,8 +105,9 @@ def holders():
     return look()[0]
 
 
-def look():
-    """The keepers of live buffers, and the owners: what native code keeps buffers for."""
+def look(additions=None, is_last=False):
+    """The keepers of live buffers, and the owners: what native code keeps buffers for. What is on
+    the ways to them, ``additions`` may watch."""
     from tidemark._explain import owners, wording  # they import this module
 
     found = {}
@@ -123,6 +128,8 @@ def look():
             if same is not holder:
                 same.add_all(holder)
     owned = owners.owners(owning, roots)
+    if additions is not None:
+        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)], is_last)
     del walked, roots, owning, frames, near, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes), owned

@@ -70,6 +70,11 @@ class Holder:
         if same is not way:
             same.add(way)
 
+    @property
+    def is_in_cycles(self):
+        """Whether only cycles keep it, which the collector will come for."""
+        return self.kind in ("cycle", "library's cycle")
+
     def forget(self, key):
         """Bytes that somebody else keeps."""
         self.bytes -= self.groups.pop(key, 0)

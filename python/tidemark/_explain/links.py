@@ -22,14 +22,14 @@ from tidemark._explain import kinds, source
 
 _MOST_COUNTED = 1 << 17  # items of an array
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
-_CACHE = type(functools.lru_cache(lambda: None))
+CACHE = type(functools.lru_cache(lambda: None))
 _RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = (_PACKAGE, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
 _STANDARD = sysconfig.get_path("stdlib")
 _NOT_INSTANCES = (
     types.ModuleType, types.FunctionType, types.FrameType, types.TracebackType, types.CellType,
-    types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, type, _CACHE,
+    types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, type, CACHE,
     functools.partial, *_RUNNING, *CONTAINERS,
 )  # fmt: skip
 
@@ -92,7 +92,9 @@ def own_dict(obj):
 
 def is_namespace(obj):
     """The globals of a module."""
-    return isinstance(obj, dict) and "__name__" in obj and "__builtins__" in obj
+    return (
+        isinstance(obj, dict) and "__name__" in obj and ("__builtins__" in obj or "__spec__" in obj)
+    )
 
 
 def without_own_dicts(path, edges):
@@ -126,33 +128,43 @@ def merged(told, more):
 
 def links_of(path, names, root):
     """[(Link, items)] from the root on; ``root`` is where the walk began."""
+    told = [(link, items) for _, link, items in each_link(path, names, root)]
+    if isinstance(path[-1], kinds.variables):
+        told.append((Link("tf.Variable", "variable"), 0))
+    return _collapsed(told)
+
+
+def each_link(path, names, root):
+    """(where on the way, Link, items), from the root on; the root itself may be nowhere on it."""
     begin = _beginning(path)
     if begin is None:
-        links = [_root_link(root)]
+        yield (None, *_root_link(root))
         if root is not None and root.kind in ("local", "context"):
-            links.append(_of_name(path[0], root.name, root.file, root.lines))
+            yield (0, *_of_name(path[0], root.name, root.file, root.lines))
         begin = 0
     elif isinstance(path[begin], type):
-        links = _class_links(path[begin])
+        module, kind = _class_links(path[begin])
+        yield (None, *module)
+        yield (begin, *kind)
     else:
-        links = [_module_link(path[begin]["__name__"])]
+        yield (begin, *_module_link(path[begin]["__name__"]))
     file = path[begin].get("__file__") if is_namespace(path[begin]) else root and root.file
     is_inside = False  # of a library's object, whose insides are its own affair
     for at in range(begin + 1, len(path)):
         obj = path[at]
         given = _given_link(path[at - 1], names[at], obj, file or "") if is_inside else None
         is_inside = is_inside and given is None and not _is_of_the_program(obj)
-        if not is_inside:
-            links.append(given or _link(path, names, at))
+        told = None if is_inside else given or _link(path, names, at)
+        if told is not None:
+            yield (at, *told)
         is_inside = is_inside or (is_instance(obj) and is_installed(file_of(type(obj))))
-    if isinstance(path[-1], kinds.variables):
-        links.append((Link("tf.Variable", "variable"), 0))
-    return _collapsed([link for link in links if link is not None])
 
 
 def _is_of_the_program(obj):
     if isinstance(obj, types.FunctionType):
         return is_programs(obj.__code__.co_filename)
+    if isinstance(obj, types.FrameType):
+        return is_programs(obj.f_code.co_filename)
     return is_instance(obj) and is_programs(file_of(type(obj)))
 
 
@@ -219,17 +231,21 @@ def _items(obj):
         return len(obj)
     if not is_of_objects(obj) or obj.size > _MOST_COUNTED:
         return 0
-    names = [name for name in obj.dtype.names or () if obj.dtype[name].hasobject]
     return sum(item is not None and not isinstance(item, int)
-               for column in ([obj[name] for name in names] if names else [obj])
-               for item in column.flat)  # fmt: skip
+               for column in columns_of_objects(obj) for item in column.flat)  # fmt: skip
+
+
+def columns_of_objects(array):
+    """The array, or those columns of an array of records, that have objects as items."""
+    names = [name for name in array.dtype.names or () if array.dtype[name].hasobject]
+    return [array[name] for name in names] if names else [array]
 
 
 def _of_name(obj, name, file, lines=(1, 1 << 30)):
     """What a variable refers to."""
     if isinstance(obj, types.ModuleType):
         return _module_link(obj.__name__)
-    if isinstance(obj, _CACHE):
+    if isinstance(obj, CACHE):
         return _cache_link(obj)
     if isinstance(obj, type):
         return _class_link(obj), 0
@@ -252,7 +268,7 @@ def _link(path, names, at):
     if isinstance(obj, BaseException) and isinstance(parent, BaseException):
         label = f"error before the {type(parent).__name__}"
         return Link(label, "attribute", type(parent).__name__), 0
-    if isinstance(obj, _CACHE):
+    if isinstance(obj, CACHE):
         return _cache_link(obj)
     if isinstance(obj, types.TracebackType):
         return _traceback_link(path, at)
@@ -275,13 +291,23 @@ def _link(path, names, at):
         return _attribute_link(parent, parent.__code__.co_filename, obj, name)
     if is_instance(parent):
         return _attribute_link(type(parent), file_of(type(parent)), obj, name)
-    if isinstance(parent, _CACHE) or (at > 1 and isinstance(path[at - 2], _CACHE)):
+    if isinstance(parent, CACHE) or (at > 1 and isinstance(path[at - 2], CACHE)):
         return None  # how the cache keeps it
+    if (field_ := _field_of(parent, obj)) is not None:
+        return _attribute_link(type(parent), file_of(type(parent)), obj, field_)
     if isinstance(obj, CONTAINERS) and isinstance(parent, CONTAINERS):
         return Link(word_of(obj), word_of(obj), is_container=True), _items(obj)
     if is_instance(obj) and is_installed(file_of(type(obj))) and not _is_value(obj):
         return _object_link(obj), 0
     return None
+
+
+def _field_of(record, obj):
+    """By which name a named tuple of the program's has an object; None."""
+    fields = getattr(type(record), "_fields", None) if isinstance(record, tuple) else None
+    if not fields or not is_programs(file_of(type(record))):
+        return None
+    return _name_among(dict(zip(fields, record, strict=False)), obj)
 
 
 def _object_link(obj):
@@ -327,6 +353,9 @@ def _attribute_link(owner, file, obj, name):
         return None  # inside of a library's object
     if isinstance(obj, types.TracebackType):
         return None
+    computed = _computed_once(owner, name)
+    if computed is not None:
+        return computed, 0
     word = word_of(obj)
     if is_instance(obj) and not _is_value(obj) and not word:
         word = type(obj).__name__
@@ -343,6 +372,17 @@ def _attribute_link(owner, file, obj, name):
     line = source.line_for_name(file, name) if has_line else 0
     label = f"attribute {owner.__name__}.{name or '?'}{listed}"
     return Link(label, "attribute", name or "?", file, line, bool(word_of(obj))), _items(obj)
+
+
+def _computed_once(owner, name):
+    """An attribute that a property computes once and keeps; None: it is none."""
+    kinds_of_it = owner.__mro__ if isinstance(owner, type) else ()
+    descriptor = next((vars(one)[name] for one in kinds_of_it if name in vars(one)), None)
+    code = getattr(getattr(descriptor, "func", None), "__code__", None)
+    if not isinstance(descriptor, functools.cached_property) or code is None:
+        return None
+    label = f"attribute {owner.__name__}.{name} (cached)"
+    return Link(label, "cached_property", name, code.co_filename, code.co_firstlineno)
 
 
 def _cache_link(cache):
@@ -451,12 +491,15 @@ def _default_link(function, defaults, obj):
     return Link(label, "default", name or "?", code.co_filename, line, bool(word)), _items(obj)
 
 
+_CHAINED = ("attribute", "closure", "partial", "generator", "default")
+
+
 def _collapsed(links):
     """A thing that leads to another of its sort, and so on, is told once, with how many there
     are: the links of a linked list."""
     kept = []
     for link, items in links:
-        if link.kind == "attribute" and any(link == before for before, _ in kept):
+        if link.kind in _CHAINED and any(link == before for before, _ in kept):
             at = next(i for i, (before, _) in enumerate(kept) if before == link)
             chained = Link(link.label, "linked", link.name, link.file, link.line, True)
             kept[at:] = [(chained, kept[at][1] + 1 if kept[at][0].kind == "linked" else 2)]
@@ -491,6 +534,28 @@ def shortest_cycle(obj, most=4000):
             came[id(child)] = (at, child)
             open_.append(child)
     return None
+
+
+def _given_to(function):
+    """What a function was given, and not all that its module knows."""
+    return function.__closure__, function.__defaults__, function.__kwdefaults__, function.__dict__
+
+
+def leads_to_the_program(obj, most=4000):
+    """Whether an object leads to one of the program's classes, functions or frames, other than by
+    way of modules and classes: no library has made it alone."""
+    seen, open_ = {id(obj)}, deque([obj])
+    while open_ and len(seen) < most:
+        at = open_.popleft()
+        if _is_of_the_program(at):
+            return True
+        is_function = isinstance(at, types.FunctionType)
+        for child in _given_to(at) if is_function else gc.get_referents(at):
+            is_apart = isinstance(child, (type, types.ModuleType)) or is_namespace(child)
+            if id(child) not in seen and gc.is_tracked(child) and not is_apart:
+                seen.add(id(child))
+                open_.append(child)
+    return False
 
 
 def cycle_link(way):

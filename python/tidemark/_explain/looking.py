@@ -11,7 +11,8 @@ import threading
 import time
 
 from tidemark import _tidemark, memory
-from tidemark._explain import holders, notes
+from tidemark._explain import holders, links, notes, over_workers
+from tidemark._explain.additions import Additions
 from tidemark._explain.seen import Run, Seen
 
 _SHARE = 0.1  # of the time that looks may take, after the first ones
@@ -21,13 +22,29 @@ _FREE_LOOKS_AT_COLLECTIONS = 6
 _MUCH_GARBAGE = 1 << 20
 
 
+class _Lines:
+    """The program's lines as they run, in all threads: see ``_house.lines.Lines``."""
+
+    @staticmethod
+    def is_sure():
+        return True
+
+    @staticmethod
+    def start(moved):
+        return _tidemark.start_line_trace(moved, links.is_programs)
+
+    @staticmethod
+    def stop():
+        _tidemark.stop_line_trace()
+
+
 class Looker:
     """Takes looks at moments the recorder tells and, for other threads' sake, by the clock."""
 
     def __init__(self):
-        self.seen = Seen()
+        self.seen = Seen(additions=Additions(_Lines()))
         self._lock = threading.Lock()
-        self._spent = 0.0
+        self._spent = 0.0  # of a processor: on a busy machine a clock would end the looks early
         self._began = time.monotonic()
         self._collections = 0  # that were looked at
         self._after_collection = 0  # live bytes
@@ -44,12 +61,15 @@ class Looker:
     def stop(self):
         _tidemark.set_recording_looker(None)
         gc.callbacks.remove(self._at_collection)
+        self.seen.additions.end()
         self._end.set()
         self._thread.join()
 
     def _by_the_clock(self):
         while not self._end.wait(0.3):
+            self.seen.additions.end_if_over()
             self._maybe_look()
+            self.seen.additions.begin()
 
     def _at_collection(self, phase, _):
         """When Python's collector begins, what only cycles keep is at its most."""
@@ -69,6 +89,7 @@ class Looker:
             self.look()
         else:
             self._maybe_look()
+        self.seen.additions.begin()
 
     def _maybe_look(self):
         if _tidemark.stats()["live"] == 0:
@@ -83,9 +104,10 @@ class Looker:
         if not self._lock.acquire(blocking=is_last):
             return
         try:
-            began = time.monotonic()
-            self._note(*holders.look(), is_last)
-            self._spent += time.monotonic() - began
+            self.seen.additions.end()  # a look is no part of the program
+            began = time.thread_time()
+            self._note(*holders.look(self.seen.additions, is_last), is_last)
+            self._spent += time.thread_time() - began
         finally:
             self._lock.release()
 
@@ -133,6 +155,7 @@ class Watched:
             os.close(handle)
         self.path = path
         self._looker = Looker()
+        self._worker = None
 
     def __enter__(self):
         self._notes = notes.start()
@@ -143,6 +166,7 @@ class Watched:
     def last_look(self):
         """At the end of the program, while its variables are still there."""
         self._looker.look(is_last=True)
+        self._worker = over_workers.own_times()
 
     def __exit__(self, *error):
         self._looker.stop()
@@ -156,7 +180,7 @@ class Watched:
         labels = {key: holder.words for key, (_, holder) in self._looker.seen.holder_of.items()}
         analysis = _tidemark.analyse_recording(self.path, labels)
         run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
-                  self.path, self._stats)  # fmt: skip
+                  self.path, self._stats, worker=self._worker)  # fmt: skip
         if self._own:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)

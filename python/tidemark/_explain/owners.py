@@ -51,6 +51,15 @@ def owners(walked, roots):
     return list(found.values())
 
 
+def ways(walked, roots):
+    """(sort of objects, how many, what tells the way there) of what was reached from roots."""
+    for item in walked:
+        if item["root"] >= 0:
+            way = item["path"], item["edges"], roots[item["root"]]
+            for sort in _sorts_of(item["path"][-1]):
+                yield sort, item["count"], lambda way=way: way
+
+
 def _sorts_of(obj):
     if isinstance(obj, _tidemark.FunctionBase):
         if _instance_of(obj) is None:

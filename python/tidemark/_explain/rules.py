@@ -18,6 +18,7 @@ _BIG_CONSTANT = 1 << 20
 _BIG_DATASET = 32 << 20
 _BIG_THREADS = 8 << 20
 _MIB = 1 << 20
+_A_FEW_NUMBERS = 64  # bytes a step: a loss that is kept is worth no change until there are many
 # Bytes a step from which on growth is told. Small constants come with every trace: the rules about
 # traces tell of them.
 _LEAST = {"constant": 8192}
@@ -55,8 +56,9 @@ _GROWTH = {
               "pool = ThreadPoolExecutor(max_workers=2)   # fewer threads at once\n"
               "# or one thread that gathers the calls into a batch"),
 }  # fmt: skip
-_CONTAINERS = ("list", "dict", "tuple", "set", "deque", "ndarray", "attribute", "global", "closure",
-               "local", "running", "other")  # fmt: skip
+# Kinds of holders that rules of their own tell of, or nobody: any other is what keeps values, also
+# a container of a class that nobody here has heard of.
+_NOT_KEEPERS = ("workspace", "gradient", "cache", "borrowed", "library's cycle", *_GROWTH)
 
 _KINDS = {"dict": "dict", "set": "set", "deque": "deque", "ndarray": "NumPy array"}
 
@@ -81,9 +83,9 @@ def _topic(holder, kind):
         return {"value": None, "workspace": None}.get(kind, kind)
     if holder.kind == "tape":
         return "persistent" if "persistent" in holder.words else "tape"
-    if holder.kind in _CONTAINERS:
-        return "variable" if kind == "variable" else "list"
-    return holder.kind
+    if holder.kind in _NOT_KEEPERS and holder.kind != "list":
+        return holder.kind
+    return "variable" if kind == "variable" else "list"
 
 
 def growing(run):
@@ -105,11 +107,13 @@ def growing(run):
                         for key, grown, _ in members)  # fmt: skip
         if topic not in _GROWTH or rate < _LEAST.get(topic, 64):
             continue
+        live = sum(_live_at_end(run, key) for key, *_ in members)
+        highest = max(live, sum(_highest(run, key) for key, *_ in members))
+        if topic == "list" and requested < _A_FEW_NUMBERS and highest < _MIB:
+            continue
         if topic == "constant":
             run.reported_constants.update(h.words for *_, h in members if h is not None)
         rule, title, fix = _GROWTH[topic]
-        live = sum(_live_at_end(run, key) for key, *_ in members)
-        highest = max(live, sum(_highest(run, key) for key, *_ in members))
         file, line = _place(place)
         if holder and holder.line and (topic in ("tape", "persistent", "session") or not line):
             file, line = holder.file, holder.line
@@ -208,9 +212,10 @@ def functions_in_a_loop(run):
         notes = [note for all_ in functions.values() for note in all_]
         total = sum(note.nbytes for note in notes)
         steps = max(len(functions), run.analysis["steps"]["count"])
+        line = source.line_of_compiling(*defined, notes[0].function)
         yield finding(
             "function-in-loop", f"tf.function is made anew {len(functions)} times",
-            defined[0], defined[1], f"{len(functions)} functions {notes[0].function}()",
+            defined[0], line, f"{len(functions)} functions {notes[0].function}()",
             f"@tf.function           # once, at the top of the module\n"
             f"def {notes[0].function}(…): …",
             bytes_per_step=total / steps, bytes_now=total, verdict=growth.FLAT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tidemark._explain import chains
+from tidemark._explain import additions, chains
 
 
 @dataclass
@@ -19,6 +19,7 @@ class Seen:
     open_sessions: dict = field(default_factory=dict)  # place → most at once
     dataset: tuple = (0, 0, None)  # bytes, live bytes, Holder
     chains: chains.Seen = field(default_factory=chains.Seen)
+    additions: additions.Additions = field(default_factory=additions.Additions)
     looks: int = 0
     least_coverage: float = 1.0
 
@@ -31,11 +32,11 @@ class Seen:
         for holder in sorted(found, key=lambda one: one.bytes):
             for key, size in holder.groups.items():
                 if holder.kind != "value":
-                    together = sums.get((key, holder.kind == "cycle"), (0, None))[0]
-                    sums[key, holder.kind == "cycle"] = (together + size, holder)
+                    together = sums.get((key, holder.is_in_cycles), (0, None))[0]
+                    sums[key, holder.is_in_cycles] = (together + size, holder)
         for (key, is_cycle), (size, holder) in sums.items():
             known_size, known = self.holder_of.get(key, (0, None))
-            is_left = is_last and is_cycle and known is not None and known.kind != "cycle"
+            is_left = is_last and is_cycle and known is not None and not known.is_in_cycles
             if size >= known_size and not is_left:
                 self.holder_of[key] = (size, holder)
 
@@ -52,6 +53,7 @@ class Run:
     path: str
     stats: dict
     reported_constants: set = field(default_factory=set)
+    worker: dict | None = None  # of several, and its time in collectives
     device: str = ""  # whose buffers the analysis is about; "": the CPU's
 
     def of_devices(self):

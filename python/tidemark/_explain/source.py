@@ -45,6 +45,7 @@ def _tree(path):
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GROWING = ("append", "extend", "add", "update", "insert", "appendleft", "setdefault", "put")
+_COMPILING = ("function", "jit", "pmap", "compile")
 # Functions that add to what they are given first: heapq's and bisect's.
 _ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right", "setattr")
 
@@ -77,6 +78,10 @@ def _adds_to(node, name):
         return node.func.attr in _GROWING and _container_name(node.func.value) == name
     if isinstance(node, ast.AugAssign):
         return _container_name(node.target) == name
+    if isinstance(
+        node, ast.keyword
+    ):  # a record is made anew: state._replace(past=(*state.past, x))
+        return node.arg == name and _is_made_of(node.value, name)
     if isinstance(node, ast.Assign):
         targets = [t for t in node.targets if isinstance(t, ast.Subscript)]
         if any(_container_name(t) == name for t in targets):
@@ -138,8 +143,9 @@ def line_for_name(path, name, first=1, last=1 << 30):
     if first == 1:  # of a module: a function's own variable of that name is another one
         inside = _lines_of_functions(path)
         assigning = [n for n in assigning if n.lineno not in inside] or assigning
-    looped = _lines_of_loops(path)
-    again = [n for n in assigning if n.lineno in looped and not isinstance(n.value, ast.Constant)]
+    looped, called = _lines_of_loops(path), _lines_of_functions(path)
+    new = [n for n in assigning if not isinstance(n.value, ast.Constant)]
+    again = [n for n in new if n.lineno in looped] or [n for n in new if n.lineno in called]
     return min((n.lineno for n in again or assigning), default=0)
 
 
@@ -173,6 +179,18 @@ def line_of_call(path, names):
     nodes = ast.walk(tree) if tree is not None else ()
     calls = (n for n in nodes if isinstance(n, ast.Call))
     return min((n.lineno for n in calls if _last_name(n.func) in names), default=0)
+
+
+def line_of_compiling(path, definition, name):
+    """Where a function is given to ``tf.function`` or ``jax.jit`` again and again; its definition,
+    where that is in the loop itself or no such line is known."""
+    tree = _tree(path)
+    if tree is None or definition in _lines_of_loops(path):
+        return definition
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args
+             and _last_name(n.func) in _COMPILING and name in _names_in(n.args)]  # fmt: skip
+    again = _lines_of_loops(path) | _lines_of_functions(path)
+    return min((n.lineno for n in calls if n.lineno in again), default=definition)
 
 
 def lines_adding(path, name):

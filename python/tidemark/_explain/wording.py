@@ -29,6 +29,14 @@ def explain(item, root):
         yield from reached(item, root)
 
 
+def ways(walked, roots):
+    """(sort of bytes, how many, what tells the way there) of what was reached from roots."""
+    for item in walked:
+        if item["root"] >= 0:
+            way = item["path"], item["edges"], roots[item["root"]]
+            yield from ((key, size, lambda way=way: way) for key, size in item["groups"].items())
+
+
 def _with_way(holder, item, path, names, root=None):
     if item.get("samples") and item["samples"][0][0] is not path[-1]:
         sample, _, _, name = item["samples"][0]
@@ -264,7 +272,9 @@ def cycle(item):
     if names[-1] != owner.__name__ and owner.__name__ in names:
         names = [owner.__name__]
     words = f"reference cycle of {' → '.join(names[:4])}{_at(file, line)}"
-    holder = _holder(item, words, "cycle", name=names[0], file=file, line=line)
+    # A library's own cycles are no doing of the program's, which could not break them either.
+    kind = "cycle" if links.leads_to_the_program(item["path"][0]) else "library's cycle"
+    holder = _holder(item, words, kind, name=names[0], file=file, line=line)
     holder.add_way(_cycle_links(item), holder.groups)
     return holder
 

@@ -307,10 +307,16 @@ class Function(_tidemark.FunctionBase):
         concrete = self._list_all_concrete_functions()
         return {f"trace_{at}": one for at, one in enumerate(concrete)}
 
-    def plan(self, *args, memory_budget=None, **kwargs):
+    def plan(self, *args, memory_budget=None, workers=None, shard="as made", **kwargs):
         """What a call with these arguments, or arguments of these specs, will need: a
         ``tf.memory.Plan``. Nothing runs, and the memory need not be there. ``memory_budget`` asks
-        what the plan would be under that budget instead of the function's own."""
+        what the plan would be under that budget instead of the function's own. ``workers``: what
+        each of so many workers would need under ``MultiWorkerMirroredStrategy``, a
+        ``tf.memory.WorkersPlan``; ``shard`` as if the strategy had been made with that."""
+        if workers is not None:
+            from tidemark.distribute import _planning  # loaded on first use
+
+            return _planning.plan(self, args, kwargs, workers, shard, memory_budget)
         own = self._memory_budget if memory_budget is None else parse_bytes(memory_budget)
         budget = budget_of(own)
         trace, specs = self._trace_and_specs(args, kwargs)

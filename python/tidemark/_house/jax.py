@@ -7,6 +7,7 @@ native code alone keeps: intermediates of compiled functions, constants in them.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 
@@ -76,25 +77,31 @@ class Visitor(_Visitor):
         if frame is None:
             return
         function, args = frame.f_locals.get("fun"), frame.f_locals.get("args", ())
-        code = getattr(function, "__code__", None)
+        code = _code_of(function)
         while frame is not None and not links.is_programs(frame.f_code.co_filename):
             frame = frame.f_back
         if code is None or not links.is_programs(code.co_filename) or frame is None:
             return
         told = [describe(a, self._array) for a in args]
-        self.traced(function, function.__name__, code, told, place_of(frame))
+        self.traced(function, code.co_name, code, told, place_of(frame))
 
     def origin_of(self, function):
-        code = getattr(getattr(function, "_fun", None), "__code__", None)
+        code = _code_of(getattr(function, "_fun", None))
         return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
     def _called(self, name, result):
         if self._is_looking:
             return
         results = result if isinstance(result, (list, tuple)) else (result,)
-        new = [
-            (one, one.nbytes, "value")
-            for one in results
-            if isinstance(one, self._array) and not self.is_known(one)
-        ]
-        self.ran(name, new)
+        self.ran(name, [told for one in results for told in self.new_in(one)])
+
+    def new_in(self, obj):
+        if isinstance(obj, self._array) and not self.is_known(obj):
+            yield obj, obj.nbytes, "value"
+
+
+def _code_of(function):
+    """Of a function, also one with some of its arguments given; None."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__code__", None)

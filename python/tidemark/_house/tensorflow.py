@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 
 from tidemark._explain import links
 from tidemark._house.visitor import Visitor as _Visitor
@@ -29,6 +30,9 @@ class Visitor(_Visitor):
         "tape": ("persistent-tape", "Tapes stay and keep their history",
                  "del tape   # after the last tape.gradient(…)\n"
                  "# or keep the gradients, not the tapes"),
+        "graph": ("constants-baked-in", "Graphs stay, with all their constants",
+                  "with tf.Graph().as_default(): …   # let the old graphs go, or\n"
+                  "x = tf.placeholder(…)             # build one, and feed it the data"),
         "iterator": ("dataset-buffer", "Iterators stay and keep their buffers",
                      "iterator = iter(dataset)   # once, before the loop\n"
                      "# or let the old ones go"),
@@ -44,26 +48,47 @@ class Visitor(_Visitor):
         from tensorflow.python.data.ops.iterator_ops import OwnedIterator
         from tensorflow.python.eager.polymorphic_function import polymorphic_function
         from tensorflow.python.framework import op_callbacks, ops
+        from tensorflow.python.framework.func_graph import FuncGraph
+        from tensorflow.python.ops import script_ops
         from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
         self._callbacks = op_callbacks
+        self._python_functions, self._threads = script_ops.FuncRegistry, threading.local()
         self._function = polymorphic_function.Function
         self._eager = ops.EagerTensor
         self._variable = BaseResourceVariable
         self._session = session.BaseSession
-        sorts = {tf.GradientTape: "tape", OwnedIterator: "iterator",
+        self._of_function = FuncGraph
+        sorts = {tf.Graph: "graph", tf.GradientTape: "tape", OwnedIterator: "iterator",
                  tf.compat.v1.Session: "session", self._function: "function"}  # fmt: skip
         super().__init__((self._eager,), (BaseResourceVariable,), (self._function,), sorts)
 
     def start(self):
         super().start()
         self._note_runs()
+        self._follow_threads()
 
     def begin_thread(self):
+        self._threads.is_begun = True
         self._callbacks.add_op_callback(self._at_op)
+
+    def _follow_threads(self):
+        """Generators of datasets run in threads that are none of Python's."""
+        call, visitor = self._python_functions.__call__, self
+
+        @functools.wraps(call)
+        def called(registry, *args, **kwargs):
+            if not getattr(visitor._threads, "is_begun", False):
+                visitor.begin_thread()
+            return call(registry, *args, **kwargs)
+
+        self._python_functions.__call__ = called
 
     def stop(self):
         self._callbacks.clear_op_callbacks()
+
+    def sort_of(self, obj):
+        return None if isinstance(obj, self._of_function) else super().sort_of(obj)
 
     def tensor_of(self, obj):
         return obj.handle if isinstance(obj, self._variable) else obj
@@ -84,12 +109,12 @@ class Visitor(_Visitor):
             elements = named["shape"].num_elements() or 0
             new = [(outputs[0], elements * named["dtype"].size, "variable")]
         else:
-            new = [
-                (one, one.shape.num_elements() * one.dtype.size, "value")
-                for one in outputs
-                if isinstance(one, self._eager) and one.dtype.name not in _NO_BYTES
-            ]
+            new = [told for one in outputs for told in self.new_in(one)]
         self.ran(op_type, new)
+
+    def new_in(self, obj):
+        if isinstance(obj, self._eager) and obj.dtype.name not in _NO_BYTES:
+            yield obj, obj.shape.num_elements() * obj.dtype.size, "value"
 
     def _in_graph(self, graph):
         if not hasattr(graph, "outer_graph"):  # TensorFlow 1's
@@ -131,6 +156,7 @@ class Visitor(_Visitor):
             runs = visitor._runs
             if runs % max(1, runs // 512) == 0:
                 visitor._nodes.append((runs, getattr(session.graph, "_tidemark_nodes", 0)))
+            visitor.went_on()
             return run(session, *args, **kwargs)
 
         self._session.run = counted

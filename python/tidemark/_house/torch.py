@@ -47,7 +47,7 @@ class Visitor(_Visitor):
 
         self._torch = torch
         super().__init__((torch.Tensor,), (), (), {_BaseDataLoaderIter: "iterator"})
-        self._storages = {}  # where a storage lies → the first tensor that has it
+        self._storages = {}  # where a storage lies → references to the tensors that have it
         self._modes = []
         visitor = self
 
@@ -87,12 +87,12 @@ class Visitor(_Visitor):
         name = getattr(func, "__name__", "call")
         if name == "__get__":
             return  # x.shape, x.T
+        self.settle()  # before others lie where those lay that went
         tensors = result if isinstance(result, (list, tuple)) else (result,)
-        new = [
-            told for one in tensors if isinstance(one, self._torch.Tensor)
-            for told in self._new_storage(one)
-        ]  # fmt: skip
-        self.ran(name, new)
+        self.ran(name, [told for one in tensors for told in self.new_in(one)])
+
+    def new_in(self, obj):
+        return self._new_storage(obj) if isinstance(obj, self._torch.Tensor) else ()
 
     def _new_storage(self, tensor):
         """(tensor, bytes, holder), where it has memory that no other tensor has."""
@@ -102,13 +102,28 @@ class Visitor(_Visitor):
         size, where = storage.nbytes(), storage.data_ptr()
         if not size:
             return
-        first = self._storages.get(where)
-        shares = first is not None and first() is not None
-        if not shares:
-            self._storages[where] = weakref.ref(tensor)
+        sharers = self._sharers(where)
+        shares = any(one is not tensor for one in sharers)
+        if not any(one is tensor for one in sharers):
+            self._storages[where] = [weakref.ref(one) for one in (*sharers, tensor)]
         is_parameter = isinstance(tensor, self._torch.nn.Parameter)
         if is_parameter or not shares:
             yield tensor, size, "variable" if is_parameter else "value"
+
+    def _sharers(self, where):
+        """The tensors that have their memory there."""
+        found = [refer() for refer in self._storages.get(where, ())]
+        return [one for one in found
+                if one is not None and one.untyped_storage().data_ptr() == where]  # fmt: skip
+
+    def memory_of(self, tensor):
+        return tensor.untyped_storage().data_ptr()
+
+    def heir_of(self, made):
+        heir = next((one for one in self._sharers(made.memory) if not self.is_known(one)), None)
+        if heir is None:
+            self._storages.pop(made.memory, None)
+        return heir
 
     def sorts_of_tensor(self, tensor):
         """A tensor that has a graph of gradients keeps what is in it."""

@@ -20,9 +20,11 @@ import weakref
 from collections import Counter, deque
 
 from tidemark._explain import findings, growth, kinds, links, page, rules
+from tidemark._explain.additions import Additions
 from tidemark._explain.keeping import Holder, Owner, Way
 from tidemark._explain.seen import Run, Seen
 from tidemark._house.accounts import Accounts
+from tidemark._house.lines import Lines
 from tidemark._house.walking import walk
 
 _SHARE = 0.1  # of the time, for looks
@@ -35,11 +37,12 @@ _PILED_UP = 5  # objects of one sort that one container gained
 class Made(weakref.ref):
     """A tensor that was seen to be made. It is put into a queue when the tensor goes."""
 
-    __slots__ = ("key", "size", "number")
+    __slots__ = ("key", "size", "number", "memory")
 
     def __init__(self, tensor, gone):
         super().__init__(tensor, gone)
         self.number = id(tensor)
+        self.memory = None  # where it lies, if the library says so: others may lie there, too
 
 
 def resident():
@@ -89,13 +92,15 @@ class Visitor:
         self._sorts = sorts
         self._wanted = (*tensors, *variables, *sorts)
         self._accounts = Accounts()
-        self._seen = Seen()
+        self._seen = Seen(additions=Additions(Lines(lambda: len(self._threads_seen) < 2)))
         self._made, self._gone = {}, deque()
+        self._threads_seen = set()  # that ran ops for the program
         self._traces, self._last_arguments = [], {}
         self._numbers, self._count = weakref.WeakKeyDictionary(), itertools.count(1)
         self._runs, self._nodes, self._new_fetches, self._changed = 0, [], {}, []
         self._spent, self._began = 0.0, time.monotonic()
         self._next_look, self._ops = _FIRST_LOOK, 0
+        self._at_look = 0, 0  # ops that had run at the last one, bytes that were live
         self._lock, self._cycle_looks = threading.RLock(), 0
         self._is_looking = False
 
@@ -127,6 +132,21 @@ class Visitor:
         """(file, line) of a function's code; ("", 0): not known."""
         return "", 0
 
+    def sort_of(self, obj):
+        """Of which sort of ``sorts`` it is; None."""
+        return next((sort for kind, sort in self._sorts.items() if isinstance(obj, kind)), None)
+
+    def new_in(self, obj):
+        """(tensor, bytes, holder) of what the walk has met and no hook has told of: a thread of the
+        library's own may have made it."""
+        return ()
+
+    def memory_of(self, tensor):
+        """What is equal for tensors that share their memory; None: none do."""
+
+    def heir_of(self, made):
+        """Of a tensor that went another one that has its memory; None: there is none."""
+
     def sorts_of_tensor(self, tensor):
         """(sort, how many) of what a tensor keeps beside its own bytes, as the library knows."""
         return ()
@@ -142,14 +162,23 @@ class Visitor:
             return
         place = place_of(frame)
         with self._lock:
+            self._threads_seen.add(threading.get_ident())
             self._drain()
-            for tensor, size, holder in outputs:
-                key = (place, "variable" if holder == "variable" else op, holder)
-                made = Made(tensor, self._gone.append)
-                made.key, made.size = key, size
-                self._made[made.number] = made
-                self._accounts.begin(key, size)
+            self._begin(place, op, outputs)
             self._accounts.op(place, op)
+            self.went_on()
+
+    def _begin(self, place, op, outputs):
+        for tensor, size, holder in outputs:
+            key = (place, "variable" if holder == "variable" else op, holder)
+            made = Made(tensor, self._gone.append)
+            made.key, made.size, made.memory = key, size, self.memory_of(tensor)
+            self._made[made.number] = made
+            self._accounts.begin(key, size)
+
+    def went_on(self):
+        """The program has done something more: now and then it is looked at."""
+        with self._lock:
             self._ops += 1
             if self._ops >= self._next_look:
                 self._maybe_look()
@@ -158,12 +187,23 @@ class Visitor:
         made = self._made.get(id(tensor))
         return made is not None and made() is tensor
 
+    def settle(self):
+        """Takes note of the tensors that went."""
+        with self._lock:
+            self._drain()
+
     def _drain(self):
         while self._gone:
             made = self._gone.popleft()
             if self._made.get(made.number) is made:
                 del self._made[made.number]
-            self._accounts.end(made.key, made.size)
+            heir = self.heir_of(made)
+            if heir is None:
+                self._accounts.end(made.key, made.size)
+                continue
+            kept = Made(heir, self._gone.append)
+            kept.key, kept.size, kept.memory = made.key, made.size, made.memory
+            self._made[kept.number] = kept
 
     def traced(self, function, name, code, arguments, place):
         """A function is traced; ``arguments`` tell what tracing tells calls apart by."""
@@ -188,12 +228,17 @@ class Visitor:
 
     def _maybe_look(self):
         self._next_look = self._ops + max(_FIRST_LOOK, self._ops // 8)
+        last_ops, last_live = self._at_look
+        if self._ops < 2 * last_ops and self._accounts.total < 1.25 * last_live:
+            return  # no more is kept than before: the few looks are for what comes
+        self._at_look = self._ops, self._accounts.total
         if self._seen.looks < 4 or self._spent < _SHARE * (time.monotonic() - self._began):
             self.look()
 
     def look(self, is_last=False):
         """One walk over what is alive."""
-        began = time.monotonic()
+        self._seen.additions.end()
+        began = time.thread_time()
         with self._lock:
             self._is_looking = True
             try:
@@ -201,15 +246,22 @@ class Visitor:
                 live = [made() for made in list(self._made.values())] if is_last else ()
                 reached = walk(self._wanted, [one for one in live if one is not None])
                 self._note(reached, is_last)
+                self._seen.additions.choose(list(self._ways(reached)), is_last)
             finally:
                 self._is_looking = False
-                self._spent += time.monotonic() - began
+                self._spent += time.thread_time() - began
+        if not is_last:
+            self._seen.additions.begin()
 
     def _note(self, reached, is_last):
+        for one in reached:
+            tensor = self.tensor_of(one.obj)
+            if self.sort_of(one.obj) is None and not self.is_known(tensor):
+                self._begin("", "values", self.new_in(one.obj))
         holders, owners, told = {}, {}, {}
         claimed = Counter()
         for one in reached:
-            sort = self._sort_of(one.obj)
+            sort = self.sort_of(one.obj)
             made = self._made.get(id(self.tensor_of(one.obj)))
             if sort is None and made is None:
                 continue
@@ -240,6 +292,19 @@ class Visitor:
             known = self._seen.by_words.setdefault(holder.words, holder)
             if holder.bytes > known.bytes:
                 self._seen.by_words[holder.words] = holder
+
+    def _ways(self, reached):
+        """(sort, how many, what tells the way there), for the additions."""
+        for one in reached:
+            sort = self.sort_of(one.obj)
+            made = self._made.get(id(self.tensor_of(one.obj)))
+            tell = lambda one=one: (*one.way(), one.root)  # noqa: E731
+            if sort is not None:
+                yield (sort, self.origin_of(one.obj) if sort == "function" else ()), 1, tell
+            elif made is not None:
+                yield made.key, made.size, tell
+                for more, count in self.sorts_of_tensor(one.obj):
+                    yield (more, ()), count or 1, tell
 
     def _forget_others(self, holders, claimed):
         """What native code keeps most of is not the program's variable that also has one."""
@@ -276,9 +341,6 @@ class Visitor:
         holder = holders.setdefault((holder.words, kind), holder)
         holder.add(made.size, 1, {made.key: made.size}, {made.key: made.size})
         holder.add_way(told, {made.key: made.size})
-
-    def _sort_of(self, obj):
-        return next((sort for kind, sort in self._sorts.items() if isinstance(obj, kind)), None)
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -370,7 +432,7 @@ def _cycle_around(tensor):
                       if links.is_instance(one) and links.own_dict(one) is holder]  # fmt: skip
             holder = owners[0] if owners else holder
         way = links.shortest_cycle(holder)
-        if way is not None:
+        if way is not None and links.leads_to_the_program(holder):
             name = next((n for n, v in (links.own_dict(holder) or {}).items() if v is tensor), None)
             return [(links.cycle_link(way), 0), *links.attribute_links(holder, tensor, name)]
     return None

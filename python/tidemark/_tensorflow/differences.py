@@ -45,7 +45,6 @@ MISSING = {
     "tf.quantization": "not written yet",
     "tf.queue": "queues of TensorFlow 1; use tf.data",
     "tf.raw_ops": "ops under TensorFlow's inner names; those that libraries call are here",
-    "tf.saved_model": "files beside a model are not written: tables hold what was in them",
     "tf.test": "not written yet",
     "tf.tpu": "there is no TPU backend",
     "tf.train": "messages of TensorFlow's own formats",

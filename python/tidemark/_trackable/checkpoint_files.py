@@ -24,6 +24,7 @@ class ObjectRecord(NamedTuple):
     children: dict  # name → number of the record
     state: dict  # name of a part of the state → key of its tensor
     full_names: dict  # that name → the name of the variable in TensorFlow 1
+    slots: dict  # (number of a variable, name) → number of what an optimizer keeps beside it
 
 
 class TensorFlowFile:
@@ -55,8 +56,9 @@ class TensorFlowFile:
                 dict(children),
                 {name: key for name, _, key in attributes},
                 {name: full_name for name, full_name, _ in attributes},
+                {(variable, name): number for variable, name, number in slots},
             )
-            for children, attributes, _ in found
+            for children, attributes, slots in found
         ]
 
 
@@ -105,7 +107,7 @@ class EarlierFile:
             where, mark, _ = key.rpartition(".ATTRIBUTES/")
             known = self._NAMES.get(name, name).partition("-")[0]
             found[known] = where + mark + known
-        return ObjectRecord(dict(children), found, {})
+        return ObjectRecord(dict(children), found, {}, {})
 
 
 def open_checkpoint(prefix):

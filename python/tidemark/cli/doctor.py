@@ -69,6 +69,8 @@ def run(arguments) -> int:
 
 
 def _json(run_, found, verdict):
+    from tidemark._explain import over_workers  # only reports need it
+
     steps = run_.analysis["steps"]
     return json.dumps({
         "version": 1,
@@ -77,6 +79,7 @@ def _json(run_, found, verdict):
         "steps": {"count": steps["count"], "how": steps["how"], "place": steps["place"]},
         "peak": run_.analysis["peak"], "limit": run_.limit,
         "recording_error": run_.status.get("error", ""),
+        "worker": over_workers.own_part(run_),
         "devices": {part.device: _of_device(part) for part in run_.of_devices()},
         "findings": [f.to_json() for f in found],
     }, indent=2)  # fmt: skip

@@ -14,10 +14,12 @@ import threading
 import time
 
 from tidemark import cli
+from tidemark.cli.files import write
 
 ABOUT = "run a program as several workers (-n 4), or on other machines by ssh (--hosts a,b)"
 RUNS_A_PROGRAM = True
 
+_MOST_REPORT = 64 << 20  # bytes that a worker may tell
 _GRACE = 10.0  # seconds in which the others may say that one is lost, and end by themselves
 
 
@@ -30,12 +32,23 @@ def add_arguments(parser):
         "there under the same paths",
     )
     parser.add_argument("--port", type=int, default=2222, help="with --hosts: the first port")
+    parser.add_argument(
+        "--doctor",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="tell at the end what memory each worker took, how long it waited for others, which "
+        "is the slowest, and what is wrong; --doctor=page.html writes a page, --doctor=told.json "
+        "plain values. What the program prints goes to the standard error",
+    )
     parser.add_argument("program", nargs="*", help="script.py, or -m module, and its arguments")
 
 
 def run(arguments):
     if not arguments.program:
         raise cli.InputError("name a program: tidemark launch -n 2 train.py")
+    if arguments.doctor and not arguments.doctor.endswith((".html", ".json")):
+        raise cli.InputError(f"--doctor={arguments.doctor}: a page ends in .html, values in .json")
     hosts = _hosts(arguments)
     workers = _addresses(hosts, arguments.port)
     secret = secrets.token_hex(32)
@@ -44,7 +57,10 @@ def run(arguments):
         for rank, host in enumerate(hosts):
             config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}}
             started.append(_Worker(rank, host, json.dumps(config), secret, arguments, len(hosts)))
-        return _wait(started)
+        status = _wait(started)
+        if arguments.doctor is not None:
+            _tell(started, arguments)
+        return status
     except KeyboardInterrupt:
         for worker in started:
             worker.stop(signal.SIGINT)
@@ -54,6 +70,32 @@ def run(arguments):
         for worker in started:
             worker.stop(signal.SIGKILL)
             worker.finish()
+
+
+def _tell(started, arguments):
+    """What all workers told of themselves, as one."""
+    from tidemark._explain import over_workers  # only reports need it
+
+    for worker in started:
+        worker.finish()
+    told, silent = [], []
+    for worker in started:
+        try:
+            told.append(json.loads(worker.answer.decode()))
+        except ValueError:
+            silent.append(str(worker.rank))
+    if silent:
+        print(f"tidemark launch: nothing was told by worker {', '.join(silent)}", file=sys.stderr)
+    found = over_workers.together(told)
+    if not found["workers"]:
+        print("tidemark launch: no worker told that it was one of several", file=sys.stderr)
+        return
+    if arguments.doctor.endswith(".html"):
+        write(arguments.doctor, over_workers.page(" ".join(arguments.program), found))
+    elif arguments.doctor:
+        write(arguments.doctor, json.dumps(found, indent=2))
+    else:
+        print(f"\n--- tidemark doctor {'-' * 60}\n{over_workers.text(found)}")
 
 
 def _hosts(arguments):
@@ -91,7 +133,8 @@ class _Worker:
 
     def __init__(self, rank, host, config, secret, arguments, count):
         self.rank = rank
-        command = [sys.executable, "-m", "tidemark", *arguments.program]
+        command = [sys.executable, "-m", "tidemark", *_words(arguments)]
+        self.answer = b""
         environment = {"TF_CONFIG": config, "PYTHONUNBUFFERED": "1"}
         if host is None:
             if "TIDEMARK_NUM_THREADS" not in os.environ:
@@ -106,10 +149,12 @@ class _Worker:
             self.process.stdin.write(secret.encode() + b"\n")
             self.process.stdin.close()
         self._threads = [
-            threading.Thread(target=self._pass_on, args=(source, target), daemon=True)
-            for source, target in (
-                (self.process.stdout, sys.stdout),
-                (self.process.stderr, sys.stderr),
+            threading.Thread(target=take, args=given, daemon=True)
+            for take, *given in (
+                (self._keep, self.process.stdout)
+                if arguments.doctor is not None
+                else (self._pass_on, self.process.stdout, sys.stdout),
+                (self._pass_on, self.process.stderr, sys.stderr),
             )
         ]
         for thread in self._threads:
@@ -120,16 +165,35 @@ class _Worker:
             target.write(f"[{self.rank}] {line.decode(errors='replace').rstrip()}\n")
             target.flush()
 
+    def _keep(self, source):
+        """The report, which is all that the standard output has; what is longer is cut, and then
+        it is no report."""
+        self.answer = source.read(_MOST_REPORT)
+        while source.read(1 << 16):
+            pass
+
     def stop(self, number):
         if self.process.poll() is None:
             self.process.send_signal(number)
 
     def finish(self):
+        if self.process.stdout.closed:
+            return
         self.process.wait()
         for thread in self._threads:
             thread.join(timeout=1.0)  # children of its own may still hold its output
         for stream in (self.process.stdout, self.process.stderr):
             stream.close()
+
+
+def _words(arguments):
+    """What each worker's command line says after ``tidemark``."""
+    program = arguments.program
+    if arguments.doctor is None:
+        return program
+    if program[0] == "-m":
+        return ["doctor", "--json", *program[:2], "--", *program[2:]]
+    return ["doctor", "--json", "--", *program]
 
 
 def _start(command, environment):

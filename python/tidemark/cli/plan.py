@@ -37,6 +37,18 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="print the memory of a container for it, to be put into a Kubernetes manifest",
     )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="what each of N workers will need, of which each is given arguments of these shapes; "
+        "with --pareto by what is shared out among them, and what they send for it",
+    )
+    parser.add_argument(
+        "--shard",
+        choices=["none", "optimizer", "gradients"],
+        help="with --workers: share this out, whatever the program's strategy says",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--csv",
@@ -72,6 +84,8 @@ def _seconds(text: str) -> float:
 def run(arguments) -> int:
     if (arguments.csv is None) == (arguments.target is None):
         raise InputError("give SCRIPT.py:FUNCTION, or --csv FILE with a list of buffers")
+    if arguments.shard and arguments.workers is None:
+        raise InputError("--shard goes with --workers N")
     return _run_csv(arguments) if arguments.csv else _run_function(arguments)
 
 
@@ -98,6 +112,11 @@ def _placed(name):
 
 def _plan_function(arguments) -> int:
     function, specs = find_target(arguments)
+    if arguments.workers is not None:
+        from tidemark.cli import plan_workers  # loaded on first use
+
+        plan_workers.tell(function, specs, arguments)
+        return OK
     try:
         plan = function.plan(*specs, memory_budget=arguments.budget)
     except (errors.OpError, ValueError, TypeError) as error:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import socket
 import subprocess
 
+from tidemark import _tidemark
 from tidemark.train._cluster import ClusterSpec
 
 _TRAINING = ("chief", "worker")  # the jobs that train, in the order of their ranks
@@ -175,6 +178,36 @@ def _slurm_hosts():
     except (OSError, subprocess.CalledProcessError) as error:
         raise RuntimeError(f"Slurm does not say which hosts {names} are: {error}") from None
     return listed.split()
+
+
+class MPIClusterResolver(ClusterResolver):
+    """The processes that mpirun started; MPI carries what they send."""
+
+    carrier = "mpi"
+
+    def __init__(self):
+        self.task_type, self.task_id = "worker", _tidemark.mpi_world()[0]
+        with socket.socket() as held:
+            held.bind(("", 0))
+            own = f"{socket.gethostname()} {held.getsockname()[1]} {secrets.token_hex(32)}"
+        told = [one.split() for one in _tidemark.share_by_mpi(own)]
+        is_one_machine = len({host for host, _, _ in told}) == 1
+        self._workers = [
+            f"{'127.0.0.1' if is_one_machine else host}:{port}" for host, port, _ in told
+        ]
+        self.secret = told[0][2]
+
+    def cluster_spec(self):
+        return ClusterSpec({"worker": self._workers})
+
+
+def default_resolver():
+    """Where the program names none: what TF_CONFIG says, or else who mpirun started."""
+    sizes = [os.environ.get(name, "") for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")]
+    is_by_mpirun = any(size.isdigit() and int(size) > 1 for size in sizes)
+    if is_by_mpirun and not os.environ.get("TF_CONFIG", "").strip():
+        return MPIClusterResolver()
+    return TFConfigClusterResolver()
 
 
 def training_group(resolver):

@@ -157,7 +157,32 @@ class MirroredVariable(DistributedValues, Variable):
         return self._update(Variable.assign_sub, delta, {})
 
 
-class SyncOnReadVariable(DistributedValues):
+class ReadAsTensor:
+    """What is not a tensor and has a value that is one."""
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return convert(self.value(), 0 if dtype is None else dtype._enum)
+
+    def numpy(self):
+        return self.value().numpy()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value().__array__(dtype)
+
+    def get_shape(self):
+        return self.shape
+
+    def __getitem__(self, key):
+        return self.value()[key]
+
+    def __float__(self):
+        return float(self.value())
+
+    def __int__(self):
+        return int(self.value())
+
+
+class SyncOnReadVariable(ReadAsTensor, DistributedValues):
     """A variable of which each replica has its own; read outside of them they are put together."""
 
     is_replicated_variable = True  # an instance of tf.Variable, as far as that can be asked
@@ -197,27 +222,6 @@ class SyncOnReadVariable(DistributedValues):
 
     read_value = value
 
-    def __tf_tensor__(self, dtype=None, name=None):
-        return convert(self.value(), 0 if dtype is None else dtype._enum)
-
-    def numpy(self):
-        return self.value().numpy()
-
-    def __array__(self, dtype=None, copy=None):
-        return self.value().__array__(dtype)
-
-    def get_shape(self):
-        return self.shape
-
-    def __getitem__(self, key):
-        return self.value()[key]
-
-    def __float__(self):
-        return float(self.value())
-
-    def __int__(self):
-        return int(self.value())
-
     def assign(self, value, use_locking=False, name=None, read_value=True):
         own = self._own()
         if own is not None:
@@ -244,4 +248,4 @@ def _operator(name):
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv",
               "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul", "neg", "abs", "lt",
               "le", "gt", "ge"):  # fmt: skip
-    setattr(SyncOnReadVariable, f"__{_name}__", _operator(f"__{_name}__"))
+    setattr(ReadAsTensor, f"__{_name}__", _operator(f"__{_name}__"))

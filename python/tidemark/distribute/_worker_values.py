@@ -10,14 +10,17 @@ from tidemark.distribute._values import SyncOnReadVariable
 _REDUCED = (VariableAggregation.SUM, VariableAggregation.MEAN)
 
 
+def is_put_together(kwargs):
+    """Whether what replicas assign to a variable made with these arguments becomes one value."""
+    return kwargs.get("aggregation") in (*_REDUCED, VariableAggregation.ONLY_FIRST_REPLICA)
+
+
 def create(strategy, is_read, next_creator, kwargs):
     """A variable that begins with the first worker's value on all of them."""
     if is_read:
         return WorkerVariable(strategy, **kwargs)
-    if kwargs.get("aggregation") in (*_REDUCED, VariableAggregation.ONLY_FIRST_REPLICA):
-        made = SharedVariable(strategy, **kwargs)
-    else:
-        made = next_creator(**kwargs)
+    is_shared = is_put_together(kwargs)
+    made = SharedVariable(strategy, **kwargs) if is_shared else next_creator(**kwargs)
     if not _tidemark.is_tracing() and made.dtype.name != "string":
         made.assign(strategy._from_first(made.value()))
     return made

@@ -10,7 +10,6 @@ model.fit(dataset)                                          # batches of all wor
 from __future__ import annotations
 
 import atexit
-import contextlib
 import enum
 import sys
 import weakref
@@ -20,8 +19,8 @@ from tidemark import _tidemark, nest
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tensor.variable import VariableSynchronization
 from tidemark._tidemark import call
-from tidemark.distribute import _worker_input, _worker_shards, _worker_values
-from tidemark.distribute._cluster import TFConfigClusterResolver, training_group
+from tidemark.distribute import _planning, _worker_input, _worker_shards, _worker_values
+from tidemark.distribute._cluster import default_resolver, training_group
 from tidemark.distribute._replica import InputContext, ReplicaContext, _reduce_op, as_value
 from tidemark.distribute._strategy import (
     Strategy,
@@ -31,6 +30,7 @@ from tidemark.distribute._strategy import (
 )
 
 _LEAVING = 10.0  # seconds that a process that ends waits for the others to end
+_BUCKET = 4 << 20  # bytes that are reduced at once, unless `bytes_per_pack` says otherwise
 
 
 class CommunicationImplementation(enum.Enum):
@@ -42,7 +42,8 @@ class CommunicationImplementation(enum.Enum):
 
 
 class CommunicationOptions:
-    """What collectives are asked for. ``timeout_seconds``: the longest one may take."""
+    """What collectives are asked for. ``bytes_per_pack``: how much of a list of tensors is reduced
+    at once; 0: 4 MiB. ``timeout_seconds``: the longest one may take."""
 
     def __init__(self, bytes_per_pack=0, timeout_seconds=None,
                  implementation=CommunicationImplementation.AUTO):  # fmt: skip
@@ -66,26 +67,47 @@ class MultiWorkerMirroredStrategy(Strategy):
     """Copies of the variables on all workers, kept alike by adding up gradients.
 
     ``shard="optimizer"``: what optimizers keep about each variable is on one worker only.
+    ``shard="gradients"``: so are the sums of gradients.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None, shard=None):
-        if shard not in (None, "optimizer"):
-            raise tidemark.errors.UnimplementedError(
-                None, None, f"shard={shard!r} is not there: None or 'optimizer'"
-            )
-        self._resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
-        self._workers, self._rank = training_group(self._resolver)
+        _planning.check_shard(shard)
+        self._resolver = default_resolver() if cluster_resolver is None else cluster_resolver
+        self._workers, rank = training_group(self._resolver)
         options = communication_options or CommunicationOptions()
-        self._group = _tidemark.join_group(
-            self._rank,
+        self._made_with, self._bucket = shard, options.bytes_per_pack or _BUCKET
+        self._joined = _tidemark.join_group(
+            rank,
             self._workers or ["localhost:1"],
+            getattr(self._resolver, "secret", ""),
+            by_mpi=getattr(self._resolver, "carrier", "") == "mpi",
             collective_seconds=options.timeout_seconds or 0.0,
         )
         super().__init__(_Extended(self))
-        is_shared_out = shard is not None and self._group.size > 1
-        self._shares = _worker_shards.Shares(self) if is_shared_out else None
-        if self._group.size > 1:
-            _leave_at_exit(self._group)
+        self._shares = _worker_shards.Shares(self)
+        _joined.add(self._joined)
+        if self._joined.size > 1:
+            _leave_at_exit(self._joined)
+
+    @property
+    def _group(self):
+        """Those that this worker computes with, or, in plans for others, that they would."""
+        imagined = _planning.current()
+        if imagined is None:
+            return self._joined
+        if self._joined.size > 1:
+            raise tidemark.errors.FailedPreconditionError(
+                None, None, "f.plan(…, workers=N) is for a process on its own; this one is one of "
+                f"{self._joined.size} workers, and f.plan(…) tells what it takes",
+            )  # fmt: skip
+        return imagined.group
+
+    _rank = property(lambda self: self._group.rank)
+
+    @property
+    def _shard(self):
+        imagined = _planning.current()
+        return self._made_with if imagined is None else imagined.shard_of(self._made_with)
 
     num_replicas_in_sync = property(lambda self: self._group.size)
     cluster_resolver = property(lambda self: self._resolver)
@@ -102,14 +124,39 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     def _from_first(self, value):
         """The first worker's value."""
-        return self._group.broadcast([as_value(value)], 0)
+        value = as_value(value)
+        return value if self._group.size == 1 else self._group.broadcast([value], 0)
 
     def _reduced(self, op, values):
         """Tensors and IndexedSlices reduced over all workers; they travel together."""
+        if self._group.size == 1:
+            return list(values)
         dense = [v for v in values if not isinstance(v, IndexedSlices)]
-        sums = iter(self._group.all_reduce(dense) if dense else ())
-        found = [self._rows(v) if isinstance(v, IndexedSlices) else next(sums) for v in values]
+        sums = {}
+        for bucket in self._buckets(list(enumerate(dense)), lambda one: one[1]):
+            reduced = self._group.all_reduce([v for _, v in bucket])
+            sums.update(zip((at for at, _ in bucket), reduced, strict=True))
+        dense_sums = iter([sums[at] for at in range(len(dense))])
+        found = [
+            self._rows(v) if isinstance(v, IndexedSlices) else next(dense_sums) for v in values
+        ]
         return [_divided(v, self._group.size) for v in found] if op == "MEAN" else found
+
+    def _buckets(self, items, tensor_of):
+        """Items whose tensors are reduced at once, the last ones first: of gradients, in the order
+        of variables, backward makes those first."""
+        bucket, filled = [], 0
+        for item in reversed(items):
+            tensor = tensor_of(item)
+            known = tensor.shape.is_fully_defined()
+            size = tensor.shape.num_elements() * tensor.dtype.size if known else 0
+            if bucket and filled + size > self._bucket:
+                yield bucket[::-1]
+                bucket, filled = [], 0
+            bucket.append(item)
+            filled += size
+        if bucket:
+            yield bucket[::-1]
 
     def _rows(self, slices):
         return IndexedSlices(
@@ -140,6 +187,17 @@ class MultiWorkerMirroredStrategy(Strategy):
         order[0], order[axis] = axis, 0
         rows = self._gathered(tidemark.transpose(value, order), 0)
         return tidemark.transpose(rows, order)
+
+    def _owner_of(self, variable):
+        """The worker that updates the variable; None: all do."""
+        if self._shard is None or self._group.size == 1:
+            return None
+        if isinstance(variable, _worker_shards.OwnedVariable):
+            return variable._owner
+        return self._shares.owner_of(getattr(variable, "_unique_id", None), self._group.size)
+
+    def _shares_gradients(self):
+        return self._shard == "gradients" and self._group.size > 1
 
     # --- tf.distribute.Strategy ---------------------------------------------------------------
 
@@ -188,6 +246,16 @@ class MultiWorkerMirroredStrategy(Strategy):
         return value_fn(_WorkerContext(self, self._rank))
 
 
+def _sums_where_needed(strategy, gradients):
+    together = []
+    return [
+        strategy._rows(g)
+        if isinstance(g, IndexedSlices)
+        else _worker_shards.GradientSum(strategy, g, together)
+        for g in gradients
+    ]
+
+
 def _divided(value, count):
     if isinstance(value, IndexedSlices):
         return IndexedSlices(value.values / count, value.indices, value.dense_shape)
@@ -199,9 +267,11 @@ class _WorkerContext(ReplicaContext):
 
     def all_reduce(self, reduce_op, value, options=None):
         """The value reduced over all workers, on each of them."""
-        op = _reduce_op(reduce_op).name
+        op, strategy = _reduce_op(reduce_op).name, self._strategy
         leaves = [as_value(v) for v in nest.flatten(value)]
-        return nest.pack_sequence_as(value, self._strategy._reduced(op, leaves))
+        if op == "SUM" and isinstance(value, (list, tuple)) and strategy._shares_gradients():
+            return nest.pack_sequence_as(value, _sums_where_needed(strategy, leaves))
+        return nest.pack_sequence_as(value, strategy._reduced(op, leaves))
 
     def all_gather(self, value, axis, options=None):
         """The values of all workers joined along an axis."""
@@ -229,14 +299,17 @@ class _Extended(StrategyExtended):
 
     def _create_variable(self, next_creator, **kwargs):
         strategy = self._container_strategy()
-        if strategy.num_replicas_in_sync == 1:
-            return next_creator(**kwargs)
-        kwargs = without_graphs(kwargs)
-        owner = None if strategy._shares is None else strategy._shares.owner_of_new()
-        if owner is not None:
-            return _worker_shards.OwnedVariable(strategy, owner, **kwargs)
+        # As the workers that there are have it: plans for others make none of their own.
+        count = strategy._joined.size
         is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
-        return _worker_values.create(strategy, is_read, next_creator, kwargs)
+        key = strategy._shares.key_of_near()
+        if key is not None and strategy._made_with is not None and count > 1:
+            return _worker_shards.OwnedVariable(strategy, key, **without_graphs(kwargs))
+        if count == 1:
+            if is_read or not _worker_values.is_put_together(kwargs):
+                return next_creator(**kwargs)
+            return _worker_values.SharedVariable(strategy, **without_graphs(kwargs))
+        return _worker_values.create(strategy, is_read, next_creator, without_graphs(kwargs))
 
     def reduce_to(self, reduce_op, value, destinations, options=None):
         return self._container_strategy().reduce(reduce_op, value)
@@ -244,26 +317,30 @@ class _Extended(StrategyExtended):
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Calls ``fn(var, …)``: what is given is alike on all workers already."""
         strategy = self._container_strategy()
-        owner = None if strategy._shares is None else strategy._shares.owner_of(var)
+        owner = strategy._owner_of(var)
+        if owner is not None:
+            strategy._shares.update(var, owner, fn, args, kwargs or {})
+            return var
         strategy._enter(None)
         try:
-            if owner is None:
-                return fn(var, *args, **(kwargs or {}))
-            strategy._shares.update(var, owner, lambda: fn(var, *args, **(kwargs or {})))
-            return var
+            return fn(var, *args, **(kwargs or {}))
         finally:
             strategy._exit()
 
     def _updates_together(self):
-        shares = self._container_strategy()._shares
-        return contextlib.nullcontext() if shares is None else shares.together()
+        return self._container_strategy()._shares.together()
 
     def colocate_vars_with(self, colocate_with_variable):
         """What is made inside is kept about the variable."""
-        shares = self._container_strategy()._shares
-        if shares is None:
-            return contextlib.nullcontext()
-        return shares.near(colocate_with_variable)
+        return self._container_strategy()._shares.near(colocate_with_variable)
+
+
+_joined = weakref.WeakSet()
+
+
+def joined_groups():
+    """Those of this process's strategies, for reports of its time in collectives."""
+    return list(_joined)
 
 
 def _leave_at_exit(group):

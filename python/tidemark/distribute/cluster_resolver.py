@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark._tensorflow import unsupported as _unsupported
 from tidemark.distribute._cluster import (
     ClusterResolver,
+    MPIClusterResolver,
     SimpleClusterResolver,
     SlurmClusterResolver,
     TFConfigClusterResolver,
@@ -12,6 +13,7 @@ from tidemark.distribute._cluster import (
 
 __all__ = [
     "ClusterResolver",
+    "MPIClusterResolver",
     "SimpleClusterResolver",
     "SlurmClusterResolver",
     "TFConfigClusterResolver",

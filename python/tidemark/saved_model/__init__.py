@@ -1,6 +1,7 @@
 """``tf.saved_model``: functions and variables in a folder that C++ reads without Python."""
 
 from tidemark.saved_model import experimental
+from tidemark.saved_model._asset import Asset
 from tidemark.saved_model._load import contains_saved_model, load
 from tidemark.saved_model._options import LoadOptions, SaveOptions
 from tidemark.saved_model._save import save
@@ -31,6 +32,7 @@ VARIABLES_DIRECTORY = "variables"
 VARIABLES_FILENAME = "variables"
 
 __all__ = [
+    "Asset",
     "LoadOptions",
     "SaveOptions",
     "contains_saved_model",

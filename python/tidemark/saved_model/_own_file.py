@@ -35,6 +35,9 @@ class OwnFile:
         kind = data["kind"]
         if kind == "variable":
             return {"kind": kind, "number": int(self._writer.add_variable(value))}
+        if kind == "asset":  # this file has no others beside it
+            path = value.asset_path
+            return {"kind": "constant", "number": int(self._writer.add_constant(path))}
         if kind == "constant":
             return {"kind": kind, "number": int(self._writer.add_constant(value))}
         if kind == "table":

@@ -12,6 +12,7 @@ from tidemark._trackable.module import Module
 from tidemark._trackable.tracking import Trackable
 from tidemark.lookup._tables import _Table
 from tidemark.saved_model import _functions
+from tidemark.saved_model._asset import Asset
 from tidemark.saved_model._functions import is_function
 
 _UNSAVED = {"_name_scope", "_self_unconditional_checkpoint_dependencies"}
@@ -84,6 +85,8 @@ class Parts:
         if isinstance(value, _Table):
             default = self.number_of(value._default_value)
             return self._add(value, {"kind": "table", "default": default})
+        if isinstance(value, Asset):
+            return self._add(value, {"kind": "asset"})
         if isinstance(value, (list, tuple)):
             return self._add_list(value)
         if isinstance(value, Mapping):

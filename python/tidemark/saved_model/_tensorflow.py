@@ -18,6 +18,7 @@ from tidemark._trackable.tracking import AutoTrackable
 from tidemark.dtypes import as_dtype
 from tidemark.errors import UnimplementedError
 from tidemark.saved_model import _functions
+from tidemark.saved_model._asset import Asset
 from tidemark.saved_model._structure import encode
 from tidemark.tensor_shape import TensorShape
 
@@ -203,8 +204,10 @@ class Loader:
     def _leaf(self, number, kind, data):
         if kind == "variable":
             return self._variables.get(number)
-        if kind in ("constant", "asset"):
+        if kind == "constant":
             return self._model.constant(number)
+        if kind == "asset":
+            return Asset(self._model.constant(number))
         if kind == "function":
             return self._function(data)
         if kind == "concrete":

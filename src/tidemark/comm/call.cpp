@@ -12,11 +12,26 @@ constexpr std::chrono::seconds kVerdict{3};
 
 }  // namespace
 
+std::string describe_call(std::string_view what, const Piece& piece) {
+  return message(what, " of ", piece.count, " ", name_of(piece.dtype));
+}
+
+std::string describe_call(std::string_view what, std::span<const Piece> pieces,
+                          std::span<const int> owners) {
+  size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.bytes();
+  const std::string_view shares(reinterpret_cast<const char*>(owners.data()), owners.size_bytes());
+  return message(what, " of ", pieces.size(), " tensors of ", bytes, " bytes, shared out as ",
+                 std::hash<std::string_view>()(shares) % 10000);
+}
+
 Group::Call::Call(Group& group, std::string what)
     : group_(group),
       alone_(group.calls_),
-      deadline_(Clock::now() + group.options_.collective_time),
+      began_(Clock::now()),
+      deadline_(began_ + group.options_.collective_time),
       uncaught_(std::uncaught_exceptions()) {
+  group.check_real();
   if (const std::string why = group.failure(); !why.empty()) fail<UnavailableError>(why);
   if (!group_.member_) return;
   const auto kind = std::hash<std::string_view>()(what) & 0xffff;
@@ -26,6 +41,13 @@ Group::Call::Call(Group& group, std::string what)
 Group::Call::~Call() {
   if (!group_.member_) return;
   group_.member_->end();
+  {
+    const std::lock_guard lock(group_.mutex_);
+    const Clock::time_point now = Clock::now();
+    ++group_.times_.collectives;
+    group_.times_.inside += now - began_;
+    if (met_ > began_) group_.times_.waiting += met_ - began_;
+  }
   if (std::uncaught_exceptions() == uncaught_) return;
   // Others may be in the middle of what this one does not finish.
   group_.member_->give_up("it left a collective before its end");
@@ -70,10 +92,11 @@ void Group::Call::wait(const MeshBuffer& buffer, int count, Wait wait) {
     carefully([&] {
       if ((mesh().*wait)(buffer, limit) == Mesh::Waited::done) --count;
     });
-    if (count == 0) return;
+    if (count == 0) break;
     if (const Loss loss = group_.member_->loss()) group_.die(loss.text);
     check_interrupt();
   }
+  if (met_ == Clock::time_point{}) met_ = Clock::now();
 }
 
 template <class Work>

@@ -6,6 +6,11 @@
 
 namespace tidemark::comm {
 
+/// What a collective is called, to be the same on all workers: "all_reduce by sum of 4 float32".
+std::string describe_call(std::string_view what, const Piece& piece);
+std::string describe_call(std::string_view what, std::span<const Piece> pieces,
+                          std::span<const int> owners);
+
 /// From the first byte of a collective to the last: nobody else computes in the group meanwhile,
 /// and the hub knows what this worker is in. If it ends by an exception, the group is dead.
 class Group::Call {
@@ -35,8 +40,9 @@ class Group::Call {
 
   Group& group_;
   const std::unique_lock<std::mutex> alone_;
-  const Clock::time_point deadline_;
+  const Clock::time_point began_, deadline_;
   uint64_t slot_ = 0;
+  Clock::time_point met_{};  // when something of the others had come
   const int uncaught_;
 };
 

@@ -15,21 +15,8 @@ namespace {
 /// How long the connections between two workers may take to stand, once all have joined.
 constexpr std::chrono::seconds kConnecting{10};
 constexpr int kAttempts = 3;
-/// A scratch block of this size serves every collective: two segments from each of the others.
-constexpr size_t kScratch = size_t{1} << 20;
-constexpr size_t kLargestSegment = size_t{256} << 10;
-/// So small is sent whole to everybody: one message's time instead of two.
-constexpr size_t kAtOnce = size_t{16} << 10;
-constexpr int kFewWorkers = 8;
-/// Pieces so small travel together, in a block of this size.
-constexpr size_t kSmall = size_t{64} << 10;
-constexpr size_t kTogether = size_t{512} << 10;
 
 std::atomic<uint64_t> last_token{0};
-
-std::string text_of(std::string_view what, const Piece& piece) {
-  return message(what, " of ", piece.count, " ", name_of(piece.dtype));
-}
 
 }  // namespace
 
@@ -49,10 +36,21 @@ std::shared_ptr<Group> Group::join(GroupOptions options) {
   return std::shared_ptr<Group>(new Group(std::move(options)));
 }
 
+std::shared_ptr<Group> Group::imagine(int rank, int size) {
+  if (size < 1 || rank < 0 || rank >= size) {
+    fail("an imagined group has at least one worker, and ranks from 0 on; given worker ", rank,
+         " of ", size);
+  }
+  GroupOptions options{.rank = rank, .workers{}};
+  options.workers.resize(static_cast<size_t>(size));
+  options.is_imagined = true;
+  return std::shared_ptr<Group>(new Group(std::move(options)));
+}
+
 Group::Group(GroupOptions options)
     : options_(std::move(options)), token_(0x636f6d6d00000000u + ++last_token) {
-  if (size() == 1) return;
-  Mesh::check_installed();
+  if (size() == 1 || options_.is_imagined) return;
+  Mesh::check_installed(options_.carrier);
   if (rank() == 0) {
     hub_ = std::make_unique<Hub>(HubOptions{HostPort::parse(options_.workers[0]), size(),
                                             options_.secret, options_.silence});
@@ -83,7 +81,8 @@ void Group::connect() {
       }
     };
     attempted([&] {
-      mesh_ = std::make_unique<Mesh>(rank(), size(), member_->address(), kConnecting);
+      mesh_ =
+          std::make_unique<Mesh>(options_.carrier, rank(), size(), member_->address(), kConnecting);
       own = mesh_->addresses();
     });
     const std::vector<std::string> all = member_->exchange(own, kConnecting);
@@ -143,6 +142,11 @@ void Group::die(std::string why) {
   fail<UnavailableError>(why);
 }
 
+GroupTimes Group::times() const {
+  const std::lock_guard lock(mutex_);
+  return times_;
+}
+
 std::string Group::failure() const {
   {
     const std::lock_guard lock(mutex_);
@@ -151,195 +155,8 @@ std::string Group::failure() const {
   return member_ ? member_->loss().text : std::string();
 }
 
-size_t Group::scratch_bytes() const { return size() > 1 ? kScratch + kTogether : 0; }
-
-/// Bytes that go at once; two from each of the others fit into the scratch block.
-size_t Group::segment() const {
-  const size_t fits = kScratch / 2 / static_cast<size_t>(size() - 1);
-  return std::max<size_t>(std::min(fits, kLargestSegment) / 64 * 64, 64);
-}
-
-void Group::all_reduce(std::span<const Piece> pieces, Reduce reduce, void* scratch) {
-  for (const Piece& piece : pieces) check_reducible(piece.dtype, reduce);
-  if (const std::string why = failure(); !why.empty()) fail<UnavailableError>(why);
-  auto* const block = static_cast<char*>(scratch) + kScratch;
-  while (!pieces.empty()) {
-    const std::span<const Piece> few = pieces.first(num_together(pieces));
-    pieces = pieces.subspan(few.size());
-    if (few.size() == 1) {
-      all_reduce(few[0], reduce, scratch);
-      continue;
-    }
-    Piece joined{block, 0, few[0].dtype};
-    for (const Piece& piece : few) {
-      std::memcpy(block + joined.bytes(), piece.data, piece.bytes());
-      joined.count += piece.count;
-    }
-    all_reduce(joined, reduce, scratch);
-    const char* from = block;
-    for (const Piece& piece : few) {
-      std::memcpy(piece.data, from, piece.bytes());
-      from += piece.bytes();
-    }
-  }
-}
-
-/// How many of the first pieces travel as one.
-size_t Group::num_together(std::span<const Piece> pieces) const {
-  size_t bytes = 0, count = 0;
-  while (count < pieces.size() && pieces[count].dtype == pieces[0].dtype &&
-         pieces[count].bytes() <= kSmall && bytes + pieces[count].bytes() <= kTogether) {
-    bytes += pieces[count++].bytes();
-  }
-  return size() == 1 ? 1 : std::max<size_t>(count, 1);
-}
-
-void Group::all_reduce(const Piece& piece, Reduce reduce, void* scratch) {
-  if (size() == 1 || piece.count == 0) return;
-  Call call(*this, text_of(message("all_reduce by ", name_of(reduce)), piece));
-  const bool is_small = piece.bytes() <= kAtOnce && size() <= kFewWorkers;
-  is_small ? reduce_at_once(call, piece, reduce, scratch)
-           : reduce_together(call, piece, reduce, scratch);
-}
-
-/// Everybody gets everything and adds it up.
-void Group::reduce_at_once(Call& call, const Piece& piece, Reduce reduce, void* scratch) {
-  const size_t bytes = piece.bytes();
-  auto* const all = static_cast<char*>(scratch);
-  const MeshBuffer in = call.buffer(all, bytes * static_cast<size_t>(size()));
-  const MeshBuffer out = call.buffer(piece.data, bytes);
-  for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    call.receive(in, other, 0, bytes * static_cast<size_t>(other), bytes);
-    call.send(out, other, 0, 0, bytes);
-  }
-  call.wait_received(in, size() - 1);
-  call.wait_sent(out, size() - 1);
-  const auto part = [&](int of) -> char* {
-    return of == rank() ? static_cast<char*>(piece.data) : all + bytes * static_cast<size_t>(of);
-  };
-  // The first two into the first's place: to the bit, the order of two does not matter.
-  for (int other = 1; other < size(); ++other) {
-    accumulate(part(0), part(other), piece.count, piece.dtype, reduce);
-  }
-  if (rank() != 0) std::memcpy(piece.data, all, bytes);
-}
-
-/// Each worker adds up a share of the elements and gives the result to all, segment by segment.
-void Group::reduce_together(Call& call, const Piece& piece, Reduce reduce, void* scratch) {
-  const auto width = static_cast<int64_t>(size_of(piece.dtype));
-  const int64_t step = std::max<int64_t>(static_cast<int64_t>(segment()) / width, 1);
-  const auto begin_of = [&](int of) { return piece.count * of / size(); };
-  /// Segment `k` of the share: where it begins and how many elements it has.
-  const auto part = [&](int of, int64_t k) {
-    const int64_t begin = std::min(begin_of(of) + k * step, begin_of(of + 1));
-    return std::pair(static_cast<size_t>(begin * width),
-                     static_cast<size_t>(std::min(step, begin_of(of + 1) - begin) * width));
-  };
-  int64_t most = 0;
-  for (int of = 0; of < size(); ++of) most = std::max(most, begin_of(of + 1) - begin_of(of));
-  const int64_t segments = (most + step - 1) / step;
-  const auto slot_bytes = static_cast<size_t>(step * width);
-  const size_t half = static_cast<size_t>(size() - 1) * slot_bytes;
-  const auto place = [&](int other) {
-    return static_cast<size_t>(other < rank() ? other : other - 1) * slot_bytes;
-  };
-  auto* const all = static_cast<char*>(piece.data);
-  char* const parts[] = {static_cast<char*>(scratch), static_cast<char*>(scratch) + half};
-  const MeshBuffer data = call.buffer(all, piece.bytes());
-  // By turns, or a quick worker's next segment would count for a slow one's.
-  const MeshBuffer in[] = {call.buffer(parts[0], half), call.buffer(parts[1], half)};
-  int sent = 0, gathered = 0;
-  const auto ask = [&](int64_t k) {  // everybody's segment of this worker's share
-    for (int other = 0; other < size() && k < segments; ++other) {
-      if (other != rank()) call.receive(in[k % 2], other, 0, place(other), part(rank(), k).second);
-    }
-  };
-  const auto give = [&](int64_t k) {  // to everybody, of their shares; and be ready for the results
-    for (int i = 1; i < size() && k < segments; ++i) {
-      const int other = (rank() + i) % size();
-      const auto [offset, bytes] = part(other, k);
-      if (bytes == 0) continue;
-      call.receive(data, other, 1, offset, bytes);
-      call.send(data, other, 0, offset, bytes);
-      ++sent;
-      ++gathered;
-    }
-  };
-  ask(0);
-  ask(1);
-  give(0);
-  give(1);
-  for (int64_t k = 0; k < segments; ++k) {
-    const auto [offset, bytes] = part(rank(), k);
-    if (bytes > 0) {
-      call.wait_received(in[k % 2], size() - 1);
-      const auto count = static_cast<int64_t>(bytes) / width;
-      const auto add = [&](void* sum, const void* more) {
-        accumulate(sum, more, count, piece.dtype, reduce);
-      };
-      // In the order of the ranks; this worker's own stands where the result is to be.
-      char* before = nullptr;
-      for (int other = 0; other < size(); ++other) {
-        if (other == rank()) {
-          if (before) add(all + offset, before);
-          continue;
-        }
-        char* const theirs = parts[k % 2] + place(other);
-        if (other > rank()) {
-          add(all + offset, theirs);
-        } else if (before) {
-          add(before, theirs);
-        } else {
-          before = theirs;
-        }
-      }
-      for (int i = 1; i < size(); ++i) {
-        call.send(data, (rank() + i) % size(), 1, offset, bytes);
-        ++sent;
-      }
-    }
-    ask(k + 2);
-    give(k + 2);
-  }
-  call.wait_received(data, gathered);
-  call.wait_sent(data, sent);
-}
-
-void Group::reduce_scatter(const Piece& whole, const Piece& mine, Reduce reduce, void* scratch) {
-  check_reducible(whole.dtype, reduce);
-  Call call(*this, text_of(message("reduce_scatter by ", name_of(reduce)), whole));
-  const size_t part = mine.bytes();
-  char* const own = static_cast<char*>(whole.data) + part * static_cast<size_t>(rank());
-  const size_t step = std::min(part, size() > 1 ? segment() : part);
-  auto* const in_scratch = static_cast<char*>(scratch);
-  if (size() == 1 || part == 0) {
-    if (part > 0) std::memmove(mine.data, own, part);
-    return;
-  }
-  const MeshBuffer out = call.buffer(whole.data, whole.bytes());
-  const MeshBuffer in = call.buffer(scratch, step * static_cast<size_t>(size()));
-  for (size_t at = 0; at < part; at += step) {
-    const size_t bytes = std::min(step, part - at);
-    for (int i = 1; i < size(); ++i) {
-      const int from = (rank() + size() - i) % size(), to = (rank() + i) % size();
-      call.receive(in, from, 0, step * static_cast<size_t>(from), bytes);
-      call.send(out, to, 0, part * static_cast<size_t>(to) + at, bytes);
-    }
-    call.wait_received(in, size() - 1);
-    std::memcpy(in_scratch + step * static_cast<size_t>(rank()), own + at, bytes);
-    const auto count = static_cast<int64_t>(bytes / size_of(whole.dtype));
-    for (int other = 1; other < size(); ++other) {
-      accumulate(in_scratch, in_scratch + step * static_cast<size_t>(other), count, whole.dtype,
-                 reduce);
-    }
-    std::memcpy(static_cast<char*>(mine.data) + at, in_scratch, bytes);
-    call.wait_sent(out, size() - 1);
-  }
-}
-
 void Group::all_gather(const Piece& mine, const Piece& all) {
-  Call call(*this, text_of("all_gather", mine));
+  Call call(*this, describe_call("all_gather", mine));
   const size_t bytes = mine.bytes();
   char* const place = static_cast<char*>(all.data) + bytes * static_cast<size_t>(rank());
   if (bytes == 0) return;
@@ -360,7 +177,7 @@ void Group::broadcast(const Piece& piece, int root) {
   if (root < 0 || root >= size()) {
     fail("broadcast from worker ", root, "; there are workers 0 to ", size() - 1);
   }
-  Call call(*this, message(text_of("broadcast", piece), " from worker ", root));
+  Call call(*this, message(describe_call("broadcast", piece), " from worker ", root));
   if (size() == 1 || piece.count == 0) return;
   const MeshBuffer data = call.buffer(piece.data, piece.bytes());
   if (rank() != root) {
@@ -373,8 +190,31 @@ void Group::broadcast(const Piece& piece, int root) {
   call.wait_sent(data, size() - 1);
 }
 
+void Group::spread(std::span<const Piece> pieces, std::span<const int> owners) {
+  Call call(*this, describe_call("spread", pieces, owners));
+  if (size() == 1) return;
+  std::vector<MeshBuffer> data;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const size_t bytes = pieces[i].bytes();
+    data.push_back(call.buffer(pieces[i].data, bytes));
+    if (owners[i] != rank()) {
+      call.receive(data[i], owners[i], 0, 0, bytes);
+      continue;
+    }
+    for (int k = 1; k < size(); ++k) call.send(data[i], (rank() + k) % size(), 0, 0, bytes);
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].count == 0) continue;
+    if (owners[i] == rank()) {
+      call.wait_sent(data[i], size() - 1);
+    } else {
+      call.wait_received(data[i], 1);
+    }
+  }
+}
+
 void Group::all_to_all(const Piece& from, const Piece& to) {
-  Call call(*this, text_of("all_to_all", from));
+  Call call(*this, describe_call("all_to_all", from));
   const size_t part = from.bytes() / static_cast<size_t>(size());
   if (part == 0) return;
   const auto at = [&](int of) { return part * static_cast<size_t>(of); };
@@ -407,7 +247,14 @@ void Group::barrier() {
   call.wait_sent(from, size() - 1);
 }
 
+void Group::check_real() const {
+  if (!options_.is_imagined || size() == 1) return;
+  fail<FailedPreconditionError>("worker ", rank(), " of ", size(),
+                                " is imagined, to plan for: it has nobody to compute with");
+}
+
 std::vector<std::string> Group::exchange(std::string_view own) {
+  check_real();
   if (!member_) return {std::string(own)};
   if (const std::string why = failure(); !why.empty()) fail<UnavailableError>(why);
   const exec::LongWork others_go_on(true);

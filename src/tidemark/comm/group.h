@@ -32,6 +32,8 @@ struct GroupOptions {
   std::chrono::milliseconds silence{0};
   /// The longest that one collective may take.
   std::chrono::milliseconds collective_time{0};
+  Carrier carrier = Carrier::gloo;
+  bool is_imagined = false;  ///< see Group::imagine
 };
 
 /// Elements of one dtype, one after the other.
@@ -42,10 +44,20 @@ struct Piece {
   size_t bytes() const { return static_cast<size_t>(count) * size_of(dtype); }
 };
 
+/// Where this worker's time went in collectives. Who waits least is who the others wait for.
+struct GroupTimes {
+  uint64_t collectives = 0;
+  std::chrono::nanoseconds inside{0};   ///< of them, from the first byte to the last
+  std::chrono::nanoseconds waiting{0};  ///< of that, until the others had come, too
+};
+
 class TIDEMARK_API Group {
  public:
   /// Throws UnavailableError that names the workers that did not come.
   static std::shared_ptr<Group> join(GroupOptions options);
+  /// This worker of a group that is not there, to plan for: graphs can have steps of it, and none
+  /// of them runs.
+  static std::shared_ptr<Group> imagine(int rank, int size);
   ~Group();
   Group(const Group&) = delete;
 
@@ -58,6 +70,14 @@ class TIDEMARK_API Group {
 
   /// Each piece becomes the reduction of all workers' pieces.
   void all_reduce(std::span<const Piece> pieces, Reduce reduce, void* scratch);
+  /// What this worker sends in that.
+  size_t bytes_of_all_reduce(std::span<const Piece> pieces) const;
+  /// Each piece becomes the reduction of all workers' pieces on the worker that owns it; the others
+  /// keep their own.
+  void reduce(std::span<const Piece> pieces, std::span<const int> owners, Reduce reduce,
+              void* scratch);
+  /// Each piece becomes what it is on the worker that owns it.
+  void spread(std::span<const Piece> pieces, std::span<const int> owners);
   /// `whole` is a part for each worker; `mine` becomes the reduction of all the parts for this one.
   void reduce_scatter(const Piece& whole, const Piece& mine, Reduce reduce, void* scratch);
   /// `all` becomes everybody's `mine`, by rank.
@@ -79,16 +99,21 @@ class TIDEMARK_API Group {
   std::string failure() const;
   /// Bytes that this process sent to others, in collectives.
   uint64_t bytes_sent() const { return bytes_sent_; }
+  GroupTimes times() const;
 
  private:
   class Call;
   explicit Group(GroupOptions options);
   void connect();
   void prove(std::string_view everybody);
+  void check_real() const;
   size_t segment() const;
+  size_t place_of(int other) const;
+  bool goes_at_once(const Piece& piece) const;
   size_t num_together(std::span<const Piece> pieces) const;
   void all_reduce(const Piece& piece, Reduce reduce, void* scratch);
   void reduce_together(Call& call, const Piece& piece, Reduce reduce, void* scratch);
+  void add_in_order(const Piece& own, Reduce reduce, char* theirs, size_t stride) const;
   void reduce_at_once(Call& call, const Piece& piece, Reduce reduce, void* scratch);
   void look_up() noexcept;
   [[noreturn]] void die(std::string why);
@@ -100,6 +125,7 @@ class TIDEMARK_API Group {
   std::mutex calls_;  // held by the collective that runs
   mutable std::mutex mutex_;
   const MeshBuffer* waited_for_ = nullptr;
+  GroupTimes times_;
   std::string failure_;
   std::atomic<uint64_t> bytes_sent_{0};
   std::unique_ptr<Member> member_;  // last: its thread uses the others

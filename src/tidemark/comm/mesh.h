@@ -9,22 +9,32 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-struct TidemarkGlooBuffer;
+struct TidemarkMeshBuffer;
+struct TidemarkMeshTable;
 
 namespace tidemark::comm {
+
+/// What carries the bytes.
+enum class Carrier : uint8_t { gloo, mpi };
 
 /// Memory that is sent from or received into. Goes before the mesh does.
 class MeshBuffer {
  public:
-  MeshBuffer(TidemarkGlooBuffer* buffer) noexcept : buffer_(buffer) {}
+  MeshBuffer(const TidemarkMeshTable& table, TidemarkMeshBuffer* buffer) noexcept
+      : table_(&table), buffer_(buffer) {}
   ~MeshBuffer();
   MeshBuffer(const MeshBuffer&) = delete;
-  TidemarkGlooBuffer* get() const noexcept { return buffer_; }
+  MeshBuffer(MeshBuffer&& other) noexcept
+      : table_(other.table_), buffer_(std::exchange(other.buffer_, nullptr)) {}
+  TidemarkMeshBuffer* get() const noexcept { return buffer_; }
+  const TidemarkMeshTable& table() const noexcept { return *table_; }
 
  private:
-  TidemarkGlooBuffer* buffer_;
+  const TidemarkMeshTable* table_;
+  TidemarkMeshBuffer* buffer_;
 };
 
 /// Messages between two processes with the same slot arrive in their order, and each has the size
@@ -34,9 +44,10 @@ class Mesh {
   enum class Waited : uint8_t { done, woken };
 
   /// Throws UnimplementedError where the library that carries the bytes is not there.
-  static void check_installed();
+  static void check_installed(Carrier carrier);
   /// Listens on the address; `limit`: how long anything may take.
-  Mesh(int rank, int size, const std::string& address, std::chrono::milliseconds limit);
+  Mesh(Carrier carrier, int rank, int size, const std::string& address,
+       std::chrono::milliseconds limit);
   ~Mesh();
   Mesh(const Mesh&) = delete;
 
@@ -58,5 +69,14 @@ class Mesh {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Which of how many processes this is that mpirun started; starts MPI.
+struct MpiWorld {
+  int rank = 0, size = 1;
+};
+TIDEMARK_API MpiWorld mpi_world();
+/// Everybody's text, by rank, of those; at most kMostShared bytes each.
+TIDEMARK_API std::vector<std::string> share_by_mpi(std::string_view own);
+inline constexpr size_t kMostShared = 1024;
 
 }  // namespace tidemark::comm

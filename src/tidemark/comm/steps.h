@@ -3,6 +3,8 @@
 //
 //   std::vector<Tensor> sums = comm::all_reduce(group, gradients, Reduce::sum);
 //
+// Where tensors have owners, `reduce` brings each to its own and `spread` takes it from there.
+//
 // Gradients: of all_reduce by sum, reduce_scatter by sum, all_gather, broadcast and all_to_all. A
 // tape that asks for others gets UnimplementedError.
 #pragma once
@@ -10,6 +12,7 @@
 #include <tidemark/tensor.h>
 
 #include "tidemark/comm/group.h"
+#include "tidemark/graph/graph.h"
 
 namespace tidemark::comm {
 
@@ -27,7 +30,23 @@ TIDEMARK_API Tensor broadcast(const GroupPtr& group, const Tensor& tensor, int r
 /// Of as many equal parts along the first axis as there are workers, the first worker's for this
 /// one, then the second's, ….
 TIDEMARK_API Tensor all_to_all(const GroupPtr& group, const Tensor& tensor);
+/// The sum of each tensor on the worker that owns it; empty tensors on the others.
+TIDEMARK_API std::vector<Tensor> reduce(const GroupPtr& group, std::span<const Tensor> tensors,
+                                        Reduce reduce, std::vector<int> owners);
+/// Each tensor as the worker has it that owns it.
+TIDEMARK_API std::vector<Tensor> spread(const GroupPtr& group, std::span<const Tensor> tensors,
+                                        std::vector<int> owners);
+/// What the owner has, of that shape. The others' `own` is not looked at.
+TIDEMARK_API Tensor fetch(const GroupPtr& group, const Tensor& own, int owner, const Shape& shape);
 /// Until all workers are here.
 TIDEMARK_API void barrier(const GroupPtr& group);
+
+/// What a run of a graph takes of the network.
+struct Traffic {
+  size_t bytes_sent = 0;   ///< by this worker, to all others
+  size_t collectives = 0;  ///< of branches the one with the most, of loops one round
+  bool is_known = true;    ///< false: some sizes only a run can tell
+};
+TIDEMARK_API Traffic traffic_of(const graph::Graph& graph);
 
 }  // namespace tidemark::comm

@@ -73,6 +73,8 @@ class TIDEMARK_API Dataset : public std::enable_shared_from_this<Dataset> {
   std::unique_ptr<Iterator> iterate() const;
   /// The number of elements, kInfinite or kUnknown.
   virtual int64_t cardinality() const = 0;
+  /// Tensors whose rows are the elements, one after the other; null: they are made otherwise.
+  virtual const Element* rows() const { return nullptr; }
 
   const char* name() const { return name_; }
   /// The line that made it; null: not known.

@@ -1,6 +1,7 @@
 #include "tidemark/data/dataset.h"
 
 #include <gtest/gtest.h>
+#include <tidemark/memory.h>
 
 #include "tidemark/data/held.h"
 #include "tidemark/data/nested.h"
@@ -49,6 +50,60 @@ TEST(Datasets, RowsOfALargeTensorStayItsOwn) {
   ASSERT_TRUE(it->next(one));
   EXPECT_EQ(rows.impl()->buffer->holder, memory::Holder::value);
   EXPECT_EQ(buffers_in_use().at(0).bytes, 0);
+}
+
+/// Row i is (i, i + 1), a tensor that others have, too.
+DatasetRef pairs(int64_t count) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < count; ++i) all.insert(all.end(), {i, i + 1});
+  return slices({Tensor::of(std::span<const int64_t>(all), {count, 2})});
+}
+std::vector<std::vector<int64_t>> batches_of(Iterator& it) {
+  std::vector<std::vector<int64_t>> out;
+  for (Element one; it.next(one); one.clear()) out.push_back(one.at(0).to_ints());
+  return out;
+}
+
+TEST(Datasets, RowsAreDrawnAsElementsAre) {
+  const auto same = [](Element&& e) { return std::move(e); };
+  for (const int64_t buffer : {1, 7, 50}) {
+    for (const bool drops : {false, true}) {
+      const auto of = [&](DatasetRef rows) {
+        return batch(shuffle(std::move(rows), buffer, {5, 6}, true), 4, drops)->iterate();
+      };
+      EXPECT_EQ(batches_of(*of(pairs(23))), batches_of(*of(map(pairs(23), same, 1)))) << buffer;
+    }
+  }
+}
+
+TEST(Datasets, ShuffledRowsGoOnWhereTheyWereSaved) {
+  const auto begin = [] { return batch(shuffle(pairs(23), 9, {5, 6}, true), 4, false)->iterate(); };
+  auto it = begin(), other = begin();
+  Element one;
+  ASSERT_TRUE(it->next(one));
+  StateWriter state;
+  it->save(state);
+  StateReader from(state.bytes());
+  other->restore(from);
+  EXPECT_TRUE(from.is_at_end());
+  EXPECT_EQ(batches_of(*other), batches_of(*it));
+  for (size_t size = 0; size < state.bytes().size(); ++size) {
+    StateReader damaged(std::string_view(state.bytes()).substr(0, size));
+    EXPECT_THROW(begin()->restore(damaged), Error) << size;
+  }
+  auto few = batch(shuffle(pairs(3), 9, {5, 6}, true), 4, false)->iterate();
+  StateReader of_more(state.bytes());
+  EXPECT_THROW(few->restore(of_more), Error);
+}
+
+TEST(Datasets, AShuffledTensorIsHeldOnce) {
+  const DatasetRef rows = pairs(20000);
+  const int64_t before = memory::stats().live;
+  auto it = shuffle(rows, 20000, {1, 2}, true)->iterate();
+  Element one;
+  ASSERT_TRUE(it->next(one));
+  EXPECT_LT(memory::stats().live - before, 4096);
+  EXPECT_EQ(buffers_in_use().at(0).elements, 19999);
 }
 
 /// Each time anew: a shuffled dataset gives every pass another order.

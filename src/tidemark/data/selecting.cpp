@@ -1,106 +1,12 @@
 // Which elements, how often, in which order.
 #include <algorithm>
-#include <deque>
-#include <mutex>
 
 #include "tidemark/data/dataset.h"
-#include "tidemark/data/held.h"
 #include "tidemark/data/state.h"
 
 namespace tidemark::data {
 
 namespace {
-
-class Shuffled final : public Dataset {
- public:
-  Shuffled(DatasetRef of, int64_t buffer, Seeds seeds, bool again)
-      : Dataset("shuffle"),
-        of_(std::move(of)),
-        buffer_(buffer),
-        again_(again),
-        seeds_(std::make_shared<Shared>(seeds)) {
-    if (buffer <= 0 && buffer != kUnknown) {
-      fail("buffer_size must be greater than zero or UNKNOWN_CARDINALITY; given was ", buffer);
-    }
-  }
-  int64_t cardinality() const override { return of_->cardinality(); }
-
- private:
-  /// Where each pass gets its seeds from.
-  struct Shared {
-    explicit Shared(Seeds seeds) : draws(seeds) {}
-    Seeds next(bool again) {
-      const std::lock_guard hold(mutex);
-      if (!again) return draws.seeds();
-      const int64_t first = draws.next();
-      return {first, draws.next()};
-    }
-    std::mutex mutex;
-    Draws draws;
-  };
-
-  std::unique_ptr<Iterator> start() const override {
-    const Seeds seeds = seeds_->next(again_);
-    const auto most = buffer_ == kUnknown ? ~size_t{0} : static_cast<size_t>(buffer_);
-    return std::make_unique<ShuffledIterator>(of_->iterate(), most, seeds, seeds_);
-  }
-
-  class ShuffledIterator final : public Iterator {
-   public:
-    ShuffledIterator(std::unique_ptr<Iterator> from, size_t most, Seeds seeds,
-                     std::shared_ptr<Shared> shared)
-        : from_(std::move(from)), most_(most), draws_(seeds), shared_(std::move(shared)) {}
-
-   private:
-    /// One is drawn, and the first takes its place: the order that TensorFlow has for these seeds.
-    bool take_next(Element& out) override {
-      for (Element one; !is_drained_ && held_.size() < most_; one.clear()) {
-        is_drained_ = !from_->next(one);
-        if (!is_drained_) held_.emplace_back(store_, std::move(one));
-      }
-      if (held_.empty()) return false;
-      Held& drawn = held_[draws_.next() % held_.size()];
-      out = drawn.take();
-      if (&drawn != &held_.front()) std::swap(drawn, held_.front());
-      held_.pop_front();
-      return true;
-    }
-
-    void save_state(StateWriter& to) override {
-      from_->save(to);
-      to.number(is_drained_);
-      save_draws(to, draws_);
-      {
-        const std::lock_guard hold(shared_->mutex);
-        save_draws(to, shared_->draws);
-      }
-      save_all(to, held_);
-    }
-    void restore_state(StateReader& from) override {
-      from_->restore(from);
-      is_drained_ = from.count(1);
-      draws_ = restore_draws(from);
-      {
-        const std::lock_guard hold(shared_->mutex);
-        shared_->draws = restore_draws(from);
-      }
-      restore_all(from, store_, held_);
-    }
-
-    std::unique_ptr<Iterator> from_;
-    size_t most_;
-    Draws draws_;
-    std::shared_ptr<Shared> shared_;
-    Store store_{memory::Holder::dataset_shuffle};
-    std::deque<Held> held_;
-    bool is_drained_ = false;
-  };
-
-  DatasetRef of_;
-  int64_t buffer_;
-  bool again_;
-  std::shared_ptr<Shared> seeds_;
-};
 
 class Repeated final : public Dataset {
  public:
@@ -304,9 +210,6 @@ class Sharded final : public Dataset {
 
 }  // namespace
 
-DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again) {
-  return std::make_shared<Shuffled>(std::move(of), buffer, seeds, again);
-}
 DatasetRef repeat(DatasetRef of, int64_t count) {
   return std::make_shared<Repeated>(std::move(of), count);
 }

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "tidemark/data/dataset.h"
+#include "tidemark/data/rows.h"
 #include "tidemark/data/state.h"
 #include "tidemark/graph/node.h"
 
@@ -54,12 +55,6 @@ class Single final : public Dataset {
   Element element_;
 };
 
-Shape without_first(const Shape& shape) {
-  Shape out = shape;
-  out.erase(0);
-  return out;
-}
-
 class Slices final : public Dataset {
  public:
   explicit Slices(Element tensors) : Dataset("from_tensor_slices"), tensors_(std::move(tensors)) {
@@ -73,6 +68,7 @@ class Slices final : public Dataset {
     }
   }
   int64_t cardinality() const override { return tensors_[0].dim(0); }
+  const Element* rows() const override { return &tensors_; }
 
  private:
   std::unique_ptr<Iterator> start() const override {
@@ -88,9 +84,7 @@ class Slices final : public Dataset {
     bool take_next(Element& out) override {
       if (at_ >= rows()) return false;
       out.clear();
-      for (const Tensor& t : tensors_) {
-        out.push_back(t.rows(at_, 1).reshaped(without_first(t.shape())));
-      }
+      for (const Tensor& t : tensors_) out.push_back(row_of(t, at_));
       ++at_;
       return true;
     }

@@ -68,13 +68,14 @@ ObjectNode read_node(std::string_view bytes) {
   return node;
 }
 
-/// Whether an object, or one below it, has state.
+/// Whether an object, what it keeps beside variables, or one below it has state.
 std::vector<bool> with_values(const std::vector<ObjectNode>& objects) {
   std::vector<std::vector<size_t>> holders(objects.size());
   std::vector<size_t> waiting;
   std::vector<bool> found(objects.size(), false);
   for (size_t i = 0; i < objects.size(); ++i) {
     for (const ObjectNode::Child& child : objects[i].children) holders[child.node].push_back(i);
+    for (const ObjectNode::Slot& slot : objects[i].slots) holders[slot.slot].push_back(i);
     if (!objects[i].attributes.empty()) waiting.push_back(i);
   }
   while (!waiting.empty()) {

@@ -1,4 +1,5 @@
 #include "tidemark/base/text/crc32c.h"
+#include "tidemark/base/text/snappy.h"
 #include "tidemark/base/wire.h"
 #include "tidemark/io/sorted_table.h"
 #include "tidemark/io/sorted_table_format.h"
@@ -64,20 +65,34 @@ class TableReader {
     if (text::masked_crc32c(text::crc32c(summed)) != wanted) {
       damaged("the checksum of a block is wrong");
     }
-    if (block[bytes] != table::kUncompressed) {
-      if (block[bytes] != table::kSnappy) damaged("a block is compressed in an unknown way");
-      fail<UnimplementedError>(
-          file_.path(), " has blocks compressed with Snappy, which this ",
-          "Tidemark does not read; write the checkpoint again with TensorFlow");
-    }
+    const char compression = block[bytes];
     block.resize(bytes);
+    if (compression == table::kSnappy) {
+      block = expanded(block);
+    } else if (compression != table::kUncompressed) {
+      damaged("a block is compressed in an unknown way");
+    }
+    return entries_of(std::move(block));
+  }
+
+  std::string expanded(std::string_view block) {
+    const std::optional<uint64_t> bytes = text::snappy_size(block);
+    if (!bytes) damaged("a compressed block is malformed");
+    spend(*bytes);
+    std::optional<std::string> out = text::unsnappy(block);
+    if (!out) damaged("a compressed block is malformed");
+    return std::move(*out);
+  }
+
+  std::string entries_of(std::string block) const {
+    const uint64_t bytes = block.size();
     std::string_view count_bytes = std::string_view(block);
     uint32_t starts = 0;
     if (bytes < sizeof(starts)) damaged("a block is cut short");
     count_bytes.remove_prefix(bytes - sizeof(starts));
     take_fixed(count_bytes, starts);
     if (starts > bytes / sizeof(uint32_t) - 1) damaged("a block is malformed");
-    block.resize(bytes - (uint64_t{starts} + 1) * sizeof(uint32_t));
+    block.erase(bytes - (uint64_t{starts} + 1) * sizeof(uint32_t));
     return block;
   }
 

@@ -134,7 +134,7 @@ Mapping take_mapping(CoreLock& hold, size_t size, const Refusal& refusal) {
   size = rounded_to_huge_pages(size);
   const auto bytes = static_cast<int64_t>(size);
   const auto growth = bytes + static_cast<int64_t>(kHeaderSize + 3 * kPageSize);
-  forget_old_sizes(hold, bytes);
+  forget_old_sizes(hold, size);
   if (core.room() < growth && !make_room(hold, growth) && core.room() < bytes) {
     refuse(hold, refusal);
   }

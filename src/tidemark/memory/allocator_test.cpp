@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -155,6 +156,38 @@ TEST(Retained, EverNewSizesDoNotPileUp) {
   const int64_t highest = stats().peak;
   EXPECT_LE(stats().retained, highest + highest / 2 + (2 << 20) - live);
   release(large);
+}
+
+TEST(Retained, WhatIsNotAskedForAgainDoesNotMakeTheProcessLarger) {
+  release_retained();
+  reset_peak();
+  const int64_t before = stats().live;
+  release(allocate({.bytes = 40 << 20}));  // as reading data does
+  Buffer* arena = allocate({.bytes = 30 << 20});
+  EXPECT_LE(stats().live + stats().retained, before + MiB(44));
+  release(arena);
+}
+
+/// Where `count` buffers that are there at the same time lie.
+std::set<const void*> places_of(int count, size_t bytes) {
+  std::vector<Buffer*> all;
+  std::set<const void*> out;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(allocate({.bytes = bytes}));
+    out.insert(all.back()->data);
+  }
+  for (Buffer* one : all) release(one);
+  return out;
+}
+
+TEST(Retained, SizesThatComeInTurnStay) {
+  release_retained();
+  reset_peak();
+  // Together half as much again as is ever in use.
+  const auto step = [] { return std::pair(places_of(3, 4 << 20), places_of(2, 3 << 20)); };
+  for (int i = 0; i < 4; ++i) step();
+  EXPECT_EQ(step(), step());
+  release_retained();
 }
 
 TEST(Retained, FreePagesOfSlabsInUseGoBack) {

@@ -35,6 +35,8 @@ struct Core {
   SpinMutex lock;
   SlabPool slabs;
   KeptMappings kept;
+  ForgottenSizes forgotten;
+  int64_t forgotten_too_early = 0;  // bytes
   Ledger ledger;
   int64_t mapped_bytes = 0;    // mappings of large buffers, live and kept
   int64_t promised_bytes = 0;  // mappings the system is being asked for
@@ -73,10 +75,13 @@ using CoreLock = std::unique_lock<SpinMutex>;
 /// Returns how many bytes went.
 int64_t shed(CoreLock& hold, int64_t target) noexcept;
 
-/// Called when `bytes` have to be mapped since nothing retained fits. Kept mappings wait for
-/// requests of their own size; a program whose sizes keep changing would pile them up. So the
-/// oldest go while live and retained together exceed half as much again as was ever live.
-void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept;
+/// Called when a mapping of `size` has to be made since nothing retained fits. Kept mappings wait
+/// for requests of their own size: a program whose sizes keep changing would pile them up, and one
+/// that has read its data would keep what that took beside what training takes. So the oldest go
+/// before the process becomes larger than what was ever in use, or than an eighth more than now is.
+/// One that takes its sizes in turn asks for what went: that much more may stay from then on, up to
+/// half of what was ever in use.
+void forget_old_sizes(CoreLock& hold, size_t size) noexcept;
 
 /// Gives retained memory back until `bytes` more can be committed; false when that cannot be.
 bool make_room(CoreLock& hold, int64_t bytes) noexcept;

@@ -50,4 +50,17 @@ KeptMapping* KeptMappings::take_oldest() noexcept {
   return oldest;
 }
 
+void ForgottenSizes::add(size_t size) noexcept {
+  Entry& entry = entry_of(size);
+  if (entry.size != size) entry = {size, 0};
+  ++entry.count;
+}
+
+bool ForgottenSizes::take(size_t size) noexcept {
+  Entry& entry = entry_of(size);
+  if (entry.size != size || entry.count == 0) return false;
+  --entry.count;
+  return true;
+}
+
 }  // namespace tidemark::memory

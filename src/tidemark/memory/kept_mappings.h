@@ -48,4 +48,26 @@ class KeptMappings {
   KeptMapping* oldest_ = nullptr;
 };
 
+/// Sizes of kept mappings that went to make room for others. One that is asked for again went too
+/// early: the program takes its sizes in turn.
+class ForgottenSizes {
+ public:
+  void add(size_t size) noexcept;
+  /// True once for each that was added.
+  bool take(size_t size) noexcept;
+
+ private:
+  /// Sizes that meet in one place replace each other: the account is a good guess.
+  struct Entry {
+    size_t size = 0;
+    uint32_t count = 0;
+  };
+  static constexpr size_t kEntries = 256;
+  Entry& entry_of(size_t size) noexcept {
+    return entries_[(size >> 12) * 0x9e3779b97f4a7c15 >> 56];
+  }
+
+  Entry entries_[kEntries];
+};
+
 }  // namespace tidemark::memory

@@ -20,10 +20,13 @@ struct Victims {
   int count = 0;
 };
 
+enum class Why : uint8_t { too_much, others_are_needed };
+
 /// Detaches kept mappings, oldest first, then empty slabs, until `target` is reached.
-void choose_victims(Victims& victims, int64_t target) noexcept {
+void choose_victims(Victims& victims, int64_t target, Why why) noexcept {
   while (victims.count < Victims::kMost && core.retained() > target) {
     if (KeptMapping* oldest = core.kept.take_oldest()) {
+      if (why == Why::others_are_needed) core.forgotten.add(oldest->size);
       victims.region[victims.count++] = {oldest->data, oldest->size};
       core.mapped_bytes -= static_cast<int64_t>(oldest->size);
       core.slabs.put(oldest, kHeaderClass);
@@ -48,10 +51,10 @@ void purge_free_pages(CoreLock& hold, int64_t target) noexcept {
 }
 
 /// Detached regions go back to the system, until `target` is reached or nothing is left to detach.
-void give_back(CoreLock& hold, int64_t target) noexcept {
+void give_back(CoreLock& hold, int64_t target, Why why) noexcept {
   for (;;) {
     Victims victims;
-    choose_victims(victims, target);
+    choose_victims(victims, target, why);
     if (victims.count == 0) return;
     hold.unlock();
     for (int i = 0; i < victims.count; ++i) {
@@ -72,7 +75,7 @@ int64_t default_limit() {
 
 int64_t shed(CoreLock& hold, int64_t target) noexcept {
   const int64_t before = core.retained();
-  give_back(hold, target);
+  give_back(hold, target, Why::too_much);
   const bool under_pressure = target < core.comfortable();
   if (core.retained() > target && (under_pressure || core.retained() > core.purge_above)) {
     purge_free_pages(hold, target);
@@ -87,12 +90,16 @@ int64_t shed(CoreLock& hold, int64_t target) noexcept {
   return std::max<int64_t>(before - after, 0);
 }
 
-void forget_old_sizes(CoreLock& hold, int64_t bytes) noexcept {
+void forget_old_sizes(CoreLock& hold, size_t size) noexcept {
   static constexpr int64_t kSlack = 1 << 20;
+  const auto bytes = static_cast<int64_t>(size);
   const int64_t in_use = core.ledger.live() + core.ledger.planned() + bytes;
   const int64_t highest = std::max(core.ledger.peak(), in_use);
-  const int64_t target = std::max<int64_t>(0, highest + highest / 2 + kSlack - in_use);
-  if (core.retained() > target) give_back(hold, target);
+  if (core.forgotten.take(size)) {
+    core.forgotten_too_early = std::min(core.forgotten_too_early + bytes, highest / 2);
+  }
+  const int64_t room = std::max(highest - in_use, in_use / 8);
+  give_back(hold, room + core.forgotten_too_early + kSlack, Why::others_are_needed);
 }
 
 bool make_room(CoreLock& hold, int64_t bytes) noexcept {

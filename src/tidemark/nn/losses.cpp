@@ -79,7 +79,7 @@ Tensor log_cosh(const Tensor& y_true, const Tensor& y_pred) {
 Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred) {
   TIDEMARK_HERE;
   const Pair y = same_kind(y_true, y_pred);
-  return -row_sum(nn::l2_normalize(y.y_true) * nn::l2_normalize(y.y_pred));
+  return -row_sum(nn::l2_normalize(y.y_true, Ints{-1}) * nn::l2_normalize(y.y_pred, Ints{-1}));
 }
 
 Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred) {

@@ -9,7 +9,7 @@ namespace tidemark {
 
 namespace {
 
-using namespace linalg;
+using namespace matrices;
 
 struct Band {
   int64_t low, high;

@@ -97,4 +97,17 @@ TIDEMARK_OP(invert)
     .elementwise()
     .no_gradient();
 
+TIDEMARK_OP(multiply_fixed_point)
+    .doc(
+        "x times multiplier / 2^31 * 2^shift in integers: the upper half of twice the product, "
+        "rounded, then shifted down by -shift bits and rounded again. Halves of the shift go up, "
+        "or away from 0. What does not fit into 32 bits wraps around.")
+    .input("x", dtype_set(DType::int32))
+    .input("multiplier", dtype_set(DType::int32))
+    .input("shift", dtype_set(DType::int32))
+    .attr("halves_away", AttrKind::boolean, false)
+    .output("y", always(DType::int32))
+    .elementwise()
+    .no_gradient();
+
 }  // namespace tidemark

@@ -9,7 +9,7 @@ namespace tidemark {
 
 namespace {
 
-using namespace linalg;
+using namespace matrices;
 using movement::dy_or_zeros;
 
 void qr_rule(InferContext& c) {

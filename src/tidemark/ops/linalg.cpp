@@ -2,7 +2,7 @@
 
 #include "tidemark/ops/movement.h"
 
-namespace tidemark::linalg {
+namespace tidemark::matrices {
 
 void check_matrix(const InferContext& c, int input, bool square) {
   const Shape& s = c.shape(input);
@@ -48,4 +48,4 @@ Tensor upper_part(const Tensor& t) { return call("band_part", {t, Tensor(0), Ten
 Tensor as_column(const Tensor& t) { return call("expand_dims", {t}, {{"axis", -1}}); }
 Tensor as_row(const Tensor& t) { return call("expand_dims", {t}, {{"axis", -2}}); }
 
-}  // namespace tidemark::linalg
+}  // namespace tidemark::matrices

@@ -3,7 +3,7 @@
 
 #include <tidemark/call.h>
 
-namespace tidemark::linalg {
+namespace tidemark::matrices {
 
 /// What Eigen decomposes.
 inline constexpr DTypeSet kMatrixTypes =
@@ -28,4 +28,4 @@ Tensor upper_part(const Tensor& t);
 Tensor as_column(const Tensor& t);
 Tensor as_row(const Tensor& t);
 
-}  // namespace tidemark::linalg
+}  // namespace tidemark::matrices

@@ -7,7 +7,7 @@ namespace tidemark {
 
 namespace {
 
-using namespace linalg;
+using namespace matrices;
 
 Tensor halved_diagonal(const Tensor& t) {
   const Tensor diagonal = call("diag_part", {t});

@@ -9,7 +9,7 @@ namespace tidemark {
 
 namespace {
 
-using namespace linalg;
+using namespace matrices;
 using movement::dy_or_zeros;
 
 int64_t smaller(int64_t a, int64_t b) {

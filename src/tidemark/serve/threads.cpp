@@ -28,6 +28,12 @@ void ask_for_short_turns() noexcept {
   (void)::syscall(SYS_sched_setattr, 0, &wanted, 0);
 }
 
+/// A thread that takes long does not take the core from one that reads when it is woken by that.
+void wait_for_turns() noexcept {
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 }  // namespace
 
 int id_of_this_thread() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }
@@ -39,6 +45,7 @@ void lower_urgency(int thread_id) noexcept {
 
 void set_urgency(Urgency urgency) noexcept {
   if (urgency == Urgency::at_once) return ask_for_short_turns();
+  if (urgency == Urgency::in_time) wait_for_turns();
   const int steps = urgency == Urgency::soon ? 4 : 10;
   const auto thread = static_cast<id_t>(id_of_this_thread());
   (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + steps);

@@ -270,6 +270,34 @@ def clip_by_value(d):
     return Example([x, low, high], {}, lambda: np.minimum(np.maximum(x, low), high))
 
 
+def fixed_point_product(x, multiplier, shift, halves_away):
+    """In whole numbers of Python, which have no end."""
+    up, down = min(max(shift, 0), 31), min(max(-shift, 0), 31)
+    high = (narrow32(x << up) * multiplier + 2**30) >> 31
+    if halves_away and down > 0 and high < 0:
+        high -= 1
+    return narrow32((high + (1 << down >> 1)) >> down)
+
+
+def narrow32(number):
+    return (number + 2**31) % 2**32 - 2**31
+
+
+@case("multiply_fixed_point")
+def multiply_fixed_point(d):
+    first, second, third = d.broadcast(3)
+    x = d.rng.integers(-(2**31), 2**31, first).astype(np.int32) >> d.pick(0, 8, 24)
+    multiplier = d.rng.integers(2**30, 2**31, second).astype(np.int32)
+    shift, halves_away = d.rng.integers(-33, 4, third).astype(np.int32), d.flag()
+
+    def expected():
+        found = np.frompyfunc(lambda a, b, c: fixed_point_product(a, b, c, halves_away), 3, 1)
+        whole = (part.astype(object) for part in (x, multiplier, shift))
+        return np.asarray(found(*whole)).astype(np.int32)
+
+    return Example([x, multiplier, shift], {"halves_away": halves_away}, expected, slow=True)
+
+
 @case("cast")
 def cast(d):
     to = d.pick(*[name for name in CAST_TO])

@@ -32,9 +32,24 @@ def is_stateful(node):
     return not node.is_pure
 
 
-def resource_uses(graphs):
+def _asset_of(tensor, assets):
+    """The key of the file whose path a constant is; None."""
+    if not assets or _tidemark.is_symbolic(tensor):
+        return None
+    from tidemark.saved_model._asset import asset_of  # models that are saved alone have files
+
+    return asset_of(tensor, assets)
+
+
+def handle_dtype(key):
+    """The dtype of what stands for a variable, a table or a file among a function's arguments."""
+    is_asset = isinstance(key, tuple) and key[0] == "asset"
+    return dtypes.string if is_asset else dtypes.resource
+
+
+def resource_uses(graphs, assets=()):
     """What nodes of the graphs use, in order: id → (the use, dtype, sizes) of each variable,
-    ``table_key(number)`` → None of each table."""
+    ``table_key(number)`` → None of each table, and so of each file of ``assets``."""
     found = {}
     for graph in graphs:
         for node, _ in graph.nodes():
@@ -44,8 +59,15 @@ def resource_uses(graphs):
                 found[use[0]] = use, tensor.dtype, sizes_of(tensor)
             if node.kind in TABLE_KINDS:
                 found.setdefault(table_key(node.attrs["table"]), None)
-            for key, item in resource_uses(inner for _, inner, _ in node.inner_graphs).items():
+            for key in (_asset_of(tensor, assets) for tensor in node.inputs):
+                if key is not None:
+                    found.setdefault(key, None)
+            inside = (inner for _, inner, _ in node.inner_graphs)
+            for key, item in resource_uses(inside, assets).items():
                 found.setdefault(key, item)
+        for key in (_asset_of(tensor, assets) for tensor in graph.outputs):
+            if key is not None:
+                found.setdefault(key, None)
     return found
 
 
@@ -77,6 +99,13 @@ class FunctionWriter(Writer):
     def is_resource(self, key, name):
         """Says under what name a variable or table that the function is given is found."""
         self._variables[key] = name
+
+    def argument_for(self, constant):
+        return self._variables.get(_asset_of(constant, self.library.assets))
+
+    def reference(self, tensor, name):
+        given = self.argument_for(tensor)
+        return super().reference(tensor, name) if given is None else given
 
     def declare(self, name, dtype, shape):
         label = self.fresh(f"{name}/resource")
@@ -173,7 +202,7 @@ class Body:
     def __init__(self, writer, name, types, resources):
         """``resources``: keys of ``resource_uses`` that it takes behind its own inputs."""
         self.function = writer.library.add(name)
-        self.types = [*types, *[dtypes.resource] * len(resources)]
+        self.types = [*types, *map(handle_dtype, resources)]
         self.arguments = [f"input_{at}" for at in range(len(self.types))]
         self.writer = FunctionWriter(GraphDef(), writer.library)
         for argument in self.arguments:
@@ -233,7 +262,8 @@ def _given(writer, node, label, tensors):
     kind."""
     references = [writer.reference(t, f"{label}/input_{i}") for i, t in enumerate(tensors)]
     handles = {}
-    for key, use in resource_uses(graph for _, graph, _ in node.inner_graphs).items():
+    inside = (graph for _, graph, _ in node.inner_graphs)
+    for key, use in resource_uses(inside, writer.library.assets).items():
         handle = writer.table(key) if use is None else writer.variable(*use)
         if handle is not None:
             handles[key] = handle
@@ -264,7 +294,7 @@ def _branch(writer, node, label):
         body.finish(body.writer.write_results(outputs), [t.dtype for t in outputs])
         names.append(body.name)
     shapes, made = _shapes_and_types(node)
-    attrs = {"Tin": [*types, *[dtypes.resource] * len(handles)], "Tout": made,
+    attrs = {"Tin": [*types, *map(handle_dtype, resources)], "Tout": made,
              "output_shapes": shapes}  # fmt: skip
     if is_bool:
         op = "If"

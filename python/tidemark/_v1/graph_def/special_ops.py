@@ -119,7 +119,11 @@ def sizes_of(tensor):
 
 @writes("constant")
 def _constant(writer, node, label):
-    writer.give(node, 0, writer.constant(label, node.inputs[0], is_node=True))
+    given = writer.argument_for(node.inputs[0])
+    if given is None:
+        writer.give(node, 0, writer.constant(label, node.inputs[0], is_node=True))
+    else:
+        writer.give(node, 0, writer.add(label, "Identity", [given], None, [node.inputs[0].dtype]))
     return True
 
 

@@ -17,6 +17,7 @@ class Library:
         self._message, self._used = message, set()
         self.foreign_nodes = []  # those of all graphs that TensorFlow has no op for
         self.keeps_ours = False  # ops of ours that are several nodes are functions that say so
+        self.assets = frozenset()  # keys of the files whose paths functions are given
         self.composed = {}  # such ops → names of functions
 
     def add(self, name):
@@ -91,6 +92,10 @@ class Writer:
         node.attr["dtype"].type = value.dtype.as_datatype_enum
         node.attr["value"].tensor.CopyFrom(tensor_message(value))
         return node.name
+
+    def argument_for(self, constant):
+        """What a function is given in the place of a constant; None."""
+        return None
 
     def reference(self, tensor, name):
         """How another node refers to the tensor; constants are written under the name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tidemark as tf
 from tidemark import _tidemark
 from tidemark._tensor.indexed_slices import IndexedSlices
+from tidemark._trackable.tracking import Trackable
 from tidemark._v1.graph import GraphKeys, current_place, get_default_graph
 from tidemark._v1.scopes import group
 from tidemark._v1.variables import RefVariable
@@ -29,7 +30,7 @@ def summed(gradient):
     return indices, rows
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Subclasses say how one variable is updated, by ``_apply_dense`` and ``_apply_sparse``."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -40,6 +41,7 @@ class Optimizer:
         self._use_locking, self._name = use_locking, name
         self._slots = {}  # slot name → {variable: slot}; both live as long as the optimizer
         self._others = {}  # (name, of a graph or None) → variable that belongs to no other
+        self._awaited = {}  # (slot name, key of a variable) → where a checkpoint has the slot
 
     def get_name(self):
         return self._name
@@ -183,9 +185,23 @@ class Optimizer:
     def _slot(self, variable, initial, slot_name, label):
         named = self._slots.setdefault(slot_name, {})
         if _key(variable) not in named:
-            made = _beside(variable, initial, f"{variable.name.partition(':')[0]}/{label}")
+            made = _beside(variable, initial, self._free_name(variable, label))
             named[_key(variable)] = (variable, made)
+            place = self._awaited.pop((slot_name, _key(variable)), None)
+            if place is not None:
+                place.restore(made)
         return named[_key(variable)][1]
+
+    def _free_name(self, variable, label):
+        """What a slot is called: a second one of the same label has a number behind it."""
+        key, name = _key(variable), f"{variable.name.partition(':')[0]}/{label}"
+        kept = [named[key][1].name for named in self._slots.values() if key in named]
+        taken = {slot.partition(":")[0] for slot in kept}
+        free, count = name, 0
+        while free in taken and not isinstance(variable, RefVariable):  # graphs number names
+            count += 1
+            free = f"{name}_{count}"
+        return free
 
     def _zeros_slot(self, variable, slot_name, label):
         return self._slot(variable, lambda: _filled(variable, 0.0), slot_name, label)
@@ -202,6 +218,23 @@ class Optimizer:
 
     def _get_other(self, name):
         return self._others[_other_key(name)]
+
+    # --- in checkpoints ----------------------------------------------------------------------
+
+    def _checkpoint_parts(self):
+        """What belongs to no variable; slots are asked for by name."""
+        _, place = _other_key("")
+        return {name: made for (name, of), made in self._others.items() if of == place}
+
+    def _create_or_restore_slot_variable(self, slot_variable_position, slot_name, variable):
+        """Gives a slot the value it has in a checkpoint: now, or when it is made."""
+        slot = self.get_slot(variable, slot_name)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+        else:
+            self._awaited[slot_name, _key(variable)] = slot_variable_position
+            if not isinstance(variable, RefVariable):
+                self._create_slots([variable])
 
 
 def _other_key(name):

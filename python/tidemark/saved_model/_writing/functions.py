@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark import dtypes
-from tidemark._v1.graph_def.functions import Body, resource_uses
+from tidemark._v1.graph_def.functions import Body, handle_dtype, resource_uses
 
 
 class WrittenFunction:
@@ -16,7 +15,7 @@ class WrittenFunction:
 
 def write_function(writer, name, graph):
     """A traced graph as a function of the writer's library."""
-    uses = resource_uses([graph])
+    uses = resource_uses([graph], writer.library.assets)
     types = [tensor.dtype for tensor in graph.inputs]
     body = Body(writer, name, types, list(uses))
     outputs = body.write(graph, range(len(types)))
@@ -57,7 +56,7 @@ class PlainBody:
 def call_of(writer, function, label, inputs):
     """Adds a node that calls a function of the library."""
     op = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
-    types = [*function.inputs, *[dtypes.resource] * len(function.resources)]
+    types = [*function.inputs, *map(handle_dtype, function.resources)]
     writer.add(label, op, inputs, {"Tin": types, "Tout": function.outputs, "f": function.name})
     return label
 

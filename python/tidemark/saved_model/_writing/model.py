@@ -19,6 +19,7 @@ from tidemark._v1.graph_def.writer import Library, Writer
 from tidemark.saved_model import _functions
 from tidemark.saved_model._structure import encode
 from tidemark.saved_model._writing import structures
+from tidemark.saved_model._writing.assets import AssetWriter
 from tidemark.saved_model._writing.functions import call_of, write_function, write_signature
 from tidemark.saved_model._writing.objects import ObjectGraph, checkpoint_records
 from tidemark.saved_model._writing.restoring import add_init_op, add_saver
@@ -44,6 +45,7 @@ class TensorFlowModel:
         self.objects = ObjectGraph()
         self._variables = {}  # id → (number of the object, variable, handle)
         self._tables = TableWriter(self.writer, self.objects)
+        self._assets = AssetWriter(self.writer, self.objects, self._meta)
         self._written = {}  # id of a trace → (its name in the file, the function)
         self._held = []  # traces that were written
         self._add_objects(parts)
@@ -53,7 +55,7 @@ class TensorFlowModel:
         self._add_aliases(parts, aliases)
         variables = list(self._variables.values())
         add_saver(self.writer, self._meta.saver_def, variables, self._keys())
-        add_init_op(self.writer, self._meta, self._tables.initialised)
+        add_init_op(self.writer, self._meta, [*self._assets.initialised, *self._tables.initialised])
         self._check()
         self._list_ops()
         self._meta.object_graph_def.CopyFrom(self.objects.message)
@@ -70,10 +72,13 @@ class TensorFlowModel:
                 self.objects.add_constant(self.writer.constant("Const", value))
             elif kind == "table":
                 self._tables.declare(value)
+            elif kind == "asset":
+                self._assets.declare(value)
             elif "traces" in data:
                 self.objects.add()  # filled when the functions are there
             else:
                 self.objects.add_user_object(kind)
+        self._library.assets = self._assets.keys
         for number, data in enumerate(parts.objects):
             for name, child in _parts_of(data):
                 self.objects.add_part(number, name, child)
@@ -111,6 +116,8 @@ class TensorFlowModel:
 
     def _resource(self, key):
         """(number of the object, handle in the graph) of a variable or a table."""
+        if key in self._assets.keys:
+            return self._assets.resource(key)
         if isinstance(key, tuple):
             return self._tables.resource(key)
         number, _, handle = self._variables[key]
@@ -216,7 +223,9 @@ class TensorFlowModel:
         place = _tidemark.ModelFolderWriter(folder)
         variables = os.path.join(place.path, "variables")
         os.mkdir(variables)
-        os.mkdir(os.path.join(place.path, "assets"))
+        assets = os.path.join(place.path, "assets")
+        os.mkdir(assets)
+        self._assets.write(assets)
         write_tensors(os.path.join(variables, "variables"), self._tensors())
         data = self._message.SerializeToString()
         _tidemark.write_file(os.path.join(place.path, "saved_model.pb"), data)

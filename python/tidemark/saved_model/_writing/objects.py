@@ -45,6 +45,13 @@ class ObjectGraph:
         made.constant.operation = operation
         return number
 
+    def add_asset(self, place):
+        """``place``: among the files of the model."""
+        number, made = self.add()
+        made.asset.asset_file_def_index = place
+        made.asset.SetInParent()
+        return number
+
     def add_resource(self):
         number, made = self.add()
         made.resource.SetInParent()
@@ -106,7 +113,7 @@ def checkpoint_records(message):
             path = [part.replace(".", "..").replace("/", ".S") for part in seen[number]]
             keys[number] = "/".join([*path, ".ATTRIBUTES", "VARIABLE_VALUE"])
             attributes.append(("VARIABLE_VALUE", node.variable.name, keys[number]))
-        records.append((links, attributes))
+        records.append((links, attributes, ()))
     return records, keys
 
 

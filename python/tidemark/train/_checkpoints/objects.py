@@ -76,6 +76,12 @@ def identity(value):
     return value._root if getattr(value, "_stands_for_root", False) else value
 
 
+def keeps_slots(value):
+    """Whether it is an optimizer that keeps variables beside those it trains: one of TensorFlow 1
+    or of Keras 2. Others have theirs as parts."""
+    return hasattr(value, "_create_or_restore_slot_variable") and hasattr(value, "get_slot_names")
+
+
 def full_name(value):
     """What TensorFlow 1 calls a variable in its checkpoints."""
     if isinstance(value, GeneratorState):

@@ -36,6 +36,8 @@ class Restore:
         self.unused = {}  # number of a record → what of its state the object has no use for
         self.is_partial = False
 
+        self._asked = {}  # (optimizer, variable, name) → a reference to the optimizer that was told
+
     def object(self, number):
         """What was bound to a record, while it lives; None."""
         return self.bound[number]() if number in self.bound else None
@@ -45,13 +47,39 @@ class Restore:
         found = []
         self._match(number, value, found, set())
         give(self._file, found)
+        self._ask_for_slots()
+
+    def _ask_for_slots(self):
+        """Tells optimizers what the checkpoint has for the variables that are known by now."""
+        for at, record in enumerate(self.records):
+            optimizer = self.object(at) if record.slots else None
+            if optimizer is None or not objects.keeps_slots(optimizer):
+                continue
+            for (of, name), number in record.slots.items():
+                variable, asked = self.object(of), self._asked.get((at, of, name))
+                if variable is None or (asked is not None and asked() is optimizer):
+                    continue
+                self._asked[at, of, name] = _reference(optimizer)
+                optimizer._create_or_restore_slot_variable(
+                    slot_variable_position=SlotPlace(self, number), slot_name=name,
+                    variable=variable,
+                )  # fmt: skip
+
+    def bind_slot(self, number, value):
+        """Gives what an optimizer keeps beside a variable its value."""
+        self.bound[number] = _reference(objects.identity(value))
+        state = objects.saveable_state(value)
+        stored = self.records[number].state
+        name = state.find(stored) if state else None
+        if name is not None:
+            give(self._file, [(value, stored[name])])
 
     def _match(self, number, value, found, seen):
         """Collects the (thing with state, key of it) that belong together."""
         if (number, id(value)) in seen:
             return
         seen.add((number, id(value)))
-        links, stored, _ = self.records[number]
+        links, stored = self.records[number].children, self.records[number].state
         is_new = self.object(number) is not objects.identity(value)
         self.bound[number] = _reference(objects.identity(value))
         if stored:
@@ -88,6 +116,22 @@ class Restore:
         child = self.records[number].children.get(name)
         if child is not None:
             self.bind(child, value)
+
+
+class SlotPlace:
+    """Where a checkpoint has what an optimizer keeps beside a variable. The optimizer calls
+    ``restore`` when it has it: TensorFlow's protocol, which those of Keras 2 follow, too."""
+
+    def __init__(self, restore, number):
+        self._restore, self._number = restore, number
+
+    @staticmethod
+    def is_simple_variable():
+        """Nothing is made of the value itself: the optimizer makes its variable, then restores."""
+        return False
+
+    def restore(self, slot):
+        self._restore.bind_slot(self._number, slot)
 
 
 def give(file, found, session=None):

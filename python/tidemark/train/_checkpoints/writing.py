@@ -39,5 +39,32 @@ def _tensors(found):
             attributes.append((state.name, objects.full_name(value), key))
             for suffix, get in state.tensors.items():
                 yield key + suffix, get()
-        records.append((links, attributes))
+        records.append((links, attributes, []))
+    slots = []  # their objects stand behind all others
+    for at, name, of, slot in _slots(found):
+        key = _slot_key(found[of][0], found[at][0], name)
+        records[at][2].append((of, name, len(found) + len(slots)))
+        slots.append(([], [(objects.VALUE, objects.full_name(slot), key)], []))
+        yield key, objects.value_of(objects.identity(slot))
+    records += slots
     yield OBJECTS_KEY, convert_to_tensor(_tidemark.write_object_graph(records))
+
+
+def _slots(found):
+    """(number of an optimizer, name, number of a variable, what is kept beside it)."""
+    variables = [
+        (at, value) for at, (_, value, _) in enumerate(found) if objects.is_variable(value)
+    ]
+    for at, (_, value, _) in enumerate(found):
+        if not objects.keeps_slots(value):
+            continue
+        for name in value.get_slot_names():
+            for of, variable in variables:
+                slot = value.get_slot(variable, name)
+                if slot is not None:
+                    yield at, name, of, slot
+
+
+def _slot_key(variable, optimizer, name):
+    parts = [*map(_escaped, variable), ".OPTIMIZER_SLOT", *map(_escaped, optimizer), _escaped(name)]
+    return "/".join([*parts, ".ATTRIBUTES", objects.VALUE])

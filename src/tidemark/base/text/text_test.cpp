@@ -5,6 +5,7 @@
 
 #include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/text/numbers.h"
+#include "tidemark/base/text/snappy.h"
 #include "tidemark/base/text/unicode.h"
 
 namespace tidemark::text {
@@ -41,6 +42,34 @@ TEST(Unicode, RefusesWhatIsMalformed) {
   }
   EXPECT_EQ(first_code_point(Encoding::utf8, "\xE2\x82z").bytes, 2u);
   EXPECT_FALSE(first_code_point(Encoding::utf16_be, std::string_view("\xD8\x00\x00\x41", 4)).valid);
+}
+
+TEST(Snappy, ReadsWhatItsLibraryWrote) {
+  // A key four times, then the bytes 0 to 59.
+  const std::string_view key = "variable/kernel/.ATTRIBUTES/VARIABLE_VALUE";
+  std::string block = "\xe4\x01\xa8";
+  block.append(key);
+  block.append("v\xfe*\0\xf2*\0\xec", 8);
+  std::string wanted;
+  for (int i = 0; i < 4; ++i) wanted += key;
+  for (char c = 0; c < 60; ++c) {
+    wanted += c;
+    block += c;
+  }
+  EXPECT_EQ(snappy_size(block), wanted.size());
+  EXPECT_EQ(unsnappy(block), wanted);
+}
+
+TEST(Snappy, RefusesWhatIsMalformed) {
+  EXPECT_EQ(unsnappy(std::string_view("\0", 1)), "");
+  EXPECT_EQ(unsnappy("\x06\x04xy\x06\x02"), std::nullopt);                         // cut short
+  EXPECT_EQ(unsnappy(std::string_view("\x06\x04xy\x0e\x02\0", 7)), "xyxyxy");      // into itself
+  EXPECT_EQ(unsnappy(std::string_view("\x06\x04xy\x0e\x03\0", 7)), std::nullopt);  // before it
+  EXPECT_EQ(unsnappy(std::string_view("\x06\x04xy\x0e\0\0", 7)), std::nullopt);    // of nothing
+  EXPECT_EQ(unsnappy(std::string_view("\x05\x04xy\x0e\x02\0", 7)), std::nullopt);  // too long
+  EXPECT_EQ(unsnappy(std::string_view("\x07\x04xy\x0e\x02\0", 7)), std::nullopt);  // too short
+  EXPECT_EQ(unsnappy("\xff"), std::nullopt);
+  EXPECT_EQ(unsnappy("\x01\xfcxxxx"), std::nullopt);
 }
 
 TEST(Numbers, OutOfRangeGivesInfinityOrZero) {

@@ -14,29 +14,29 @@
 #include <string>
 #include <vector>
 
-#include "tidemark/comm/gloo/interface.h"
+#include "tidemark/comm/mesh_table.h"
 
-struct TidemarkGlooMesh {
+struct TidemarkMesh {
   int rank, size;
   std::shared_ptr<gloo::transport::Device> device;
   std::shared_ptr<gloo::transport::Context> context;
   std::string addresses;
 };
 
-struct TidemarkGlooBuffer {
+struct TidemarkMeshBuffer {
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer;
 };
 
 namespace {
 
-void note(TidemarkGlooError* error, const char* why) {
+void note(TidemarkMeshError* error, const char* why) {
   std::strncpy(error->text, why, sizeof error->text - 1);
   error->text[sizeof error->text - 1] = 0;
 }
 
 /// The answer of `work`; where it throws, `otherwise` and why.
 template <class Work, class Result>
-Result guarded(TidemarkGlooError* error, Result otherwise, Work work) {
+Result guarded(TidemarkMeshError* error, Result otherwise, Work work) {
   try {
     return work();
   } catch (const std::exception& caught) {
@@ -47,10 +47,10 @@ Result guarded(TidemarkGlooError* error, Result otherwise, Work work) {
   return otherwise;
 }
 
-TidemarkGlooMesh* open(int rank, int size, const char* address, int64_t milliseconds,
-                       TidemarkGlooError* error) {
-  return guarded(error, static_cast<TidemarkGlooMesh*>(nullptr), [&] {
-    auto mesh = std::make_unique<TidemarkGlooMesh>();
+TidemarkMesh* open(int rank, int size, const char* address, int64_t milliseconds,
+                   TidemarkMeshError* error) {
+  return guarded(error, static_cast<TidemarkMesh*>(nullptr), [&] {
+    auto mesh = std::make_unique<TidemarkMesh>();
     mesh->rank = rank;
     mesh->size = size;
     mesh->device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(address));
@@ -71,13 +71,12 @@ TidemarkGlooMesh* open(int rank, int size, const char* address, int64_t millisec
   });
 }
 
-const char* addresses(TidemarkGlooMesh* mesh, size_t* bytes) {
+const char* addresses(TidemarkMesh* mesh, size_t* bytes) {
   *bytes = mesh->addresses.size();
   return mesh->addresses.data();
 }
 
-int connect(TidemarkGlooMesh* mesh, const char* const* all, size_t bytes,
-            TidemarkGlooError* error) {
+int connect(TidemarkMesh* mesh, const char* const* all, size_t bytes, TidemarkMeshError* error) {
   return guarded(error, 1, [&] {
     const size_t each = bytes / static_cast<size_t>(mesh->size);
     for (int other = 0; other < mesh->size; ++other) {
@@ -89,7 +88,7 @@ int connect(TidemarkGlooMesh* mesh, const char* const* all, size_t bytes,
   });
 }
 
-void disconnect(TidemarkGlooMesh* mesh) {
+void disconnect(TidemarkMesh* mesh) {
   for (int other = 0; other < mesh->size; ++other) {
     try {
       if (other != mesh->rank) mesh->context->getPair(other)->close();
@@ -98,59 +97,58 @@ void disconnect(TidemarkGlooMesh* mesh) {
   }
 }
 
-void close(TidemarkGlooMesh* mesh) { delete mesh; }
+void close(TidemarkMesh* mesh) { delete mesh; }
 
-TidemarkGlooBuffer* buffer(TidemarkGlooMesh* mesh, void* data, size_t bytes,
-                           TidemarkGlooError* error) {
-  return guarded(error, static_cast<TidemarkGlooBuffer*>(nullptr), [&] {
-    auto made = std::make_unique<TidemarkGlooBuffer>();
+TidemarkMeshBuffer* buffer(TidemarkMesh* mesh, void* data, size_t bytes, TidemarkMeshError* error) {
+  return guarded(error, static_cast<TidemarkMeshBuffer*>(nullptr), [&] {
+    auto made = std::make_unique<TidemarkMeshBuffer>();
     made->buffer = mesh->context->createUnboundBuffer(data, bytes);
     return made.release();
   });
 }
 
-void drop(TidemarkGlooBuffer* buffer) { delete buffer; }
+void drop(TidemarkMeshBuffer* buffer) { delete buffer; }
 
-int send(TidemarkGlooBuffer* buffer, int to, uint64_t slot, size_t offset, size_t bytes,
-         TidemarkGlooError* error) {
+int send(TidemarkMeshBuffer* buffer, int to, uint64_t slot, size_t offset, size_t bytes,
+         TidemarkMeshError* error) {
   return guarded(error, 1, [&] {
     buffer->buffer->send(to, slot, offset, bytes);
     return 0;
   });
 }
 
-int receive(TidemarkGlooBuffer* buffer, int from, uint64_t slot, size_t offset, size_t bytes,
-            TidemarkGlooError* error) {
+int receive(TidemarkMeshBuffer* buffer, int from, uint64_t slot, size_t offset, size_t bytes,
+            TidemarkMeshError* error) {
   return guarded(error, 1, [&] {
     buffer->buffer->recv(from, slot, offset, bytes);
     return 0;
   });
 }
 
-int wait_sent(TidemarkGlooBuffer* buffer, int64_t milliseconds, TidemarkGlooError* error) {
-  return guarded(error, int{kGlooFailed}, [&] {
+int wait_sent(TidemarkMeshBuffer* buffer, int64_t milliseconds, TidemarkMeshError* error) {
+  return guarded(error, int{kMeshFailed}, [&] {
     const bool done = buffer->buffer->waitSend(std::chrono::milliseconds(milliseconds));
-    return int{done ? kGlooDone : kGlooWoken};
+    return int{done ? kMeshDone : kMeshWoken};
   });
 }
 
-int wait_received(TidemarkGlooBuffer* buffer, int64_t milliseconds, TidemarkGlooError* error) {
-  return guarded(error, int{kGlooFailed}, [&] {
+int wait_received(TidemarkMeshBuffer* buffer, int64_t milliseconds, TidemarkMeshError* error) {
+  return guarded(error, int{kMeshFailed}, [&] {
     const bool done = buffer->buffer->waitRecv(std::chrono::milliseconds(milliseconds));
-    return int{done ? kGlooDone : kGlooWoken};
+    return int{done ? kMeshDone : kMeshWoken};
   });
 }
 
-void wake(TidemarkGlooBuffer* buffer) {
+void wake(TidemarkMeshBuffer* buffer) {
   buffer->buffer->abortWaitRecv();
   buffer->buffer->abortWaitSend();
 }
 
-constexpr TidemarkGlooTable kTable = {open, addresses, connect, disconnect, close,         buffer,
+constexpr TidemarkMeshTable kTable = {open, addresses, connect, disconnect, close,         buffer,
                                       drop, send,      receive, wait_sent,  wait_received, wake};
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const TidemarkGlooTable* tidemark_gloo_table() {
+extern "C" __attribute__((visibility("default"))) const TidemarkMeshTable* tidemark_gloo_table() {
   return &kTable;
 }

@@ -140,6 +140,10 @@ const Table& table() {
         tflite::array_entries(),
         tflite::window_entries(),
         tflite::control_entries(),
+        tflite::integer_product_entries(),
+        tflite::integer_element_entries(),
+        tflite::integer_table_entries(),
+        tflite::rounded_input_entries(),
     };
     for (const auto& family : families) {
       for (const Entry& entry : family) out.emplace(key_of(entry.domain, entry.op), &entry);

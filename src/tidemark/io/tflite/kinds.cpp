@@ -34,8 +34,10 @@ constexpr Option kTransposeConv[] = {
     {"padding", 0, byte}, {"stride_w", 1}, {"stride_h", 2}, {"activation", 3, byte}};
 constexpr Option kPool[] = {{"padding", 0, byte}, {"stride_w", 1}, {"stride_h", 2},
                             {"filter_w", 3},      {"filter_h", 4}, {"activation", 5, byte}};
-constexpr Option kFullyConnected[] = {
-    {"activation", 0, byte}, {"format", 1, byte}, {"keep_num_dims", 2, flag}};
+constexpr Option kFullyConnected[] = {{"activation", 0, byte},
+                                      {"format", 1, byte},
+                                      {"keep_num_dims", 2, flag},
+                                      {"asymmetric", 3, flag}};
 constexpr Option kSoftmax[] = {{"beta", 0, real}};
 constexpr Option kConcat[] = {{"axis", 0}, {"activation", 1, byte}};
 constexpr Option kLocalNorm[] = {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tidemark/io/input_file.h"
+#include "tidemark/io/onnx/call.h"
 #include "tidemark/io/tflite/kinds.h"
 
 namespace tidemark::io::tflite {
@@ -183,6 +184,73 @@ class Lowering {
     out_.outputs.push_back(port_of(name, tensor(at)));
   }
 
+  /// Whether all that stands for reals is integers that one of the operators on integers takes.
+  bool is_on_integers(const Operator& op) const {
+    if (!op.kind || op.inputs.empty() || op.outputs.size() != 1) return false;
+    if (!onnx::find_entry(kDomain, message(op.name, kOnIntegers))) return false;
+    const auto is_whole = [](Element element) {
+      return element == Element::int32 || element == Element::int64 || element == Element::boolean;
+    };
+    const auto is_narrow = [](Element element) {
+      return element == Element::int8 || element == Element::uint8 || element == Element::int16;
+    };
+    const auto fits = [&](const TensorInfo& info, size_t at) {
+      if (!info.is_quantised()) return is_whole(info.element);
+      const bool is_bias = at > 1 && is_whole(info.element);
+      const bool is_weight = at == 1 && info.element == Element::int4;
+      return is_bias || ((is_narrow(info.element) || is_weight) &&
+                         (at == 1 || info.quantisation.scales.size() == 1));
+    };
+    bool is_any = false;
+    for (size_t at = 0; at < op.inputs.size(); ++at) {
+      if (op.inputs[at] < 0) continue;
+      const TensorInfo& info = tensor(op.inputs[at]);
+      if (!fits(info, at)) return false;
+      is_any |= info.is_quantised() && is_narrow(info.element);
+    }
+    return is_any && fits(tensor(op.outputs[0]), 0);
+  }
+
+  /// Whether reals meet weights that are integers.
+  bool rounds_inputs(const Operator& op) const {
+    if (!op.kind || op.inputs.size() < 2 || op.inputs[1] < 0 || op.outputs.size() != 1)
+      return false;
+    const TensorInfo& weights = tensor(op.inputs[1]);
+    const bool is_narrow = weights.element == Element::int8 || weights.element == Element::int4;
+    return is_narrow && weights.is_quantised() && weights.is_constant &&
+           tensor(op.outputs[0]).element == Element::float32 &&
+           onnx::find_entry(kDomain, message(op.name, kWithRoundedInputs));
+  }
+
+  /// How the integers of each tensor stand for reals.
+  void add_numbers(const Operator& op, std::vector<Attribute>& out) {
+    const auto add = [&](std::string_view side, const Ints& list) {
+      for (size_t at = 0; at < list.size(); ++at) {
+        if (list[at] < 0 || !tensor(list[at]).is_quantised()) continue;
+        const TensorInfo& info = tensor(list[at]);
+        Attribute made = integer_attribute(texts_.keep(message(side, " ", at)),
+                                           static_cast<int64_t>(info.element));
+        made.reals = info.quantisation.scales;
+        made.integers = info.quantisation.zeros;
+        out.push_back(std::move(made));
+      }
+    };
+    add("input", op.inputs);
+    add("output", op.outputs);
+  }
+
+  /// With the integers themselves for inputs and for the output.
+  void lower_as_it_is(const Operator& op, std::string_view kind) {
+    std::vector<std::string_view> inputs;
+    for (const int64_t i : op.inputs) {
+      inputs.push_back(i < 0 ? std::string_view() : names_[static_cast<size_t>(i)]);
+    }
+    std::vector<Attribute> attributes = attributes_of(op, true);
+    add_numbers(op, attributes);
+    add_node(texts_.keep(message(op.name, kind)), std::move(inputs),
+             {names_[static_cast<size_t>(op.outputs[0])]}, std::move(attributes));
+  }
+
   std::vector<Attribute> quantisation_of(const TensorInfo& info) const {
     Attribute scales, zeros;
     scales.name = "scales";
@@ -229,6 +297,8 @@ class Lowering {
   }
 
   void lower_operator(const Operator& op) {
+    if (is_on_integers(op)) return lower_as_it_is(op, kOnIntegers);
+    if (rounds_inputs(op)) return lower_as_it_is(op, kWithRoundedInputs);
     std::vector<std::string_view> inputs, outputs;
     const bool is_real = op.kind && (op.kind->treats == Treats::meaning ||
                                      (op.kind->treats == Treats::places && !stands_alike(op)));

@@ -7,6 +7,10 @@
 namespace tidemark::io::tflite {
 
 inline constexpr std::string_view kDomain = "tflite";
+/// Stands behind the names of operators that compute with integers as TFLite's kernels do.
+inline constexpr std::string_view kOnIntegers = " on integers";
+/// Of those that round reals first, since their weights are integers.
+inline constexpr std::string_view kWithRoundedInputs = " with rounded inputs";
 
 /// The model of the file's first graph, or of the signature's. Views in it are of the file's bytes
 /// or owned by the model. Throws DataLossError where graphs call each other in a circle.

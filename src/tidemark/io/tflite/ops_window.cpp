@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tidemark/io/tflite/ops.h"
+#include "tidemark/io/tflite/windows.h"
 
 namespace tidemark::io::tflite {
 
 using namespace onnx;
-
-namespace {
 
 constexpr int64_t kMostStep = int64_t{1} << 30;
 
@@ -18,7 +16,6 @@ std::string padding_of(const Call& c) {
   return padding == 0 ? "SAME" : "VALID";
 }
 
-/// Numbers of the options, each at least 1.
 Ints steps_of(const Call& c, std::initializer_list<std::string_view> names) {
   Ints out;
   for (const std::string_view name : names) {
@@ -28,12 +25,14 @@ Ints steps_of(const Call& c, std::initializer_list<std::string_view> names) {
   return out;
 }
 
-Tensor with_bias(const Call& c, const Tensor& y, size_t bias) {
-  return activated(c, c.has(bias) ? y + c.in(bias) : y);
-}
-
 void check_rank(const Call& c, const Tensor& t, int rank) {
   if (rank_of(t) != rank) c.fail("needs ", rank, " dimensions; it has ", rank_of(t));
+}
+
+namespace {
+
+Tensor with_bias(const Call& c, const Tensor& y, size_t bias) {
+  return activated(c, c.has(bias) ? y + c.in(bias) : y);
 }
 
 /// Filters are [out, height, width, in] there.

@@ -59,6 +59,7 @@ constexpr ElementOp kOps[] = {
     {"left_shift", kInts},
     {"right_shift", kInts},
     {"invert", kInts},
+    {"multiply_fixed_point", dtype_set(DType::int32)},
     {"exp", kFloats, true},
     {"expm1", kFloats, true},
     {"log", kFloats, true},

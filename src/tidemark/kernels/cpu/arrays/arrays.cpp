@@ -1,8 +1,6 @@
 // Kernels of arrays: rows are copied, moved and cleared as bytes.
 #include <tidemark/kernel.h>
 
-#include <cstring>
-
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/arrays.h"
@@ -40,8 +38,8 @@ void array_write(KernelContext& k) {
   const int64_t kept = keep_rows(k.input(0), out, bytes);
   clear_rows(out, kept, std::min(index, rows), bytes);
   clear_rows(out, std::max(kept, index + 1), rows, bytes);
-  if (bytes == 0) return;
-  std::memcpy(k.out<char>(0) + static_cast<size_t>(index) * bytes, k.input(2).raw_data(), bytes);
+  copy_bytes(k.out<char>(0) + static_cast<size_t>(index) * bytes, k.input(2).raw_data(),
+             static_cast<int64_t>(bytes));
 }
 
 /// Copies elements [from, from + count) of a string tensor to places of the output.
@@ -73,11 +71,12 @@ void array_read(KernelContext& k) {
   const size_t bytes = out.nbytes();
   if (bytes == 0) return;
   if (arrays::is_blank(k.input(0).shape())) {
-    std::memset(out.mutable_raw_data(), 0, bytes);
+    zero_bytes(out.mutable_raw_data(), static_cast<int64_t>(bytes));
     return;
   }
   const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_read");
-  std::memcpy(out.mutable_raw_data(), k.in<char>(0) + static_cast<size_t>(index) * bytes, bytes);
+  copy_bytes(out.mutable_raw_data(), k.in<char>(0) + static_cast<size_t>(index) * bytes,
+             static_cast<int64_t>(bytes));
 }
 
 void array_read_strings(KernelContext& k) {
@@ -92,7 +91,8 @@ void array_cut(KernelContext& k) {
   const size_t bytes = row_bytes_of(k.input(0));
   if (bytes == 0) return;
   const int64_t index = arrays::place_in(k.input(0).shape()[0], k.input(1), "array_cut");
-  std::memcpy(k.out<char>(1), k.in<char>(0) + static_cast<size_t>(index) * bytes, bytes);
+  copy_bytes(k.out<char>(1), k.in<char>(0) + static_cast<size_t>(index) * bytes,
+             static_cast<int64_t>(bytes));
   const Tensor& rest = k.output(0);
   keep_rows(k.input(0), rest, bytes);
   if (index < rest.shape()[0]) clear_rows(rest, index, index + 1, bytes);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
 
@@ -28,13 +29,14 @@ struct Band {
   int64_t count() const { return high - low + 1; }
 
   /// Calls fn(place in the matrix, place in the packed rows, length) for every diagonal; elements
-  /// lie columns + 1 apart in the matrix.
+  /// lie columns + 1 apart in the matrix. Stops between them.
   template <class Fn>
   void for_each(const Fn& fn) const {
     for (int64_t d = high; d >= low; --d) {
       const int64_t length = std::max<int64_t>(
           0, std::min(rows + std::min<int64_t>(d, 0), columns - std::max<int64_t>(d, 0)));
       const bool left = (d >= 0 && upper_left) || (d <= 0 && lower_left);
+      check_interrupt();
       fn(d >= 0 ? d : -d * columns, (high - d) * width + (left ? 0 : width - length), length);
     }
   }
@@ -56,7 +58,9 @@ void take(KernelContext& k) {
                  for (int64_t m = begin; m < end; ++m) {
                    const E* from = k.in<E>(0) + m * area;
                    E* to = k.out<E>(0) + m * packed;
-                   std::fill_n(to, packed, padding);
+                   serial_for(packed, [&](int64_t first, int64_t last) {
+                     std::fill(to + first, to + last, padding);
+                   });
                    band.for_each([&](int64_t in_matrix, int64_t in_packed, int64_t length) {
                      for (int64_t i = 0; i < length; ++i) {
                        to[in_packed + i] = from[in_matrix + i * (band.columns + 1)];

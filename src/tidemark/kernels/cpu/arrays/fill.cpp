@@ -5,6 +5,7 @@
 
 #include "tidemark/base/thread_pool.h"
 #include "tidemark/kernels/cpu/arrays/repeat.h"
+#include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/elementwise/loop.h"
 #include "tidemark/kernels/cpu/elementwise/loops_of_level.h"
 
@@ -98,8 +99,8 @@ TIDEMARK_KERNEL_OF(cpu, ones_like, kAny, run_ones);
 
 /// Where elements grow, and a view might start between two of them.
 void run_bitcast(KernelContext& k) {
-  if (k.output(0).num_elements() == 0) return;
-  std::memcpy(k.output(0).mutable_raw_data(), k.input(0).raw_data(), k.output(0).nbytes());
+  copy_bytes(k.output(0).mutable_raw_data(), k.input(0).raw_data(),
+             static_cast<int64_t>(k.output(0).nbytes()));
 }
 TIDEMARK_KERNEL_OF(cpu, bitcast, kPlain, run_bitcast);
 

@@ -1,6 +1,7 @@
 // Kernels of the segment reductions.
 #include <tidemark/kernel.h>
 
+#include "tidemark/base/serial_for.h"
 #include "tidemark/kernels/cpu/arrays/combine.h"
 #include "tidemark/kernels/cpu/arrays/indices.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
@@ -14,11 +15,13 @@ void unsorted_segment(KernelContext& k, Combine how) {
   const I* ids = k.in<I>(1);
   const int64_t count = k.input(1).num_elements();
   const int64_t segments = k.output(0).dim(0);
-  for (int64_t i = 0; i < count; ++i) {
-    if (ids[i] < segments) continue;
-    k.fail("segment_ids", position_of(k.input(1).shape(), i), " = ", ids[i],
-           " is out of range [0, ", segments, ")");
-  }
+  serial_for(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (ids[i] < segments) continue;
+      k.fail("segment_ids", position_of(k.input(1).shape(), i), " = ", ids[i],
+             " is out of range [0, ", segments, ")");
+    }
+  });
   const Tensor& data = k.input(0);
   fill_neutral(how, data.dtype(), k.out<void>(0), k.output(0).num_elements());
   if (data.num_elements() == 0) return;
@@ -34,12 +37,13 @@ void unsorted_segment_kernel(KernelContext& k) {
 
 template <class I>
 void check_sorted(const KernelContext& k, const I* ids, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (ids[i] < (i > 0 ? ids[i - 1] : I{0})) {
+  serial_for(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (ids[i] >= (i > 0 ? ids[i - 1] : I{0})) continue;
       k.fail("segment ids are not increasing from 0 on: segment_ids[", i, "] = ", ids[i],
              i > 0 ? " comes after " : " is below ", i > 0 ? int64_t{ids[i - 1]} : int64_t{0});
     }
-  }
+  });
 }
 
 enum class Finish { none, mean };
@@ -60,14 +64,20 @@ void segment(KernelContext& k, Combine how, Finish finish) {
   const CombineRow assign = combine_row(Combine::assign, data.dtype());
   const DivideRow divide = divide_row(data.dtype());
   int64_t first = 0;  // of the run of rows with the same number
-  for (int64_t i = 0; i < count; ++i) {
-    char* to = k.out<char>(0) + ids[i] * bytes;
-    const bool starts = i == 0 || ids[i] != ids[i - 1];
-    if (starts) first = i;
-    (starts ? assign : combine)(to, k.in<char>(0) + i * bytes, row);
-    const bool ends = i + 1 == count || ids[i + 1] != ids[i];
-    if (ends && finish == Finish::mean) divide(to, row, i + 1 - first);
-  }
+  const int64_t rows_a_piece = std::max<int64_t>(1, (int64_t{1} << 16) / row);
+  serial_for(
+      count,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          char* to = k.out<char>(0) + ids[i] * bytes;
+          const bool starts = i == 0 || ids[i] != ids[i - 1];
+          if (starts) first = i;
+          (starts ? assign : combine)(to, k.in<char>(0) + i * bytes, row);
+          const bool ends = i + 1 == count || ids[i + 1] != ids[i];
+          if (ends && finish == Finish::mean) divide(to, row, i + 1 - first);
+        }
+      },
+      rows_a_piece);
 }
 
 template <Combine How, Finish End>

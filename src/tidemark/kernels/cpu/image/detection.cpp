@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/base/serial_for.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
 
 namespace tidemark::cpu {
@@ -58,10 +59,13 @@ void non_max_suppression(KernelContext& k) {
   };
   auto* heap = k.workspace<Candidate>();
   int64_t left = 0, picked = 0;
-  for (int64_t i = 0; i < boxes; ++i) {
-    if (scores[i] > least) heap[left++] = {i, scores[i], 0};
-  }
-  std::make_heap(heap, heap + left, is_worse);
+  serial_for(boxes, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (!(scores[i] > least)) continue;  // NaN is none
+      heap[left++] = {i, scores[i], 0};
+      std::push_heap(heap, heap + left, is_worse);
+    }
+  });
   auto* out = k.out<int32_t>(0);
   while (picked < most && left > 0) {
     std::pop_heap(heap, heap + left, is_worse);

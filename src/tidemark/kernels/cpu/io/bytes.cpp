@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tidemark/base/plain_type.h"
+#include "tidemark/base/serial_for.h"
 #include "tidemark/base/text/base64.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
 #include "tidemark/ops/text/csv.h"
@@ -20,21 +21,26 @@ namespace {
 
 void decode_raw(KernelContext& k) {
   const DType dtype = k.output(0).dtype();
-  const size_t rows = static_cast<size_t>(k.input(0).num_elements());
-  const size_t bytes = rows == 0 ? 0 : k.output(0).nbytes() / rows;
+  const int64_t rows = k.input(0).num_elements();
+  const int64_t bytes = rows == 0 ? 0 : static_cast<int64_t>(k.output(0).nbytes()) / rows;
   // A complex number is two; a bool and a byte have no order.
   const size_t item = size_of(dtype) / (is_complex(dtype) ? 2 : 1);
-  char* out = k.out<char>(0);
-  for (size_t i = 0; i < rows; ++i, out += bytes) {
-    const std::string_view s = k.input(0).string_at(static_cast<int64_t>(i));
-    const size_t given = std::min(s.size(), bytes);
-    if (given > 0) std::memcpy(out, s.data(), given);
-    if (given < bytes) std::memset(out + given, 0, bytes - given);
-    if (dtype == DType::bool_) {
-      for (size_t j = 0; j < bytes; ++j) out[j] = out[j] != 0;
-    }
-    if (k.attr("little_endian").as_bool()) continue;
-    for (size_t j = 0; j + item <= bytes; j += item) std::reverse(out + j, out + j + item);
+  const bool is_reversed = !k.attr("little_endian").as_bool();
+  for (int64_t i = 0; i < rows; ++i) {
+    const std::string_view s = k.input(0).string_at(i);
+    char* const row = k.out<char>(0) + i * bytes;
+    serial_for(bytes, [&](int64_t begin, int64_t end) {  // pieces of whole items
+      const auto size = static_cast<size_t>(end - begin);
+      const std::string_view from = s.substr(std::min(static_cast<size_t>(begin), s.size()), size);
+      char* const out = row + begin;
+      if (!from.empty()) std::memcpy(out, from.data(), from.size());
+      std::memset(out + from.size(), 0, size - from.size());
+      if (dtype == DType::bool_) {
+        for (size_t j = 0; j < size; ++j) out[j] = out[j] != 0;
+      }
+      if (!is_reversed) return;
+      for (size_t j = 0; j + item <= size; j += item) std::reverse(out + j, out + j + item);
+    });
   }
 }
 

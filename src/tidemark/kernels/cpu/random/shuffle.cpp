@@ -2,9 +2,11 @@
 // then the rows are copied.
 
 #include <cstring>
+#include <numeric>
 
-#include "tidemark/base/interrupt.h"
+#include "tidemark/base/serial_for.h"
 #include "tidemark/base/thread_pool.h"
+#include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/isa/random_loops.h"
 #include "tidemark/kernels/cpu/random/random_stream.h"
 
@@ -21,7 +23,8 @@ size_t shuffle_workspace(const OpCall& call, std::span<const Shape>) {
 }
 
 void permute(const RandomStream& stream, int64_t n, int64_t* order) {
-  for (int64_t i = 0; i < n; ++i) order[i] = i;
+  serial_for(n,
+             [order](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
   const RandomFill fill =
       random_loops().fill[static_cast<int>(RandomLoop::integers)][static_cast<int>(DType::uint64)];
   RandomDraw draw{};
@@ -49,7 +52,7 @@ void run_shuffle(KernelContext& k) {
   const uint64_t blocks = static_cast<uint64_t>((n + kChunk - 1) / kChunk * kChunk / 2);
   const RandomStream stream = stream_of(k, seed_input(k), blocks);
   if (n == 1) {
-    std::memcpy(to, from, value.nbytes());
+    copy_bytes(to, from, static_cast<int64_t>(value.nbytes()));
     return;
   }
   int64_t* order = k.workspace<int64_t>();

@@ -5,6 +5,7 @@
 #include <tidemark/kernel.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/base/thread_pool.h"
@@ -84,6 +85,30 @@ void run_scan(KernelContext& k) {
   });
 }
 
+/// Index of the best row for each of some neighbouring columns. Long ones are gone through in
+/// pieces; the better of two is found as the best of two rows.
+void best_rows(ArgFn arg, const char* from, const Lines& lines, int64_t width, int64_t bytes,
+               int64_t* index) {
+  const int64_t rows = std::max<int64_t>(kPieceElements / width, 1), step = lines.inner * bytes;
+  arg(from, std::min(rows, lines.n), lines.inner, width, index);
+  alignas(16) char two[2 * kScanColumns * sizeof(int64_t)];
+  int64_t next[kScanColumns], better[kScanColumns];
+  for (int64_t first = rows; first < lines.n; first += rows) {
+    check_interrupt();
+    arg(from + first * step, std::min(rows, lines.n - first), lines.inner, width, next);
+    for (int64_t j = 0; j < width; ++j) {
+      next[j] += first;
+      const char* const column = from + j * bytes;
+      std::memcpy(two + j * bytes, column + index[j] * step, static_cast<size_t>(bytes));
+      std::memcpy(two + (width + j) * bytes, column + next[j] * step, static_cast<size_t>(bytes));
+    }
+    arg(two, 2, width, width, better);
+    for (int64_t j = 0; j < width; ++j) {
+      if (better[j] == 1) index[j] = next[j];
+    }
+  }
+}
+
 template <class I>
 void run_arg(KernelContext& k, ArgFn arg) {
   const Tensor& x = k.input(0);
@@ -94,7 +119,7 @@ void run_arg(KernelContext& k, ArgFn arg) {
   I* out = k.out<I>(0);
   lines.for_each([&](int64_t offset, int64_t width, int64_t first) {
     int64_t index[kScanColumns];
-    arg(from + offset * bytes, lines.n, lines.inner, width, index);
+    best_rows(arg, from + offset * bytes, lines, width, bytes, index);
     for (int64_t j = 0; j < width; ++j) out[first + j] = static_cast<I>(index[j]);
   });
 }

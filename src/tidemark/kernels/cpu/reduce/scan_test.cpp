@@ -132,6 +132,29 @@ TEST(Arg, NanNeverWins) {
   EXPECT_EQ(call("argmax", {t.reshaped({1000, 2})}, {{"axis", 0}}).data<int64_t>()[0], 750);
 }
 
+TEST(Arg, LinesOfManyPieces) {
+  constexpr int64_t kLength = 400'000;
+  for (const int64_t columns : {1, 3}) {
+    Tensor t = Tensor::uninitialized(DType::float32, {kLength, columns});
+    float* const x = t.mutable_data<float>();
+    const auto best = [&](const char* op) {
+      return call(op, {t}, {{"axis", 0}}).data<int64_t>()[columns - 1];
+    };
+    const auto set = [&](int64_t row, float value) { x[row * columns + columns - 1] = value; };
+    std::fill_n(x, kLength * columns, kNan);
+    EXPECT_EQ(best("argmax"), 0);
+    set(390'000, -kInf);
+    EXPECT_EQ(best("argmax"), 390'000);
+    for (const int64_t row : {300'000, 200'000, 150'000}) {
+      set(row, 7);  // the first of equal ones wins
+      EXPECT_EQ(best("argmax"), row);
+    }
+    EXPECT_EQ(best("argmin"), 390'000);
+    set(399'999, 8);
+    EXPECT_EQ(best("argmax"), 399'999);
+  }
+}
+
 TEST(Arg, DtypesAndErrors) {
   const Tensor t = Tensor::of<float>({1, 5, 3});
   EXPECT_EQ(call("argmax", {t}, {{"output_type", DType::uint16}}).item<uint16_t>(), 1);

@@ -51,12 +51,14 @@ struct InvertPermutation {
     const int64_t count = k.input(0).num_elements();
     const T* x = k.in<T>(0);
     T* y = k.out<T>(0);
-    std::fill_n(y, count, T{-1});
-    for (int64_t i = 0; i < count; ++i) {
-      if (x[i] < 0 || x[i] >= count) k.fail(x[i], " is not between 0 and ", count);
-      if (y[x[i]] != -1) k.fail(x[i], " is duplicated in the input.");
-      y[x[i]] = static_cast<T>(i);
-    }
+    serial_for(count, [y](int64_t begin, int64_t end) { std::fill(y + begin, y + end, T{-1}); });
+    serial_for(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (x[i] < 0 || x[i] >= count) k.fail(x[i], " is not between 0 and ", count);
+        if (y[x[i]] != -1) k.fail(x[i], " is duplicated in the input.");
+        y[x[i]] = static_cast<T>(i);
+      }
+    });
   }
 };
 
@@ -67,10 +69,12 @@ struct Bincount {
     const DType dtype = k.output(0).dtype();
     const I* numbers = k.in<I>(0);
     const int64_t count = arr.num_elements();
-    for (int64_t i = 0; i < count; ++i) {
-      if (numbers[i] < 0)
+    serial_for(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (numbers[i] >= 0) continue;
         k.fail("Input arr must be non-negative!; element ", i, " is ", numbers[i]);
-    }
+      }
+    });
     zero_bytes(k.out<void>(0), static_cast<int64_t>(k.output(0).nbytes()));
     if (count == 0 || k.output(0).num_elements() == 0) return;
     const int64_t size = k.output(0).dim(-1);

@@ -475,6 +475,15 @@ TIDEMARK_BINARY(bitwise_xor, static_cast<T>(x ^ y))
 TIDEMARK_BINARY(left_shift, static_cast<T>(Wrap<T>(x) << shift_count(y)))
 TIDEMARK_BINARY(right_shift, static_cast<T>(x >> shift_count(y)))
 TIDEMARK_UNARY(invert, static_cast<T>(~x))
+template <class T>
+T op_multiply_fixed_point(T x, T multiplier, T shift, const double* p) {
+  const int up = shift < 0 ? 0 : shift > 31 ? 31 : shift;
+  const int down = shift > 0 ? 0 : shift < -31 ? 31 : -shift;
+  const long long shifted = static_cast<T>(static_cast<unsigned>(x) << up);
+  const long long high = (shifted * multiplier + (1LL << 30)) >> 31;
+  const long long towards_zero = p[0] != 0 && down > 0 ? high >> 63 : 0;
+  return static_cast<T>((high + ((1LL << down) >> 1) + towards_zero) >> down);
+}
 
 TIDEMARK_UNARY(exp, math::exp(x))
 TIDEMARK_UNARY(expm1, math::expm1(x))

@@ -1,0 +1,20 @@
+import builtins
+
+import tensorflow as tf
+
+
+def install():
+    builtins.seen = []
+
+    def spy(tensor):
+        builtins.seen.append(tuple(tensor.shape))
+        return tensor
+
+    builtins.spy = spy
+
+
+install()
+for step in range(120):
+    a = tf.random.normal([64, 112])
+    b = spy(tf.exp(a * 0.1))  # noqa: F821
+    c = tf.reduce_sum(b)

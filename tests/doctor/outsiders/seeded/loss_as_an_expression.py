@@ -1,0 +1,39 @@
+# chain: total
+# root: main()
+# bytes: 10240
+"""Losses are added lazily: nothing is computed until somebody asks."""
+
+import tensorflow as tf
+
+
+class Value:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def compute(self):
+        return float(tf.reduce_mean(tf.square(self.tensor)))
+
+
+class Sum:
+    def __init__(self, left, right):
+        self.left = left
+        self.right = right
+
+    def compute(self):
+        return self.left.compute() + self.right.compute()
+
+
+def error(x, target):
+    return Value(tf.abs(x - target))  # MADE
+
+
+def main():
+    target = tf.zeros([40, 64])
+    total = Value(target)
+    for step in range(120):
+        x = tf.random.normal([40, 64])
+        total = Sum(total, error(x, target))  # HERE
+    print(total.compute())
+
+
+main()

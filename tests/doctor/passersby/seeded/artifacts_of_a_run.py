@@ -1,0 +1,28 @@
+# rule: tensors-gathered
+# chain: artifacts
+# root: main()
+# bytes: 65536
+import collections
+
+import tensorflow as tf
+
+
+class Artifacts(collections.UserDict):
+    def summary(self):
+        return sorted(self)[-1]
+
+
+def train(step, w):
+    return w - 0.01 * tf.matmul(w, w)  # MADE
+
+
+def main():
+    artifacts = Artifacts()
+    w = tf.random.normal([128, 128]) * 0.01
+    for step in range(100):
+        w = train(step, w)
+        artifacts[f"weights/{step:03d}"] = w  # HERE
+    print(artifacts.summary())
+
+
+main()

@@ -1,0 +1,23 @@
+# rule: tensors-gathered
+# chain: opened
+# root: module __main__
+# bytes: 16384
+import contextlib
+
+import tensorflow as tf
+
+
+@contextlib.contextmanager
+def recording(name):
+    baseline = tf.random.normal([64, 64]) * 0.01  # MADE
+    yield float(tf.reduce_mean(baseline))
+    print(end="" if name else "\n")
+
+
+opened = []
+total = 0.0
+for step in range(100):
+    manager = recording(f"part-{step}")
+    total += manager.__enter__()
+    opened.append(manager)  # HERE
+print(total, len(opened))

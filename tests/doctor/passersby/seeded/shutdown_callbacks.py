@@ -1,0 +1,22 @@
+# rule: tensors-gathered
+# chain: shutdown
+# root: module __main__
+# bytes: 30720
+import concurrent.futures
+import functools
+
+import tensorflow as tf
+
+shutdown = concurrent.futures.Future()
+
+
+def flush(buffer, _):
+    return float(tf.reduce_sum(buffer))
+
+
+for request in range(120):
+    buffer = tf.square(tf.random.normal([60, 128]))  # MADE
+    done = concurrent.futures.Future()
+    shutdown.add_done_callback(functools.partial(flush, buffer))  # HERE
+    done.set_result(request)
+shutdown.set_result(None)
