@@ -33,6 +33,33 @@ def test_mixed_sizes():
     assert_flat(step, 3000, allowed=1 << 20)
 
 
+def test_variables_that_are_frozen_and_go():
+    def step():
+        v = tf.Variable(1.0)
+        v._trainable = False
+        with tf.GradientTape() as tape:
+            v * 2.0
+        assert not tape.watched_variables()
+
+    assert_flat(step, 3000)
+    assert tf.Variable(1.0).trainable
+
+
+def test_templates_and_graphs_variables_go():
+    v1 = tf.compat.v1
+
+    def step():
+        template = v1.make_template("net", lambda x: x * v1.get_variable("w", [2]))
+        template(1.0)
+        with tf.Graph().as_default():
+            x = tf.Variable(1.0)
+            with tf.control_dependencies([x.assign_add(1.0)]):
+                kept = tf.group(x * 2.0)
+            assert kept.type == "NoOp" and tf.Module().variables == ()
+
+    assert_flat(step, 300)
+
+
 def test_printing_and_errors_under_a_limit():
     x = tf.ones([100_000])
 
