@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import checkpoint_programs as programs
+import flat
 import numpy as np
 import pytest
 
@@ -223,6 +224,17 @@ def test_slots_are_restored_before_and_after_they_are_made():
     momentum.minimize(lambda: tf.reduce_sum(net.b) * 0, var_list=[net.b])
     np.testing.assert_allclose(momentum.get_slot(net.b, "momentum"), np.multiply(wanted[1], 0.9))
     status.assert_existing_objects_matched()
+
+
+def test_restoring_slots_is_flat():
+    v1 = tf.compat.v1.train
+
+    def one_round():
+        net, adam = tf.Module(), v1.AdamOptimizer(0.1)
+        net.w = tf.Variable(tf.zeros([2, 3]), name="w")
+        tf.train.Checkpoint(net=net, adam=adam).read(str(DATA / "slots")).expect_partial()
+
+    flat.assert_flat(one_round, rounds=200, warm_up=50)
 
 
 def test_a_saver_reads_a_checkpoint_of_objects():

@@ -113,6 +113,7 @@ Tensor mean_of_pictures(const Call& c, const Tensor& sums, int64_t count) {
   const Numbers x = numbers_of(c, "input 0"), out = numbers_of(c, "output 0");
   const double factor = x.scale / (static_cast<float>(count) * out.scale);
   const float moved = std::round(static_cast<float>(x.zero) * x.scale / out.scale);
+  if (!(std::abs(moved) < 1e9f)) c.fail("has scales too far apart");
   return output_of(c, sums, {&factor, 1}, Rounding::sixteens, -static_cast<int32_t>(moved));
 }
 

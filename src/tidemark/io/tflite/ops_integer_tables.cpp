@@ -23,8 +23,9 @@ template <class T, class Answer>
 Tensor table_of(const Numbers::Range& from, const Numbers::Range& range, const Answer& answer) {
   std::vector<T> values;
   for (int32_t x = from.low; x <= from.high; ++x) {
-    const double cut = std::clamp<double>(static_cast<double>(answer(x)), range.low, range.high);
-    values.push_back(static_cast<T>(cut));
+    const auto y = static_cast<double>(answer(x));
+    values.push_back(
+        static_cast<T>(std::isnan(y) ? 0 : std::clamp<double>(y, range.low, range.high)));
   }
   return Tensor::of<T>(values, Shape{static_cast<int64_t>(values.size())});
 }

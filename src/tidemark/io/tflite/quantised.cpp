@@ -64,13 +64,24 @@ Numbers::Range Numbers::range() const {
 }
 
 double Numbers::number_of(float real) const {
-  return zero + std::round(static_cast<double>(real / scale));
+  const double steps = std::round(static_cast<double>(real / scale));
+  return std::isnan(steps) ? zero : zero + steps;
 }
 
 Numbers numbers_of(const Call& c, std::string_view tensor) {
   const Attribute& given = quantisation_of(c, tensor);
-  return {given.reals[0], static_cast<int32_t>(given.integers[0]),
-          storage_of(static_cast<Element>(given.integer))};
+  Numbers out{given.reals[0], 0, storage_of(static_cast<Element>(given.integer))};
+  const Numbers::Range range = out.range();
+  const int64_t zero = given.integers[0];
+  if (zero < range.low || zero > range.high) {
+    c.fail("has the zero ", zero, " for its ", tensor, ", whose numbers are ", range.low, " to ",
+           range.high);
+  }
+  if (!(out.scale > 0) || !std::isfinite(out.scale)) {
+    c.fail("has the scale ", out.scale, " for its ", tensor);
+  }
+  out.zero = static_cast<int32_t>(zero);
+  return out;
 }
 
 std::span<const float> scales_of(const Call& c, std::string_view tensor) {
