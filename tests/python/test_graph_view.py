@@ -121,7 +121,7 @@ def test_dot_and_svg_of_branches_and_loops(compiled):
     nodes, _ = parse_dot(graph.to_dot())
     assert any("square" in label for label in nodes.values())
     texts = [t.text for t in ElementTree.fromstring(graph.to_svg()).iter(f"{SVG}text")]
-    assert {"cond", "true", "false", "square", "zeros_like", "while", "body", "sin"} <= set(texts)
+    assert {"cond", "true", "false", "square", "fill", "while", "body", "sin"} <= set(texts)
 
 
 def test_names_are_escaped_everywhere():

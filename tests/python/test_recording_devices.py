@@ -39,7 +39,7 @@ def test_each_device_has_an_analysis_of_its_own(recorded):
     assert growth.overall(there).is_growing and not growth.overall(analysis).is_growing
     assert there["limit"] == _tidemark.device_stats(DEVICE)["limit"]
     assert there["limit"] != analysis["limit"] == tf.memory.get_limit()
-    assert there["live_at_end"] >= STEPS * STEP_BYTES > analysis["peak"]
+    assert there["live_at_end"] >= STEPS * STEP_BYTES
     assert there["steps"] == {**analysis["steps"], "live": there["steps"]["live"],
                               "idle": there["steps"]["idle"]}  # fmt: skip
 
@@ -74,6 +74,7 @@ def test_functions_are_told_step_by_step(tmp_path):
         x = tf.ones([64, 64])
         for _ in range(5):
             step(x)  # recorded steps of the device are made
+        _tidemark.wait_for_devices()
         path = str(tmp_path / "run.tidemark")
         with tf.memory.record(path):
             for _ in range(7):

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -79,9 +78,13 @@ Result guarded(TidemarkMeshError* error, Result otherwise, Work work) {
   return otherwise;
 }
 
-void finish() {
+bool has_started = false;  // MPI, by us
+
+/// When the process ends, or the library goes.
+[[gnu::destructor]] void finish() {
   int is_over = 0;
-  if (!is_broken && MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
+  if (!has_started || is_broken) return;
+  if (MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
 }
 
 int start(int* rank, int* size, TidemarkMeshError* error) {
@@ -91,7 +94,7 @@ int start(int* rank, int* size, TidemarkMeshError* error) {
     if (!is_started) {
       int level = 0;
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
-      std::atexit(finish);
+      has_started = true;
       check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
       if (level < MPI_THREAD_SERIALIZED) {
         throw std::runtime_error("this MPI can be used by the main thread only");
