@@ -58,17 +58,20 @@ def after_the_end():
     import ctypes
     libc = ctypes.CDLL(None)
     libc.on_exit(libc.sleep, None)
-    def product(side):
-        a = tf.ones([side, side])
-        return tf.matmul(a, a)
-    product(1000)
+    def products(first, times):
+        a = b = first + tf.fill([1000, 1000], 0.001)
+        for _ in range(times):
+            b = tf.matmul(b, a)
+        return b
+    products(tf.constant(0.0), 1)
     began = time.perf_counter()
-    product(1000)
-    side = int(1000 * (time.perf_counter() - began) ** (-1 / 3))
+    products(tf.constant(0.0), 1)
+    times = 1 + int(1 / (time.perf_counter() - began))
 
     @tf.function
     def asks_late(n):
-        return tf.py_function(lambda t: t, [product(side) + tf.cast(n, tf.float32)], tf.float32)
+        late = products(tf.cast(n, tf.float32) * 0.0, times)
+        return tf.py_function(lambda t: t, [late], tf.float32)
     return asks_late
 
 def everything():
