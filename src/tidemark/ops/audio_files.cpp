@@ -60,7 +60,7 @@ TIDEMARK_OP(encode_wav)
     .python("tf.audio.encode_wav")
     .tensorflow("EncodeWav")
     .input("audio", dtype_set(DType::float32))
-    .input("sample_rate", dtype_set(DType::int32))
+    .input("sample_rate", dtype_set(DType::int32), 'I')
     .output("contents", always(DType::string))
     .shape(encode_rule)
     .no_gradient();
