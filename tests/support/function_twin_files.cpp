@@ -67,7 +67,7 @@ Tensors parsed_examples(const Tensors& x) {
   const td::Tensor serialized = strings_of(x[0]);
   Tensors out;
   add(out, io::parse_example(serialized, features()));
-  add(out, io::parse_single_example(td::reshape(td::slice(serialized, {0}, {1}), {}), features()));
+  add(out, io::parse_single_example(serialized.rows(0, 1).reshaped({}), features()));
   return out;
 }
 
@@ -159,7 +159,7 @@ Functions file_functions() {
          const auto whole = td::audio::decode_wav(file);
          const auto part =
              td::audio::decode_wav(file, {.desired_channels = 1, .desired_samples = 9});
-         return parts(td::reshape(file, {1}), whole.audio, whole.sample_rate, part.audio);
+         return parts(file.reshaped({1}), whole.audio, whole.sample_rate, part.audio);
        }},
       {"edit_distance",
        [](const Tensors& x) {
