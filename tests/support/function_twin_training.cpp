@@ -208,7 +208,7 @@ Tensors generated(const Tensors&) {
   // A traced function draws others in each run, of the same stream.
   td::random::set_global_generator(Generator::from_seed(3));
   const Generator same = Generator::from_seed(3);
-  const auto draw =
+  auto draw =
       td::function([](td::Tensor x) { return td::random::get_global_generator().normal({2}) + x; });
   bool is_right = true;
   for (int i = 0; i < 3; ++i) {
