@@ -208,7 +208,8 @@ def with_gradients(function, *inputs):
             tape.watch(one)
         y = function(*inputs)
         loss = tf.reduce_sum(tf.square(y) + y)
-    return [y, *(tape.gradient(loss, one) for one in inputs)]
+    # Those of rows that are looked up are IndexedSlices.
+    return [y, *(tf.convert_to_tensor(tape.gradient(loss, one)) for one in inputs)]
 
 
 def of_fake(x, low, high, lows, highs):
