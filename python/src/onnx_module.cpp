@@ -121,9 +121,11 @@ void add_onnx_functions(nb::module_& m) {
   nb::class_<LoadedModel>(m, "OnnxModel")
       .def("__init__",
            [](LoadedModel* self, const std::string& path, bool trainable,
-              const std::string& signature) {
+              const std::string& signature, bool keeps_states) {
              const GilHeld held;
-             new (self) LoadedModel(path, {.trainable = trainable, .signature = signature});
+             new (self) LoadedModel(
+                 path,
+                 {.trainable = trainable, .signature = signature, .keeps_states = keeps_states});
            })
       .def_prop_ro("format", [](const LoadedModel& self) { return std::string(self.format()); })
       .def("run", run)
