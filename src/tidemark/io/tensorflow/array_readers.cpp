@@ -115,7 +115,7 @@ void read_ones_like(NodeCall& c) { c.give(call("ones_like", {c.in(0)})); }
 
 void read_bincount(NodeCall& c) {
   const Tensor x = c.in(0);
-  if (!x.shape().has_rank() || x.rank() > 1) c.fail_unsupported("only vectors are counted");
+  if (!x.shape().has_rank()) c.fail_unsupported("the rank of what is counted is not known");
   Tensor weights = c.in(2);
   if (weights.num_elements() == 0 && weights.shape().is_fully_known()) {
     weights = call("ones_like", {x}, {{"dtype", weights.dtype()}});
