@@ -4,9 +4,9 @@
     python bench/killed_saves.py [KILLS] [MIB] [FOLDER]
 
 The program trains (it adds one to every weight) and saves with a ``CheckpointManager`` that keeps
-one checkpoint; it says when a save has returned. It is killed (SIGKILL) at a moment drawn from the time
-that two saves take. What is there then must load, all weights equal, and be no older than the last
-save that returned. The exit status is 1 where anything was lost.
+one checkpoint; it says when a save has returned. It is killed (SIGKILL) at a moment drawn from the
+time that two saves take. What is there then must load, all weights equal, and be no older than the
+last save that returned. The exit status is 1 where anything was lost.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A checkpoint of 1 GiB in 64 variables, saved and restored, against writing and reading as many
 bytes without any form, and against TensorFlow.
 
-Saving is held against a loop of ``write`` over the same memory with one ``fsync`` at the end, on the
-same disk; restoring, from pages that the system still has, against reading the bytes into memory.
-What both took beyond the model is the largest resident memory less that before.
+Saving is held against a loop of ``write`` over the same memory with one ``fsync`` at the end, on
+the same disk; restoring, from pages that the system still has, against reading the bytes into
+memory. What both took beyond the model is the largest resident memory less that before.
 """
 
 from __future__ import annotations
