@@ -337,7 +337,12 @@ void ModelMessage::save(const std::string& path, bool weights_beside) const {
                                [&](std::string_view bytes) { weights.write(bytes); }};
     write(into_file, &beside);
     weights.commit();
-    file.commit();
+    try {
+      file.commit();
+    } catch (...) {
+      ::unlink(place.c_str());  // nothing names them
+      throw;
+    }
   }
   if (!before.empty()) ::unlink(before.c_str());
 }
