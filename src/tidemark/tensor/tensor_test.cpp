@@ -56,6 +56,11 @@ TEST(Tensor, StringsLiveInOneBuffer) {
   EXPECT_EQ(t.rows(2, 1).string_at(0), "tide mark");
 }
 
+TEST(Tensor, NothingIsPrintedAtOnceHoweverManyRowsItHas) {
+  EXPECT_EQ(Tensor::of<float>({}, {int64_t{1} << 40, 0}).to_string(), "[]");
+  EXPECT_EQ(Tensor::of<float>({}, {0, 3}).to_string(), "[]");
+}
+
 TEST(Tensor, BorrowedMemoryGoesBackOnce) {
   static int returned = 0;
   returned = 0;
