@@ -121,11 +121,11 @@ def _rows(name):
 
     return (
         row("load", "load", "ms"),
-        row("load and first answer", "answer", "ms", None),
-        row("memory of both, its own", "own_mib", "MiB"),
-        row("memory of both, code included", "mib", "MiB", None),
-        row("whole process: time", "all_ms", "ms"),
-        row("whole process: memory", "all_mib", "MiB"),
+        row("load, answer", "answer", "ms", None),
+        row("own memory", "own_mib", "MiB"),
+        row("memory with code", "mib", "MiB", None),
+        row("process, time", "all_ms", "ms"),
+        row("process, memory", "all_mib", "MiB"),
         Row(f"{name}: apart", f"tidemark {name}.apart", at_most=1e-4),
     )
 
