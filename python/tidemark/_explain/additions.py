@@ -23,6 +23,7 @@ from tidemark._explain import links, source
 _MOST_SECONDS = 1.0  # of one watch: what is watched lives as long
 _MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
+_ALIKE = 2  # times that one line may add for each time of the other
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
 _MOST_SORTS = 6
@@ -104,10 +105,11 @@ class Additions:
 
     # --- afterwards -----------------------------------------------------------------------------
 
-    def line(self, sorts, chain):
+    def line(self, sorts, chain, made_at=()):
         """(file, line) of the statement that adds to what grows; ("", 0): it was not seen.
 
-        Where no container was told to grow, it is what gains most on the way."""
+        Where no container was told to grow, it is what gains most on the way. Of several lines
+        that add alike it is the one that adds what is made at the first of these places."""
         told = [link for link, _ in chain.links]
         if any(link.kind in _MADE_ON_DEMAND for link in told):
             return "", 0  # who asks for something adds it: to be changed is what keeps it
@@ -117,8 +119,7 @@ class Additions:
             for is_rebound in (False, True) if link == grower else (False,):
                 lines = self._lines_of(sorts, link, is_rebound)
                 if lines and (link == grower or lines.total() >= _SURELY):
-                    (file, line), _ = lines.most_common(1)[0]
-                    return file, source.statement_range(file, line)[0]
+                    return _likeliest(lines, made_at)
             if link == grower:
                 break
         return "", 0
@@ -135,6 +136,25 @@ class Additions:
 def _identity(link):
     """Equal for a link as it was on the way and as it is told."""
     return link.label, link.file, link.line
+
+
+def _likeliest(lines, made_at):
+    """(file, line) of the statement that added most often; of equals, the one that adds what is
+    made at the first of these places."""
+    statements = Counter()
+    for (file, line), times in lines.items():
+        statements[file, source.statement_range(file, line)[0]] += times
+    (first, most), *others = statements.most_common()
+    alike = [place for place, times in others if times * _ALIKE >= most]
+    for place in made_at if alike else ():
+        made_in, made, _ = source.parse_place(place)
+        made_in = source.full_path(made_in)
+        fitting = source.line_storing(
+            made_in, made, [line for file, line in (first, *alike) if file == made_in]
+        )
+        if fitting:
+            return made_in, fitting
+    return first
 
 
 class _Watched:

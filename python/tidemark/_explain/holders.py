@@ -114,6 +114,8 @@ def look(additions=None, is_last=False):
     with _undisturbed():
         lines = _running_lines()
         frames, (nearest, others) = list(_frame_roots()), _module_roots()
+        # What the program calls by a name of its own, a library's function may only borrow.
+        frames.sort(key=lambda root: not links.is_programs(root.file))
         near = [*frames, *nearest, *hidden.roots()]
         roots = [*near, *others]
         objects = gc.get_objects()

@@ -10,6 +10,8 @@ import types
 from collections import deque
 from dataclasses import dataclass
 
+import numpy as np
+
 from tidemark._explain import hidden, kinds, links, source
 from tidemark._explain.keeping import Root
 
@@ -56,15 +58,27 @@ def roots():
     collector does not lead to."""
     found = []
     for frame, thread in _frames():
-        if frame.f_locals is frame.f_globals:
-            continue
-        code = frame.f_code
-        found += [
-            Root("local", name, value, code.co_name, code.co_filename, frame.f_lineno,
-                 source.code_range(code), thread)
-            for name, value in list(frame.f_locals.items())
-        ]  # fmt: skip
+        if frame.f_locals is not frame.f_globals:
+            found += _variables(frame, thread)
     return [*found, *_modules(True), *hidden.roots()]
+
+
+def _variables(frame, thread):
+    """A root for each of a function's variables."""
+    code = frame.f_code
+    return [
+        Root("local", name, value, code.co_name, code.co_filename, frame.f_lineno,
+             source.code_range(code), thread)
+        for name, value in list(frame.f_locals.items())
+    ]  # fmt: skip
+
+
+def _waiting():
+    """The program's coroutines that wait."""
+    coroutines = [one for one in gc.get_objects() if isinstance(one, types.CoroutineType)]
+    return [one for one in coroutines
+            if (frame := links.frame_of(one)) is not None
+            and links.is_programs(frame.f_code.co_filename)]  # fmt: skip
 
 
 def _modules(of_the_program):
@@ -125,7 +139,10 @@ class _Walk:
 
 
 def _may_lead_on(obj):
-    return gc.is_tracked(obj) or issubclass(type(obj), kinds.tensors) or hidden.items(obj)
+    kind = type(obj)
+    if kind is np.ndarray:
+        return obj.nbytes or hidden.items(obj)
+    return gc.is_tracked(obj) or issubclass(kind, kinds.tensors)
 
 
 def walk(wanted, live=()):
@@ -134,6 +151,10 @@ def walk(wanted, live=()):
     Of ``live``, what the program's own objects do not lead to is looked for in libraries, too."""
     one = _Walk(wanted)
     one.spread(roots(), _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
+    # What a library's loop goes on with later, and nothing of the program's keeps.
+    waiting = [root for paused in _waiting() if id(paused) not in one.came
+               for root in _variables(links.frame_of(paused), "")]  # fmt: skip
+    one.spread(waiting, _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
     left = {id(obj) for obj in live if id(obj) not in one.came}
     if len(left) >= _FEWEST_LEFT:
 

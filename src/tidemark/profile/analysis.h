@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -51,6 +52,7 @@ struct Steps {
   std::vector<uint64_t> samples;  // numbers of the steps looked at
   std::vector<uint64_t> times;
   std::vector<int64_t> live, idle;  // at the beginning of each
+  double until = 0;  // share of all ops that had run when the last one began
 };
 
 struct Mark {
@@ -115,6 +117,8 @@ struct Analysis {
 struct AnalysisOptions {
   /// (place, op, holder) → who keeps such buffers, in words.
   std::map<std::tuple<std::string, std::string, std::string>, std::string> labels = {};
+  /// Places that the source runs only now and then: under a condition, say.
+  std::set<std::string> occasional = {};
   /// Whose buffers; "": the CPU's. The rest of an analysis is the same for all.
   std::string device = {};
   size_t stretches = 800;
