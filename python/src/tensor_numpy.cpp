@@ -86,8 +86,11 @@ PyObject* array_over(PyObject* owner) {
 
 constexpr size_t kWorthCounting = 1024;  // bytes
 
-/// A copy that a recording counts: in memory of ours, which nobody but NumPy has.
+/// A copy that a recording counts: in memory of ours, which nobody but NumPy has. Its line is the
+/// one that made the elements.
 PyObject* counted_copy(const Tensor& t) {
+  const memory::Buffer* elements = t.impl()->buffer;
+  const memory::ScopedSite made(elements ? elements->site : nullptr);
   const SourceLine line;
   const char* const outer = std::exchange(memory::thread_context.op, "numpy");
   Ref owner;

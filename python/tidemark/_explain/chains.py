@@ -185,7 +185,7 @@ def line_to_change(chain, grows=False, files=()):
             return begin.file, begin.line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
-            is_inside = link is not chain.grower and link.kind == "variable"
+            is_inside = link is not chain.grower and link.kind in ("variable", "generator")
             line = source.line_of_giving(link.file, link.name) if is_inside else 0
             return link.file, line or link.line
     names = {link.name for link in told if link.kind in ("class", "function", "object")}

@@ -77,11 +77,15 @@ def _found_by(run, some_rules):
 
 
 def _was_made_once(finding, run):
-    """Whether it grew in one statement that runs once, and the program went on without: its data,
-    and not a leak."""
+    """Whether it grew in one statement that runs once, or in a cache of a dataset, and the program
+    went on without: its data, and not a leak."""
     is_over = run.analysis["steps"].get("until", 1.0) < _ALL_BUT_THE_END
-    is_grown = finding.rule == "tensors-gathered" and finding.verdict == growth.GROWING
-    return is_over and is_grown and rounds.runs_once(finding.file, finding.line)
+    if not is_over or finding.verdict != growth.GROWING:
+        return False
+    if finding.rule == "dataset-buffer":
+        return "cache" in finding.holder
+    is_gathered = finding.rule == "tensors-gathered"
+    return is_gathered and rounds.runs_once(finding.file, finding.line)
 
 
 def _together(found):

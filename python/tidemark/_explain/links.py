@@ -178,10 +178,24 @@ def _paused_in_a_library(path, root):
     return None
 
 
+_frames = {}  # by the number of what is paused, of the look that is under way
+
+
+def remember_frames(walked):
+    """Of what is paused on the ways: other threads may run it to its end before it is told of."""
+    _frames.clear()
+    paused = {id(obj): obj for item in walked for obj in item["path"] if isinstance(obj, _RUNNING)}
+    _frames.update({
+        number: frame for number, obj in paused.items() if (frame := frame_of(obj)) is not None
+    })
+
+
 def frame_of(paused):
     """Of a generator or a coroutine, while there is one; else None."""
     if not isinstance(paused, _RUNNING):
         return None
+    if (known := _frames.get(id(paused))) is not None:
+        return known
     names = ("gi_frame", "cr_frame", "ag_frame")
     return next((f for name in names if (f := getattr(paused, name, None)) is not None), None)
 
@@ -281,9 +295,14 @@ def _of_name(obj, name, file, lines=(1, 1 << 30)):
         return _class_link(obj), 0
     word = word_of(obj)
     line = source.line_for_name(file, name, *lines) if is_programs(file) else 0
-    label = word or (type(obj).__name__ if is_instance(obj) and not _is_value(obj) else "variable")
+    label = word or _kind_name(obj)
     kind = word or "variable"
     return Link(f'{label} "{name}"', kind, name, file, line, bool(word)), _items(obj)
+
+
+def _kind_name(obj):
+    """What a variable refers to that is no container: an object of a class, or anything else."""
+    return type(obj).__name__ if is_instance(obj) and not _is_value(obj) else "variable"
 
 
 def _is_value(obj):
@@ -464,10 +483,12 @@ def _paused_link(paused, obj):
     name = _name_among(frame.f_locals, obj)
     sort = "generator" if isinstance(paused, types.GeneratorType) else "coroutine"
     word = word_of(obj)
-    named = f'{word or "variable"} "{name}" of ' if name else ""
+    what = word or _kind_name(obj)
+    named = f'{what} "{name}" of ' if name else ""
     label = f"{named}{sort} {code.co_name}()"
     line = code.co_firstlineno
-    if word and name and is_programs(code.co_filename):
+    is_gathering = word or what != "variable"
+    if is_gathering and name and is_programs(code.co_filename):
         line = source.line_for_name(code.co_filename, name, *source.code_range(code)) or line
     link = Link(label, "generator", name or "", code.co_filename, line, bool(word and name))
     return link, _items(obj)

@@ -111,6 +111,16 @@ def _assigns(node, name):
     return any(last_name(t) == name for t in targets)
 
 
+def _value_of(node, name):
+    """What an assignment gives to a name: `None` to b of `self.a, self.b = x, None`."""
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for part, value in zip(target.elts, node.value.elts, strict=False):
+                if last_name(part) == name:
+                    return value
+    return node.value
+
+
 def _may_add_to(node, name):
     """A method that is given something: `stack.callback(f, x)`."""
     return (
@@ -146,7 +156,7 @@ def line_for_name(path, name, first=1, last=1 << 30):
         inside = _lines_of_functions(path)
         assigning = [n for n in assigning if n.lineno not in inside] or assigning
     looped, called = _lines_of_loops(path), _lines_of_functions(path)
-    new = [n for n in assigning if not isinstance(n.value, ast.Constant)]
+    new = [n for n in assigning if not isinstance(_value_of(n, name), ast.Constant)]
     again = [n for n in new if n.lineno in looped] or [n for n in new if n.lineno in called]
     return min((n.lineno for n in again or assigning), default=0)
 
