@@ -108,6 +108,9 @@ nb::dict to_dict(const profile::Steps& s) {
   out["live"] = numbers(s.live);
   out["idle"] = numbers(s.idle);
   out["until"] = s.until;
+  nb::dict lines;
+  for (const auto& [place, count] : s.lines) lines[place.c_str()] = count;
+  out["lines"] = lines;
   return out;
 }
 

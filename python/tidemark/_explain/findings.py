@@ -138,9 +138,32 @@ def _finding(raw, run):
         file, line = run.seen.additions.line(sorts, finding.chain, finding.made_at)
         if line:
             finding.file, finding.line = file, line
+    if keys and grows:
+        _count_rounds(finding, run)
     finding.changes = advice.changes(finding)
     finding.fix = advice.advise(finding, finding.changes)
     return finding
+
+
+def _count_rounds(finding, run):
+    """A step is a round of the loop that the line to change belongs to, or of one around it: bytes
+    were counted by the rounds of the loop that many lines run in."""
+    steps = run.analysis["steps"]
+    counted_at, counted, _ = source.parse_place(steps["place"])
+    lines = {}
+    for at, times in steps.get("lines", {}).items():
+        file, number, _ = source.parse_place(at)
+        if number:
+            lines[source.full_path(file), number] = times
+    count = rounds.rounds_of(finding.file, finding.line, lines)
+    if not count or not counted:
+        return
+    if count > steps["count"]:
+        of_step = rounds.loops_around(source.full_path(counted_at), counted)[:1]
+        if set(of_step) & set(rounds.loops_around(finding.file, finding.line)[1:]):
+            return
+    finding.bytes_per_step *= steps["count"] / count
+    finding.overhead_per_step *= steps["count"] / count
 
 
 def _base(file):

@@ -21,8 +21,7 @@ def is_occasional(place):
 
 
 def runs_once(path, line):
-    """Whether a line stands outside of all loops, and of all functions but those that are called
-    once."""
+    """Whether a line stands outside of all loops and functions."""
     return bool(line) and line in _lines(path).once
 
 
@@ -32,9 +31,9 @@ class _Lines:
 
     occasional: set = field(default_factory=set)
     once: set = field(default_factory=set)
+    lambdas: set = field(default_factory=set)
     functions: list = field(default_factory=list)  # nodes
     calls: dict = field(default_factory=dict)  # function's name → lines of its calls
-    mentions: dict = field(default_factory=dict)  # name → how often it is read
 
 
 @functools.lru_cache(maxsize=64)
@@ -48,9 +47,8 @@ def _lines(path):
         if isinstance(node, ast.Call):
             name = source.last_name(node.func)
             lines.calls.setdefault(name, []).append(node.lineno)
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            name = source.last_name(node)
-            lines.mentions[name] = lines.mentions.get(name, 0) + 1
+        if isinstance(node, ast.Lambda):
+            lines.lambdas.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     while _follow_calls(lines):
         pass
     return lines
@@ -59,7 +57,7 @@ def _lines(path):
 def _follow_calls(lines):
     """Functions are called as often as the lines run that call them; whether that told anything
     new."""
-    before = len(lines.occasional), len(lines.once)
+    before = len(lines.occasional)
     for function in lines.functions:
         called = lines.calls.get(function.name, ())
         inside = set(range(function.lineno, (function.end_lineno or function.lineno) + 1))
@@ -68,12 +66,7 @@ def _follow_calls(lines):
             continue
         if all(line in lines.occasional for line in from_elsewhere):
             lines.occasional |= inside
-        is_only_called = lines.mentions.get(function.name) == len(called) == 1
-        if is_only_called and from_elsewhere[0] in lines.once:
-            reading = _Reading(_Lines())
-            reading.block(function.body, False, False, True)
-            lines.once |= reading.lines.once
-    return (len(lines.occasional), len(lines.once)) != before
+    return len(lines.occasional) != before
 
 
 class _Reading:
@@ -123,3 +116,105 @@ class _Reading:
 def _is_conditional(statement):
     """`submit(x) if step % 2 else None` and `is_due and save(x)`."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.IfExp, ast.BoolOp))
+
+
+# --- the loop that a line belongs to --------------------------------------------------------------
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MOST_CALLERS = 8  # functions that call each other on the way out of a line to its loop
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of the program's: where it begins, and how often it goes round each time, as far as
+    that stands there; 0: not known."""
+
+    file: str
+    line: int
+    column: int
+    trips: int
+
+
+def loops_around(path, line, depth=0, is_inside=False):
+    """The loops that a line runs in, the innermost first: those around it, then those around the
+    call of its function, where all its calls are in the same. ``is_inside``: also what is a loop
+    within the line's own statement."""
+    function, around = None, []
+    for node in _enclosing(path, line, is_inside):
+        if isinstance(node, _FUNCTIONS):
+            function = node
+            around = []
+        else:
+            around.append(Loop(path, node.lineno, node.col_offset, _trips(node)))
+    around.reverse()
+    if function is None or depth >= _MOST_CALLERS:
+        return around
+    further = {tuple(loops_around(path, at, depth + 1)) for at in _callers(path, function)}
+    return [*around, *(further.pop() if len(further) == 1 else ())]
+
+
+def rounds_of(path, line, lines):
+    """How often the loop goes round that a line belongs to; 0: not known. ``lines``: how often
+    each line ran, {(file, line): times}."""
+    own = loops_around(path, line)
+    if not own:
+        return 0
+    direct, deeper = [], []
+    for (file, other), times in lines.items():
+        if other in _lines(file).occasional or other in _lines(file).lambdas:
+            continue  # who calls a lambda, and how often, is not known
+        around = loops_around(file, other, is_inside=True)
+        if own[0] not in around:
+            continue
+        inner = around[: around.index(own[0])]
+        trips = [loop.trips for loop in inner]
+        if not inner:
+            direct.append(times)
+        elif all(trips):
+            for count in trips:
+                times /= count
+            deeper.append(times)
+    return max(direct, default=0) or max(deeper, default=0)
+
+
+@functools.lru_cache(maxsize=4096)
+def _enclosing(path, line, is_inside):
+    """The loops and functions around a line, the outermost first; without what a statement of that
+    line is the head of, and comprehensions only where they are asked for."""
+    tree = source.tree_of(path)
+    found = []
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (*_LOOPS, *_FUNCTIONS)):
+            body = [*node.body]
+            if body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno):
+                found.append(node)
+        elif is_inside and isinstance(node, _COMPREHENSIONS):
+            if node.lineno <= line <= (node.end_lineno or node.lineno):
+                found.append(node)
+    # What begins earlier is further out; of equals what ends later.
+    found.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))
+    return tuple(found)
+
+
+def _callers(path, function):
+    """The lines that call a function, or make an object of its class, from elsewhere."""
+    names = {function.name}
+    if function.name == "__init__":
+        names = {node.name for node in ast.walk(source.tree_of(path))
+                 if isinstance(node, ast.ClassDef) and function in node.body}  # fmt: skip
+    lines = {line for name in names for line in _lines(path).calls.get(name, ())}
+    return {one for one in lines if not function.lineno <= one <= (function.end_lineno or 0)}
+
+
+def _trips(loop):
+    """How often a loop goes round: the length of what is written out, or of a range of a number."""
+    over = loop.generators[0].iter if isinstance(loop, _COMPREHENSIONS) else None
+    if isinstance(loop, (ast.For, ast.AsyncFor)):
+        over = loop.iter
+    if isinstance(over, (ast.List, ast.Tuple, ast.Set)):
+        return len(over.elts)
+    is_range = isinstance(over, ast.Call) and source.last_name(over.func) == "range"
+    bounds = [one.value for one in over.args if isinstance(one, ast.Constant)] if is_range else []
+    if not bounds or len(bounds) != len(over.args):
+        return 0
+    return len(range(*bounds))

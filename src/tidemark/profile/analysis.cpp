@@ -363,6 +363,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
     return {name, options.occasional.contains(name)};
   });
   StepSampler sampler(found, options.samples);
+  const auto times = first.steps.times();
   first.replay = Replay();  // its live buffers take as much memory as the second's
   Replay replay;
   Reader reader(path);
@@ -381,6 +382,10 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   out.idle_at_end = replay.idle();
   out.timeline = timeline.finish();
   out.steps = sampler.finish(names);
+  for (const auto& [place, count] : times) {
+    uint64_t& most = out.steps.lines[place_name(names, place)];
+    most = std::max(most, count);
+  }
   for (size_t i = 0; i < replay.groups().size(); ++i) {
     const GroupCount& g = replay.groups()[i];
     out.groups.push_back({place_name(names, g.key.place), names.name(NameTable::op, g.key.op),

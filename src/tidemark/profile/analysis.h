@@ -52,6 +52,7 @@ struct Steps {
   std::vector<uint64_t> samples;  // numbers of the steps looked at
   std::vector<uint64_t> times;
   std::vector<int64_t> live, idle;  // at the beginning of each
+  std::map<std::string, uint64_t> lines;  // how often each ran that ran in rounds
   double until = 0;  // share of all ops that had run when the last one began
 };
 

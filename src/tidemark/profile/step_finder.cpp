@@ -75,6 +75,16 @@ void StepFinder::see(const Event& event) {
   found->second.last = event.time;
 }
 
+std::unordered_map<uint32_t, uint64_t> StepFinder::times() const {
+  std::unordered_map<uint32_t, uint64_t> out;
+  for (const auto& [key, times] : seen_) {
+    if (times.count < kFewest) continue;
+    uint64_t& most = out[key.place];
+    most = std::max(most, times.count);
+  }
+  return out;
+}
+
 StepFinder::Found StepFinder::find(
     const std::function<Line(uint32_t)>& line_of) const {
   if (marked_ >= 2) return {{EventKind::step, 0, 0}, marked_};

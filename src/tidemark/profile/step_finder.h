@@ -42,6 +42,8 @@ class StepFinder {
     bool is_occasional = false;
   };
   Found find(const std::function<Line(uint32_t)>& line_of) const;
+  /// How often each place ran, at least as often as rounds make a loop; of several ops the most.
+  std::unordered_map<uint32_t, uint64_t> times() const;
 
  private:
   struct Times {
