@@ -94,7 +94,8 @@ thread_local constinit bool may_be_written = false;
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  if ((flags & PyBUF_WRITABLE) && !may_be_written) {  // asked first by NumPy, each time: no exception on this way
+  if ((flags & PyBUF_WRITABLE) &&
+      !may_be_written) {  // asked first by NumPy, each time: no exception on this way
     PyErr_SetString(PyExc_BufferError, "tensors are read-only");
     return -1;
   }

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "tidemark/memory/buffer.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/profile/recorder.h"
 

@@ -27,6 +27,7 @@ _ALIKE = 2  # times that one line may add for each time of the other
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
 _MOST_SORTS = 6
+_MOST_IN_VAIN = 3
 _MOST_CONTAINERS = 64  # of one sort
 _MOST_WAYS = 256
 _MOST_ARRAY = 1 << 18  # bytes of an array of objects
@@ -45,6 +46,7 @@ class Additions:
         self._seen = {}  # sort → {what was added to: Counter of (file, line)}
         self._names = {}  # (sort, link's identity) → what was told by that link
         self._last = {}  # sort → bytes or objects at the last look
+        self._in_vain = Counter()  # by sort: watches that ran out without a gain
         self._spent = 0.0
         self._watch = None
 
@@ -73,6 +75,8 @@ class Additions:
             self._watch = _Watch(self, self._lines, watched)
 
     def _wants(self, sort):
+        if self._in_vain[sort] >= _MOST_IN_VAIN:
+            return False  # what it is kept by gains nothing: each watch makes the lines slower
         seen = self._seen.get(sort, {})
         return max((sum(lines.values()) for lines in seen.values()), default=0) < _ENOUGH
 
@@ -90,7 +94,9 @@ class Additions:
         if watch is self._watch:
             self._watch = None
         if watch is not None:
-            self._spent += watch.end()
+            took, in_vain = watch.end()
+            self._spent += took
+            self._in_vain.update(in_vain)
 
     def end_if_over(self):
         """For a thread that looks by the clock: the program may have stopped to run lines."""
@@ -282,13 +288,17 @@ class _Watch:
         return time.monotonic() > self._until
 
     def end(self):
-        """Lets go of all that was watched; how long it took."""
+        """Lets go of all that was watched; how long it took, and which sorts gained nothing though
+        there was time."""
+        had_time = self.is_running and (self.is_over() or self._events >= _MOST_EVENTS)
+        gained = {sort for (sort, _), count in self._gains.items() if count}
+        in_vain = {one.sort for one in self._watched} - gained if had_time else set()
         self._watched = []
         self._until = 0.0
         if self.is_running:
             self.is_running = False
             self._lines.stop()
-        return self._spent
+        return self._spent, in_vain
 
     def _moved(self, file, line):
         """A line is about to run; whether to go on."""

@@ -139,8 +139,7 @@ def each_link(path, names, root):
     begin = _beginning(path)
     paused = _paused_in_a_library(path, root) if begin is None else None
     if paused is not None:
-        begin = paused
-        code = frame_of(path[begin]).f_code
+        begin, code = paused
         yield (begin, Link(f"{code.co_name}()", "function", code.co_name, is_root=True), 0)
     elif begin is None:
         yield (None, *_root_link(root))
@@ -167,14 +166,14 @@ def each_link(path, names, root):
 
 
 def _paused_in_a_library(path, root):
-    """Where on the way a coroutine of the program's stands that a library's loop goes on with:
-    it is to a person what a running function is. None: nowhere."""
+    """Where on the way a coroutine of the program's stands that a library's loop goes on with,
+    and its code: it is to a person what a running function is. None: nowhere."""
     if root is None or root.kind != "local" or is_programs(root.file):
         return None
     for at, obj in enumerate(path[:-1]):
         frame = frame_of(obj)
         if frame is not None and is_programs(frame.f_code.co_filename):
-            return at
+            return at, frame.f_code
     return None
 
 
@@ -185,9 +184,9 @@ def remember_frames(walked):
     """Of what is paused on the ways: other threads may run it to its end before it is told of."""
     _frames.clear()
     paused = {id(obj): obj for item in walked for obj in item["path"] if isinstance(obj, _RUNNING)}
-    _frames.update({
-        number: frame for number, obj in paused.items() if (frame := frame_of(obj)) is not None
-    })
+    _frames.update(
+        {number: frame for number, obj in paused.items() if (frame := frame_of(obj)) is not None}
+    )
 
 
 def frame_of(paused):

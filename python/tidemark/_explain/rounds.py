@@ -185,12 +185,13 @@ def _enclosing(path, line, is_inside):
     found = []
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (*_LOOPS, *_FUNCTIONS)):
-            body = [*node.body]
-            if body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno):
-                found.append(node)
+            first, last = node.body[0], node.body[-1]
         elif is_inside and isinstance(node, _COMPREHENSIONS):
-            if node.lineno <= line <= (node.end_lineno or node.lineno):
-                found.append(node)
+            first = last = node
+        else:
+            continue
+        if first.lineno <= line <= (last.end_lineno or last.lineno):
+            found.append(node)
     # What begins earlier is further out; of equals what ends later.
     found.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))
     return tuple(found)

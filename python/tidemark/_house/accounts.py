@@ -58,11 +58,7 @@ class Accounts:
         """(how often lines ran, the first such line and op): the steps of the program. As the
         runtime's own recordings are read: of the counts that enough lines share the lowest, and
         none of lines that run now and then where there are others."""
-        by_place = {}
-        for (place, op), times in self.made.items():
-            by_place.setdefault(place, []).append((times, op))
-        lines = {place: _times(ops) for place, ops in by_place.items()}
-        lines = {place: told for place, told in lines.items() if told[0] >= _FEWEST_ROUNDS}
+        lines = self._lines()
         if any(n >= _PLENTY for n, _ in lines.values()):
             lines = {place: told for place, told in lines.items() if told[0] >= _PLENTY}
         steady = {place: told for place, told in lines.items() if not rounds.is_occasional(place)}
@@ -93,6 +89,7 @@ class Accounts:
         return {
             "steps": {"count": count, "how": "rounds", "place": place,
                       "samples": [steps[at] for at in kept],
+                      "lines": {place: n for place, (n, _) in self._lines().items()},
                       "until": kept[-1] / max(1, len(self._samples) - 1) if kept else 1.0,
                       "live": [self._samples[at][1] for at in kept],
                       "times": [self._samples[at][3] for at in kept]},
@@ -102,6 +99,14 @@ class Accounts:
             "whole": True, "plans": [], "alive": [],
             "ops": [],
         }  # fmt: skip
+
+    def _lines(self):
+        """{place: (how often it ran, an op that says so)} of those that ran in rounds."""
+        by_place = {}
+        for (place, op), times in self.made.items():
+            by_place.setdefault(place, []).append((times, op))
+        lines = {place: _times(ops) for place, ops in by_place.items()}
+        return {place: told for place, told in lines.items() if told[0] >= _FEWEST_ROUNDS}
 
     def _timeline(self):
         """Live bytes over time by line and by kind of holder, the largest first."""

@@ -285,6 +285,22 @@ class StepSampler {
   Steps out_;
 };
 
+/// How often lines ran. A function of the library's may run the same op several times for one call,
+/// so that of the ops of a line the one that ran least often tells; not one of a few rounds only.
+std::map<std::string, uint64_t> times_of_lines(
+    const std::vector<std::pair<uint32_t, uint64_t>>& times, const Reader& names) {
+  constexpr uint64_t kMostOfOneCall = 8;
+  std::map<std::string, std::vector<uint64_t>> by_line;
+  for (const auto& [place, count] : times) by_line[place_name(names, place)].push_back(count);
+  std::map<std::string, uint64_t> out;
+  for (auto& [line, counts] : by_line) {
+    const uint64_t most = *std::max_element(counts.begin(), counts.end());
+    std::erase_if(counts, [&](uint64_t count) { return count * kMostOfOneCall < most; });
+    out[line] = *std::min_element(counts.begin(), counts.end());
+  }
+  return out;
+}
+
 bool is_mark(EventKind kind) {
   return kind == EventKind::trace || kind == EventKind::plan || kind == EventKind::session ||
          kind == EventKind::step;
@@ -382,10 +398,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   out.idle_at_end = replay.idle();
   out.timeline = timeline.finish();
   out.steps = sampler.finish(names);
-  for (const auto& [place, count] : times) {
-    uint64_t& most = out.steps.lines[place_name(names, place)];
-    most = std::max(most, count);
-  }
+  out.steps.lines = times_of_lines(times, names);
   for (size_t i = 0; i < replay.groups().size(); ++i) {
     const GroupCount& g = replay.groups()[i];
     out.groups.push_back({place_name(names, g.key.place), names.name(NameTable::op, g.key.op),

@@ -51,9 +51,9 @@ struct Steps {
   uint64_t count = 0;
   std::vector<uint64_t> samples;  // numbers of the steps looked at
   std::vector<uint64_t> times;
-  std::vector<int64_t> live, idle;  // at the beginning of each
+  std::vector<int64_t> live, idle;        // at the beginning of each
   std::map<std::string, uint64_t> lines;  // how often each ran that ran in rounds
-  double until = 0;  // share of all ops that had run when the last one began
+  double until = 0;                       // share of all ops that had run when the last one began
 };
 
 struct Mark {

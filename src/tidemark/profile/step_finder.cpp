@@ -75,18 +75,15 @@ void StepFinder::see(const Event& event) {
   found->second.last = event.time;
 }
 
-std::unordered_map<uint32_t, uint64_t> StepFinder::times() const {
-  std::unordered_map<uint32_t, uint64_t> out;
+std::vector<std::pair<uint32_t, uint64_t>> StepFinder::times() const {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
   for (const auto& [key, times] : seen_) {
-    if (times.count < kFewest) continue;
-    uint64_t& most = out[key.place];
-    most = std::max(most, times.count);
+    if (times.count >= kFewest) out.emplace_back(key.place, times.count);
   }
   return out;
 }
 
-StepFinder::Found StepFinder::find(
-    const std::function<Line(uint32_t)>& line_of) const {
+StepFinder::Found StepFinder::find(const std::function<Line(uint32_t)>& line_of) const {
   if (marked_ >= 2) return {{EventKind::step, 0, 0}, marked_};
   std::vector<Candidate> candidates;
   uint64_t longest = 0;
@@ -105,9 +102,9 @@ StepFinder::Found StepFinder::find(
     std::erase_if(candidates, [](const Candidate& c) { return c.count < kPlenty; });
   }
   if (candidates.empty()) return {};
-  const auto occasional = std::stable_partition(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& c) { return !c.line.is_occasional; });
+  const auto occasional =
+      std::stable_partition(candidates.begin(), candidates.end(),
+                            [](const Candidate& c) { return !c.line.is_occasional; });
   if (occasional != candidates.begin()) candidates.erase(occasional, candidates.end());
   const std::vector<Cluster> clusters = clusters_of(std::move(candidates));
   double heaviest = 0;

@@ -11,6 +11,8 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tidemark/profile/format.h"
 
@@ -42,8 +44,8 @@ class StepFinder {
     bool is_occasional = false;
   };
   Found find(const std::function<Line(uint32_t)>& line_of) const;
-  /// How often each place ran, at least as often as rounds make a loop; of several ops the most.
-  std::unordered_map<uint32_t, uint64_t> times() const;
+  /// How often each op of a place ran that ran as often as makes a loop.
+  std::vector<std::pair<uint32_t, uint64_t>> times() const;
 
  private:
   struct Times {
