@@ -10,7 +10,7 @@
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/ops/missing_gradient.h"
-#include "tidemark/ops/refused_dtype.h"
+#include "tidemark/ops/refused.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 
@@ -18,7 +18,7 @@ namespace tidemark::python {
 
 namespace {
 
-/// A bad argument found while a graph is being built: TensorFlow raises a ValueError there.
+/// A bad argument for which TensorFlow raises a ValueError: any found while a graph is being built.
 constexpr int kBadArgumentInTrace = 17;
 constexpr int kOperatorNotAllowed = 18;
 constexpr int kMissingGradient = 19;
@@ -78,6 +78,8 @@ void set_error_from_exception() noexcept {
     set_numbered_error(kImaginedSizes, e.what());
   } catch (const ValueUnknownError& e) {
     set_numbered_error(kValueUnknown, e.what());
+  } catch (const RefusedValueError& e) {
+    set_numbered_error(kBadArgumentInTrace, e.what());
   } catch (const RefusedDTypeError& e) {
     if (!trace::current_builder()) return set_error(e.code(), e.what());
     set_numbered_error(kRefusedDTypeInTrace, e.what());

@@ -4,7 +4,7 @@
 
 #include "tidemark/base/attached.h"
 #include "tidemark/memory/context.h"
-#include "tidemark/ops/refused_dtype.h"
+#include "tidemark/ops/refused.h"
 #include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
