@@ -49,12 +49,14 @@ def main():
     import function_programs_packages  # noqa: F401
     import function_programs_rules  # noqa: F401
     import function_programs_values  # noqa: F401
+    import function_programs_checked  # noqa: F401
     import function_programs_world  # noqa: F401
     import session_programs
     import session_programs_composites  # noqa: F401
     import session_programs_meta  # noqa: F401
     import session_programs_more  # noqa: F401
     import session_programs_packages  # noqa: F401
+    import session_programs_parts  # noqa: F401
     import session_programs_world  # noqa: F401
 
     record(function_programs.PROGRAMS, DATA / "tf_functions.json", sys.argv[1:])

@@ -29,7 +29,10 @@ class RowPartition(CompositeTensor):
         if not validate:
             return cls(splits)
         if splits.shape[0] == 0:
-            raise ValueError("row_splits tensor may not be empty")
+            message = "row_splits tensor may not be empty"
+            if is_symbolic(splits) or isinstance(row_splits, (list, tuple)):
+                raise ValueError(message)
+            raise InvalidArgumentError(None, None, message)
         starts = check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
                             "RaggedTensor: row_splits must start with 0")  # fmt: skip
         rises = check_that(
