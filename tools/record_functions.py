@@ -39,6 +39,7 @@ def main():
     sys.path.insert(0, str(HERE))
     import function_programs
     import function_programs_binding  # noqa: F401
+    import function_programs_checked  # noqa: F401
     import function_programs_composites  # noqa: F401
     import function_programs_control  # noqa: F401
     import function_programs_extension  # noqa: F401
@@ -49,7 +50,6 @@ def main():
     import function_programs_packages  # noqa: F401
     import function_programs_rules  # noqa: F401
     import function_programs_values  # noqa: F401
-    import function_programs_checked  # noqa: F401
     import function_programs_world  # noqa: F401
     import session_programs
     import session_programs_composites  # noqa: F401

@@ -78,8 +78,7 @@ bool has_reflected(PyObject* other) {
   const PyNumberMethods* numbers = Py_TYPE(other)->tp_as_number;
   // A sparse tensor multiplies and is not added to.
   const bool answers = numbers && (numbers->nb_add || numbers->nb_multiply);
-  return answers && !PyLong_Check(other) && !PyFloat_Check(other) &&
-         !PyComplex_Check(other);
+  return answers && !PyLong_Check(other) && !PyFloat_Check(other) && !PyComplex_Check(other);
 }
 
 /// A tensor for the operand that is none. Empty, with no error set: it cannot become one, and may

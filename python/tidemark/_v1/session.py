@@ -128,7 +128,8 @@ class BaseSession:
         timeout, wants_trace = self._timeout, False
         if options is not None:
             is_message = isinstance(options, RunOptions) or (  # or protobuf's class of this name
-                type(options).__name__ == "RunOptions" and hasattr(options, "SerializeToString"))
+                type(options).__name__ == "RunOptions" and hasattr(options, "SerializeToString")
+            )
             if not is_message:
                 raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
             if options.timeout_in_ms < 0:

@@ -63,11 +63,11 @@ def staged_reduce(dataset, initial_state, reduce_func):
     shapes = nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else None, state)
     composites = nest.map_structure(_of_composite, state)
     while True:
-        invariants = nest.map_structure(lambda a, b: b if a is None else a, shapes, composites)
+        held = nest.map_structure(lambda a, b: b if a is None else a, shapes, composites)
         try:
             loop = tf.while_loop(
                 lambda more, *_: more, body, (more, number, state, *element),
-                shape_invariants=(as_shape(()), as_shape(()), invariants, *(s.shape for s in specs)),
+                shape_invariants=(as_shape(()), as_shape(()), held, *(s.shape for s in specs)),
             )  # fmt: skip
         except _Widened as wider:  # built again for the shapes that both have
             shapes = wider.args[0]

@@ -61,4 +61,4 @@ def variable(initial_value=None, trainable=None, **kwargs):
                              dtype=kwargs.get("dtype"))  # fmt: skip
 
 
-__all__ = ["VariableSpec"]
+__all__ = ["PartitionedVariable", "VariableSpec"]
