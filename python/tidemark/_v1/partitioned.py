@@ -89,8 +89,8 @@ class Slices:
         ]  # fmt: skip
         held = sum(part.shape.num_elements() for part in parts)
         if held != self.shape.num_elements():
-            raise ValueError(f"{self.name} is cut into parts, of which not all are saved: {held} "
-                             f"of {self.shape.num_elements()} elements. Name all parts")  # fmt: skip
+            raise ValueError(f"{self.name} is cut into parts, and not all are saved: {held} of "
+                             f"{self.shape.num_elements()} elements. Name all parts")  # fmt: skip
 
     def value_in(self, session):
         """The whole, with the values of the session."""
@@ -143,7 +143,7 @@ def counts_of(partitioner, shape, dtype):
 
 
 def cut(name, shape, dtype, counts, initializer, make):
-    """The variable of these parts; ``make(name, shape, value or initializer)`` makes one of them."""
+    """The variable of these parts, each by ``make(name, shape, value or initializer)``."""
     axis = next((axis for axis, count in enumerate(counts) if count > 1), 0)
     whole, offset, parts = shape.as_list(), 0, []
     for number in range(counts[axis]):
