@@ -152,6 +152,10 @@ _BadArgumentInTrace.__name__ = _BadArgumentInTrace.__qualname__ = "InvalidArgume
 class _RefusedDTypeInTrace(TypeError, _BadArgumentInTrace):
     """A dtype that an op does not take, given while a graph is being built: a TypeError there."""
 
+    __init__ = _BadArgumentInTrace.__init__
+    __str__ = OpError.__str__
+    __reduce__ = InvalidArgumentError.__reduce__
+
 
 _RefusedDTypeInTrace.__name__ = _RefusedDTypeInTrace.__qualname__ = "InvalidArgumentError"
 
