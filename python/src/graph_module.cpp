@@ -7,6 +7,7 @@
 
 #include "calls.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/comm/arrange.h"
 #include "tidemark/comm/steps.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/explain/graph_outline.h"
@@ -672,6 +673,10 @@ void add_graph_functions(nb::module_& m) {
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
       .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false,
            nb::arg("memory_budget") = 0, nb::arg("donated") = std::vector<uint32_t>())
+      .def("works_on_elements",
+           [](const Building& self, nb::handle values, int64_t count) {
+             return comm::works_on_elements(*self.builder.graph(), tensors(values), count);
+           })
       .def_prop_ro("captures", captures)
       .def_prop_ro("awaited",
                    [](const Building& self) {

@@ -1,6 +1,7 @@
 #include "tidemark/trace/builder.h"
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/comm/shared_out.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/kept_for_runs.h"
@@ -158,6 +159,7 @@ void GraphBuilder::note(const Variable& variable) {
 }
 
 Tensor GraphBuilder::read(const Variable& variable) {
+  if (const auto* parts = comm::SharedOutScope::find(variable)) return parts->value();
   if (const auto known = readings_.find(variable.id()); known != readings_.end()) {
     return known->second;
   }
@@ -173,6 +175,9 @@ Tensor GraphBuilder::read(const Variable& variable) {
 
 void GraphBuilder::update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
                           std::span<const Attr> attrs) {
+  if (const auto* parts = comm::SharedOutScope::find(variable)) {
+    return parts->update(op, rest, attrs);
+  }
   note(variable);
   const graph::NodeRef node = new_node();
   node->special = std::make_shared<UpdateVariable>(
