@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import workers
+from workers import on_workers, strategy_of
 
 import tidemark as tf
 
@@ -51,26 +52,6 @@ def training(strategy):
         return strategy.run(on_worker, args=(x, y))
 
     return step, weights, momenta
-
-
-def strategy_of(shard=None, rank=0, addresses=None):
-    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=100_000)
-    resolver = None
-    if addresses:
-        resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
-            tf.train.ClusterSpec({"worker": addresses}), task_type="worker", task_id=rank
-        )
-    return tf.distribute.MultiWorkerMirroredStrategy(resolver, options, shard=shard)
-
-
-def on_workers(count, shard, use):
-    addresses = workers.addresses(count)
-    with workers.concurrent.futures.ThreadPoolExecutor(count) as pool:
-        found = [
-            pool.submit(lambda r: use(strategy_of(shard, r, addresses)), rank)
-            for rank in range(count)
-        ]
-        return [one.result() for one in found]
 
 
 def rows(rank, count):

@@ -353,7 +353,7 @@ def test_keras_trains_on_workers_as_on_one(tmp_path):
     for mine, theirs in zip(first["weights"], alone["weights"], strict=True):
         assert_alike(mine, theirs)
     assert first["kept"] == 86
-    for shard in ("optimizer", "gradients"):
+    for shard in ("optimizer", "gradients", "parameters"):
         halves = workers.run(2, "keras_fit", "", -1, shard)
         for name in ("loss", "weights", "momentum", "evaluated"):
             assert halves[0][name] == halves[1][name] == first[name], shard

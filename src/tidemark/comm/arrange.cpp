@@ -56,7 +56,6 @@ Order with_reductions_moved(const std::vector<Node*>& nodes) {
 
 /// A reading of a variable that is shared out.
 struct Reading {
-  const Node* node = nullptr;
   std::optional<Variable> part;  // in whose memory this worker's part lies
   size_t place = 0;
 };
@@ -72,7 +71,8 @@ std::optional<Variable> variable_of(const Tensor& t) {
 
 class Arranger {
  public:
-  Arranger(const graph::Graph& graph, Order order) : order_(std::move(order)), now_(graph) {
+  Arranger(const graph::Graph& graph, Order order)
+      : order_(std::move(order)), now_(graph), outputs_(graph.outputs()) {
     for (const Tensor& t : graph.inputs()) inputs_.push_back(&graph::node_of(t));
     for (const Tensor& t : graph.outputs()) {
       if (t.is_symbolic()) uses_[&graph::node_of(t)] = order_.size();
@@ -99,8 +99,8 @@ class Arranger {
       for (const graph::NodeRef& before : node.before) provide(*before, i);
       now_.copy(node);
     }
-    for (auto& [node, reading] : readings_) {
-      if (uses_.contains(node)) provide(*node, order_.size());
+    for (const Tensor& t : outputs_) {
+      if (t.is_symbolic()) provide(graph::node_of(t), order_.size());
     }
     return now_.finish();
   }
@@ -116,7 +116,7 @@ class Arranger {
   /// The program reads it here; it is gathered where it is needed first, unless something is in the
   /// way.
   void read(const Node& node, uint64_t variable, size_t place) {
-    readings_[&node] = {&node, variable_of(node.inputs[0]), place};
+    readings_[&node] = {variable_of(node.inputs[0]), place};
     const auto use = uses_.find(&node);
     const size_t first = use == uses_.end() ? place : use->second;
     if (use == uses_.end() || !may_move(readings_[&node], place, first)) {
@@ -162,6 +162,7 @@ class Arranger {
 
   const Order order_;
   compile::Rewriter now_;
+  const std::vector<Tensor> outputs_;
   std::vector<const Node*> inputs_;
   std::unordered_map<const Node*, size_t> uses_;  // the first
   std::unordered_map<const Node*, Reading> readings_;
