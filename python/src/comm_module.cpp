@@ -6,6 +6,8 @@
 
 #include <tuple>
 
+#include <tidemark/op.h>
+
 #include "tidemark/comm/shared_out.h"
 #include "tidemark/comm/steps.h"
 
@@ -129,7 +131,7 @@ void add_shared_out(nb::module_& m) {
   const auto update = [](const SharedOutPtr& self, nb::handle op, nb::handle values) {
     const GilHeld held;
     const SourceLine line;
-    const OpDef* how = op.is_none() ? nullptr : &registry().get(nb::cast<std::string>(op));
+    const OpDef* how = op.is_none() ? nullptr : &OpRegistry::instance().get(nb::cast<std::string>(op));
     self->update(how, tensors_from_list(values.ptr()), {});
   };
   nb::class_<comm::SharedOut>(m, "SharedOut")
@@ -185,7 +187,7 @@ void add_comm_functions(nb::module_& m) {
                      return nb::make_tuple(times.collectives, seconds(times.inside),
                                            seconds(times.waiting));
                    })
-      .def_prop_ro("scratch_bytes", &Group::scratch_bytes)
+      .def_prop_ro("scratch_bytes", [](const Group& group) { return group.scratch_bytes(); })
       .def_prop_ro("failure", &Group::failure)
       .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")
       .def("reduce", reduce, nb::arg("tensors"), nb::arg("parts"), nb::arg("reduce") = "sum",

@@ -93,7 +93,13 @@ def test_updates_change_no_bit(change, in_function):
     wanted = on_workers(3, None, trained(change, in_function=in_function))[0]
     assert np.isfinite(wanted[0]).all() and wanted[0][0] != wanted[0][-1]
     for shard in SHARDS[1:]:
-        assert_the_same(on_workers(3, shard, trained(change, in_function=in_function)), wanted)
+        found = on_workers(3, shard, trained(change, in_function=in_function))
+        assert_the_same(found, found[0])
+        if change is by_elements or not in_function:
+            assert_the_same(found, wanted)
+        else:  # sums over the whole are fused with what comes before them, in another order
+            for mine, theirs in zip(found[0][1], wanted[1], strict=True):
+                assert np.abs(mine - theirs).max() <= 1e-6 * np.abs(theirs).max()
 
 
 def in_rounds(weights, x):
@@ -135,10 +141,10 @@ def test_a_training_loop_in_a_function_sees_each_round():
         train()
         return [w.numpy() for w in weights]
 
-    wanted = on_workers(2, None, trained(by_elements))[0][1]
-    for shard in SHARDS:
+    wanted = on_workers(2, None, use)[0]
+    for shard in SHARDS[1:]:
         for found in on_workers(2, shard, use):
-            for mine, theirs in zip(found, wanted, strict=False):
+            for mine, theirs in zip(found, wanted, strict=True):
                 np.testing.assert_array_equal(mine, theirs)
 
 
@@ -153,11 +159,12 @@ def test_what_is_not_needed_for_a_while_is_gathered_again():
     assert plans["optimizer"].worst.variables == size * 5 // 4
     assert plans["parameters"].worst.variables == 2 * size // 4
     # Three of eight weights and gradients, not all, beside the workspace of a collective.
-    scratch = 3 << 19
+    scratch = 1 << 20
     assert plans["parameters"].worst.peak - scratch < 0.5 * size
-    # Gathered twice each but for the last, whose turn comes again at once.
+    # Gathered twice each but for the last, whose turn comes again at once, and the first, which the
+    # way back does not need.
     names = [s.op for s in plans["parameters"][0].plan.steps]
-    assert sum("gather" in name for name in names) == 15
+    assert sum("gather" in name for name in names) == 14
 
 
 def test_parts_are_read_and_assigned_whole():

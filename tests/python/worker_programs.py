@@ -20,7 +20,7 @@ def data(rows=56):
 def keras_fit(folder="", die_at="-1", shard=None, width="6"):
     """Keras with normalisation over the whole batch: losses, metrics, predictions, weights."""
     keras = tf.keras
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard or None)
     x, y = data()
     with strategy.scope():
 

@@ -191,20 +191,20 @@ class Shares:
     def _settle_together(self, updates):
         for update in updates:
             update.look()
-        self._reduce([(s, update.parts) for update in updates for s in update.sums()])
+        self._reduce([(s, update) for update in updates for s in update.sums()])
         changed = [update for update in updates if update.run()]
         if changed:
             self._gather(changed)
 
     def _reduce(self, sums):
-        """``sums``: (sum of gradients, how it is shared out)."""
-        sums = [(one, parts) for one, parts in sums if not one.is_known]
+        """``sums``: (sum of gradients, the update that needs it)."""
+        sums = [(one, update) for one, update in sums if not one.is_known]
         if not sums:
             return
         found = self._strategy._group.reduce(
-            [one.local for one, _ in sums],
-            [parts.bounds for _, parts in sums],
-            of=_names(parts for _, parts in sums),
+            [_of_shape(one.local, update.variable.shape) for one, update in sums],
+            [update.parts.bounds for _, update in sums],
+            of=_names(update.parts for _, update in sums),
         )
         for (one, _), value in zip(sums, found, strict=True):
             one.settle(value)
@@ -227,6 +227,12 @@ def _value_of(kwargs):
     if callable(value) and not isinstance(value, (_tidemark.VariableBase, Tensor)):
         value = value()
     return tidemark.convert_to_tensor(value, kwargs.get("dtype"))
+
+
+def _of_shape(tensor, shape):
+    if tensor.shape.is_fully_defined():
+        return tensor
+    return call("reshape", (tensor, shape.as_list()), {})
 
 
 def _names(parts):
@@ -277,14 +283,18 @@ class _Update:
                 with _parts_shown():
                     self._call(fn, view, given, kwargs)
             self._in_parts = builder.works_on_elements([view.value()], count)
-        except (ValueError, tidemark.errors.InvalidArgumentError):  # it wants the whole
+        except Exception:  # of a vector it may not be; if it fails on the whole, too, that is told
             self._in_parts = False
         finally:
             builder.exit()
 
     def _is_like_variable(self, given):
-        is_tensor = isinstance(given, (Tensor, GradientSum, IndexedSlices))
-        return is_tensor and given.shape == self.variable.shape
+        if isinstance(given, GradientSum):
+            return True
+        if not isinstance(given, (Tensor, IndexedSlices)):
+            return False
+        # Loops and branches do not tell the shape of every gradient.
+        return not given.shape.is_fully_defined() or given.shape == self.variable.shape
 
     def run(self):
         """Whether others have to be told of this worker's part."""
@@ -320,7 +330,7 @@ class _Update:
         else:
             return self.parts.own(convert(argument), self._rank)
         is_whole = not self.parts.is_split
-        return call("reshape", (part, argument.shape.as_list()), {}) if is_whole else part
+        return call("reshape", (part, self.variable.shape.as_list()), {}) if is_whole else part
 
     def _call(self, fn, view, args, kwargs):
         strategy = self._shares._strategy

@@ -69,8 +69,9 @@ class TIDEMARK_API Group {
   int size() const { return static_cast<int>(options_.workers.size()); }
   /// Of its steps in graphs: they stay in the order of the program.
   uint64_t token() const { return token_; }
-  /// Scratch bytes that a collective needs; the caller gives them.
-  size_t scratch_bytes() const;
+  /// Scratch bytes that adding up needs; the caller gives them. `all`: for all_reduce, else for
+  /// reductions to parts.
+  size_t scratch_bytes(bool all = true) const;
 
   /// Each piece becomes the reduction of all workers' pieces.
   void all_reduce(std::span<const Piece> pieces, Reduce reduce, void* scratch);

@@ -19,7 +19,10 @@ constexpr size_t kTogether = size_t{512} << 10;
 
 }  // namespace
 
-size_t Group::scratch_bytes() const { return size() > 1 ? kScratch + kTogether : 0; }
+size_t Group::scratch_bytes(bool all) const {
+  if (size() == 1) return 0;
+  return all ? kScratch + kTogether : kScratch;
+}
 
 /// Bytes that go at once; two from each of the others fit into the scratch block.
 size_t Group::segment() const {

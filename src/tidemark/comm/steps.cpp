@@ -103,7 +103,8 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
   bool keeps_inputs() const override { return false; }
   bool computes() const override { return true; }
   size_t workspace() const override {
-    return collective_.reduces() ? collective_.group->scratch_bytes() : 0;
+    if (!collective_.reduces()) return 0;
+    return collective_.group->scratch_bytes(collective_.what == What::all_reduce);
   }
   bool may_write_into(size_t output, size_t input) const override {
     return collective_.is_in_place() && output == input;

@@ -137,7 +137,10 @@ void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& spec
     outputs[0] = read(*shown);
     return;
   }
-  add_special(special, infos, inputs, outputs);
+  const graph::NodeRef node = add_special(special, infos, inputs, outputs);
+  if (const uint64_t variable = comm::gathered_variable(*node)) {
+    standing_.emplace(variable, outputs[0]);
+  }
   const graph::Effects effects = special->effects();
   if (effects.may_change_variables()) readings_.clear();
   if (outputs.empty()) return;
@@ -149,6 +152,14 @@ void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& spec
     seen.push_back(read(variable));
   }
   autodiff::record_custom(seen, outputs, opaque_backward());
+}
+
+Tensor GraphBuilder::standing_for(uint64_t variable) {
+  for (GraphBuilder* builder = this; builder; builder = builder->around_) {
+    const auto known = builder->standing_.find(variable);
+    if (known != builder->standing_.end()) return own(known->second);
+  }
+  return {};
 }
 
 void GraphBuilder::note(const Variable& variable) {
@@ -193,6 +204,7 @@ std::shared_ptr<graph::Graph> GraphBuilder::finish(std::span<const Tensor> outpu
   for (const Tensor& t : outputs) own_outputs.push_back(own(t));
   graph_->set_outputs(std::move(own_outputs));
   readings_.clear();
+  standing_.clear();
   for (const Variable& variable : variables_) {
     if (around_) around_->note(variable);
   }
