@@ -177,8 +177,9 @@ std::vector<Tensor> specs_of(nb::handle specs) {
 
 /// What a run with such inputs takes of the network.
 comm::Traffic traffic(const FinishedGraph& self, std::span<const Tensor> inputs) {
-  comm::Traffic found = comm::traffic_of(self.program->graph());
-  if (found.is_known) return found;
+  const graph::Graph& traced = self.program->graph();
+  const comm::Traffic found = comm::traffic_of(traced);
+  if (found.is_known && !comm::is_arranged_when_planned(traced)) return found;
   const auto graph = exec::specialise(*self.program, inputs);
   return graph ? comm::traffic_of(*graph) : found;
 }

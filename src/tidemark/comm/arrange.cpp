@@ -175,15 +175,15 @@ bool is_single(const Tensor& t) { return t.shape().is_fully_known() && t.num_ele
 
 }  // namespace
 
+bool is_arranged_when_planned(const graph::Graph& graph) {
+  const std::vector<Node*> nodes = graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node* node) { return gathered_variable(*node) != 0; });
+}
+
 std::shared_ptr<graph::Graph> arranged(std::shared_ptr<graph::Graph> graph) {
-  const std::vector<Node*> nodes = graph->nodes();
-  const auto gathers = [](const Node* node) { return gathered_variable(*node) != 0; };
-  const auto records = [](const Node* node) { return graph::effects_of(*node).needs_record; };
-  if (std::none_of(nodes.begin(), nodes.end(), gathers) ||
-      std::any_of(nodes.begin(), nodes.end(), records)) {
-    return graph;
-  }
-  return Arranger(*graph, with_reductions_moved(nodes)).run();
+  if (!is_arranged_when_planned(*graph)) return graph;
+  return Arranger(*graph, with_reductions_moved(graph->nodes())).run();
 }
 
 bool works_on_elements(const graph::Graph& graph, std::span<const Tensor> values, int64_t count) {

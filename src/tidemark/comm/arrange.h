@@ -1,5 +1,5 @@
-// Where in a traced graph the collectives of what is shared out stand: a pass over it, before all
-// others.
+// Where in a graph the collectives of what is shared out stand: a pass over a traced graph whose sizes
+// are known, before all others.
 //
 // A variable that is shared out is gathered where the program reads it, and gradients are reduced
 // where the program says so: after the way back. Here each reduction moves to where the last of what
@@ -12,6 +12,9 @@
 
 namespace tidemark::comm {
 
+/// Whether variables are gathered in it. All workers have to plan such a graph, whenever they run
+/// it: step by step the collectives come in the order of the program.
+TIDEMARK_API bool is_arranged_when_planned(const graph::Graph& graph);
 /// The graph itself where no variable is gathered.
 TIDEMARK_API std::shared_ptr<graph::Graph> arranged(std::shared_ptr<graph::Graph> graph);
 
