@@ -131,7 +131,8 @@ void add_shared_out(nb::module_& m) {
   const auto update = [](const SharedOutPtr& self, nb::handle op, nb::handle values) {
     const GilHeld held;
     const SourceLine line;
-    const OpDef* how = op.is_none() ? nullptr : &OpRegistry::instance().get(nb::cast<std::string>(op));
+    const OpDef* how =
+        op.is_none() ? nullptr : &OpRegistry::instance().get(nb::cast<std::string>(op));
     self->update(how, tensors_from_list(values.ptr()), {});
   };
   nb::class_<comm::SharedOut>(m, "SharedOut")

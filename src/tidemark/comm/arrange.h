@@ -1,11 +1,11 @@
-// Where in a graph the collectives of what is shared out stand: a pass over a traced graph whose sizes
-// are known, before all others.
+// Where in a graph the collectives of what is shared out stand: a pass over a traced graph whose
+// sizes are known, before all others.
 //
 // A variable that is shared out is gathered where the program reads it, and gradients are reduced
-// where the program says so: after the way back. Here each reduction moves to where the last of what
-// it reduces is made, and a variable that others were gathered after is gathered again where it is
-// needed then, so that it does not lie there meanwhile. All of it follows from the order of the
-// program alone, never from sizes: all workers arrange alike.
+// where the program says so: after the way back. Here each reduction moves to where the last of
+// what it reduces is made, and a variable that others were gathered after is gathered again where
+// it is needed then, so that it does not lie there meanwhile. All of it follows from the order of
+// the program alone, never from sizes: all workers arrange alike.
 #pragma once
 
 #include "tidemark/graph/graph.h"

@@ -16,9 +16,8 @@ std::string describe_call(std::string_view what, const Piece& piece) {
   return message(what, " of ", piece.count, " ", name_of(piece.dtype));
 }
 
-std::string describe_call(std::string_view what, std::string_view of,
-                          std::span<const Piece> pieces,
-                                                   std::span<const Parts> parts) {
+std::string describe_call(std::string_view what, std::string_view of, std::span<const Piece> pieces,
+                          std::span<const Parts> parts) {
   size_t bytes = 0, shares = 0;
   for (const Piece& piece : pieces) bytes += piece.bytes();
   for (const Parts& one : parts) {
@@ -27,8 +26,7 @@ std::string describe_call(std::string_view what, std::string_view of,
     shares = shares * 31 + std::hash<std::string_view>()(bounds);
   }
   return message(what, " of ", of, of.empty() ? "" : ": ", pieces.size(), " tensors of ", bytes,
-                 " bytes, shared out as ",
-                 shares % 10000);
+                 " bytes, shared out as ", shares % 10000);
 }
 
 Range range_of(const Parts& parts, int worker, DType dtype) {

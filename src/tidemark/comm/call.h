@@ -8,9 +8,8 @@ namespace tidemark::comm {
 
 /// What a collective is called, to be the same on all workers: "all_reduce by sum of 4 float32".
 std::string describe_call(std::string_view what, const Piece& piece);
-std::string describe_call(std::string_view what, std::string_view of,
-                          std::span<const Piece> pieces,
-                                                   std::span<const Parts> parts);
+std::string describe_call(std::string_view what, std::string_view of, std::span<const Piece> pieces,
+                          std::span<const Parts> parts);
 
 /// Bytes of a tensor.
 struct Range {

@@ -208,8 +208,7 @@ void Group::reduce_together(Call& call, const Piece& piece, Reduce reduce, void*
 }
 
 void Group::reduce(std::span<const Piece> pieces, std::span<const Parts> parts,
-                   std::span<const Piece> mine, Reduce reduce, std::string_view of,
-                   void* scratch) {
+                   std::span<const Piece> mine, Reduce reduce, std::string_view of, void* scratch) {
   for (const Piece& piece : pieces) check_reducible(piece.dtype, reduce);
   Call call(*this, describe_call(message("reduce by ", name_of(reduce)), of, pieces, parts));
   struct Segment {

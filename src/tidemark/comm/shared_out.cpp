@@ -1,10 +1,10 @@
 #include "tidemark/comm/shared_out.h"
 
 #include <tidemark/call.h>
-#include <tidemark/composed.h>
 #include <tidemark/op.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tidemark/tensor/handlers.h"
@@ -45,13 +45,13 @@ class Moved {
   Handler* const top_;
 };
 
-Tensor dims_of(const Shape& shape) {
-  Tensor out = new_tensor(DType::int64, Shape({shape.rank()}));
-  std::copy(shape.begin(), shape.end(), static_cast<int64_t*>(out.mutable_raw_data()));
+Tensor vector_of(std::span<const int64_t> values) {
+  Tensor out = new_tensor(DType::int64, Shape({static_cast<int64_t>(values.size())}));
+  std::copy(values.begin(), values.end(), static_cast<int64_t*>(out.mutable_raw_data()));
   return out;
 }
 
-Tensor flat(const Tensor& t) { return call("reshape", {t, constant({int64_t{-1}})}); }
+Tensor flat(const Tensor& t) { return call("reshape", {t, vector_of(std::array{int64_t{-1}})}); }
 
 }  // namespace
 
@@ -59,8 +59,8 @@ SharedOut::SharedOut(Told told) : told_(std::move(told)) {
   const auto rank = static_cast<size_t>(told_.group->rank());
   if (told_.parts.size() != static_cast<size_t>(told_.group->size()) + 1 ||
       told_.part.shape() != Shape({told_.parts[rank + 1] - told_.parts[rank]})) {
-    fail("[gather] worker ", rank, " has a part of ", told_.shape, " of shape ",
-         told_.part.shape(), ", which is not what the bounds of the parts say");
+    fail("[gather] worker ", rank, " has a part of ", told_.shape, " of shape ", told_.part.shape(),
+         ", which is not what the bounds of the parts say");
   }
 }
 
@@ -71,7 +71,9 @@ bool SharedOut::is_whole() const {
 Tensor SharedOut::value() const {
   if (shows_parts) {
     const Tensor own = told_.part.value();
-    return is_whole() ? call("reshape", {own, dims_of(told_.shape)}) : own;
+    return is_whole() ? call("reshape", {own, vector_of({told_.shape.begin(),
+                                                         static_cast<size_t>(told_.shape.rank())})})
+                      : own;
   }
   const Moved moved(recorded_builder());
   // The part alone is nothing that anybody takes gradients by.
@@ -82,7 +84,7 @@ Tensor SharedOut::value() const {
 Tensor SharedOut::part_of(const Tensor& whole) const {
   const auto rank = static_cast<size_t>(told_.group->rank());
   const int64_t begin = told_.parts[rank], count = told_.parts[rank + 1] - begin;
-  return call("slice", {flat(whole), constant({begin}), constant({count})});
+  return call("slice", {flat(whole), vector_of({&begin, 1}), vector_of({&count, 1})});
 }
 
 void SharedOut::update(const OpDef* op, std::span<const Tensor> rest,

@@ -29,9 +29,8 @@ enum class What : uint8_t {
   gather
 };
 
-constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                       "broadcast",  "all_to_all", "barrier",
-                                       "reduce",     "gather"};
+constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                       "all_to_all", "barrier",    "reduce",         "gather"};
 
 Piece piece_of(const Tensor& t) { return {t.mutable_raw_data(), t.num_elements(), t.dtype()}; }
 
@@ -363,11 +362,10 @@ std::vector<Tensor> reduce(const GroupPtr& group, std::span<const Tensor> tensor
 }
 
 std::vector<Tensor> gather(const GroupPtr& group, std::span<const Tensor> own,
-                           std::vector<Parts> parts, std::vector<Shape> shapes,
-                           std::string of, uint64_t stands_for) {
-  const Collective collective{What::gather,      Reduce::sum,       0,
-                              group,             std::move(parts),  std::move(shapes),
-                              std::move(of),     stands_for};
+                           std::vector<Parts> parts, std::vector<Shape> shapes, std::string of,
+                           uint64_t stands_for) {
+  const Collective collective{What::gather,      Reduce::sum,   0,         group, std::move(parts),
+                              std::move(shapes), std::move(of), stands_for};
   check_parts(collective, own);
   if (stands_for != 0 && own.size() != 1) {
     fail("[gather] one tensor stands for a variable; given ", own.size());

@@ -3,8 +3,8 @@
 //
 //   std::vector<Tensor> sums = comm::all_reduce(group, gradients, Reduce::sum);
 //
-// Where the elements of tensors are shared out, `reduce` gives each worker the sums of its part, and
-// `gather` makes whole tensors of the parts.
+// Where the elements of tensors are shared out, `reduce` gives each worker the sums of its part,
+// and `gather` makes whole tensors of the parts.
 //
 // Gradients: of all_reduce by sum, reduce_scatter by sum, all_gather, broadcast and all_to_all. A
 // tape that asks for others gets UnimplementedError. What stands for a variable is that variable to

@@ -53,8 +53,8 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   const std::vector<Tensor>& captures() const { return captures_; }
   /// Variables read or updated, in the order of their first use.
   const std::vector<Variable>& variables() const { return variables_; }
-  /// What stood first for the value of the variable with this id, where that is computed, here or in
-  /// a graph around this one; empty: nothing does.
+  /// What stood first for the value of the variable with this id, where that is computed, here or
+  /// in a graph around this one; empty: nothing does.
   Tensor standing_for(uint64_t variable);
   bool has_effects() const { return !graph_->effects().empty(); }
   /// The graph with these outputs, constants among them made its own.
