@@ -15,7 +15,7 @@ from tidemark._export import export
 from tidemark.errors import ResourceExhaustedError
 from tidemark.memory import parse_bytes
 
-# The more is shared out, the less memory a worker needs.
+# The more is shared out, the less memory a worker needs, as a rule.
 SHARDS = (None, "optimizer", "gradients", "parameters")
 AS_MADE = "as made"  # as the program's strategies say
 

@@ -75,11 +75,12 @@ class Arranger {
       : order_(std::move(order)), now_(graph), outputs_(graph.outputs()) {
     for (const Tensor& t : graph.inputs()) inputs_.push_back(&graph::node_of(t));
     for (const Tensor& t : graph.outputs()) {
-      if (t.is_symbolic()) uses_[&graph::node_of(t)] = order_.size();
+      if (t.is_symbolic()) uses_[&made_by(t)] = order_.size();
     }
     for (size_t i = order_.size(); i-- > 0;) {
+      if (passes_reading(*order_[i])) continue;
       for (const Tensor& t : order_[i]->inputs) {
-        if (t.is_symbolic()) uses_[&graph::node_of(t)] = i;
+        if (t.is_symbolic()) uses_[&made_by(t)] = i;
       }
       for (const graph::NodeRef& before : order_[i]->before) uses_[before.get()] = i;
     }
@@ -93,15 +94,12 @@ class Arranger {
         read(node, variable, i);
         continue;
       }
-      for (const Tensor& t : node.inputs) {
-        if (t.is_symbolic()) provide(graph::node_of(t), i);
-      }
+      if (passes_reading(node)) continue;
+      for (const Tensor& t : node.inputs) provide(t, i);
       for (const graph::NodeRef& before : node.before) provide(*before, i);
       now_.copy(node);
     }
-    for (const Tensor& t : outputs_) {
-      if (t.is_symbolic()) provide(graph::node_of(t), order_.size());
-    }
+    for (const Tensor& t : outputs_) provide(t, order_.size());
     return now_.finish();
   }
 
@@ -131,6 +129,27 @@ class Arranger {
       if (effects.is_barrier || effects.changes(*reading.part)) return false;
     }
     return true;
+  }
+
+  /// Whether the node gives what was gathered as it is: its users are those of the reading.
+  static bool passes_reading(const Node& node) {
+    return node.op && node.op->passes_first_input() && node.before.empty() &&
+           node.inputs[0].is_symbolic() && gathered_variable(made_by(node.inputs[0])) != 0;
+  }
+  static const Node& made_by(const Tensor& t) {
+    const Node& node = graph::node_of(t);
+    return passes_reading(node) ? made_by(node.inputs[0]) : node;
+  }
+
+  void provide(const Tensor& t, size_t place) {
+    if (!t.is_symbolic()) return;
+    const Node& node = made_by(t);
+    provide(node, place);
+    // Whatever passes it on, too.
+    for (const Node* passes = &graph::node_of(t); passes != &node;
+         passes = &graph::node_of(passes->inputs[0])) {
+      now_.set(*passes, 0, now_.at(graph::output_of(const_cast<Node&>(node), 0)));
+    }
   }
 
   /// Before the node at that place, which needs it.
