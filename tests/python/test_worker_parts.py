@@ -148,11 +148,19 @@ def test_a_training_loop_in_a_function_sees_each_round():
                 np.testing.assert_array_equal(mine, theirs)
 
 
-def test_what_is_not_needed_for_a_while_is_gathered_again():
+def with_casts(weights, x):
+    """As Keras's layers use them, whatever the precision."""
+    for w in weights:
+        x = tf.tanh(x @ tf.cast(w, tf.float32))
+    return x
+
+
+@pytest.mark.parametrize("forward", [None, with_casts])
+def test_what_is_not_needed_for_a_while_is_gathered_again(forward):
     """Of many layers only a few are whole at a time, on the way back, too."""
     widths = (128,) * 9
     specs = tf.TensorSpec([2, 128])
-    step = tf.function(trainer(strategy_of(), by_elements, widths=widths)[0])
+    step = tf.function(trainer(strategy_of(), by_elements, forward, widths=widths)[0])
     plans = {shard: step.plan(specs, workers=4, shard=shard) for shard in SHARDS}
     size = 8 * 128 * 128 * 4
     assert plans[None].worst.variables == 2 * size

@@ -131,10 +131,14 @@ class Arranger {
     return true;
   }
 
-  /// Whether the node gives what was gathered as it is: its users are those of the reading.
+  /// Whether the node does little more than pass on what was gathered, as a cast does: it is done
+  /// again with each gathering, and its users are those of the reading.
   static bool passes_reading(const Node& node) {
-    return node.op && node.op->passes_first_input() && node.before.empty() &&
-           node.inputs[0].is_symbolic() && gathered_variable(made_by(node.inputs[0])) != 0;
+    const bool is_light =
+        node.op && node.inputs.size() == 1 && node.before.empty() &&
+        (node.op->passes_first_input() || (node.op->works_on_elements() && node.op->is_cheap()));
+    return is_light && node.inputs[0].is_symbolic() &&
+           gathered_variable(made_by(node.inputs[0])) != 0;
   }
   static const Node& made_by(const Tensor& t) {
     const Node& node = graph::node_of(t);
@@ -145,11 +149,20 @@ class Arranger {
     if (!t.is_symbolic()) return;
     const Node& node = made_by(t);
     provide(node, place);
-    // Whatever passes it on, too.
-    for (const Node* passes = &graph::node_of(t); passes != &node;
-         passes = &graph::node_of(passes->inputs[0])) {
-      now_.set(*passes, 0, now_.at(graph::output_of(const_cast<Node&>(node), 0)));
+    pass_on(graph::node_of(t), node);
+  }
+
+  /// What the node makes of the reading, as it was gathered last.
+  void pass_on(const Node& node, const Node& reading) {
+    if (&node == &reading) return;
+    pass_on(graph::node_of(node.inputs[0]), reading);
+    if (const auto made = made_.find(&node);
+        made != made_.end() && made->second == made_[&reading]) {
+      return;
     }
+    const graph::NodeRef again = now_.copy_over(node, now_.at(node.inputs));
+    now_.set(node, 0, graph::output_of(*again, 0));
+    made_[&node] = made_[&reading];
   }
 
   /// Before the node at that place, which needs it.
@@ -163,7 +176,7 @@ class Arranger {
     if (!is_there && held.as && held.gathered == gathered_ && held.as != &node &&
         is_unchanged(std::min(held.place, reading->second.place))) {
       now_.set(node, 0, now_.at(graph::output_of(const_cast<Node&>(*held.as), 0)));
-      made_[&node] = true;
+      made_[&node] = made_[held.as];
     } else if (!is_there || (held.gathered != gathered_ && is_unchanged(held.place))) {
       gather(node, variable, place);
     }
@@ -175,8 +188,8 @@ class Arranger {
     const graph::NodeRef again = now_.copy_over(node, now_.at(node.inputs));
     if (!is_first) now_.keep(again);
     now_.set(node, 0, graph::output_of(*again, 0));
-    made_[&node] = true;
-    held_[variable] = {&node, place, ++gathered_};
+    made_[&node] = ++gathered_;
+    held_[variable] = {&node, place, gathered_};
   }
 
   const Order order_;
@@ -185,7 +198,7 @@ class Arranger {
   std::vector<const Node*> inputs_;
   std::unordered_map<const Node*, size_t> uses_;  // the first
   std::unordered_map<const Node*, Reading> readings_;
-  std::unordered_map<const Node*, bool> made_;
+  std::unordered_map<const Node*, int> made_;  // at which gathering, the last time
   std::unordered_map<uint64_t, Held> held_;
   int gathered_ = 0;
 };
