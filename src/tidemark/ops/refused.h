@@ -3,20 +3,18 @@
 
 #include <tidemark/error.h>
 
-#include <string>
-
 namespace tidemark {
 
 /// A dtype that the op does not take: in graphs TensorFlow raises a TypeError.
-class TIDEMARK_API RefusedDTypeError : public Error {
+class TIDEMARK_API RefusedDTypeError : public InvalidArgumentError {
  public:
-  explicit RefusedDTypeError(const std::string& message) : Error(Code::invalid_argument, message) {}
+  using InvalidArgumentError::InvalidArgumentError;
 };
 
 /// Shapes or values that TensorFlow's function looks at itself: it raises a ValueError.
-class TIDEMARK_API RefusedValueError : public Error {
+class TIDEMARK_API RefusedValueError : public InvalidArgumentError {
  public:
-  explicit RefusedValueError(const std::string& message) : Error(Code::invalid_argument, message) {}
+  using InvalidArgumentError::InvalidArgumentError;
 };
 
 }  // namespace tidemark
