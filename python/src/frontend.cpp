@@ -84,10 +84,7 @@ int64_t size_from_object(PyObject* value) {
 
 /// On the main thread, between two instructions of Python.
 int look(void*) {
-  if (!looker) return 0;
-  const Ref keep = Ref::borrow(looker);
-  const Ref done = Ref::steal(call_object(keep.get()));
-  if (!done) PyErr_WriteUnraisable(keep.get());
+  look_now();
   return 0;
 }
 
@@ -207,7 +204,14 @@ bool is_adapting(PyObject* value) noexcept {
 PyObject* conversion_hook() noexcept { return hook; }
 PyObject* general_getitem() noexcept { return getitem; }
 
-void look_soon() {
+void look_now() noexcept {
+  if (!looker) return;
+  const Ref keep = Ref::borrow(looker);
+  const Ref done = Ref::steal(call_object(keep.get()));
+  if (!done) PyErr_WriteUnraisable(keep.get());
+}
+
+void look_on_main_thread() {
   if (has_looker.load(std::memory_order_relaxed)) Py_AddPendingCall(look, nullptr);
 }
 
@@ -233,8 +237,8 @@ PyMethodDef frontend_methods[] = {
     {"set_general_getitem", set_slot<&getitem>, METH_O,
      "Registers fn(tensor, key), which indexes with any key but plain positions."},
     {"set_recording_looker", set_looker, METH_O,
-     "Registers what is called on the main thread when memory has grown or many ops have run, "
-     "while recording; None: nothing."},
+     "Registers what is called when memory has grown or many ops have run, while recording; None: "
+     "nothing. The thread is that of the op where it is one of Python's, or else the main one."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace tidemark::python

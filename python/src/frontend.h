@@ -32,9 +32,10 @@ PyObject* conversion_hook() noexcept;
 /// Called with (tensor, key) for keys other than plain positions; null: none.
 PyObject* general_getitem() noexcept;
 
-/// Any thread, with or without the GIL: what the package gave for moments worth a look is called
-/// soon, on the main thread.
-void look_soon();
+/// With the GIL: calls what the package gave for moments worth a look.
+void look_now() noexcept;
+/// Any thread, with or without the GIL: that is called soon, on the main thread.
+void look_on_main_thread();
 
 /// True iff the value stands for a Python number while a function is traced.
 bool is_adapting(PyObject* value) noexcept;

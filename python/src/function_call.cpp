@@ -231,7 +231,9 @@ PyObject* call_function(PyObject* self, PyObject* const* args, size_t flagged, P
       static PyObject* const look = interned("_look_for_changes");
       Ref::checked(call_method(self, look, trace.object));
     }
-    return run_as<false>(trace, args);
+    PyObject* results = run_as<false>(trace, args);
+    if (results) look_if_wanted();
+    return results;
   });
 }
 

@@ -16,6 +16,7 @@
 namespace tidemark::python {
 
 thread_local constinit bool holds_gil __attribute__((tls_model("initial-exec"))) = false;
+thread_local constinit bool wants_look __attribute__((tls_model("initial-exec"))) = false;
 
 namespace {
 
@@ -101,6 +102,16 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
 }
 
 }  // namespace
+
+void look_soon() {
+  // Python calls nothing on the other threads; a short one may have ended by the next look.
+  const bool comes_back = gave_away || PyGILState_Check();
+  if (comes_back && !is_main_thread()) {
+    wants_look = true;
+  } else {
+    look_on_main_thread();
+  }
+}
 
 Unlocked::Unlocked()
     : thread_(PyEval_SaveThread()),
@@ -195,12 +206,15 @@ PyObject* run_op(const OpDef& op, std::span<const Tensor> inputs, std::span<cons
   if (count != 1 || op.has_output_list()) {
     std::vector<Tensor> outputs(static_cast<size_t>(count));
     dispatch({op, inputs, attrs, donated}, outputs);
-    return wrap_list(outputs);
+    PyObject* list = wrap_list(outputs);
+    look_if_wanted();
+    return list;
   }
   Tensor output;
   dispatch({op, inputs, attrs, donated}, {&output, 1});
   PyObject* result = wrap(std::move(output));
   if (!result) throw PythonError{};
+  look_if_wanted();
   last_result = {result, place};
   return result;
 }

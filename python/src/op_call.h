@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "frontend.h"
 #include "py_ref.h"
 #include "sites.h"
 
@@ -15,6 +16,21 @@ namespace tidemark::python {
 /// True while this thread runs in the extension and holds the GIL, so that long work may give it
 /// away. Cheaper than asking the interpreter.
 extern thread_local constinit bool holds_gil __attribute__((tls_model("initial-exec")));
+
+/// Whether a moment worth a look came while this thread was in native code: see look_soon.
+extern thread_local constinit bool wants_look __attribute__((tls_model("initial-exec")));
+
+/// Any thread: what the package gave for moments worth a look is called soon, by a thread of
+/// Python's as it comes back from native code, and for any other on the main thread.
+void look_soon();
+
+/// On the way back from native code, with the GIL and no error set.
+inline void look_if_wanted() {
+  if (wants_look) [[unlikely]] {
+    wants_look = false;
+    look_now();
+  }
+}
 
 class GilHeld {
  public:

@@ -107,6 +107,10 @@ nb::dict to_dict(const profile::Steps& s) {
   out["times"] = numbers(s.times);
   out["live"] = numbers(s.live);
   out["idle"] = numbers(s.idle);
+  out["until"] = s.until;
+  nb::dict lines;
+  for (const auto& [place, count] : s.lines) lines[place.c_str()] = count;
+  out["lines"] = lines;
   return out;
 }
 
@@ -179,9 +183,25 @@ nb::dict to_dict(const profile::Analysis& a) {
   return out;
 }
 
-/// labels: {(place, op, holder): words}, or None. Under "devices" the same of each other device.
-nb::dict analyse(const std::string& path, nb::handle labels) {
+/// All places that a recording names.
+nb::list places_of(const std::string& path) {
+  nb::list out;
+  profile::Reader reader(path);
+  reader.skip_events();
+  reader.each_name(profile::NameTable::place,
+                   [&](uint64_t, const std::string& name) { out.append(name); });
+  return out;
+}
+
+/// labels: {(place, op, holder): words}, or None; occasional: places that the source runs only now
+/// and then. Under "devices" the same of each other device.
+nb::dict analyse(const std::string& path, nb::handle labels, nb::handle occasional) {
   profile::AnalysisOptions options;
+  if (!occasional.is_none()) {
+    for (const nb::handle place : occasional) {
+      options.occasional.insert(nb::cast<std::string>(place));
+    }
+  }
   if (!labels.is_none()) {
     for (const auto& [key, words] : nb::cast<nb::dict>(labels)) {
       const auto text = [&](int i) { return nb::cast<std::string>(nb::object(key[i])); };
@@ -249,7 +269,9 @@ void add_profile_functions(nb::module_& m) {
         "Tells on the standard error where ops run, and the steps of new plans.");
   m.def("log_placement_here", profile::log_placement_here, nb::arg("begin"),
         "The same of what this thread runs, until as many calls end it.");
-  m.def("analyse_recording", analyse, nb::arg("path"), nb::arg("labels") = nb::none());
+  m.def("recorded_places", places_of, nb::arg("path"));
+  m.def("analyse_recording", analyse, nb::arg("path"), nb::arg("labels") = nb::none(),
+        nb::arg("occasional") = nb::none());
   nb::class_<Recording>(m, "Recording")
       .def(nb::init<const std::string&>(), nb::arg("path"))
       .def("next", &Recording::next)

@@ -90,9 +90,12 @@ Tensor exported_elements(const Tensor& t) {
   }
 }
 
+thread_local constinit bool may_be_written = false;
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  if (flags & PyBUF_WRITABLE) {  // asked first by NumPy, each time: no exception on this way
+  if ((flags & PyBUF_WRITABLE) &&
+      !may_be_written) {  // asked first by NumPy, each time: no exception on this way
     PyErr_SetString(PyExc_BufferError, "tensors are read-only");
     return -1;
   }
@@ -113,7 +116,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->buf = t.num_elements() > 0 ? const_cast<void*>(t.raw_data()) : &nothing;
     view->len = static_cast<Py_ssize_t>(t.nbytes());
     view->itemsize = static_cast<Py_ssize_t>(size_of(t.dtype()));
-    view->readonly = 1;
+    view->readonly = !may_be_written;
     view->ndim = (flags & PyBUF_ND) ? t.rank() : 1;
     if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format);
     if (flags & PyBUF_ND) fill_dims(view, *exported);
@@ -131,6 +134,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Exported*>(view->internal); }
 
 }  // namespace
+
+LendForWriting::LendForWriting() { may_be_written = true; }
+LendForWriting::~LendForWriting() { may_be_written = false; }
 
 void throw_untold(const Tensor& t) {
   if (!untold.error || untold.tensor != id_of(t)) return;

@@ -1,5 +1,11 @@
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+
+#include "tidemark/memory/buffer.h"
+#include "tidemark/memory/context.h"
+#include "tidemark/profile/recorder.h"
 
 #include "calls.h"
 #include "errors.h"
@@ -68,11 +74,48 @@ PyObject* array_of_strings(const Tensor& t) {
   return Ref(array).release();
 }
 
+/// NumPy keeps the object and not what it exports.
+PyObject* array_over(PyObject* owner) {
+  const Tensor& t = tensor_of(owner);
+  const Ref shape = Ref::checked(shape_tuple(t.shape()));
+  PyObject* arguments[] = {shape.get(), numpy_dtype(t.dtype()), owner};
+  const size_t count = t.num_elements() > 0 ? 3 : 2;  // nothing to share in an empty tensor
+  return Ref::checked(PyObject_Vectorcall(reinterpret_cast<PyObject*>(numpy().ndarray), arguments,
+                                          count, nullptr))
+      .release();
+}
+
+constexpr size_t kWorthCounting = 1024;  // bytes
+
+/// A copy that a recording counts: in memory of ours, which nobody but NumPy has. Its line is the
+/// one that made the elements.
+PyObject* counted_copy(const Tensor& t) {
+  const memory::Buffer* elements = t.impl()->buffer;
+  const memory::ScopedSite made(elements ? elements->site : nullptr);
+  const SourceLine line;
+  const char* const outer = std::exchange(memory::thread_context.op, "numpy");
+  Ref owner;
+  try {
+    const Tensor copy = Tensor::uninitialized(t.dtype(), t.shape());
+    std::memcpy(copy.mutable_raw_data(), t.raw_data(), t.nbytes());
+    memory::thread_context.op = outer;
+    owner = Ref::checked(wrap(Tensor(copy)));
+  } catch (...) {
+    memory::thread_context.op = outer;
+    throw;
+  }
+  const LendForWriting scope;
+  return array_over(owner.get());
+}
+
 PyObject* as_numpy(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     check_has_value(t, "numpy()", PyExc_AttributeError);
     if (t.rank() == 0 && t.dtype() == DType::string) return bytes_at(t, 0);
+    const bool is_counted = profile::is_recording() && t.device().is_cpu() &&
+                            t.dtype() != DType::string && t.nbytes() >= kWorthCounting;
+    if (is_counted && t.rank() > 0) return counted_copy(t);
     const Ref array = Ref::steal(array_of_tensor(self));
     // A copy, as in TensorFlow: tensors do not change, and callers write into what they get here.
     if (t.rank() > 0) return call_method(array.get(), "copy");
@@ -142,15 +185,9 @@ PyObject* array_of_tensor(PyObject* self) {
   }
   const Tensor t = copied_to(tensor_of(self), Device());
   if (t.dtype() == DType::string) return array_of_strings(t);
-  PyObject* dtype = numpy_dtype(t.dtype());
-  const Ref shape = Ref::checked(shape_tuple(t.shape()));
-  // NumPy keeps the object and not what it exports: one of its own, for this one may be donated.
+  // An object of its own, for this one may be donated.
   const Ref owner = Ref::checked(wrap(Tensor(t)));
-  PyObject* arguments[] = {shape.get(), dtype, owner.get()};
-  const size_t count = t.num_elements() > 0 ? 3 : 2;  // nothing to share in an empty tensor
-  return Ref::checked(PyObject_Vectorcall(reinterpret_cast<PyObject*>(numpy().ndarray), arguments,
-                                          count, nullptr))
-      .release();
+  return array_over(owner.get());
 }
 
 PyObject* numpy_method(PyObject* self, void*) {

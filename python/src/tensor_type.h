@@ -47,6 +47,13 @@ extern PyType_Slot number_slots[];    // number_slots.cpp; ends with {0, nullptr
 extern PyType_Slot scalar_slots[];    // scalar_slots.cpp: bool, int, float, index, len, iter
 extern PyType_Slot indexing_slots[];  // indexing.cpp
 extern PyType_Slot buffer_slots[];    // tensor_buffer.cpp
+/// While there is one, buffers of tensors may be written: for who shows the tensor to nobody else.
+class LendForWriting {
+ public:
+  LendForWriting();
+  ~LendForWriting();
+  LendForWriting(const LendForWriting&) = delete;
+};
 /// Throws what making a buffer of the tensor failed with, on this thread, if that was the last to.
 void throw_untold(const Tensor& t);  // tensor_buffer.cpp
 extern PyMethodDef scalar_methods[];

@@ -2,13 +2,15 @@
 """Measures the doctor against the planted defects and their healthy twins.
 
     .venv/bin/python tests/doctor/measure.py findings
+    .venv/bin/python tests/doctor/measure.py findings --record
     .venv/bin/python tests/doctor/measure.py findings --on tensorflow --python PYTHON
     .venv/bin/python tests/doctor/measure.py fixes
     .venv/bin/python tests/doctor/measure.py slowdown --on torch --python PYTHON
     .venv/bin/python tests/doctor/measure.py steps
 
-Prints a table with a line a program, and the shares. `findings --on torch` (or jax) also runs the
-programs for TensorFlow whose ops have a word there, translated.
+Prints a table with a line a program, and the shares; `--record` writes the page's table anew.
+`findings --on torch` (or jax) also runs the programs for TensorFlow whose ops have a word there,
+translated.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ import translate
 from judge import judge
 
 HERE = Path(__file__).parent
-FOLDERS = ["chains", "unseen", "strangers", "newcomers", "latecomers", "outsiders", "passersby"]
+PAGE = HERE.parents[1] / "docs" / "doctor.md"
+FOLDERS = [
+    "chains", "unseen", "strangers", "newcomers", "latecomers", "outsiders", "passersby",
+    "arrivals",
+]  # fmt: skip
 WHAT = ("rule", "line", "chain", "root", "made", "bytes")
 
 
@@ -101,7 +107,7 @@ def findings(arguments):
     """A table of what was found, and the shares."""
     todo, options = programs(arguments), options_of(arguments)
     print("| program | " + " | ".join(WHAT) + " | twin |\n|" + " --- |" * (len(WHAT) + 2))
-    told = []
+    told, cells_of = [], {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         answers = pool.map(lambda one: look_at(*one, options), todo)
         for (path, *_), (wrong, said) in zip(todo, answers, strict=True):
@@ -110,12 +116,36 @@ def findings(arguments):
             cells = [wrong.get(what, "–" if none else "yes").replace("|", "/") for what in WHAT]
             name = f"{path.parts[-3]}/{path.stem}"
             print(f"| {name} | {' | '.join(cells)} | {said or 'silent'} |", flush=True)
+            cells_of[name] = "not found" if none else ", ".join(wrong) or "✓"
     right = sum(not wrong for wrong, _ in told)
     lines = sum("rule" not in wrong and "line" not in wrong for wrong, _ in told)
     silent = sum(not said for _, said in told)
     shares = {"all right": right, "found, right line": lines, "twin silent": silent}
     for what, count in shares.items():
         print(f"\n{what}: {count} of {len(told)}, {100 * count / len(told):.1f} %")
+    if arguments.record:
+        PAGE.write_text(recorded(PAGE.read_text(), arguments.on, cells_of))
+
+
+def recorded(text, on, cells_of):
+    """The page with what was found now in its table by program: programs that it does not know yet
+    come after those of their folder."""
+    lines = text.split("\n")
+    head = next(at for at, line in enumerate(lines) if line.startswith("| program | Tidemark |"))
+    end = next(at for at in range(head, len(lines)) if not lines[at].startswith("|"))
+    columns = [cell.strip().lower() for cell in lines[head].split("|")[1:-1]]
+    column = columns.index({None: "tidemark", "torch": "pytorch"}.get(on, on))
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[head + 2 : end]]
+    for name, cell in cells_of.items():
+        row = next((row for row in rows if row[0] == name), None)
+        if row is None:
+            row = [name] + [""] * (len(columns) - 1)
+            folder = [at for at, one in enumerate(rows) if one[0].startswith(name.split("/")[0])]
+            rows.insert(max(folder, default=len(rows) - 1) + 1, row)
+        row[column] = cell
+    return "\n".join(
+        [*lines[: head + 2], *(f"| {' | '.join(row)} |" for row in rows), *lines[end:]]
+    )
 
 
 def fixes(arguments):
@@ -208,6 +238,7 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="of --on")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--record", action="store_true", help="findings: write them into the page")
     parser.add_argument("--only", action="store_true", help="fixes: no programs but the folders'")
     parser.add_argument("folders", nargs="*", default=FOLDERS)
     arguments = parser.parse_intermixed_args()

@@ -117,6 +117,22 @@ def test_a_file_that_does_not_use_the_library_is_left_in_peace():
     assert found(text) and checking.check_text("other.py", text) == []
 
 
+@pytest.mark.parametrize(
+    "line, fix",
+    [
+        ("kept.append(y)", "kept.append(float(y))"),
+        ("kept.add(y)", "kept.add(float(y))"),
+        ("kept[i] = y", "kept[i] = float(y)"),
+        ("kept[i] = (i, y)", "add a number to kept, or let the oldest go"),
+        ("kept.append((i, y))", "add a number to kept, or let the oldest go"),
+        ("heapq.heappush(kept, y)", "add a number to kept, or let the oldest go"),
+    ],
+)
+def test_what_is_to_be_written_instead_fits_the_line(line, fix):
+    (alarm,) = found(f"for i in range(1000):\n    y = tf.square(x)\n    {line}\n")
+    assert alarm.fix == fix
+
+
 def test_healthy_programs_and_examples_have_no_alarms():
     healthy = sorted(ROOT.glob("tests/doctor/**/fixed/*.py")) + sorted(ROOT.glob("examples/*.py"))
     assert len(healthy) > 40

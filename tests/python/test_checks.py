@@ -22,6 +22,7 @@ import process_hooks  # noqa: E402
 import python_calls  # noqa: E402
 import step_questions  # noqa: E402
 import streams  # noqa: E402
+import tables  # noqa: E402
 
 
 @pytest.fixture
@@ -387,3 +388,18 @@ def test_libraries_include_no_iostream(project):
     project("src/tidemark/b.cpp", "#include <vector>\n# include <iostream>\n")
     (problem,) = streams.check(project.root)
     assert problem.startswith("src/tidemark/b.cpp:2: <iostream>")
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def test_tables_of_equal_rows_pass(project):
+    text = "| a | `b|c` |\n| --- | ---: |\n| 1 |  |\n| x \\| y | z |\n\n```\n| any |\n```\n"
+    project("docs/a.md", text)
+    assert tables.check(project.root) == []
+
+
+def test_a_row_of_another_table_fails(project):
+    project("docs/a.md", "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 1 | 2 | 3 |\n")
+    (problem,) = tables.check(project.root)
+    assert "docs/a.md:4: a row of 3 cells in a table of 2" in problem

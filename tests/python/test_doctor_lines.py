@@ -14,7 +14,7 @@ def written(request):
     def write(text):
         path = f"<{request.node.name}>"
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-        source._tree.cache_clear()
+        source.tree_of.cache_clear()
         return path
 
     yield write

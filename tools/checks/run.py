@@ -13,6 +13,7 @@ import process_hooks
 import python_calls
 import step_questions
 import streams
+import tables
 from sources import ROOT
 
 CHECKS = {
@@ -24,6 +25,7 @@ CHECKS = {
     "process hooks": process_hooks.check,
     "python calls": python_calls.check,
     "streams": streams.check,
+    "tables": tables.check,
     "late imports": late_imports.check,
     "decisions": decisions.check,
     "formatting": formatting.check,

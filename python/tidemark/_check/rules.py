@@ -135,13 +135,18 @@ def tensors_gathered(program):
             continue
         if _is_emptied(program, name, loops) or _is_used_as_tensors(program, name):
             continue
-        what = ast.unparse(value)
-        fix = f"{name}.append(float({what}))"
-        if isinstance(call, ast.Assign):
-            fix = f"{ast.unparse(call.targets[0])} = float({what})"
-        elif isinstance(value, ast.Tuple) or getattr(call.func, "attr", "") == "heappush":
-            fix = f"add a number to {name}, or let the oldest go"
-        yield call, f"each round adds a tensor to {name}", fix
+        yield call, f"each round adds a tensor to {name}", _number_instead(call, name, value)
+
+
+def _number_instead(call, name, value):
+    """What to write at the line that adds a tensor to ``name``."""
+    is_pushed = getattr(getattr(call, "func", None), "attr", "") == "heappush"
+    if is_pushed or isinstance(value, ast.Tuple):
+        return f"add a number to {name}, or let the oldest go"
+    number = f"float({ast.unparse(value)})"
+    if isinstance(call, ast.Assign):
+        return f"{ast.unparse(call.targets[0])} = {number}"
+    return f"{name}.{call.func.attr}({number})"
 
 
 def tapes_kept(program):

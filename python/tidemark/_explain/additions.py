@@ -23,9 +23,11 @@ from tidemark._explain import links, source
 _MOST_SECONDS = 1.0  # of one watch: what is watched lives as long
 _MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
+_ALIKE = 2  # times that one line may add for each time of the other
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
 _MOST_SORTS = 6
+_MOST_IN_VAIN = 3
 _MOST_CONTAINERS = 64  # of one sort
 _MOST_WAYS = 256
 _MOST_ARRAY = 1 << 18  # bytes of an array of objects
@@ -44,6 +46,7 @@ class Additions:
         self._seen = {}  # sort → {what was added to: Counter of (file, line)}
         self._names = {}  # (sort, link's identity) → what was told by that link
         self._last = {}  # sort → bytes or objects at the last look
+        self._in_vain = Counter()  # by sort: watches that ran out without a gain
         self._spent = 0.0
         self._watch = None
 
@@ -72,6 +75,8 @@ class Additions:
             self._watch = _Watch(self, self._lines, watched)
 
     def _wants(self, sort):
+        if self._in_vain[sort] >= _MOST_IN_VAIN:
+            return False  # what it is kept by gains nothing: each watch makes the lines slower
         seen = self._seen.get(sort, {})
         return max((sum(lines.values()) for lines in seen.values()), default=0) < _ENOUGH
 
@@ -89,7 +94,9 @@ class Additions:
         if watch is self._watch:
             self._watch = None
         if watch is not None:
-            self._spent += watch.end()
+            took, in_vain = watch.end()
+            self._spent += took
+            self._in_vain.update(in_vain)
 
     def end_if_over(self):
         """For a thread that looks by the clock: the program may have stopped to run lines."""
@@ -104,10 +111,11 @@ class Additions:
 
     # --- afterwards -----------------------------------------------------------------------------
 
-    def line(self, sorts, chain):
+    def line(self, sorts, chain, made_at=()):
         """(file, line) of the statement that adds to what grows; ("", 0): it was not seen.
 
-        Where no container was told to grow, it is what gains most on the way."""
+        Where no container was told to grow, it is what gains most on the way. Of several lines
+        that add alike it is the one that adds what is made at the first of these places."""
         told = [link for link, _ in chain.links]
         if any(link.kind in _MADE_ON_DEMAND for link in told):
             return "", 0  # who asks for something adds it: to be changed is what keeps it
@@ -117,8 +125,7 @@ class Additions:
             for is_rebound in (False, True) if link == grower else (False,):
                 lines = self._lines_of(sorts, link, is_rebound)
                 if lines and (link == grower or lines.total() >= _SURELY):
-                    (file, line), _ = lines.most_common(1)[0]
-                    return file, source.statement_range(file, line)[0]
+                    return _likeliest(lines, made_at)
             if link == grower:
                 break
         return "", 0
@@ -135,6 +142,25 @@ class Additions:
 def _identity(link):
     """Equal for a link as it was on the way and as it is told."""
     return link.label, link.file, link.line
+
+
+def _likeliest(lines, made_at):
+    """(file, line) of the statement that added most often; of equals, the one that adds what is
+    made at the first of these places."""
+    statements = Counter()
+    for (file, line), times in lines.items():
+        statements[file, source.statement_range(file, line)[0]] += times
+    (first, most), *others = statements.most_common()
+    alike = [place for place, times in others if times * _ALIKE >= most]
+    for place in made_at if alike else ():
+        made_in, made, _ = source.parse_place(place)
+        made_in = source.full_path(made_in)
+        fitting = source.line_storing(
+            made_in, made, [line for file, line in (first, *alike) if file == made_in]
+        )
+        if fitting:
+            return made_in, fitting
+    return first
 
 
 class _Watched:
@@ -262,13 +288,17 @@ class _Watch:
         return time.monotonic() > self._until
 
     def end(self):
-        """Lets go of all that was watched; how long it took."""
+        """Lets go of all that was watched; how long it took, and which sorts gained nothing though
+        there was time."""
+        had_time = self.is_running and (self.is_over() or self._events >= _MOST_EVENTS)
+        gained = {sort for (sort, _), count in self._gains.items() if count}
+        in_vain = {one.sort for one in self._watched} - gained if had_time else set()
         self._watched = []
         self._until = 0.0
         if self.is_running:
             self.is_running = False
             self._lines.stop()
-        return self._spent
+        return self._spent, in_vain
 
     def _moved(self, file, line):
         """A line is about to run; whether to go on."""

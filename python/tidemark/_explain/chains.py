@@ -185,7 +185,7 @@ def line_to_change(chain, grows=False, files=()):
             return begin.file, begin.line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
-            is_inside = link is not chain.grower and link.kind == "variable"
+            is_inside = link is not chain.grower and link.kind in ("variable", "generator")
             line = source.line_of_giving(link.file, link.name) if is_inside else 0
             return link.file, line or link.line
     names = {link.name for link in told if link.kind in ("class", "function", "object")}
@@ -224,8 +224,12 @@ def nearer_line(chain, file, line, made_at):
         if not made_in or not links.is_programs(made_in):
             continue
         if adding:
-            names = source.names_made(made_in, made) if made_in == file else set()
-            return file, _fitting(file, line, sorted(adding), names), chain
+            lines = list(dict.fromkeys((line, *sorted(adding))))
+            fitting = source.line_storing(file, made, lines) if made_in == file else 0
+            return file, fitting or line, chain
+        first, last = source.statement_range(file, line) if line else (0, 0)
+        if made_in == file and first <= made <= last:
+            return file, line, chain  # [f(x) for x in …]
         handed, called = source.line_of_handing_over(made_in, made)
         if handed and root.kind == "running":
             keeper = links.Link(f"what {called}() keeps", "native", called, made_in, handed)
@@ -233,18 +237,6 @@ def nearer_line(chain, file, line, made_at):
         if handed:
             return made_in, handed, chain
     return file, line, chain
-
-
-def _fitting(file, line, adding, names):
-    """The line, if it stores one of these variables; or the first that does, or mentions one."""
-    stored, mentioned = [], []
-    for one in dict.fromkeys((line, *adding)):
-        as_it_is, anyhow = source.names_added(file, one)
-        if names & as_it_is:
-            stored.append(one)
-        elif names & anyhow:
-            mentioned.append(one)
-    return next(iter([*stored, *mentioned]), line)
 
 
 def first_words(op, size):

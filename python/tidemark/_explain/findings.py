@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark._explain import advice, chains, edits, growth, rules, source
+from tidemark._explain import advice, chains, edits, growth, rounds, rules, source
 
 _MOST_PLACES = 5
+_ALL_BUT_THE_END = 0.75  # of all ops
 _OF_TAPES = ("history-kept", "persistent-tape")
 
 
@@ -60,7 +61,8 @@ def find(run, all_rules=None):
 
 def _found_by(run, some_rules):
     """What rules find in the buffers of one device, and when its limit is hit."""
-    found = _together([_finding(raw, run) for rule in some_rules for raw in rule(run)])
+    found = [_finding(raw, run) for rule in some_rules for raw in rule(run)]
+    found = _together([one for one in found if not _was_made_once(one, run)])
     limit, live = run.limit, run.analysis["live_at_end"]
     for finding in found:
         finding.device = run.device
@@ -72,6 +74,18 @@ def _found_by(run, some_rules):
                 else ""
             )
     return found
+
+
+def _was_made_once(finding, run):
+    """Whether it grew in one statement that runs once, or in a cache of a dataset, and the program
+    went on without: its data, and not a leak."""
+    is_over = run.analysis["steps"].get("until", 1.0) < _ALL_BUT_THE_END
+    if not is_over or finding.verdict != growth.GROWING:
+        return False
+    if finding.rule == "dataset-buffer":
+        return "cache" in finding.holder
+    is_gathered = finding.rule == "tensors-gathered"
+    return is_gathered and rounds.runs_once(finding.file, finding.line)
 
 
 def _together(found):
@@ -121,12 +135,35 @@ def _finding(raw, run):
             finding.file, finding.line = file, line
     if finding.chain is not None and (grows or finding.chain.grower) and not is_at_call:
         sorts = [*([owner] if owner is not None else ()), *keys]
-        file, line = run.seen.additions.line(sorts, finding.chain)
+        file, line = run.seen.additions.line(sorts, finding.chain, finding.made_at)
         if line:
             finding.file, finding.line = file, line
+    if keys and grows:
+        _count_rounds(finding, run)
     finding.changes = advice.changes(finding)
     finding.fix = advice.advise(finding, finding.changes)
     return finding
+
+
+def _count_rounds(finding, run):
+    """A step is a round of the loop that the line to change belongs to, or of one around it: bytes
+    were counted by the rounds of the loop that many lines run in."""
+    steps = run.analysis["steps"]
+    counted_at, counted, _ = source.parse_place(steps["place"])
+    lines = {}
+    for at, times in steps.get("lines", {}).items():
+        file, number, _ = source.parse_place(at)
+        if number:
+            lines[source.full_path(file), number] = times
+    count = rounds.rounds_of(finding.file, finding.line, lines)
+    if not count or not counted:
+        return
+    if count > steps["count"]:
+        of_step = rounds.loops_around(source.full_path(counted_at), counted)[:1]
+        if set(of_step) & set(rounds.loops_around(finding.file, finding.line)[1:]):
+            return
+    finding.bytes_per_step *= steps["count"] / count
+    finding.overhead_per_step *= steps["count"] / count
 
 
 def _base(file):

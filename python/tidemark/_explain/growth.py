@@ -46,7 +46,9 @@ def judge(steps, values):
     slope = theil_sen(x_some, y_some)
     gained = slope * (x[-1] - x[0])
     spread = float(y.max() - y.min())
-    if slope > 0 and _goes_on(x, y, slope) and gained >= max(64, 0.25 * spread):
+    goes_on = slope > 0 and _goes_on(x, y, slope) and gained >= max(64, 0.25 * spread)
+    # No jump alone makes a trend.
+    if goes_on and theil_sen(x_some, _without_largest_jump(y_some)) > 0.5 * slope:
         return Growth(GROWING, slope, since)
     if _is_sawtooth(y, spread):
         return Growth(SAWTOOTH, 0.0, since)
@@ -54,11 +56,22 @@ def judge(steps, values):
 
 
 def _goes_on(x, y, slope):
-    """Each third of the time has its part in the growth: no jump alone makes a trend."""
-    thirds = [np.median(part) for part in np.array_split(y, 3)]
-    middles = [np.median(part) for part in np.array_split(x, 3)]
-    parts = [(thirds[i + 1] - thirds[i]) / max(1e-9, middles[i + 1] - middles[i]) for i in range(2)]
-    return all(part > 0.4 * slope for part in parts)
+    """Each third of the time has its part in the growth, of what is there at least as of what is
+    there mostly: what falls back to where it was does not grow."""
+    between = np.maximum(1e-9, np.diff([np.median(part) for part in np.array_split(x, 3)]))
+    thirds = np.array_split(y, 3)
+    return all(
+        np.all(np.diff([level(part) for part in thirds]) / between > 0.4 * slope)
+        for level in (np.median, np.min)
+    )
+
+
+def _without_largest_jump(y):
+    """The values as if they had not risen where they rose most at once, and stayed."""
+    smooth = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(y, 1, "edge"), 3), axis=1)
+    rises = np.diff(smooth)
+    at = int(np.argmax(rises))
+    return np.concatenate([smooth[: at + 1], smooth[at + 1 :] - max(0.0, rises[at])])
 
 
 def _is_sawtooth(y, spread):

@@ -4,7 +4,9 @@ NumPy's arrays of objects."""
 from __future__ import annotations
 
 import contextvars
+import functools
 import gc
+import linecache
 import sys
 import types
 
@@ -12,11 +14,38 @@ from tidemark._explain import links
 from tidemark._explain.keeping import Root
 
 
-def roots():
+def contexts_and_coroutines():
+    """All contexts that the collector knows, and all coroutines; none where the program's source
+    mentions neither, for all objects are looked at for them."""
+    contexts, coroutines = [], []
+    if not any(_may_use_them(module) for module in list(sys.modules.values())):
+        return contexts, coroutines
+    of_kind = {contextvars.Context: contexts, types.CoroutineType: coroutines}
+    for obj in gc.get_objects():
+        if type(obj) in of_kind:
+            of_kind[type(obj)].append(obj)
+    return contexts, coroutines
+
+
+def _may_use_them(module):
+    if not issubclass(type(module), types.ModuleType):  # a proxy may answer, and load something
+        return False
+    file = vars(module).get("__file__")
+    if not isinstance(file, str):
+        return vars(module).get("__name__") == "__main__"  # what is typed in has no source
+    return links.is_programs(file) and _mentions_them(file)
+
+
+@functools.lru_cache(maxsize=256)
+def _mentions_them(file):
+    return any("async " in line or "contextvars" in line for line in linecache.getlines(file))
+
+
+def roots(contexts=None):
     """The values of context variables, in the contexts that only native code has: those in which
     threads are now. Others are reached by way of what keeps them."""
     found = {}
-    contexts = [obj for obj in gc.get_objects() if type(obj) is contextvars.Context]
+    contexts = contexts_and_coroutines()[0] if contexts is None else contexts
     for context in contexts:
         if not _is_kept(context, contexts):
             for variable, value in context.items():

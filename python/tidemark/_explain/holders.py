@@ -79,6 +79,7 @@ def _module_roots():
 
 
 _looking = threading.RLock()
+_MOST_OF_A_WALK = 5.0  # seconds by the clock, on a machine that is busy otherwise
 
 
 @contextlib.contextmanager
@@ -90,7 +91,7 @@ def _undisturbed():
         collects = gc.isenabled()
         gc.disable()
         before = sys.getswitchinterval()
-        sys.setswitchinterval(max(before, 0.2))
+        sys.setswitchinterval(max(before, _MOST_OF_A_WALK))
         time.sleep(0)  # whoever has asked for a turn already gets it now, not in between
         try:
             yield
@@ -114,6 +115,8 @@ def look(additions=None, is_last=False):
     with _undisturbed():
         lines = _running_lines()
         frames, (nearest, others) = list(_frame_roots()), _module_roots()
+        # What the program calls by a name of its own, a library's function may only borrow.
+        frames.sort(key=lambda root: not links.is_programs(root.file))
         near = [*frames, *nearest, *hidden.roots()]
         roots = [*near, *others]
         objects = gc.get_objects()
@@ -121,6 +124,7 @@ def look(additions=None, is_last=False):
             [root.value for root in roots], len(near), objects, owners.types(objects)
         )
         del objects
+        links.remember_frames([*walked, *owning])
     for item in walked:
         root = roots[item["root"]] if item["root"] >= 0 else None
         for holder in wording.explain(item, root):
@@ -130,6 +134,7 @@ def look(additions=None, is_last=False):
     owned = owners.owners(owning, roots)
     if additions is not None:
         additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)], is_last)
+    links.remember_frames(())
     del walked, roots, owning, frames, near, nearest, others
     result = [*found.values(), *_native(unclaimed, lines)]
     return sorted(result, key=lambda holder: -holder.bytes), owned

@@ -137,7 +137,11 @@ def links_of(path, names, root):
 def each_link(path, names, root):
     """(where on the way, Link, items), from the root on; the root itself may be nowhere on it."""
     begin = _beginning(path)
-    if begin is None:
+    paused = _paused_in_a_library(path, root) if begin is None else None
+    if paused is not None:
+        begin, code = paused
+        yield (begin, Link(f"{code.co_name}()", "function", code.co_name, is_root=True), 0)
+    elif begin is None:
         yield (None, *_root_link(root))
         if root is not None and root.kind in ("local", "context"):
             yield (0, *_of_name(path[0], root.name, root.file, root.lines))
@@ -149,6 +153,7 @@ def each_link(path, names, root):
     else:
         yield (begin, *_module_link(path[begin]["__name__"]))
     file = path[begin].get("__file__") if is_namespace(path[begin]) else root and root.file
+    file = code.co_filename if paused is not None else file
     is_inside = False  # of a library's object, whose insides are its own affair
     for at in range(begin + 1, len(path)):
         obj = path[at]
@@ -158,6 +163,40 @@ def each_link(path, names, root):
         if told is not None:
             yield (at, *told)
         is_inside = is_inside or (is_instance(obj) and is_installed(file_of(type(obj))))
+
+
+def _paused_in_a_library(path, root):
+    """Where on the way a coroutine of the program's stands that a library's loop goes on with,
+    and its code: it is to a person what a running function is. None: nowhere."""
+    if root is None or root.kind != "local" or is_programs(root.file):
+        return None
+    for at, obj in enumerate(path[:-1]):
+        frame = frame_of(obj)
+        if frame is not None and is_programs(frame.f_code.co_filename):
+            return at, frame.f_code
+    return None
+
+
+_frames = {}  # by the number of what is paused, of the look that is under way
+
+
+def remember_frames(walked):
+    """Of what is paused on the ways: other threads may run it to its end before it is told of."""
+    _frames.clear()
+    paused = {id(obj): obj for item in walked for obj in item["path"] if isinstance(obj, _RUNNING)}
+    _frames.update(
+        {number: frame for number, obj in paused.items() if (frame := frame_of(obj)) is not None}
+    )
+
+
+def frame_of(paused):
+    """Of a generator or a coroutine, while there is one; else None."""
+    if not isinstance(paused, _RUNNING):
+        return None
+    if (known := _frames.get(id(paused))) is not None:
+        return known
+    names = ("gi_frame", "cr_frame", "ag_frame")
+    return next((f for name in names if (f := getattr(paused, name, None)) is not None), None)
 
 
 def _is_of_the_program(obj):
@@ -222,8 +261,12 @@ def word_of(obj):
 
 def is_of_objects(obj):
     """An array of NumPy's that has objects, or records with objects, as items."""
+    return _is_array(obj) and obj.dtype.hasobject
+
+
+def _is_array(obj):
     kind = type(obj)
-    return kind.__name__ == "ndarray" and kind.__module__ == "numpy" and obj.dtype.hasobject
+    return kind.__name__ == "ndarray" and kind.__module__ == "numpy"
 
 
 def _items(obj):
@@ -251,13 +294,20 @@ def _of_name(obj, name, file, lines=(1, 1 << 30)):
         return _class_link(obj), 0
     word = word_of(obj)
     line = source.line_for_name(file, name, *lines) if is_programs(file) else 0
-    label = word or (type(obj).__name__ if is_instance(obj) and not _is_value(obj) else "variable")
+    label = word or _kind_name(obj)
     kind = word or "variable"
     return Link(f'{label} "{name}"', kind, name, file, line, bool(word)), _items(obj)
 
 
+def _kind_name(obj):
+    """What a variable refers to that is no container: an object of a class, or anything else."""
+    return type(obj).__name__ if is_instance(obj) and not _is_value(obj) else "variable"
+
+
 def _is_value(obj):
-    return isinstance(obj, (*kinds.tensors, *kinds.variables))
+    return isinstance(obj, (*kinds.tensors, *kinds.variables)) or (
+        _is_array(obj) and not obj.dtype.hasobject
+    )
 
 
 def _link(path, names, at):
@@ -425,17 +475,19 @@ def _name_among(values, obj):
 
 
 def _paused_link(paused, obj):
-    frame = getattr(paused, "gi_frame", None) or getattr(paused, "cr_frame", None)
+    frame = frame_of(paused)
     if frame is None:
         return None
     code = frame.f_code
     name = _name_among(frame.f_locals, obj)
     sort = "generator" if isinstance(paused, types.GeneratorType) else "coroutine"
     word = word_of(obj)
-    named = f'{word or "variable"} "{name}" of ' if name else ""
+    what = word or _kind_name(obj)
+    named = f'{what} "{name}" of ' if name else ""
     label = f"{named}{sort} {code.co_name}()"
     line = code.co_firstlineno
-    if word and name and is_programs(code.co_filename):
+    is_gathering = word or what != "variable"
+    if is_gathering and name and is_programs(code.co_filename):
         line = source.line_for_name(code.co_filename, name, *source.code_range(code)) or line
     link = Link(label, "generator", name or "", code.co_filename, line, bool(word and name))
     return link, _items(obj)

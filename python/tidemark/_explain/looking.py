@@ -11,7 +11,7 @@ import threading
 import time
 
 from tidemark import _tidemark, memory
-from tidemark._explain import holders, links, notes, over_workers
+from tidemark._explain import holders, links, notes, over_workers, rounds
 from tidemark._explain.additions import Additions
 from tidemark._explain.seen import Run, Seen
 
@@ -178,7 +178,7 @@ class Watched:
     def result(self):
         """All of it, analysed."""
         labels = {key: holder.words for key, (_, holder) in self._looker.seen.holder_of.items()}
-        analysis = _tidemark.analyse_recording(self.path, labels)
+        analysis = analysed(self.path, labels)
         run = Run(analysis, self._looker.seen, self._notes, memory.get_limit(), self._status,
                   self.path, self._stats, worker=self._worker)  # fmt: skip
         if self._own:
@@ -187,7 +187,14 @@ class Watched:
         return run
 
 
+def analysed(path, labels=None):
+    """What a recording tells; lines that the source runs now and then are no steps."""
+    places = _tidemark.recorded_places(path)
+    occasional = {place for place in places if rounds.is_occasional(place)}
+    return _tidemark.analyse_recording(path, labels, occasional)
+
+
 def recorded(path):
     """A run of which only the recording is left."""
-    analysis = _tidemark.analyse_recording(path)
+    analysis = analysed(path)
     return Run(analysis, Seen(), notes.Notes(), analysis["limit"], {}, path, {})

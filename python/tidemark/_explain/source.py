@@ -36,7 +36,8 @@ def line_text(place):
 
 
 @functools.lru_cache(maxsize=64)
-def _tree(path):
+def tree_of(path):
+    """The syntax tree of a file; None where it is no Python."""
     try:
         return ast.parse("".join(linecache.getlines(path)))
     except SyntaxError:
@@ -50,7 +51,8 @@ _COMPILING = ("function", "jit", "pmap", "compile")
 _ADDING = ("heappush", "heappushpop", "insort", "insort_left", "insort_right", "setattr")
 
 
-def _last_name(node):
+def last_name(node):
+    """`append` of `self.results.append`; None."""
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else None
@@ -63,16 +65,16 @@ def _container_name(node):
         is_dict_of = isinstance(node, ast.Attribute) and node.attr == "__dict__"
         if isinstance(node, ast.Subscript) or is_dict_of:
             node = node.value
-        elif isinstance(node, ast.Call) and _last_name(node.func) == "vars" and node.args:
+        elif isinstance(node, ast.Call) and last_name(node.func) == "vars" and node.args:
             node = node.args[0]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             node = node.func.value
         else:
-            return _last_name(node)
+            return last_name(node)
 
 
 def _adds_to(node, name):
-    if isinstance(node, ast.Call) and node.args and _last_name(node.func) in _ADDING:
+    if isinstance(node, ast.Call) and node.args and last_name(node.func) in _ADDING:
         return _container_name(node.args[0]) == name
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _GROWING and _container_name(node.func.value) == name
@@ -96,7 +98,7 @@ def _is_made_of(value, name):
     kinds = (ast.BinOp, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Call)
     if not isinstance(value, kinds):
         return False
-    return any(_last_name(part) == name for part in ast.walk(value))
+    return any(last_name(part) == name for part in ast.walk(value))
 
 
 def _assigns(node, name):
@@ -106,7 +108,17 @@ def _assigns(node, name):
     elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
         targets = [node.target]
     targets = [part for t in targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
-    return any(_last_name(t) == name for t in targets)
+    return any(last_name(t) == name for t in targets)
+
+
+def _value_of(node, name):
+    """What an assignment gives to a name: `None` to b of `self.a, self.b = x, None`."""
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for part, value in zip(target.elts, node.value.elts, strict=False):
+                if last_name(part) == name:
+                    return value
+    return node.value
 
 
 def _may_add_to(node, name):
@@ -121,7 +133,7 @@ def _may_add_to(node, name):
 
 def _is_given(node, name):
     """A call of the thing itself: `report(step, x)`."""
-    return isinstance(node, ast.Call) and bool(node.args) and _last_name(node.func) == name
+    return isinstance(node, ast.Call) and bool(node.args) and last_name(node.func) == name
 
 
 @functools.lru_cache(maxsize=1024)
@@ -130,7 +142,7 @@ def line_for_name(path, name, first=1, last=1 << 30):
 
     Of assignments the first that is made again and again, in a loop or a function, of more than a
     constant."""
-    tree = _tree(path)
+    tree = tree_of(path)
     if tree is None or not name:
         return 0
     nodes = [n for n in ast.walk(tree) if first <= getattr(n, "lineno", 0) <= last]
@@ -144,7 +156,7 @@ def line_for_name(path, name, first=1, last=1 << 30):
         inside = _lines_of_functions(path)
         assigning = [n for n in assigning if n.lineno not in inside] or assigning
     looped, called = _lines_of_loops(path), _lines_of_functions(path)
-    new = [n for n in assigning if not isinstance(n.value, ast.Constant)]
+    new = [n for n in assigning if not isinstance(_value_of(n, name), ast.Constant)]
     again = [n for n in new if n.lineno in looped] or [n for n in new if n.lineno in called]
     return min((n.lineno for n in again or assigning), default=0)
 
@@ -152,7 +164,7 @@ def line_for_name(path, name, first=1, last=1 << 30):
 @functools.lru_cache(maxsize=1024)
 def line_of_attribute(path, name):
     """Where an attribute is added to that the program assigns, or where it does; 0: nowhere."""
-    tree = _tree(path)
+    tree = tree_of(path)
     nodes = ast.walk(tree) if tree is not None else ()
     targets = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
     is_assigned = any(isinstance(t, ast.Attribute) and t.attr == name for t in targets)
@@ -161,7 +173,7 @@ def line_of_attribute(path, name):
 
 def line_of_giving(path, name):
     """Where an object of this name, that is no container, is given something: 0: nowhere."""
-    tree = _tree(path)
+    tree = tree_of(path)
     nodes = list(ast.walk(tree)) if tree is not None else []
     for is_such in (_adds_to, _may_add_to, _is_given):
         lines = [n.lineno for n in nodes if is_such(n, name)]
@@ -175,20 +187,20 @@ def line_of_giving(path, name):
 
 def line_of_call(path, names):
     """Where a function or a class of one of these names is called; 0: nowhere."""
-    tree = _tree(path)
+    tree = tree_of(path)
     nodes = ast.walk(tree) if tree is not None else ()
     calls = (n for n in nodes if isinstance(n, ast.Call))
-    return min((n.lineno for n in calls if _last_name(n.func) in names), default=0)
+    return min((n.lineno for n in calls if last_name(n.func) in names), default=0)
 
 
 def line_of_compiling(path, definition, name):
     """Where a function is given to ``tf.function`` or ``jax.jit`` again and again; its definition,
     where that is in the loop itself or no such line is known."""
-    tree = _tree(path)
+    tree = tree_of(path)
     if tree is None or definition in _lines_of_loops(path):
         return definition
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args
-             and _last_name(n.func) in _COMPILING and name in _names_in(n.args)]  # fmt: skip
+             and last_name(n.func) in _COMPILING and name in _names_in(n.args)]  # fmt: skip
     again = _lines_of_loops(path) | _lines_of_functions(path)
     return min((n.lineno for n in calls if n.lineno in again), default=definition)
 
@@ -196,7 +208,7 @@ def line_of_compiling(path, definition, name):
 def lines_adding(path, name):
     """All lines that add to what has this name, or to a part of it that has another:
     `part = tree.setdefault(i, [])`."""
-    tree = _tree(path)
+    tree = tree_of(path)
     nodes = list(ast.walk(tree)) if tree is not None else []
     parts = {
         target.id
@@ -213,16 +225,32 @@ def lines_adding(path, name):
 def line_of_cache(path, function, definition):
     """Where a function without a decorator is given a cache: `lru_cache(maxsize=None)(self.make)`;
     its definition, where it has one or no such line is known."""
-    tree = _tree(path)
+    tree = tree_of(path)
     for node in ast.walk(tree) if tree is not None else ():
         decorators = node.decorator_list if isinstance(node, _FUNCTIONS) else []
         lines = [node.lineno, *(d.lineno for d in decorators)] if decorators else []
         if definition in lines and any("cache" in ast.unparse(d) for d in decorators):
             return definition
         is_call = isinstance(node, ast.Call) and "cache" in ast.unparse(node.func)
-        if is_call and any(_last_name(a) == function for a in node.args):
+        if is_call and any(last_name(a) == function for a in node.args):
             return node.lineno
     return definition
+
+
+def line_storing(path, made, lines):
+    """Of lines that store, the one that stores what a line makes: that line itself, or the first
+    that stores as it is, or else mentions, a variable which it assigns; 0: none does."""
+    first, last = statement_range(path, made)
+    if same := [line for line in lines if first <= line <= last]:
+        return same[0]
+    names, stored, mentioned = names_made(path, made), [], []
+    for line in lines:
+        as_it_is, anyhow = names_added(path, line)
+        if names & as_it_is:
+            stored.append(line)
+        elif names & anyhow:
+            mentioned.append(line)
+    return next(iter([*stored, *mentioned]), 0)
 
 
 def names_made(path, line):
@@ -254,7 +282,7 @@ def _parts(value):
 
 
 def _statements(path):
-    tree = _tree(path)
+    tree = tree_of(path)
     return [n for n in ast.walk(tree) if isinstance(n, ast.stmt)] if tree is not None else []
 
 
@@ -272,7 +300,7 @@ def line_of_handing_over(path, made):
         if isinstance(n, ast.Expr)
         and isinstance(n.value, ast.Call)
         and first <= n.lineno <= last
-        and _last_name(n.value.func) != "print"
+        and last_name(n.value.func) != "print"
         and names & _names_in([*n.value.args, *n.value.keywords])
     ]
     return (found[0].lineno, ast.unparse(found[0].func)) if len(found) == 1 else (0, "")
@@ -288,7 +316,7 @@ def _added_by_call(tree, call, name):
     if not isinstance(call, ast.Call):
         return []
     at = next((i for i, a in enumerate(call.args) if _container_name(a) == name), None)
-    called = _last_name(call.func)
+    called = last_name(call.func)
     if at is None or called is None:
         return []
     for node in ast.walk(tree):
@@ -312,17 +340,26 @@ def _lines_of_functions(path):
 
 def _lines_inside(path, kinds):
     lines = set()
-    for node in ast.walk(_tree(path)):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, kinds):
             lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(lines)
+
+
+def head_of(statement):
+    """The first and the last line of a statement; of one with a block, of its head."""
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    body = getattr(statement, "body", None)
+    if isinstance(body, list) and body:
+        last = max(first, body[0].lineno - 1)
+    return first, last
 
 
 @functools.lru_cache(maxsize=1024)
 def statement_range(path, line):
     """The first and the last line of the statement a line belongs to; of one with a block, of its
     head."""
-    tree = _tree(path)
+    tree = tree_of(path)
     found = (line, line)
     if tree is None:
         return found
@@ -330,10 +367,7 @@ def statement_range(path, line):
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt):
             continue
-        first, last = node.lineno, node.end_lineno or node.lineno
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body:
-            last = max(first, body[0].lineno - 1)
+        first, last = head_of(node)
         if first <= line <= last and last - first < smallest:
             smallest, found = last - first, (first, last)
     return found
@@ -356,7 +390,7 @@ def statement_at(place, lines):
 @functools.lru_cache(maxsize=1024)
 def class_line(kind, file):
     """Where a class is defined; 0: not known."""
-    tree = _tree(file) if file else None
+    tree = tree_of(file) if file else None
     nodes = ast.walk(tree) if tree else ()
     return next((n.lineno for n in nodes if isinstance(n, ast.ClassDef) and n.name == kind), 0)
 

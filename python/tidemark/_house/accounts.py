@@ -7,9 +7,13 @@ import itertools
 import time
 from collections import Counter
 
+from tidemark._explain import rounds
+
 _MOST_SAMPLES = 512
 _MOST_ROWS = 12
 _FEWEST_ROUNDS = 5
+_PLENTY = 16  # preferred
+_A_PART = 4  # of the lines of the commonest count, what is enough
 _MOST_ON_A_LINE = 8  # times that an op may stand on one line
 
 
@@ -51,15 +55,20 @@ class Accounts:
         self.total -= size
 
     def rounds(self):
-        """(how often most lines ran, the first such line and op): the steps of the program."""
-        lines = {}
-        for (place, op), times in self.made.items():
-            lines.setdefault(place, []).append((times, op))
-        lines = {place: _times(ops) for place, ops in lines.items()}
-        often = Counter(n for n, _ in lines.values() if n >= _FEWEST_ROUNDS)
-        if not often:
+        """(how often lines ran, the first such line and op): the steps of the program. As the
+        runtime's own recordings are read: of the counts that enough lines share the lowest, and
+        none of lines that run now and then where there are others."""
+        lines = self._lines()
+        if any(n >= _PLENTY for n, _ in lines.values()):
+            lines = {place: told for place, told in lines.items() if told[0] >= _PLENTY}
+        steady = {place: told for place, told in lines.items() if not rounds.is_occasional(place)}
+        lines = steady or lines
+        weights = Counter(n for n, _ in lines.values())
+        if not weights:
             return 0, "", ""
-        count = max(often, key=lambda n: (often[n], n))
+        heaviest = max(weights.values())
+        enough = heaviest if heaviest < 2 else max(2, heaviest / _A_PART)
+        count = min(n for n, weight in weights.items() if weight >= enough)
         return next((n, place, op) for place, (n, op) in lines.items() if n == count)
 
     def analysis(self, limit):
@@ -80,6 +89,8 @@ class Accounts:
         return {
             "steps": {"count": count, "how": "rounds", "place": place,
                       "samples": [steps[at] for at in kept],
+                      "lines": {place: n for place, (n, _) in self._lines().items()},
+                      "until": kept[-1] / max(1, len(self._samples) - 1) if kept else 1.0,
                       "live": [self._samples[at][1] for at in kept],
                       "times": [self._samples[at][3] for at in kept]},
             "groups": groups, "peak": self.peak, "live_at_end": self.total, "limit": limit,
@@ -88,6 +99,14 @@ class Accounts:
             "whole": True, "plans": [], "alive": [],
             "ops": [],
         }  # fmt: skip
+
+    def _lines(self):
+        """{place: (how often it ran, an op that says so)} of those that ran in rounds."""
+        by_place = {}
+        for (place, op), times in self.made.items():
+            by_place.setdefault(place, []).append((times, op))
+        lines = {place: _times(ops) for place, ops in by_place.items()}
+        return {place: told for place, told in lines.items() if told[0] >= _FEWEST_ROUNDS}
 
     def _timeline(self):
         """Live bytes over time by line and by kind of holder, the largest first."""

@@ -55,7 +55,7 @@ class Visitor(_Visitor):
         self._callbacks = op_callbacks
         self._python_functions, self._threads = script_ops.FuncRegistry, threading.local()
         self._function = polymorphic_function.Function
-        self._eager = ops.EagerTensor
+        self._eager, self._base = ops.EagerTensor, ops._EagerTensorBase
         self._variable = BaseResourceVariable
         self._session = session.BaseSession
         self._of_function = FuncGraph
@@ -65,6 +65,7 @@ class Visitor(_Visitor):
 
     def start(self):
         super().start()
+        self.follow_arrays(self._base, "numpy", "__array__")
         self._note_runs()
         self._follow_threads()
 

@@ -91,6 +91,11 @@ class Visitor(_Visitor):
         tensors = result if isinstance(result, (list, tuple)) else (result,)
         self.ran(name, [told for one in tensors for told in self.new_in(one)])
 
+    def tensor_of(self, obj):
+        """A view keeps the tensor it was made of, which no object of Python's refers to."""
+        base = getattr(obj, "_base", None) if isinstance(obj, self._torch.Tensor) else None
+        return obj if base is None or self.is_known(obj) else base
+
     def new_in(self, obj):
         return self._new_storage(obj) if isinstance(obj, self._torch.Tensor) else ()
 

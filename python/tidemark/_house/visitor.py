@@ -19,6 +19,8 @@ import types
 import weakref
 from collections import Counter, deque
 
+import numpy as np
+
 from tidemark._explain import findings, growth, kinds, links, page, rules
 from tidemark._explain.additions import Additions
 from tidemark._explain.keeping import Holder, Owner, Way
@@ -31,6 +33,7 @@ _SHARE = 0.1  # of the time, for looks
 _FIRST_LOOK = 16  # ops
 _FEWEST_IN_CYCLES = 4  # tensors of a line
 _MOST_CYCLE_LOOKS = 6
+_LARGE_ARRAY = 1024  # bytes; smaller ones are what a program prints
 _PILED_UP = 5  # objects of one sort that one container gained
 
 
@@ -90,7 +93,7 @@ class Visitor:
         """``sorts``: {type: sort} of objects that keep memory which cannot be seen."""
         kinds.know(tensors, variables, functions, self.number)
         self._sorts = sorts
-        self._wanted = (*tensors, *variables, *sorts)
+        self._wanted = (*tensors, *variables, *sorts, np.ndarray)
         self._accounts = Accounts()
         self._seen = Seen(additions=Additions(Lines(lambda: len(self._threads_seen) < 2)))
         self._made, self._gone = {}, deque()
@@ -117,6 +120,22 @@ class Visitor:
         self.begin_thread()
 
     # --- for a library's own visitor ------------------------------------------------------------
+
+    def follow_arrays(self, kind, *methods):
+        """Arrays of NumPy's that these methods of a class make are told as tensors are."""
+        visitor = self
+        for name in methods:
+            method = getattr(kind, name)
+
+            @functools.wraps(method)
+            def made(*args, _method=method, **named):
+                array = _method(*args, **named)
+                is_large = type(array) is np.ndarray and array.nbytes >= _LARGE_ARRAY
+                if is_large and not array.dtype.hasobject and not visitor.is_known(array):
+                    visitor.ran("numpy", [(array, array.nbytes, "value")])
+                return array
+
+            setattr(kind, name, made)
 
     def begin_thread(self):
         """Hooks that each thread has for itself."""

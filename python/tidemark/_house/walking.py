@@ -10,6 +10,8 @@ import types
 from collections import deque
 from dataclasses import dataclass
 
+import numpy as np
+
 from tidemark._explain import hidden, kinds, links, source
 from tidemark._explain.keeping import Root
 
@@ -42,29 +44,43 @@ class Reached:
 
 
 def _frames():
-    """The program's running functions: (frame, thread's name)."""
+    """The program's running functions: (frame, thread's name). The outermost first: what it calls
+    only borrows."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for ident, frame in sys._current_frames().items():
+        running = []
         while frame is not None:
             if links.is_programs(frame.f_code.co_filename):
-                yield frame, names.get(ident, "")
+                running.append((frame, names.get(ident, "")))
             frame = frame.f_back
+        yield from reversed(running)
 
 
-def roots():
+def roots(contexts=None):
     """Local variables of running functions, the globals of the program's modules, and what the
     collector does not lead to."""
     found = []
     for frame, thread in _frames():
-        if frame.f_locals is frame.f_globals:
-            continue
-        code = frame.f_code
-        found += [
-            Root("local", name, value, code.co_name, code.co_filename, frame.f_lineno,
-                 source.code_range(code), thread)
-            for name, value in list(frame.f_locals.items())
-        ]  # fmt: skip
-    return [*found, *_modules(True), *hidden.roots()]
+        if frame.f_locals is not frame.f_globals:
+            found += _variables(frame, thread)
+    return [*found, *_modules(True), *hidden.roots(contexts)]
+
+
+def _variables(frame, thread):
+    """A root for each of a function's variables."""
+    code = frame.f_code
+    return [
+        Root("local", name, value, code.co_name, code.co_filename, frame.f_lineno,
+             source.code_range(code), thread)
+        for name, value in list(frame.f_locals.items())
+    ]  # fmt: skip
+
+
+def _waiting(coroutines):
+    """Those of the program's that wait."""
+    return [one for one in coroutines
+            if (frame := links.frame_of(one)) is not None
+            and links.is_programs(frame.f_code.co_filename)]  # fmt: skip
 
 
 def _modules(of_the_program):
@@ -125,7 +141,10 @@ class _Walk:
 
 
 def _may_lead_on(obj):
-    return gc.is_tracked(obj) or issubclass(type(obj), kinds.tensors) or hidden.items(obj)
+    kind = type(obj)
+    if kind is np.ndarray:
+        return obj.nbytes or hidden.items(obj)
+    return gc.is_tracked(obj) or issubclass(kind, kinds.tensors)
 
 
 def walk(wanted, live=()):
@@ -133,7 +152,12 @@ def walk(wanted, live=()):
 
     Of ``live``, what the program's own objects do not lead to is looked for in libraries, too."""
     one = _Walk(wanted)
-    one.spread(roots(), _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
+    contexts, coroutines = hidden.contexts_and_coroutines()
+    one.spread(roots(contexts), _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
+    # What a library's loop goes on with later, and nothing of the program's keeps.
+    waiting = [root for paused in _waiting(coroutines) if id(paused) not in one.came
+               for root in _variables(links.frame_of(paused), "")]  # fmt: skip
+    one.spread(waiting, _is_closed, _MOST_OBJECTS, _MOST_SECONDS)
     left = {id(obj) for obj in live if id(obj) not in one.came}
     if len(left) >= _FEWEST_LEFT:
 

@@ -226,7 +226,9 @@ class StepSampler {
       : key_(steps.key), stride_(std::max<uint64_t>(1, (steps.count + most - 1) / most)) {}
 
   void see(const Event& event, Replay& replay) {
+    if (event.kind == EventKind::op) ++num_ops_;
     if (!key_.matches(event)) return;
+    at_last_ = num_ops_;
     if (count_ % stride_ == 0) {
       out_.samples.push_back(count_);
       out_.times.push_back(event.time);
@@ -246,6 +248,7 @@ class StepSampler {
   Steps finish(const Reader& reader) {
     out_.count = count_;
     num_samples_ = out_.samples.size();
+    out_.until = num_ops_ ? static_cast<double>(at_last_) / static_cast<double>(num_ops_) : 1;
     if (key_.kind == EventKind::lost) return std::move(out_);
     out_.place = place_name(reader, key_.place);
     const bool is_op = key_.kind == EventKind::op;
@@ -276,11 +279,27 @@ class StepSampler {
  private:
   StepKey key_;
   uint64_t stride_;
-  uint64_t count_ = 0;
+  uint64_t count_ = 0, num_ops_ = 0, at_last_ = 0;
   size_t num_samples_ = 0;
   std::vector<std::vector<int64_t>> of_group_;
   Steps out_;
 };
+
+/// How often lines ran. A function of the library's may run the same op several times for one call,
+/// so that of the ops of a line the one that ran least often tells; not one of a few rounds only.
+std::map<std::string, uint64_t> times_of_lines(
+    const std::vector<std::pair<uint32_t, uint64_t>>& times, const Reader& names) {
+  constexpr uint64_t kMostOfOneCall = 8;
+  std::map<std::string, std::vector<uint64_t>> by_line;
+  for (const auto& [place, count] : times) by_line[place_name(names, place)].push_back(count);
+  std::map<std::string, uint64_t> out;
+  for (auto& [line, counts] : by_line) {
+    const uint64_t most = *std::max_element(counts.begin(), counts.end());
+    std::erase_if(counts, [&](uint64_t count) { return count * kMostOfOneCall < most; });
+    out[line] = *std::min_element(counts.begin(), counts.end());
+  }
+  return out;
+}
 
 bool is_mark(EventKind kind) {
   return kind == EventKind::trace || kind == EventKind::plan || kind == EventKind::session ||
@@ -355,7 +374,12 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
         return holder == "value" ? std::string("values of short life") : holder;
       });
   TimelineMaker timeline(series, labels, first.end, options.stretches);
-  StepSampler sampler(first.steps.find(), options.samples);
+  const auto found = first.steps.find([&](uint32_t place) -> StepFinder::Line {
+    const std::string name = place_name(names, place);
+    return {name, options.occasional.contains(name)};
+  });
+  StepSampler sampler(found, options.samples);
+  const auto times = first.steps.times();
   first.replay = Replay();  // its live buffers take as much memory as the second's
   Replay replay;
   Reader reader(path);
@@ -374,6 +398,7 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
   out.idle_at_end = replay.idle();
   out.timeline = timeline.finish();
   out.steps = sampler.finish(names);
+  out.steps.lines = times_of_lines(times, names);
   for (size_t i = 0; i < replay.groups().size(); ++i) {
     const GroupCount& g = replay.groups()[i];
     out.groups.push_back({place_name(names, g.key.place), names.name(NameTable::op, g.key.op),

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -50,7 +51,9 @@ struct Steps {
   uint64_t count = 0;
   std::vector<uint64_t> samples;  // numbers of the steps looked at
   std::vector<uint64_t> times;
-  std::vector<int64_t> live, idle;  // at the beginning of each
+  std::vector<int64_t> live, idle;        // at the beginning of each
+  std::map<std::string, uint64_t> lines;  // how often each ran that ran in rounds
+  double until = 0;                       // share of all ops that had run when the last one began
 };
 
 struct Mark {
@@ -115,6 +118,8 @@ struct Analysis {
 struct AnalysisOptions {
   /// (place, op, holder) → who keeps such buffers, in words.
   std::map<std::tuple<std::string, std::string, std::string>, std::string> labels = {};
+  /// Places that the source runs only now and then: under a condition, say.
+  std::set<std::string> occasional = {};
   /// Whose buffers; "": the CPU's. The rest of an analysis is the same for all.
   std::string device = {};
   size_t stretches = 800;

@@ -20,6 +20,7 @@ bool is_candidate(EventKind kind) {
 struct Candidate {
   StepKey key;
   uint64_t count, first, last;
+  StepFinder::Line line;
 };
 
 /// Candidates whose counts differ by a few per cent at most.
@@ -32,11 +33,11 @@ struct Cluster {
 /// op.
 double weight_of(const std::vector<Candidate>& members) {
   double weight = 0;
-  std::set<uint32_t> places;
+  std::set<std::string> lines;
   for (const Candidate& c : members) {
     if (c.key.kind != EventKind::op) {
       weight += 2;
-    } else if (places.insert(c.key.place).second) {
+    } else if (lines.insert(c.line.name).second) {
       weight += 1;
     }
   }
@@ -74,13 +75,21 @@ void StepFinder::see(const Event& event) {
   found->second.last = event.time;
 }
 
-StepFinder::Found StepFinder::find() const {
+std::vector<std::pair<uint32_t, uint64_t>> StepFinder::times() const {
+  std::vector<std::pair<uint32_t, uint64_t>> out;
+  for (const auto& [key, times] : seen_) {
+    if (times.count >= kFewest) out.emplace_back(key.place, times.count);
+  }
+  return out;
+}
+
+StepFinder::Found StepFinder::find(const std::function<Line(uint32_t)>& line_of) const {
   if (marked_ >= 2) return {{EventKind::step, 0, 0}, marked_};
   std::vector<Candidate> candidates;
   uint64_t longest = 0;
   for (const auto& [key, times] : seen_) {
     if (times.count < kFewest) continue;
-    candidates.push_back({key, times.count, times.first, times.last});
+    candidates.push_back({key, times.count, times.first, times.last, line_of(key.place)});
     longest = std::max(longest, times.last - times.first);
   }
   std::erase_if(candidates, [&](const Candidate& c) {
@@ -93,6 +102,10 @@ StepFinder::Found StepFinder::find() const {
     std::erase_if(candidates, [](const Candidate& c) { return c.count < kPlenty; });
   }
   if (candidates.empty()) return {};
+  const auto occasional =
+      std::stable_partition(candidates.begin(), candidates.end(),
+                            [](const Candidate& c) { return !c.line.is_occasional; });
+  if (occasional != candidates.begin()) candidates.erase(occasional, candidates.end());
   const std::vector<Cluster> clusters = clusters_of(std::move(candidates));
   double heaviest = 0;
   for (const Cluster& cluster : clusters) heaviest = std::max(heaviest, cluster.weight);

@@ -2,12 +2,17 @@
 //
 // A training loop shows itself as lines that run equally often. Lines that run in every round have
 // about the same count; of such counts the lowest that enough lines share is taken, so that neither
-// an inner loop nor a line that prints now and then is mistaken for the step.
+// an inner loop nor a line that prints now and then is mistaken for the step. What runs only on a
+// condition, as the source says, is no step where anything else could be.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tidemark/profile/format.h"
 
@@ -33,7 +38,14 @@ class StepFinder {
     StepKey key;
     uint64_t count = 0;
   };
-  Found find() const;
+  /// What is known of a place: its line, and whether the source runs that only now and then.
+  struct Line {
+    std::string name;
+    bool is_occasional = false;
+  };
+  Found find(const std::function<Line(uint32_t)>& line_of) const;
+  /// How often each op of a place ran that ran as often as makes a loop.
+  std::vector<std::pair<uint32_t, uint64_t>> times() const;
 
  private:
   struct Times {
