@@ -20,7 +20,8 @@ import numpy as np
 
 from tidemark._explain import links, source
 
-_MOST_SECONDS = 1.0  # of one watch: what is watched lives as long
+# Of one watch, as long as which what is watched lives: of processors, and by the clock.
+_MOST_SECONDS, _MOST_SECONDS_BY_THE_CLOCK = 1.0, 4.0
 _MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
 _ALIKE = 2  # times that one line may add for each time of the other
@@ -270,7 +271,8 @@ class _Watch:
     def __init__(self, additions, lines, watched):
         self._additions, self._lines, self._watched = additions, lines, watched
         self._at = {}  # thread → (file, line) that runs there
-        self._events, self._until, self._spent = 0, float("inf"), 0.0
+        self._events, self._spent = 0, 0.0
+        self._until = self._until_by_the_clock = float("inf")
         self._gains = Counter()  # by sort and link
         self._left = {one.sort for one in watched}
         self.is_running = False
@@ -281,11 +283,12 @@ class _Watch:
             frame = frame.f_back
         if frame is not None:
             self._at[threading.get_ident()] = (frame.f_code.co_filename, frame.f_lineno)
-        self._until = time.monotonic() + _MOST_SECONDS
+        self._until = time.process_time() + _MOST_SECONDS
+        self._until_by_the_clock = time.monotonic() + _MOST_SECONDS_BY_THE_CLOCK
         self.is_running = self._lines.start(self._moved)
 
     def is_over(self):
-        return time.monotonic() > self._until
+        return time.process_time() > self._until or time.monotonic() > self._until_by_the_clock
 
     def end(self):
         """Lets go of all that was watched; how long it took, and which sorts gained nothing though
@@ -294,7 +297,7 @@ class _Watch:
         gained = {sort for (sort, _), count in self._gains.items() if count}
         in_vain = {one.sort for one in self._watched} - gained if had_time else set()
         self._watched = []
-        self._until = 0.0
+        self._until = self._until_by_the_clock = 0.0
         if self.is_running:
             self.is_running = False
             self._lines.stop()
