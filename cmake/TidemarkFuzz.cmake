@@ -1,3 +1,33 @@
+# fuzz_sanitized: the fuzzers of `fuzz` with the address and undefined-behaviour sanitizers in all that
+# reads files and in what that is made of. Built when asked for: cmake --build build --target
+# fuzz_sanitized. Kernels are the library's objects as they are; `./dev asan` has those.
+if(TARGET fuzz AND NOT TIDEMARK_SANITIZE)
+  set(checked "src/tidemark/(base|tensor|graph|trace|io)/")
+  file(GLOB_RECURSE checked_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/*.cpp")
+  list(FILTER checked_sources INCLUDE REGEX "${checked}")
+  list(FILTER checked_sources EXCLUDE REGEX "_test\\.cpp$|/base/text/re2/|/base/codecs/plugin/")
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  add_library(tidemark_checked_objects OBJECT EXCLUDE_FROM_ALL ${checked_sources})
+  target_link_libraries(tidemark_checked_objects PRIVATE tidemark_flags)
+  target_compile_definitions(tidemark_checked_objects PRIVATE TIDEMARK_BUILDING=1)
+  target_compile_options(tidemark_checked_objects PRIVATE -O1 ${sanitizers})
+  target_precompile_headers(tidemark_checked_objects PRIVATE ${TIDEMARK_PRECOMPILED_HEADERS})
+  add_dependencies(tidemark_checked_objects tidemark_ops_header)
+  add_executable(fuzz_sanitized EXCLUDE_FROM_ALL ${fuzz_sources}
+    $<TARGET_OBJECTS:tidemark_checked_objects>)
+  foreach(objects IN LISTS TIDEMARK_OBJECT_LIBRARIES)
+    target_sources(fuzz_sanitized PRIVATE $<FILTER:$<TARGET_OBJECTS:${objects}>,EXCLUDE,${checked}>)
+  endforeach()
+  target_compile_definitions(fuzz_sanitized PRIVATE TIDEMARK_BUILDING=1)
+  target_compile_options(fuzz_sanitized PRIVATE -O1 ${sanitizers})
+  target_link_libraries(fuzz_sanitized PRIVATE tidemark_flags ${TIDEMARK_SYSTEM_LIBRARIES})
+  target_link_options(fuzz_sanitized PRIVATE ${sanitizers})
+  add_dependencies(fuzz_sanitized ${TIDEMARK_PLUGINS})
+  if(TARGET tidemark_serve_objects)
+    tidemark_link_server(fuzz_sanitized)
+  endif()
+endif()
+
 # fuzz_guided: coverage-guided fuzzing of what reads bytes of others, by clang's libFuzzer. Built when
 # asked for: cmake --build --preset fuzz. The files it is guided by are compiled once more, with
 # g++'s calls at each block; all others are the library's objects as they are.

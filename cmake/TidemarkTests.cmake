@@ -88,4 +88,12 @@ if(whole_api AND TARGET tidemark AND NOT TIDEMARK_SANITIZE)
     COMMAND ${CMAKE_COMMAND}
       -D "BUILD=${PROJECT_BINARY_DIR}" -D "CONSUMER=${PROJECT_SOURCE_DIR}/tests/consumer"
       -P "${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake")
+  # The same against the Debian package, where such packages can be made.
+  find_program(TIDEMARK_DPKG_SHLIBDEPS dpkg-shlibdeps)
+  if(TIDEMARK_DPKG_SHLIBDEPS AND PROJECT_IS_TOP_LEVEL)
+    add_test(NAME consumer_of_the_debian_package
+      COMMAND ${CMAKE_COMMAND} -D PACKAGE=ON
+        -D "BUILD=${PROJECT_BINARY_DIR}" -D "CONSUMER=${PROJECT_SOURCE_DIR}/tests/consumer"
+        -P "${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake")
+  endif()
 endif()

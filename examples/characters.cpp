@@ -5,9 +5,7 @@
 #include <tidemark/optimizers.h>
 #include <tidemark/tidemark.h>
 
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 namespace td = tidemark;
 namespace nn = tidemark::nn;
@@ -41,13 +39,11 @@ struct Gpt : nn::Module {
 };
 
 int main(int argc, char** argv) {
-  std::stringstream text;
-  if (argc > 1) text << std::ifstream(argv[1]).rdbuf();
-  if (argc <= 1)
-    for (int i = 0; i < 20; ++i)
-      text << "the tide comes in, the tide goes out, and leaves a mark. ";
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += "the tide comes in, the tide goes out, and leaves a mark. ";
+  if (argc > 1) text = td::read_file(argv[1]).string_at(0);
   std::vector<int32_t> ids;
-  for (const char c : text.str()) ids.push_back(c & 127);
+  for (const char c : text) ids.push_back(c & 127);
   const td::Tensor all = td::Tensor::of(std::span<const int32_t>(ids), {int64_t(ids.size())});
 
   td::random::set_seed(1);

@@ -39,6 +39,7 @@ def main():
     sys.path.insert(0, str(HERE))
     import function_programs
     import function_programs_binding  # noqa: F401
+    import function_programs_checked  # noqa: F401
     import function_programs_composites  # noqa: F401
     import function_programs_control  # noqa: F401
     import function_programs_extension  # noqa: F401
@@ -55,6 +56,7 @@ def main():
     import session_programs_meta  # noqa: F401
     import session_programs_more  # noqa: F401
     import session_programs_packages  # noqa: F401
+    import session_programs_parts  # noqa: F401
     import session_programs_world  # noqa: F401
 
     record(function_programs.PROGRAMS, DATA / "tf_functions.json", sys.argv[1:])

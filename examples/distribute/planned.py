@@ -19,7 +19,7 @@ def step(x, y):
 
 if __name__ == "__main__":
     x, y = tf.TensorSpec([64, 784]), tf.TensorSpec([64], tf.int32)  # what each of them is given
-    for shard in (None, "optimizer", "gradients"):
+    for shard in (None, "optimizer", "gradients", "parameters"):
         plan = step.plan(x, y, workers=4, shard=shard)
         print(f"{shard}: worker {plan.worst.rank} needs {plan.worst.total:,} bytes and the one "
               f"that sends most {plan.bytes_sent:,} a step")  # fmt: skip

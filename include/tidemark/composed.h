@@ -155,6 +155,15 @@ TIDEMARK_API std::vector<Tensor> shape_n(const std::vector<Tensor>& input,
                                          DType out_type = DType::int32);
 /// The shape that both broadcast to.
 TIDEMARK_API Shape broadcast_static_shape(const Shape& shape_x, const Shape& shape_y);
+/// The same of shapes that are tensors.
+TIDEMARK_API Tensor broadcast_dynamic_shape(const Tensor& shape_x, const Tensor& shape_y);
+/// Paddings that make sizes divisible by the block, and the crops that undo them, [dimensions, 2].
+TIDEMARK_API std::pair<Tensor, Tensor> required_space_to_batch_paddings(
+    const Tensor& input_shape, const Tensor& block_shape, const Tensor& base_paddings = {});
+/// Blocks of a volume [batch, planes, rows, columns, depth], each put into the depth: sizes and
+/// strides of the three dimensions between.
+TIDEMARK_API Tensor extract_volume_patches(const Tensor& input, const Ints& ksizes,
+                                           const Ints& strides, const std::string& padding);
 /// Pixels that lie a block apart become pictures of their own, along the batch. A pair of paddings
 /// for each size of the block.
 TIDEMARK_API Tensor space_to_batch(const Tensor& input, const Ints& block_shape,
@@ -164,6 +173,23 @@ TIDEMARK_API Tensor space_to_batch_nd(const Tensor& input, const Ints& block_sha
 /// That undone, and the edges cut off.
 TIDEMARK_API Tensor batch_to_space(const Tensor& input, const Ints& block_shape,
                                    const std::vector<Ints>& crops);
+
+struct ApproxTopKOptions {
+  int64_t reduction_dimension = -1;
+  bool is_max_k = true;  // false: the smallest
+};
+/// The k largest along a dimension, and where they are: all of them are found.
+TIDEMARK_API std::pair<Tensor, Tensor> approx_top_k(const Tensor& operand, int64_t k,
+                                                    const ApproxTopKOptions& options = {});
+
+// --- others -------------------------------------------------------------------------------------
+
+/// Eight bytes for each row, by FarmHash.
+TIDEMARK_API Tensor fingerprint(const Tensor& data);
+/// The seconds since 1970, whenever it runs.
+TIDEMARK_API Tensor timestamp();
+/// False while a function is traced or a graph is built.
+TIDEMARK_API bool executing_eagerly();
 
 namespace io {
 using tidemark::read_file;

@@ -6,12 +6,15 @@
 //   auto lines = td::data::from_text_lines({"a.txt", "b.txt"})
 //                    .map([](const td::Tensor& line) { return td::strings::length(line); });
 //
+//   auto few = train.shuffle(10'000, {.memory_budget = td::MiB(64)});     // bounded in bytes, too
+//
 // An element is a list of tensors. A pipeline says how elements are made and is a handle: copies
 // share it. What an iteration keeps (a shuffle buffer, elements made ahead) is counted under the
 // line that made the step, and goes with the iteration.
 #pragma once
 
 #include <tidemark/attr.h>
+#include <tidemark/bytes.h>
 #include <tidemark/call_with.h>
 #include <tidemark/tensor.h>
 
@@ -42,6 +45,13 @@ struct InterleaveOptions {
 struct ShuffleOptions {
   std::optional<int64_t> seed = std::nullopt;  // none: the process's generator
   bool reshuffle_each_iteration = true;
+  int64_t memory_budget = 0;  // bytes; fewer elements are held where they would take more. 0: any
+};
+struct PrefetchOptions {
+  int64_t memory_budget = 0;  // bytes; fewer elements are made ahead where they would take more
+};
+struct CacheOptions {
+  int64_t memory_budget = 0;  // bytes; elements that take more are a ResourceExhaustedError
 };
 struct BatchOptions {
   bool drop_remainder = false;
@@ -116,7 +126,8 @@ class TIDEMARK_API Pipeline {
         },
         options, __builtin_return_address(0));
   }
-  /// Draws from a buffer of so many elements.
+  /// Draws from a buffer of so many elements. Rows of tensors stay where they are, and take
+  /// nothing.
   Pipeline shuffle(int64_t buffer, ShuffleOptions options = {}) const;
   Pipeline batch(int64_t size, BatchOptions options = {}) const;
   /// One padding for each tensor of the element.
@@ -131,10 +142,10 @@ class TIDEMARK_API Pipeline {
   Pipeline shard(int64_t every, int64_t index) const;
   Pipeline concatenate(const Pipeline& other) const;
   /// Keeps the elements of the first whole pass, in memory or in a file.
-  Pipeline cache() const;
+  Pipeline cache(CacheOptions options = {}) const;
   Pipeline cache(const std::string& file) const;
   /// Makes up to so many elements ahead on a thread of its own.
-  Pipeline prefetch(int64_t count) const;
+  Pipeline prefetch(int64_t count, PrefetchOptions options = {}) const;
 
  private:
   template <class F>

@@ -14,6 +14,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tidemark::image {
 
@@ -25,6 +26,24 @@ struct DecodeOptions {
 TIDEMARK_API Tensor decode_image(const Tensor& contents, const DecodeOptions& options = {});
 TIDEMARK_API Tensor decode_png(const Tensor& contents, const DecodeOptions& options = {});
 TIDEMARK_API Tensor decode_jpeg(const Tensor& contents, const DecodeOptions& options = {});
+struct DecodeJpegOptions {
+  int64_t channels = 0, ratio = 1;  // smaller by 1, 2, 4 or 8 on the way
+  bool fancy_upscaling = true, try_recover_truncated = false;
+  double acceptable_fraction = 1;
+  std::string dct_method = "";  // "INTEGER_FAST", "INTEGER_ACCURATE"
+};
+/// A part of a JPEG file's pixels: [top, left, height, width].
+TIDEMARK_API Tensor decode_and_crop_jpeg(const Tensor& contents, const Tensor& crop_window,
+                                         const DecodeJpegOptions& options = {});
+/// A picture as it is after being stored as a JPEG file of that quality, from 0 to 100; or of one
+/// drawn from [min_jpeg_quality, max_jpeg_quality).
+TIDEMARK_API Tensor adjust_jpeg_quality(const Tensor& image, const Tensor& jpeg_quality,
+                                        const std::string& dct_method = "");
+TIDEMARK_API Tensor random_jpeg_quality(const Tensor& image, int64_t min_jpeg_quality,
+                                        int64_t max_jpeg_quality,
+                                        std::optional<int64_t> seed = std::nullopt);
+TIDEMARK_API Tensor stateless_random_jpeg_quality(const Tensor& image, int64_t min_jpeg_quality,
+                                                  int64_t max_jpeg_quality, random::Seed seed);
 TIDEMARK_API Tensor decode_bmp(const Tensor& contents, const DecodeOptions& options = {});
 /// The frames of a GIF file.
 TIDEMARK_API Tensor decode_gif(const Tensor& contents);
@@ -143,6 +162,14 @@ struct SsimOptions {
 /// Structural similarity: 1 for the same, lower for less alike.
 TIDEMARK_API Tensor ssim(const Tensor& img1, const Tensor& img2, double max_val,
                          const SsimOptions& options = {});
+struct MultiscaleSsimOptions {
+  std::vector<double> power_factors = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
+  int64_t filter_size = 11;
+  double filter_sigma = 1.5, k1 = 0.01, k2 = 0.03;
+};
+/// Structural similarity over several sizes of the pictures, each half of the one before.
+TIDEMARK_API Tensor ssim_multiscale(const Tensor& img1, const Tensor& img2, double max_val,
+                                    const MultiscaleSsimOptions& options = {});
 /// The sum of differences between neighbouring pixels.
 TIDEMARK_API Tensor total_variation(const Tensor& images);
 struct ImageGradients {
@@ -153,19 +180,10 @@ TIDEMARK_API ImageGradients image_gradients(const Tensor& image);
 /// How fast each channel changes downwards and to the right, along a new last dimension.
 TIDEMARK_API Tensor sobel_edges(const Tensor& image);
 
-struct SuppressionOptions {
-  double iou_threshold = 0.5;
-  std::optional<double> score_threshold = std::nullopt;
-};
-/// The numbers of the best boxes, of those that overlap the best alone.
-TIDEMARK_API Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores,
-                                        int64_t max_output_size,
-                                        const SuppressionOptions& options = {});
-using tidemark::draw_bounding_boxes;
-
 }  // namespace tidemark::image
 
 namespace tidemark::io {
+using image::decode_and_crop_jpeg;
 using image::decode_bmp;
 using image::decode_gif;
 using image::decode_image;

@@ -8,6 +8,7 @@
 
 #include <tidemark/math.h>
 #include <tidemark/ops.h>
+#include <tidemark/sampling.h>
 #include <tidemark/sparse.h>
 
 #include <optional>
@@ -136,6 +137,12 @@ struct CtcBeamSearchOptions {
 TIDEMARK_API Decoded ctc_beam_search_decoder(const Tensor& inputs, const Tensor& sequence_length,
                                              const CtcBeamSearchOptions& options = {});
 
+/// The different labels of each row, filled up with 0, and which of them each label is.
+TIDEMARK_API std::pair<Tensor, Tensor> ctc_unique_labels(const Tensor& labels);
+/// Repetitions left out of each row, which is filled up with 0; and the new lengths.
+TIDEMARK_API std::pair<Tensor, Tensor> collapse_repeated(const Tensor& labels,
+                                                         const Tensor& seq_length);
+
 // --- windows ------------------------------------------------------------------------------------
 
 /// The greatest element, or the mean, of each window of images [batch, positions…, channels].
@@ -155,6 +162,22 @@ TIDEMARK_API Tensor avg_pool3d(const Tensor& input, const Ints& ksize,
 /// Pooling of type "MAX" or "AVG".
 TIDEMARK_API Tensor pool(const Tensor& input, const Ints& window_shape,
                          const std::string& pooling_type, const MaxPoolOptions& options = {});
+struct FractionalPoolOptions {
+  bool pseudo_random = false, overlapping = false;
+  std::optional<int64_t> seed = std::nullopt;
+};
+struct FractionalPool {
+  Tensor output, row_pooling_sequence, col_pooling_sequence;  // where regions begin, and the last
+                                                              // ends
+};
+/// The greatest element, or the mean, of regions whose sizes differ by one and come in random
+/// order; height and width become smaller by the ratios, which are at least 1.
+TIDEMARK_API FractionalPool fractional_max_pool(const Tensor& value,
+                                                const std::vector<double>& pooling_ratio,
+                                                const FractionalPoolOptions& options = {});
+TIDEMARK_API FractionalPool fractional_avg_pool(const Tensor& value,
+                                                const std::vector<double>& pooling_ratio,
+                                                const FractionalPoolOptions& options = {});
 struct DilationOptions {
   Ints strides = {1, 1};
   std::string padding = "VALID";
@@ -177,6 +200,25 @@ TIDEMARK_API Tensor crelu(const Tensor& features, int64_t axis = -1);
 /// The rows of a table that ids name, none longer than `max_norm`.
 TIDEMARK_API Tensor embedding_lookup(const Tensor& params, const Tensor& ids,
                                      const std::optional<double>& max_norm = std::nullopt);
+struct SparseLookupOptions {
+  std::string combiner = "mean";  // "sqrtn", "sum"
+  std::optional<double> max_norm = std::nullopt;
+};
+/// For each row of a sparse matrix of ids the rows of the table that it names, put together, each
+/// counted by its weight.
+TIDEMARK_API Tensor embedding_lookup_sparse(const Tensor& params, const SparseTensor& sp_ids,
+                                            const std::optional<SparseTensor>& sp_weights,
+                                            const SparseLookupOptions& options = {});
+struct SafeLookupOptions {
+  std::string combiner = "mean";
+  std::optional<int64_t> default_id = std::nullopt;  // what rows without ids have; none: zeros
+  std::optional<double> max_norm = std::nullopt;
+};
+/// The same; ids below 0 and weights not above 0 do not count.
+TIDEMARK_API Tensor
+safe_embedding_lookup_sparse(const Tensor& embedding_weights, const SparseTensor& sparse_ids,
+                             const std::optional<SparseTensor>& sparse_weights = std::nullopt,
+                             const SafeLookupOptions& options = {});
 /// Zeros with probability `rate`; the others grow so that the mean stays.
 TIDEMARK_API Tensor dropout(const Tensor& x, double rate);
 /// Mean and variance over the axes.
@@ -193,6 +235,11 @@ TIDEMARK_API Tensor batch_norm_with_global_normalization(const Tensor& input, co
                                                          double variance_epsilon,
                                                          bool scale_after_normalization);
 TIDEMARK_API Tensor bias_add(const Tensor& value, const Tensor& bias);
+/// The falling (or rising) sequence nearest to each along the axis, and the number of the block of
+/// equal values that each element belongs to.
+TIDEMARK_API std::pair<Tensor, Tensor> isotonic_regression(const Tensor& inputs,
+                                                           bool decreasing = true,
+                                                           int64_t axis = -1);
 /// Half of the sum of squares.
 TIDEMARK_API Tensor l2_loss(const Tensor& t);
 struct LocalResponseOptions {

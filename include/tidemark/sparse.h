@@ -10,12 +10,18 @@
 #include <tidemark/ops.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace tidemark {
 
 struct SparseTensor {
   Tensor indices, values, dense_shape;  // int64 [elements, rank], [elements], int64 [rank]
+};
+
+/// Some rows of a tensor: row i of values stands at indices[i].
+struct IndexedSlices {
+  Tensor values, indices, dense_shape;
 };
 
 namespace sparse {
@@ -45,6 +51,16 @@ TIDEMARK_API SparseTensor concat(int64_t axis, const std::vector<SparseTensor>& 
 /// With larger sizes; the tightest ones unless they are given.
 TIDEMARK_API SparseTensor reset_shape(const SparseTensor& sp_input, const Ints& new_shape = {});
 
+/// Cut into pieces along an axis; the first ones are larger where they cannot be equal.
+TIDEMARK_API std::vector<SparseTensor> split(const SparseTensor& sp_input, int64_t num_split,
+                                             int64_t axis);
+/// Rows of a matrix without an element get one at their start; and which rows those were.
+TIDEMARK_API std::pair<SparseTensor, Tensor> fill_empty_rows(const SparseTensor& sp_input,
+                                                             const Tensor& default_value);
+
+/// Without the rows at those indices.
+TIDEMARK_API IndexedSlices mask(const IndexedSlices& a, const Tensor& mask_indices);
+
 // --- elements -----------------------------------------------------------------------------------
 
 /// The function of the values alone.
@@ -60,6 +76,15 @@ TIDEMARK_API SparseTensor minimum(const SparseTensor& sp_a, const SparseTensor& 
 /// Sums, or the largest of the elements that are there, along axes (none: all), dense.
 TIDEMARK_API Tensor reduce_sum(const SparseTensor& sp_input, const Ints& axis = {});
 TIDEMARK_API Tensor reduce_max(const SparseTensor& sp_input, const Ints& axis = {});
+struct BincountOptions {
+  Tensor weights = {};                    // of the elements, whose sums are counted
+  int64_t axis = 0;                       // -1: each row by itself
+  int64_t minlength = 0, maxlength = -1;  // -1: as many bins as the largest number needs
+  bool binary_output = false;             // 1 for what comes up
+};
+/// How often each number comes up, by the elements of a dense tensor or those that are there.
+TIDEMARK_API SparseTensor bincount(const Tensor& values, const BincountOptions& options = {});
+TIDEMARK_API SparseTensor bincount(const SparseTensor& values, const BincountOptions& options = {});
 /// Softmax over the elements that are there along the last dimension.
 TIDEMARK_API SparseTensor softmax(const SparseTensor& sp_input);
 /// Whether each number below `vocab_size` is among the values along the last dimension.
@@ -72,6 +97,14 @@ struct SparseDenseMatmulOptions {
 };
 TIDEMARK_API Tensor sparse_dense_matmul(const SparseTensor& sp_a, const Tensor& b,
                                         const SparseDenseMatmulOptions& options = {});
+/// alpha · mat1 · mat2 + beta · values at the places of the elements alone.
+struct SampledAddmmOptions {
+  double beta = 1, alpha = 1;
+  DType output_type = DType::float32;
+};
+TIDEMARK_API SparseTensor sampled_addmm(const SparseTensor& sp_input, const Tensor& mat1,
+                                        const Tensor& mat2,
+                                        const SampledAddmmOptions& options = {});
 /// The rows of `data` that `indices` names, reduced by segment (ids in order).
 TIDEMARK_API Tensor segment_sum(const Tensor& data, const Tensor& indices,
                                 const Tensor& segment_ids);
@@ -82,6 +115,11 @@ TIDEMARK_API Tensor segment_sqrt_n(const Tensor& data, const Tensor& indices,
 
 }  // namespace sparse
 
+/// How many insertions, deletions and replacements turn each row of the first into that of the
+/// second; divided by the length of the second with `normalize`.
+TIDEMARK_API Tensor edit_distance(const SparseTensor& hypothesis, const SparseTensor& truth,
+                                  bool normalize = true);
+
 /// Sets along the last dimension of tensors of integers or strings.
 namespace sets {
 
@@ -89,6 +127,8 @@ TIDEMARK_API SparseTensor intersection(const Tensor& a, const Tensor& b);
 TIDEMARK_API SparseTensor union_(const Tensor& a, const Tensor& b);
 /// What is in `a` and not in `b`, or the other way round.
 TIDEMARK_API SparseTensor difference(const Tensor& a, const Tensor& b, bool aminusb = true);
+/// How many different elements each set has.
+TIDEMARK_API Tensor size(const SparseTensor& a);
 
 }  // namespace sets
 }  // namespace tidemark

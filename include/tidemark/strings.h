@@ -10,16 +10,12 @@
 
 #include <tidemark/composed.h>
 #include <tidemark/ops.h>
+#include <tidemark/ragged.h>
 
 #include <string>
 #include <vector>
 
 namespace tidemark {
-
-/// Rows of different lengths: row i is values[row_splits[i]], …, values[row_splits[i + 1] - 1].
-struct RaggedTensor {
-  Tensor values, row_splits;
-};
 
 namespace strings {
 

@@ -4,6 +4,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <tuple>
+
+#include <tidemark/op.h>
+
+#include "tidemark/comm/shared_out.h"
 #include "tidemark/comm/steps.h"
 
 #include "convert.h"
@@ -12,6 +17,8 @@
 #include "op_call.h"
 #include "recorder.h"
 #include "sites.h"
+#include "tensor_type.h"
+#include "variable_type.h"
 
 namespace nb = nanobind;
 
@@ -64,18 +71,24 @@ nb::list all_reduce(const GroupPtr& group, nb::handle values, const std::string&
   return list_of(comm::all_reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce)));
 }
 
-nb::list reduce(const GroupPtr& group, nb::handle values, std::vector<int> owners,
-                const std::string& reduce) {
+nb::list reduce(const GroupPtr& group, nb::handle values, std::vector<comm::Parts> parts,
+                const std::string& reduce, std::string of) {
   const GilHeld held;
   const SourceLine line;
   return list_of(comm::reduce(group, tensors_from_list(values.ptr()), reduce_named(reduce),
-                              std::move(owners)));
+                              std::move(parts), std::move(of)));
 }
 
-nb::list spread(const GroupPtr& group, nb::handle values, std::vector<int> owners) {
+nb::list gather(const GroupPtr& group, nb::handle values, std::vector<comm::Parts> parts,
+                nb::handle shapes, std::string of, uint64_t stands_for) {
   const GilHeld held;
   const SourceLine line;
-  return list_of(comm::spread(group, tensors_from_list(values.ptr()), std::move(owners)));
+  std::vector<Shape> whole;
+  for (nb::handle shape : nb::list(nb::object(nb::borrow(shapes)))) {
+    whole.push_back(shape_from_object(shape.ptr()));
+  }
+  return list_of(comm::gather(group, tensors_from_list(values.ptr()), std::move(parts),
+                              std::move(whole), std::move(of), stands_for));
 }
 
 /// The one tensor among the values, which are a list of it alone.
@@ -85,6 +98,67 @@ nb::object with_one(nb::handle values, Call call) {
   const SourceLine line;
   const std::vector<Tensor> given = tensors_from_list(values.ptr());
   return object_of(call(given.at(0)));
+}
+
+using SharedOutPtr = std::shared_ptr<comm::SharedOut>;
+
+SharedOutPtr share_out(const GroupPtr& group, nb::handle part, comm::Parts parts, nb::handle shape,
+                       std::string name, uint64_t id) {
+  const Variable& variable = variable_of(part.ptr());
+  return std::make_shared<comm::SharedOut>(
+      comm::SharedOut::Told{group, variable, std::move(parts), shape_from_object(shape.ptr()),
+                            std::move(name), id == 0 ? variable.id() : id});
+}
+
+/// A scope between two calls of Python's.
+template <class Scope, class... Given>
+class Between {
+ public:
+  explicit Between(Given... given) : given_(std::move(given)...) {}
+  void enter() {
+    scope_ = std::apply([](auto&... given) { return std::make_unique<Scope>(given...); }, given_);
+  }
+  void exit() { scope_.reset(); }
+
+ private:
+  std::tuple<Given...> given_;
+  std::unique_ptr<Scope> scope_;
+};
+using StandIns = Between<comm::SharedOutScope, std::vector<SharedOutPtr>>;
+using PartsShown = Between<comm::PartsShown>;
+
+void add_shared_out(nb::module_& m) {
+  const auto update = [](const SharedOutPtr& self, nb::handle op, nb::handle values) {
+    const GilHeld held;
+    const SourceLine line;
+    const OpDef* how =
+        op.is_none() ? nullptr : &OpRegistry::instance().get(nb::cast<std::string>(op));
+    self->update(how, tensors_from_list(values.ptr()), {});
+  };
+  nb::class_<comm::SharedOut>(m, "SharedOut")
+      .def(nb::new_(&share_out), nb::arg("group"), nb::arg("part"), nb::arg("parts"),
+           nb::arg("shape"), nb::arg("name"), nb::arg("id") = 0)
+      .def("value",
+           [](const SharedOutPtr& self) {
+             const GilHeld held;
+             const SourceLine line;
+             return object_of(self->value());
+           })
+      .def("part_of",
+           [](const SharedOutPtr& self, nb::handle whole) {
+             const GilHeld held;
+             const SourceLine line;
+             return object_of(self->part_of(tensor_of(whole.ptr())));
+           })
+      .def("update", update, nb::arg("op").none(), nb::arg("values"));
+  nb::class_<StandIns>(m, "SharedOutScope")
+      .def(nb::init<std::vector<SharedOutPtr>>())
+      .def("enter", &StandIns::enter)
+      .def("exit", &StandIns::exit);
+  nb::class_<PartsShown>(m, "PartsShown")
+      .def(nb::init<>())
+      .def("enter", &PartsShown::enter)
+      .def("exit", &PartsShown::exit);
 }
 
 nb::list exchange(const GroupPtr& group, nb::bytes own) {
@@ -114,19 +188,13 @@ void add_comm_functions(nb::module_& m) {
                      return nb::make_tuple(times.collectives, seconds(times.inside),
                                            seconds(times.waiting));
                    })
-      .def_prop_ro("scratch_bytes", &Group::scratch_bytes)
+      .def_prop_ro("scratch_bytes", [](const Group& group) { return group.scratch_bytes(); })
       .def_prop_ro("failure", &Group::failure)
       .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")
-      .def("reduce", reduce, nb::arg("tensors"), nb::arg("owners"), nb::arg("reduce") = "sum")
-      .def("spread", spread, nb::arg("tensors"), nb::arg("owners"))
-      .def(
-          "fetch",
-          [](const GroupPtr& group, nb::handle values, int owner, nb::handle shape) {
-            return with_one(values, [&](const Tensor& t) {
-              return comm::fetch(group, t, owner, shape_from_object(shape.ptr()));
-            });
-          },
-          nb::arg("own"), nb::arg("owner"), nb::arg("shape"))
+      .def("reduce", reduce, nb::arg("tensors"), nb::arg("parts"), nb::arg("reduce") = "sum",
+           nb::arg("of") = "")
+      .def("gather", gather, nb::arg("own"), nb::arg("parts"), nb::arg("shapes"),
+           nb::arg("of") = "", nb::arg("stands_for") = 0)
       .def("all_gather",
            [](const GroupPtr& group, nb::handle values) {
              return with_one(values, [&](const Tensor& t) { return comm::all_gather(group, t); });
@@ -164,6 +232,7 @@ void add_comm_functions(nb::module_& m) {
         const GilHeld held;
         group->leave(from_seconds(seconds));
       });
+  add_shared_out(m);
   m.def("mpi_world", mpi_world, "(rank, number) of this process among those of mpirun.");
   m.def("share_by_mpi", share_by_mpi, nb::arg("own"), "Everybody's text among them, by rank.");
   m.def("imagined_group", &Group::imagine, nb::arg("rank"), nb::arg("size"),

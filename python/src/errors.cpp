@@ -10,6 +10,7 @@
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/ops/missing_gradient.h"
+#include "tidemark/ops/refused.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 
@@ -17,7 +18,7 @@ namespace tidemark::python {
 
 namespace {
 
-/// A bad argument found while a graph is being built: TensorFlow raises a ValueError there.
+/// A bad argument for which TensorFlow raises a ValueError: any found while a graph is being built.
 constexpr int kBadArgumentInTrace = 17;
 constexpr int kOperatorNotAllowed = 18;
 constexpr int kMissingGradient = 19;
@@ -29,7 +30,9 @@ constexpr int kUnknownNotImplemented = 22;
 constexpr int kUnknownType = 23;
 /// An op refused sizes that were imagined for unknown ones.
 constexpr int kImaginedSizes = 24;
-constexpr int kCodes = 25;
+/// A dtype that the op does not take, found while a graph is being built: a TypeError there.
+constexpr int kRefusedDTypeInTrace = 25;
+constexpr int kCodes = 26;
 PyObject* error_classes[kCodes] = {};  // strong, null until registered
 
 void set_numbered_error(int number, const char* text) noexcept {
@@ -75,6 +78,11 @@ void set_error_from_exception() noexcept {
     set_numbered_error(kImaginedSizes, e.what());
   } catch (const ValueUnknownError& e) {
     set_numbered_error(kValueUnknown, e.what());
+  } catch (const RefusedValueError& e) {
+    set_numbered_error(kBadArgumentInTrace, e.what());
+  } catch (const RefusedDTypeError& e) {
+    if (!trace::current_builder()) return set_error(e.code(), e.what());
+    set_numbered_error(kRefusedDTypeInTrace, e.what());
   } catch (const Error& e) {
     set_error(e.code(), e.what());
   } catch (const graph::FinalizedError& e) {

@@ -7,6 +7,7 @@
 
 #include "calls.h"
 #include "tidemark/base/backend.h"
+#include "tidemark/comm/arrange.h"
 #include "tidemark/comm/steps.h"
 #include "tidemark/exec/versions.h"
 #include "tidemark/explain/graph_outline.h"
@@ -176,8 +177,9 @@ std::vector<Tensor> specs_of(nb::handle specs) {
 
 /// What a run with such inputs takes of the network.
 comm::Traffic traffic(const FinishedGraph& self, std::span<const Tensor> inputs) {
-  comm::Traffic found = comm::traffic_of(self.program->graph());
-  if (found.is_known) return found;
+  const graph::Graph& traced = self.program->graph();
+  const comm::Traffic found = comm::traffic_of(traced);
+  if (found.is_known && !comm::is_arranged_when_planned(traced)) return found;
   const auto graph = exec::specialise(*self.program, inputs);
   return graph ? comm::traffic_of(*graph) : found;
 }
@@ -672,6 +674,10 @@ void add_graph_functions(nb::module_& m) {
                      nb::handle t) { return object_of(self.builder.own(tensor_of(t.ptr()))); })
       .def("finish", finish, nb::arg("outputs"), nb::arg("compile_at_once") = false,
            nb::arg("memory_budget") = 0, nb::arg("donated") = std::vector<uint32_t>())
+      .def("works_on_elements",
+           [](const Building& self, nb::handle values, int64_t count) {
+             return comm::works_on_elements(*self.builder.graph(), tensors(values), count);
+           })
       .def_prop_ro("captures", captures)
       .def_prop_ro("awaited",
                    [](const Building& self) {

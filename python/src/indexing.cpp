@@ -74,8 +74,17 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   });
 }
 
+/// What makes a tensor a sequence, for libraries that take sequences alone: NumPy takes it for a
+/// shape.
+PyObject* get_row(PyObject* self, Py_ssize_t number) {
+  const Ref key = Ref::steal(PyLong_FromSsize_t(number));
+  return key ? get_item(self, key.get()) : nullptr;
+}
+
 }  // namespace
 
-PyType_Slot indexing_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(get_item)}, {0, nullptr}};
+PyType_Slot indexing_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+                                {Py_sq_item, reinterpret_cast<void*>(get_row)},
+                                {0, nullptr}};
 
 }  // namespace tidemark::python

@@ -76,8 +76,9 @@ PyObject* call_two(SlotOp& slot, PyObject* left, PyObject* right) noexcept {
 /// True iff `other` could answer for the operator itself.
 bool has_reflected(PyObject* other) {
   const PyNumberMethods* numbers = Py_TYPE(other)->tp_as_number;
-  return numbers && numbers->nb_add && !PyLong_Check(other) && !PyFloat_Check(other) &&
-         !PyComplex_Check(other);
+  // A sparse tensor multiplies and is not added to.
+  const bool answers = numbers && (numbers->nb_add || numbers->nb_multiply);
+  return answers && !PyLong_Check(other) && !PyFloat_Check(other) && !PyComplex_Check(other);
 }
 
 /// A tensor for the operand that is none. Empty, with no error set: it cannot become one, and may

@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/io/file_writer.h"
 #include "tidemark/io/onnx/model.h"
 #include "tidemark/io/onnx/writer.h"
 
@@ -121,9 +120,11 @@ void add_onnx_functions(nb::module_& m) {
   nb::class_<LoadedModel>(m, "OnnxModel")
       .def("__init__",
            [](LoadedModel* self, const std::string& path, bool trainable,
-              const std::string& signature) {
+              const std::string& signature, bool keeps_states) {
              const GilHeld held;
-             new (self) LoadedModel(path, {.trainable = trainable, .signature = signature});
+             new (self) LoadedModel(
+                 path,
+                 {.trainable = trainable, .signature = signature, .keeps_states = keeps_states});
            })
       .def_prop_ro("format", [](const LoadedModel& self) { return std::string(self.format()); })
       .def("run", run)
@@ -154,15 +155,11 @@ void add_onnx_functions(nb::module_& m) {
       .def_prop_ro("weight_bytes", &LoadedModel::weight_bytes)
       .def_prop_ro("road", road_of)
       .def_prop_ro("traces", traces_of);
-  m.def("write_onnx",
-        [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
-           const std::vector<std::string>& outputs, int64_t opset, const std::string& path) {
-          io::remove_abandoned(path);
-          io::FileWriter file(path);
-          write_model(*graph.graph, inputs, outputs, opset,
-                      [&](std::string_view bytes) { file.write(bytes); });
-          file.commit();
-        });
+  m.def("write_onnx", [](const FinishedGraph& graph, const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs, int64_t opset,
+                         const std::string& path, bool weights_beside) {
+    ModelMessage(*graph.graph, inputs, outputs, opset).save(path, weights_beside);
+  });
   m.def("onnx_ops", [] {
     nb::list out;
     for (const auto& [domain, op] : readable_ops()) {

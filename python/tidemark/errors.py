@@ -149,6 +149,17 @@ class _BadArgumentInTrace(ValueError, InvalidArgumentError):
 _BadArgumentInTrace.__name__ = _BadArgumentInTrace.__qualname__ = "InvalidArgumentError"
 
 
+class _RefusedDTypeInTrace(TypeError, _BadArgumentInTrace):
+    """A dtype that an op does not take, given while a graph is being built: a TypeError there."""
+
+    __init__ = _BadArgumentInTrace.__init__
+    __str__ = OpError.__str__
+    __reduce__ = InvalidArgumentError.__reduce__
+
+
+_RefusedDTypeInTrace.__name__ = _RefusedDTypeInTrace.__qualname__ = "InvalidArgumentError"
+
+
 class _MissingGradientError(LookupError, UnimplementedError):
     """A gradient without a definition, which TensorFlow reports as a LookupError."""
 
@@ -194,6 +205,7 @@ _tidemark.set_error_classes(
     {
         **_BY_CODE,
         17: _BadArgumentInTrace,
+        25: _RefusedDTypeInTrace,
         18: OperatorNotAllowedInGraphError,
         19: _MissingGradientError,
         20: _UnknownInOp,

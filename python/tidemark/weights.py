@@ -77,7 +77,23 @@ def load(path):
         return dict(file.items())
 
 
+def _without_form(tensors):
+    """Names of what NumPy's files have no form for, with their types."""
+    for name in tensors:
+        if isinstance(tensors, WeightsFile):
+            kind = tensors.describe(name)[0].lower()
+        else:
+            kind = np.asarray(tensors[name]).dtype.name
+        if kind in ("string", "object", "bf16") or kind.startswith(("bfloat16", "str", "bytes")):
+            yield f"'{name}' of {kind}"
+
+
 def _save_npz(tensors, path):
+    refused = list(_without_form(tensors))
+    if refused:
+        raise InvalidArgumentError(
+            None, None, "npz has no form for these dtypes:\n  " + "\n  ".join(refused)
+        )
     # One array after the other, so that no more than one is there twice.
     working = path.with_name(f"{path.name}.writing-{os.getpid()}")
     try:

@@ -1,6 +1,6 @@
 # Installs BUILD into a temporary folder, then configures, builds and runs CONSUMER outside the tree,
-# found by CMake and by pkg-config.
-#   cmake -D BUILD=build -D CONSUMER=tests/consumer -P run.cmake
+# found by CMake and by pkg-config. With PACKAGE the Debian package is made and unpacked instead.
+#   cmake -D BUILD=build -D CONSUMER=tests/consumer [-D PACKAGE=ON] -P run.cmake
 
 set(temporary "$ENV{TMPDIR}")
 if(NOT temporary)
@@ -19,7 +19,16 @@ function(run)
 endfunction()
 
 file(COPY "${CONSUMER}/CMakeLists.txt" "${CONSUMER}/main.cpp" DESTINATION "${folder}/source")
-run(${CMAKE_COMMAND} --install "${BUILD}" --component dev --prefix "${folder}/installed")
+if(PACKAGE)
+  # Compressing takes most of the time, and is not what can go wrong.
+  run(${CMAKE_COMMAND} -E chdir "${BUILD}" ${CMAKE_CPACK_COMMAND} -G DEB -B "${folder}/package"
+    -D CPACK_DEBIAN_COMPRESSION_TYPE=none)
+  file(GLOB package "${folder}/package/*.deb")
+  run(dpkg-deb -x "${package}" "${folder}/root")
+  file(RENAME "${folder}/root/usr" "${folder}/installed")
+else()
+  run(${CMAKE_COMMAND} --install "${BUILD}" --component dev --prefix "${folder}/installed")
+endif()
 run(${CMAKE_COMMAND} -S "${folder}/source" -B "${folder}/build" -G Ninja
   -D CMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=${folder}/installed")
 run(${CMAKE_COMMAND} --build "${folder}/build")

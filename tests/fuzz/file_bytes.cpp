@@ -78,6 +78,10 @@ std::vector<Reader> readers() {
                  {}});
   out.push_back({"decode_image_file", png, {{"dtype", DType::uint16}, {"channels", 4}}, {}});
   out.push_back({"extract_jpeg_shape", jpeg, {}, {}});
+  const Tensor samples = Tensor::of({0.5f, -0.25f, 1.f, 0.f}, {2, 2});
+  const std::string wav = bytes_of(call("encode_wav", {samples, Tensor(8000)}));
+  out.push_back({"decode_wav", wav, {}, {}});
+  out.push_back({"decode_wav", wav, {{"desired_channels", 3}, {"desired_samples", 5}}, {}});
   out.push_back({"parse_tensor", message, {{"out_type", DType::uint8}}, {}});
   out.push_back({"parse_tensor", texts, {{"out_type", DType::string}}, {}});
   out.push_back({"parse_tensor", floats, {{"out_type", DType::float32}}, {}});

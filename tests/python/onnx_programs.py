@@ -31,6 +31,7 @@ def _filled(model):
 @program
 def mlp(tf):
     """Keras: dense layers, batch normalisation, dropout, several activations."""
+    tf.keras.backend.clear_session()  # names count from the first again
     layers = tf.keras.layers
     return _filled(tf.keras.Sequential([
         tf.keras.Input((8,), name="features"), layers.Dense(16, "relu"),
@@ -42,6 +43,7 @@ def mlp(tf):
 @program
 def cnn(tf):
     """Keras: convolutions of several kinds, pooling, pictures made larger."""
+    tf.keras.backend.clear_session()  # names count from the first again
     layers = tf.keras.layers
     picture = tf.keras.Input((16, 16, 3), name="picture")
     x = layers.Rescaling(1 / 127.5, -1)(picture)
@@ -66,6 +68,7 @@ def cnn(tf):
 @program
 def lstm(tf):
     """Keras: an embedding, a masked LSTM in both directions, a GRU: loops over arrays."""
+    tf.keras.backend.clear_session()  # names count from the first again
     layers = tf.keras.layers
     words = tf.keras.Input((None,), dtype="int32", name="words")
     x = layers.Embedding(20, 6, mask_zero=True)(words)
@@ -78,6 +81,7 @@ def lstm(tf):
 @program
 def transformer(tf):
     """Keras: attention that sees only what came before, normalisations."""
+    tf.keras.backend.clear_session()  # names count from the first again
     layers = tf.keras.layers
     ids = tf.keras.Input((None,), dtype="int32", name="ids")
     x = layers.Embedding(12, 8)(ids)

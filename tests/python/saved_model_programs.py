@@ -63,6 +63,28 @@ def cnn(tf, folder):
 
 
 @program
+def layers(tf, folder):
+    """Keras: volumes, rows, counts of categories, a Fourier transform."""
+    layers, keras = tf.keras.layers, tf.keras
+    volume = keras.Input((6, 6, 6, 2), name="volume")
+    x = layers.Conv3D(4, 3, padding="same", activation="relu")(volume)
+    x = layers.MaxPooling3D(2)(x)
+    x = layers.Conv3DTranspose(3, 2, strides=2)(x)
+    x = layers.AveragePooling3D(2)(x)
+    y = layers.Conv1D(4, 3, padding="causal")(layers.Reshape((27, 3))(x))
+    y = layers.AveragePooling1D(2)(layers.DepthwiseConv1D(3)(y))
+    real, imaginary = keras.ops.rfft(layers.Flatten()(y))
+    ids = keras.Input((5,), dtype="int32", name="ids")
+    counts = layers.CategoryEncoding(8, output_mode="count")(ids)
+    picture = layers.UpSampling2D(2, interpolation="bicubic")(layers.Reshape((9, 3, 3))(x))
+    outputs = {"spectrum": keras.ops.sqrt(real**2 + imaginary**2), "counts": counts,
+               "picture": picture}  # fmt: skip
+    keras.Model([volume, ids], outputs).export(folder, verbose=False)
+    given = {"volume": _numbers(2, 6, 6, 6, 2), "ids": np.array([[1, 1, 2, 7, 0]] * 2, np.int32)}
+    return {"serving_default": given}
+
+
+@program
 def lstm(tf, folder):
     """Keras: an embedding, a masked LSTM in both directions, a GRU."""
     layers = tf.keras.layers

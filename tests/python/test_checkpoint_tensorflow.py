@@ -277,6 +277,21 @@ def test_a_folder_of_tensorflow_is_gone_on_with(tmp_path):
     assert not (folder / "état-2.index").exists()
 
 
+def test_dense_tables_have_the_buckets_of_tensorflow():
+    """Recorded from TensorFlow 2.21, which finds keys in no others."""
+    make = tf.lookup.experimental.DenseHashTable
+    numbers = make(tf.int64, tf.float32, 0.0, -1, -2, 16)
+    numbers.insert(tf.constant([1, 2, 3, 9, 17, -5], tf.int64), tf.range(6.0))
+    keys, values = (rows.numpy().ravel().tolist() for rows in numbers.export())
+    assert keys == [-1, 1, 2, 3, 17, -1, -1, -1, -1, 9, -1, -5, -1, -1, -1, -1]
+    assert values == [0, 0, 1, 2, 4, 0, 0, 0, 0, 3, 0, 5, 0, 0, 0, 0]
+    texts = make(tf.string, tf.float32, 0.0, "", "x", 16)
+    texts.insert(["a", "b", "cd", "tidemark"], tf.range(4.0))
+    keys = texts.export()[0].numpy().ravel().tolist()
+    places = {key: at for at, key in enumerate(keys) if key}
+    assert places == {b"tidemark": 2, b"cd": 3, b"b": 10, b"a": 12}
+
+
 def test_the_state_of_an_iterator_does_not_cross(tmp_path):
     """TensorFlow keeps it in a form of its own: it is told, and nothing else is lost."""
     path = str(DATA / "manager/état-3")

@@ -539,20 +539,24 @@ SPARSE = {
 CASES = {**ARRAYS, **MATRICES, **SIGNALS, **NN, **IMAGES, **SPARSE}
 
 
-@pytest.fixture(scope="module")
-def answers():
+def answers_to(cases):
     """What C++ gives, for all cases in one process."""
     lines = []
-    for name, (_, *given) in CASES.items():
+    for name, (_, *given) in cases.items():
         lines += [f"{name} {len(given)}", *map(line_of, given)]
     done = subprocess.run(
         [TWIN], input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=120
     )
     assert done.stderr == ""
     told, out = iter(done.stdout.splitlines()), {}
-    for name in CASES:
+    for name in cases:
         out[name] = [read_line(next(told)) for _ in range(int(next(told)))]
     return out
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return answers_to(CASES)
 
 
 def as_floats(results):
@@ -566,14 +570,18 @@ def as_floats(results):
     return out
 
 
+def compare(found, function, *given):
+    """What C++ found, with what Python's function gives."""
+    expected = as_floats(function(*[tf.constant(one) for one in map(as_given, given)]))
+    assert len(found) == len(expected)
+    for mine, wanted in zip(found, expected, strict=True):
+        assert mine.shape == wanted.shape
+        np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_cpp_gives_what_python_gives(name, answers):
-    function, *given = CASES[name]
-    expected = as_floats(function(*[tf.constant(one) for one in map(as_given, given)]))
-    assert len(answers[name]) == len(expected)
-    for found, wanted in zip(answers[name], expected, strict=True):
-        assert found.shape == wanted.shape
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    compare(answers[name], *CASES[name])
 
 
 def as_given(array):

@@ -27,6 +27,12 @@ BATCH = "td::Tensor x = td::random::normal({8, 3}); "
 BATCHES = f"{BATCH}{LABELS}const auto batches = td::data::from_tensors({{x, labels}}).batch(4); "
 LINE = "td::Tensor x = td::Tensor::of({1.f, 2.f, 3.f}); "
 
+# The message of an Example, as a string of C++.
+EXAMPLE = "".join(f"\\{byte:03o}" for byte in tf.train.Example(features=tf.train.Features(feature={
+    "place": tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0])),
+    "words": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a", b"bc"])),
+})).SerializeToString())  # fmt: skip
+
 # What the example takes for given.
 BEFORE = {
     "call.h": LINE,
@@ -42,6 +48,8 @@ BEFORE = {
     "handler.h": "using namespace tidemark; static int count = 0;",
     "image.h": 'std::ofstream("cat.png", std::ios::binary) << '
     "td::encode_png(td::zeros({4, 6, 3}, td::DType::uint8)).string_at(0);",
+    "io.h": f'static const char example[] = "{EXAMPLE}"; const std::string_view all[] = '
+    "{{example, sizeof(example) - 1}}; td::Tensor examples = td::Tensor::of_strings(all, {1});",
     "keras.h": "td::Tensor x = td::ones({2, 3}); td::nn::Sequential mine{td::nn::Dense(2)}; "
     "mine(x);",
     "layers.h": BATCH + "td::Tensor ids = td::random::uniform_int({2, 5}, 0, 100);",
@@ -69,6 +77,12 @@ AFTER = {
     "gradient.h": "return dx.data<float>()[1] == 4.f;",
     "half.h": "return twice == 3.f;",
     "image.h": "return other.shape() == td::Shape{32, 32, 3};",
+    "audio.h": "return heard.audio.shape() == td::Shape{8000, 1};",
+    "boxes.h": "return middle.shape() == td::Shape{1, 4, 4, 3} && best.num_elements() == 1;",
+    "io.h": 'return columns.size() == 3 && names.string_at(0) == "out/first.txt" && '
+    'place.data<float>()[1] == 2.f && words.values.string_at(1) == "bc";',
+    "ragged.h": "return twice.values.data<float>()[2] == 6.f && row_of_each.to_ints()[2] == 2;",
+    "sampling.h": "return loss.shape() == td::Shape{8};",
     "saved_model.h": 'return outputs.at("output_0").data<float>()[0] == 3.5f;',
     "session.h": "return value.data<float>()[1] == 3.f && found[0].data<float>()[0] == 1.f;",
     "train.h": "return accuracy >= 0;",

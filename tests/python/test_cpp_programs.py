@@ -106,7 +106,7 @@ def code_lines(path):
 def test_examples_are_short():
     assert code_lines("fashion_mnist/train.cpp") <= 60
     sources = (ROOT / "examples").rglob("*.cpp")
-    assert [p.name for p in sources if code_lines(p.relative_to(ROOT / "examples")) >= 80] == []
+    assert [p.name for p in sources if len(p.read_text().splitlines()) >= 80] == []
 
 
 PLACES = """

@@ -79,6 +79,7 @@ BAD_CALLS = {
     "read_file": lambda: ((tf.constant("/nowhere/at all"),), {}),
     "decode_image_file": lambda: ((tf.constant(JPEG[:-40]),), {}),
     "extract_jpeg_shape": lambda: ((tf.constant(b"?"),), {}),
+    "decode_wav": lambda: ((tf.constant(b"RIFF"),), {}),
     "decode_compressed": lambda: ((text(b"?"),), {"compression_type": "ZLIB"}),
 }  # fmt: skip
 

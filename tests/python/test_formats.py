@@ -103,6 +103,28 @@ def test_convert_between_models(tflite, tmp_path, capsys):
         np.testing.assert_allclose(outputs_of(target, images), wanted, atol=1e-5)
 
 
+def test_convert_the_one_file_of_ours_to_what_tensorflow_reads(tmp_path):
+    from tidemark.saved_model import _save
+    from tidemark.saved_model._own_file import OwnFile
+
+    class Scale(tf.Module):
+        def __init__(self):
+            self.w = tf.Variable([1.0, 2.0], name="w")
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+        def scale(self, x):
+            return {"y": x * self.w}
+
+    module = Scale()
+    signatures = {"serving_default": module.scale, "again": module.scale}
+    OwnFile(*_save._collected(module, signatures, None)).write(str(tmp_path / "own"))
+    assert main(["convert", str(tmp_path / "own"), str(tmp_path / "theirs")]) == 0
+    assert (tmp_path / "theirs" / "saved_model.pb").exists()
+    loaded = tf.saved_model.load(tmp_path / "theirs")
+    assert sorted(loaded.signatures) == ["again", "serving_default"]
+    assert loaded.signatures["again"](x=tf.ones([1, 2]))["y"].numpy().tolist() == [[1.0, 2.0]]
+
+
 def test_convert_between_weights(tmp_path, capsys):
     wanted = tf.weights.load(TORCH)
     road = [TORCH, *(tmp_path / f"w{end}" for end in (".safetensors", ".npz", ".index"))]
@@ -113,6 +135,120 @@ def test_convert_between_weights(tmp_path, capsys):
         for name, value in wanted.items():
             np.testing.assert_array_equal(tensors[name], value)
     assert tf.train.load_checkpoint(str(tmp_path / "w")).get_tensor("model.a.bias").shape == (2,)
+
+
+@pytest.fixture
+def keras_files(tmp_path):
+    """A model of one road and one of several, as .keras, .h5 and exported."""
+    layers = tf.keras.layers
+    tf.keras.utils.set_random_seed(2)
+    plain = tf.keras.Sequential(
+        [tf.keras.Input((6,), name="x"), layers.Dense(4, "relu", name="up"), layers.Dense(2)]
+    )
+    given = tf.keras.Input((6,), name="x")
+    up = layers.Dense(4, name="up")(given)
+    forked = tf.keras.Model(given, {"sum": layers.add([up, up]), "top": layers.Dense(1)(up)})
+    for name, model in (("plain", plain), ("forked", forked)):
+        model.save(tmp_path / f"{name}.keras")
+        model.export(tmp_path / name, verbose=False)
+    plain.save(tmp_path / "plain.h5")
+    tf.train.Checkpoint(model=plain).write(str(tmp_path / "checkpoint"))
+    return {"plain": plain, "forked": forked}
+
+
+def test_inspect_tells_of_models_of_keras(keras_files, tmp_path, capsys):
+    for name in ("plain.keras", "plain.h5"):
+        status, seen = inspected(capsys, tmp_path / name, "--shape", "x=5,6")
+        assert status == 0
+        assert seen["format"] == "Keras"
+        assert seen["ops"]["Dense"] == 2
+        ports = seen["signatures"]["serving_default"]["inputs"]
+        assert list(ports.values()) == [{"dtype": "float32", "shape": [None, 6]}]
+        assert seen["plan"]["weights"] == 4 * (6 * 4 + 4 + 4 * 2 + 2)
+        assert seen["plan"]["peak"] >= 5 * 4 * 4
+    page = tmp_path / "net.html"
+    assert main(["inspect", str(tmp_path / "forked.keras"), "--html", str(page)]) == 0
+    assert "<svg" in page.read_text() and "Add" in capsys.readouterr().out
+
+
+def test_inspect_names_layers_whose_code_is_elsewhere(tmp_path, capsys):
+    @tf.keras.utils.register_keras_serializable("acme")
+    class Twice(tf.keras.layers.Layer):
+        def call(self, x):
+            return x * 2
+
+    model = tf.keras.Sequential(
+        [tf.keras.Input((2,)), Twice(name="mine"), tf.keras.layers.Lambda(lambda x: x + 1)]
+    )
+    model.save(tmp_path / "m.keras")
+    status, seen = inspected(capsys, tmp_path / "m.keras")
+    assert status == 1
+    assert [line.split("'")[1] for line in seen["not_read"]] == ["mine", "lambda"]
+
+
+@pytest.mark.parametrize("name", ["plain.keras", "plain.h5", "forked.keras"])
+def test_convert_models_of_keras(keras_files, name, tmp_path, capsys):
+    x = np.linspace(-1, 1, 18, dtype=np.float32).reshape(3, 6)
+    wanted = keras_files[name.partition(".")[0]](x)
+    wanted = wanted if isinstance(wanted, dict) else {"output_0": wanted}
+    for target in (tmp_path / "net.onnx", tmp_path / "saved"):
+        assert main(["convert", str(tmp_path / name), str(target)]) == 0, capsys.readouterr().err
+    loaded = tf.onnx.load(tmp_path / "net.onnx")
+    assert [tuple(port.shape)[1:] for port in loaded.inputs] == [(6,)]
+    saved = tf.saved_model.load(tmp_path / "saved").signatures["serving_default"]
+    assert (tmp_path / "saved" / "saved_model.pb").exists()
+    for made in (loaded.run_in_order([x]), list(saved(tf.constant(x)).values())):
+        for got, value in zip(made, wanted.values(), strict=True):
+            np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-6)
+
+
+def test_weights_keep_their_names_in_onnx(keras_files, tmp_path, capsys):
+    assert main(["convert", str(tmp_path / "plain.keras"), str(tmp_path / "m.onnx")]) == 0
+    capsys.readouterr()
+    _, seen = inspected(capsys, tmp_path / "m.onnx")
+    names = [one["name"] for one in seen["parameters"]]
+    assert sum("up/kernel" in name for name in names) == 1
+
+
+@pytest.mark.parametrize("source", ["plain", "checkpoint", "checkpoint.index"])
+@pytest.mark.parametrize("target", ["w.safetensors", "w.npz"])
+def test_convert_leaves_out_what_is_no_weight(keras_files, source, target, tmp_path, capsys):
+    assert main(["convert", str(tmp_path / source), str(tmp_path / target)]) == 0
+    made = tf.weights.load(tmp_path / target)
+    shapes = sorted(tuple(value.shape) for value in made.values())
+    assert shapes == [(2,), (4,), (4, 2), (6, 4)]
+    if source == "plain":  # a SavedModel's own keys are numbers
+        assert any("up/kernel" in name for name in made)
+
+
+def test_what_numpy_has_no_form_for_is_listed(tmp_path):
+    tensors = {"t": tf.constant(["a"]), "n": tf.ones(2), "b": tf.ones(2, tf.bfloat16)}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'t' of .*\n.*'b' of bfloat16"):
+        tf.weights.save(tensors, tmp_path / "m.npz")
+    assert not list(tmp_path.iterdir())
+
+
+INTEGERS = {case["name"]: case for case in json.loads((DATA / "tflite_integers.json").read_text())}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_convert_integer_models(name, tmp_path, capsys):
+    path = tmp_path / "net.tflite"
+    path.write_bytes(zlib.decompress(base64.b64decode(INTEGERS[name]["model"])))
+    model = tf.lite.load(path)
+    given = {}
+    for port, record in zip(model.inputs, INTEGERS[name]["inputs"], strict=True):
+        data = np.frombuffer(base64.b64decode(record["data"]), record["dtype"])
+        given[port.name] = data.reshape(record["shape"])
+    wanted = [np.asarray(value) for value in model(given).values()]
+    for target in (tmp_path / "net.onnx", tmp_path / "saved"):
+        assert main(["convert", str(path), str(target)]) == 0, capsys.readouterr().err
+    assert (tmp_path / "saved" / "saved_model.pb").exists()
+    saved = tf.saved_model.load(tmp_path / "saved").signatures["serving_default"]
+    made = saved(**{key: tf.constant(value) for key, value in given.items()})
+    for got in (tf.onnx.load(tmp_path / "net.onnx")(given), made):
+        for value, whole in zip(got.values(), wanted, strict=True):
+            np.testing.assert_array_equal(value, whole)
 
 
 def test_convert_a_model_to_its_weights(tflite, tmp_path):

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import function_programs_binding  # noqa: F401
+import function_programs_checked  # noqa: F401
 import function_programs_composites  # noqa: F401
 import function_programs_control  # noqa: F401
 import function_programs_extension  # noqa: F401

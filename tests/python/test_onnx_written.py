@@ -48,6 +48,38 @@ def test_the_function_and_the_model_answer_as_onnxruntime(name):
     check(loaded(**inputs), outputs)
 
 
+def test_weights_lie_beside_the_model_where_asked_for(tmp_path):
+    class Net(tf.Module):
+        def __init__(self, value):
+            self.large = tf.Variable(np.full([64, 33], value, np.float32))
+            self.small = tf.Variable(np.arange(33, dtype=np.float32))
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 64], tf.float32, name="x")])
+        def __call__(self, x):
+            return tf.matmul(x, self.large) + self.small
+
+    def files():
+        return sorted(file.name for file in tmp_path.iterdir())
+
+    path, x = tmp_path / "net.onnx", np.ones([2, 64], np.float32)
+
+    def answer():
+        return np.asarray(tf.onnx.load(path)(x=x)["output_0"])
+
+    first, second = Net(0.5), Net(-1.0)
+    tf.onnx.save(first.__call__, path, weights_beside=True)
+    assert files() == ["net.onnx", "net.onnx.data"]
+    assert (tmp_path / "net.onnx.data").stat().st_size == 64 * 33 * 4
+    np.testing.assert_allclose(answer(), np.asarray(first(tf.constant(x))), rtol=1e-6)
+    # The old weights stay until the new model is there, so they are never mixed.
+    tf.onnx.save(second.__call__, path, weights_beside=True)
+    assert files() == ["net.onnx", "net.onnx.data-2"]
+    np.testing.assert_allclose(answer(), np.asarray(second(tf.constant(x))), rtol=1e-6)
+    tf.onnx.save(first.__call__, path)
+    assert files() == ["net.onnx"]
+    np.testing.assert_allclose(answer(), np.asarray(first(tf.constant(x))), rtol=1e-6)
+
+
 def test_everything_without_a_form_is_listed_with_its_line(tmp_path):
     @tf.function(input_signature=[tf.TensorSpec([3, 3], tf.float32)])
     def odd(x):

@@ -219,3 +219,53 @@ def test_a_missing_file_of_a_model_is_named(tmp_path):
     with pytest.raises(tf.errors.NotFoundError, match="none.txt is no file"):
         tf.saved_model.save(Greeter(str(tmp_path / "none.txt")), str(tmp_path / "model"))
     assert not (tmp_path / "model").exists()
+
+
+WINDOWS = [
+    (kind, rank, padding, step)
+    for kind in ("convolution", "max_pool", "avg_pool")
+    for rank in (3, 4, 5)
+    for padding in ("SAME", "VALID", "EXPLICIT")
+    for step in (1, 2)
+]
+
+
+@pytest.mark.parametrize(("kind", "rank", "padding", "step"), WINDOWS)
+def test_windows_are_made_of_what_tensorflow_has(kind, rank, padding, step, tmp_path):
+    """What TensorFlow has no op for is a function of its ops, which computes the same."""
+    from tidemark._tidemark import call
+
+    count = rank - 2
+    x = np.random.default_rng(rank).normal(size=(2, 7, 6, 5, 4)[-rank:]).astype(np.float32)
+    inputs = [x]
+    attrs = {"strides": [step] * count, "padding": padding}
+    if padding == "EXPLICIT":
+        attrs["explicit_paddings"] = [1, 0, 1, 1, 0, 1][: 2 * count]
+    if kind == "convolution":  # of two groups
+        inputs.append(np.random.default_rng(1).normal(size=(*(3, 2, 2)[:count], 2, 6)))
+        inputs[1] = inputs[1].astype(np.float32)
+    else:
+        attrs["ksize"] = [3, 2, 2][:count]
+    module = tf.Module()
+    signature = [tf.TensorSpec([None, *value.shape[1:]], tf.float32) for value in inputs[:1]]
+    module.f = tf.function(lambda x: call(kind, (x, *inputs[1:]), attrs), signature)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that TensorFlow has no form for it
+        tf.saved_model.save(module, tmp_path)
+    message = read_message(tmp_path)
+    for function in message.meta_graphs[0].graph_def.library.function:
+        for node in function.node_def:  # as if nobody knew which op of ours it was
+            for name in [name for name in node.attr if name.startswith("_tidemark")]:
+                del node.attr[name]
+    (tmp_path / "saved_model.pb").write_bytes(message.SerializeToString())
+    made = tf.saved_model.load(tmp_path).f(tf.constant(x))
+    np.testing.assert_allclose(made, call(kind, inputs, attrs), rtol=1e-5, atol=1e-5)
+
+
+def test_a_list_of_one_is_joined(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: tf.concat([x], 0) + 1.0, [tf.TensorSpec([None], tf.float32)])
+    tf.saved_model.save(module, tmp_path)
+    functions = read_message(tmp_path).meta_graphs[0].graph_def.library.function
+    assert not [n for f in functions for n in f.node_def if n.op == "ConcatV2" and len(n.input) < 3]
+    assert tf.saved_model.load(tmp_path).f(tf.constant([1.0])).numpy() == [2.0]

@@ -9,6 +9,7 @@ import session_programs_composites  # noqa: F401
 import session_programs_meta  # noqa: F401
 import session_programs_more  # noqa: F401
 import session_programs_packages  # noqa: F401
+import session_programs_parts  # noqa: F401
 import session_programs_world  # noqa: F401
 from session_programs import PROGRAMS
 

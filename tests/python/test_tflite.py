@@ -15,6 +15,7 @@ import tidemark as tf
 DATA = Path(__file__).parent / "data"
 CASES = {case["name"]: case for case in json.loads((DATA / "tflite_cases.json").read_text())}
 INTEGERS = {case["name"]: case for case in json.loads((DATA / "tflite_integers.json").read_text())}
+STATES = {case["name"]: case for case in json.loads((DATA / "tflite_states.json").read_text())}
 # Where a kernel there works in a way that is not followed, how many steps it is apart.
 STEPS = {"logistic_int16": 1, "tanh_int16": 1}
 
@@ -53,6 +54,31 @@ def check(name, results):
             assert steps.max() <= STEPS.get(name, 0)
         else:
             np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_state_outlives_a_call_of_the_interpreter(name, tmp_path):
+    case = STATES[name]
+    path = tmp_path / "lstm.tflite"
+    path.write_bytes(zlib.decompress(base64.b64decode(case["model"])))
+    (first, wanted), (second, wanted_then) = (map(array, call) for call in case["calls"])
+    interpreter = tf.lite.Interpreter(model_path=str(path))
+    interpreter.allocate_tensors()
+    given, made = interpreter.get_input_details()[0], interpreter.get_output_details()[0]
+
+    def called(x):
+        interpreter.set_tensor(given["index"], x)
+        interpreter.invoke()
+        return interpreter.get_tensor(made["index"])
+
+    np.testing.assert_allclose(called(first), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(called(second), wanted_then, rtol=1e-4, atol=1e-5)
+    interpreter.reset_all_variables()
+    np.testing.assert_allclose(called(first), wanted, rtol=1e-4, atol=1e-5)
+    # A function keeps nothing.
+    model = tf.lite.load(path)
+    for _ in range(2):
+        np.testing.assert_allclose(model(x=first)["y"], wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", [*CASES, *INTEGERS])
@@ -208,3 +234,24 @@ def test_loading_and_calling_stays_flat(tmp_path, name):
         tf.lite.load(path).run_in_order(given)
 
     flat.assert_flat(once, rounds=20)
+
+
+def test_an_interpreter_that_keeps_states_stays_flat(tmp_path):
+    path = tmp_path / "lstm.tflite"
+    path.write_bytes(zlib.decompress(base64.b64decode(STATES["projection"]["model"])))
+    interpreter = tf.lite.Interpreter(model_path=str(path))
+    interpreter.allocate_tensors()
+
+    def once():
+        tf.lite.Interpreter(model_path=str(path))
+        for _ in range(10):
+            interpreter.invoke()
+        interpreter.reset_all_variables()
+
+    flat.assert_flat(once, rounds=20)
+
+
+def test_loops_whose_arrays_grow_are_one_graph(tmp_path):
+    model = tf.lite.load(model_file(tmp_path, "recurrent_float"))
+    model.run_in_order(inputs_of("recurrent_float"))
+    assert model.road == "traced"

@@ -149,8 +149,7 @@ def test_bad_summaries(tmp_path):
             sess.run(tf.summary.image("i", x), {x: [1.0]})
         with pytest.raises(ValueError, match="dtype string"):
             tf.summary.text("t", tf.constant(1.0))
-    with pytest.raises(RuntimeError, match="operations of a graph"):
-        tf.summary.scalar("x", 1.0)
+    assert b"x" in tf.summary.scalar("x", 1.0).numpy()  # eagerly it is there at once
     with pytest.raises(TypeError, match="Graph"):
         tf.summary.FileWriter(str(tmp_path)).add_graph(3)
 

@@ -353,11 +353,17 @@ def test_keras_trains_on_workers_as_on_one(tmp_path):
     for mine, theirs in zip(first["weights"], alone["weights"], strict=True):
         assert_alike(mine, theirs)
     assert first["kept"] == 86
-    for shard in ("optimizer", "gradients"):
+    for shard in ("optimizer", "gradients", "parameters"):
         halves = workers.run(2, "keras_fit", "", -1, shard)
         for name in ("loss", "weights", "momentum", "evaluated"):
             assert halves[0][name] == halves[1][name] == first[name], shard
         assert [half["kept"] for half in halves] == [48, 38]
+    # Variables that are large enough to be taken apart.
+    (wide, _) = workers.run(2, "keras_fit", "", -1, "", 1500)
+    for shard in ("optimizer", "gradients", "parameters"):
+        for half in workers.run(2, "keras_fit", "", -1, shard, 1500):
+            for name in ("loss", "weights", "momentum", "evaluated", "predicted"):
+                assert half[name] == wide[name], shard
     # Killed in the third epoch, and started again: the same bits.
     broken = workers.finish(workers.start(2, "keras_fit", tmp_path / "broken", 5))
     assert broken[1][0] == -signal.SIGKILL and "worker 1" in broken[0][2]

@@ -17,10 +17,10 @@ def data(rows=56):
     return x, x.sum(axis=1, keepdims=True)
 
 
-def keras_fit(folder="", die_at="-1", shard=None):
+def keras_fit(folder="", die_at="-1", shard=None, width="6"):
     """Keras with normalisation over the whole batch: losses, metrics, predictions, weights."""
     keras = tf.keras
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard or None)
     x, y = data()
     with strategy.scope():
 
@@ -32,7 +32,7 @@ def keras_fit(folder="", die_at="-1", shard=None):
         model = keras.Sequential(
             [
                 keras.Input((4,)),
-                dense(6, 1),
+                dense(int(width), 1),
                 keras.layers.BatchNormalization(synchronized=True),
                 keras.layers.ReLU(),
                 dense(1, 2),
@@ -62,6 +62,39 @@ def keras_fit(folder="", die_at="-1", shard=None):
             int(tf.size(getattr(v.value, "_first", v.value))) for v in model.optimizer.variables[2:]
         ),
     }
+
+
+def tutorial():
+    """As programs for TensorFlow's strategy are written: only TF_CONFIG says who there is."""
+    tf.install_as_tensorflow()
+    import tensorflow
+
+    config = json.loads(os.environ["TF_CONFIG"])
+    batch = 8 * len(config["cluster"]["worker"])
+    strategy = tensorflow.distribute.MultiWorkerMirroredStrategy()
+    layers = tensorflow.keras.layers
+    tensorflow.keras.utils.set_random_seed(5)  # all shuffle alike
+    images = np.random.default_rng(0).integers(0, 255, size=(256, 12, 12)) / np.float32(255)
+    labels = (images.mean(axis=(1, 2)) > 0.5).astype(np.int64)
+    rows = tensorflow.data.Dataset.from_tensor_slices((images, labels))
+    rows = rows.shuffle(256).repeat().batch(batch)
+    with strategy.scope():
+        model = tensorflow.keras.Sequential(
+            [
+                layers.InputLayer(shape=(12, 12)),
+                layers.Reshape(target_shape=(12, 12, 1)),
+                layers.Conv2D(8, 3, activation="relu"),
+                layers.Flatten(),
+                layers.Dense(16, activation="relu"),
+                layers.Dense(2),
+            ]
+        )
+        model.compile(
+            loss=tensorflow.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            optimizer=tensorflow.keras.optimizers.SGD(learning_rate=0.01),
+            metrics=["accuracy"],
+        )
+    return model.fit(rows, epochs=3, steps_per_epoch=10, verbose=0).history["loss"]
 
 
 def fault(how, who):

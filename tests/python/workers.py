@@ -10,6 +10,7 @@ from pathlib import Path
 
 from environments import UNLIMITED
 
+import tidemark as tf
 from tidemark import _tidemark
 
 SECRET = "sixteen characters or more"
@@ -52,6 +53,27 @@ def results(found):
         if isinstance(one, Exception):
             raise one
     return found
+
+
+def strategy_of(shard=None, rank=0, workers=None):
+    """Of one of these workers, or of a process on its own. It reduces few bytes at once."""
+    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=100_000)
+    resolver = None
+    if workers:
+        resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+            tf.train.ClusterSpec({"worker": workers}), task_type="worker", task_id=rank
+        )
+    return tf.distribute.MultiWorkerMirroredStrategy(resolver, options, shard=shard)
+
+
+def on_workers(count, shard, use):
+    """What ``use(strategy)`` gives on each of the workers, in threads."""
+    there = addresses(count)
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        found = [
+            pool.submit(lambda r: use(strategy_of(shard, r, there)), rank) for rank in range(count)
+        ]
+        return [one.result() for one in found]
 
 
 def start(count, name, *arguments, **environment):

@@ -41,6 +41,8 @@ int main() try {
     out.merge(function_twin::nn_functions());
     out.merge(function_twin::image_functions());
     out.merge(function_twin::sparse_functions());
+    out.merge(function_twin::file_functions());
+    out.merge(function_twin::training_functions());
     return out;
   }();
   for (std::string line; std::getline(std::cin, line);) {

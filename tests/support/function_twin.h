@@ -22,5 +22,7 @@ Functions signal_functions();
 Functions nn_functions();
 Functions image_functions();
 Functions sparse_functions();
+Functions file_functions();
+Functions training_functions();
 
 }  // namespace function_twin

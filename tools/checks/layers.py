@@ -29,7 +29,8 @@ PUBLIC_HEADERS = {
     "trace": "control_flow.h function.h",
     "nn": "activations.h module.h layers.h convolution_layers.h sequence_layers.h sequential.h "
     "nn_functions.h composed.h linalg.h math.h signal.h sparse.h strings.h image.h losses.h "
-    "metrics.h optimizers.h nn.h",
+    "metrics.h optimizers.h nn.h audio.h boxes.h debugging.h io.h quantization.h ragged.h "
+    "sampling.h",
     "data": "data.h",
     "io": "saved_model.h checkpoint.h keras.h session.h tidemark.h",
     "train": "train.h",

@@ -6,18 +6,20 @@ tensors by name.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import _tidemark, onnx, saved_model, weights
+from tidemark import _tidemark, nest, onnx, saved_model, weights
 from tidemark._functions.function import function as traced_function
 from tidemark._tensor.specs import TensorSpec
 from tidemark._tensorflow.install import install_as_tensorflow
 from tidemark._trackable.module import Module
-from tidemark.errors import InvalidArgumentError, UnimplementedError
+from tidemark.dtypes import as_dtype
+from tidemark.errors import InvalidArgumentError, OpError, UnimplementedError
 from tidemark.onnx._model import Model
 
 
@@ -40,12 +42,12 @@ class Loaded:
 # --- Readers of models, by the name that ``inspect`` has for the format ---
 
 
-def _read_graph(path):
+def _read_graph(path, shapes):
     model = Model(path)
     specs = []
     for port in model.inputs:
-        sizes = None
-        if port.shape is not None:
+        sizes = shapes.get(port.name)
+        if sizes is None and port.shape is not None:
             sizes = [size if isinstance(size, int) else None for size in port.shape]
         specs.append(TensorSpec(sizes, port.dtype, name=port.name))
 
@@ -55,34 +57,41 @@ def _read_graph(path):
     return Loaded({"serving_default": Signature(call, specs)}, model)
 
 
-def _read_saved(path):
+def _in_order(function, names):
+    """The function that is called by names, called with the inputs in this order."""
+    return lambda *inputs: function(**dict(zip(names, inputs, strict=True)))
+
+
+def _read_saved(path, shapes):
     loaded = saved_model.load(path)
     signatures = {}
     for name, function in loaded.signatures.items():
         _, named = function.structured_input_signature
-        specs = [TensorSpec(spec.shape, spec.dtype, name=key) for key, spec in named.items()]
-
-        def call(*inputs, function=function, specs=tuple(specs)):
-            return function(**dict(zip((spec.name for spec in specs), inputs, strict=True)))
-
-        signatures[name] = Signature(call, specs)
+        specs = [
+            TensorSpec(shapes.get(key, spec.shape), spec.dtype, name=key)
+            for key, spec in named.items()
+        ]
+        signatures[name] = Signature(_in_order(function, [spec.name for spec in specs]), specs)
     return Loaded(signatures, loaded)
 
 
-def _read_keras(path):
+def _read_keras(path, shapes):
+    """A model as Keras makes it of its description; only layers of Keras's own are made."""
     install_as_tensorflow()
     import keras  # over Tidemark, which is in TensorFlow's place only now
 
     model = keras.saving.load_model(path, compile=False)
     specs = [
-        TensorSpec([None, *given.shape[1:]], given.dtype, name=given.name) for given in model.inputs
+        TensorSpec(shapes.get(given.name, [None, *given.shape[1:]]), given.dtype, name=given.name)
+        for given in model.inputs
     ]
     several = len(specs) > 1
 
     def call(*inputs):
         made = model(list(inputs) if several else inputs[0], training=False)
-        made = made if isinstance(made, (list, tuple)) else [made]
-        return dict(zip(model.output_names, made, strict=True))
+        if isinstance(made, dict):
+            return made
+        return {f"output_{at}": value for at, value in enumerate(nest.flatten(made))}
 
     return Loaded({"serving_default": Signature(call, specs)}, model)
 
@@ -92,7 +101,7 @@ MODEL_READERS = {
     "TFLite": _read_graph,
     "SavedModel": _read_saved,
     "Tidemark": _read_saved,
-    "keras": _read_keras,
+    "Keras": _read_keras,
 }
 
 
@@ -190,24 +199,24 @@ def _format_of(path, asked):
 
 
 def _source_format(path):
-    """What ``path`` is; models of Keras are told from weights alone."""
     seen = _tidemark.inspect_file(os.fspath(path))
     if seen["not_read"]:
         listed = "\n  ".join(seen["not_read"])
         raise UnimplementedError(None, None, f"{path} has what is not supported:\n  {listed}")
-    suffix = Path(path).suffix
-    is_model = suffix == ".keras" or (suffix == ".h5" and _has_description(path))
-    return "keras" if seen["format"] == "hdf5" and is_model else seen["format"]
+    return seen["format"]
 
 
-def _has_description(path):
-    """Whether an HDF5 file holds a model, and not weights alone."""
-    with open(path, "rb") as file:
-        return b"model_config" in file.read(1 << 16)
+def planned_bytes(path, signature, sizes):
+    """Bytes of a Keras model's weights, and those that a call of these sizes takes beside them."""
+    loaded = _read_keras(path, sizes)
+    one = _chosen(loaded, signature)
+    held = sum(math.prod(w.shape) * as_dtype(w.dtype).size for w in loaded.owner.weights)
+    return held, traced_function(one.call).plan(*one.specs).arena
 
 
-def convert(source, target, asked="", signature=""):
-    """Writes at ``target`` what is at ``source``; says what was done."""
+def convert(source, target, asked="", signature="", shapes=None):
+    """Writes at ``target`` what is at ``source``; says what was done. ``shapes``: sizes of inputs
+    by name, for models whose graph depends on them."""
     kind, wanted = _source_format(source), _format_of(target, asked)
     if wanted in WEIGHT_WRITERS:
         with weights.open(source) as file:
@@ -220,7 +229,23 @@ def convert(source, target, asked="", signature=""):
             None,
             f"{source} holds weights alone ({kind}); a model needs to say what it computes.",
         )
-    loaded = MODEL_READERS[kind](os.fspath(source))
-    MODEL_WRITERS[wanted](loaded, target, signature)
+    loaded = MODEL_READERS[kind](os.fspath(source), shapes or {})
+    try:
+        MODEL_WRITERS[wanted](loaded, target, signature)
+    except OpError as error:
+        open_inputs = [
+            spec.name
+            for one in loaded.signatures.values()
+            for spec in one.specs
+            if not spec.shape.is_fully_defined()
+        ]
+        if "must be known" not in error.message or not open_inputs:
+            raise
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{error.message}: its graph depends on sizes that {source} leaves open. Give them for "
+            f"{', '.join(open_inputs)}, as in --shape {open_inputs[0]}=1,3,224,224",
+        ) from None
     ports = ", ".join(loaded.signatures)
     return f"{source} ({kind}) -> {target} ({wanted}): signatures {ports}"

@@ -109,8 +109,8 @@ class ConcreteFunction:
     def add_gradient_functions_to_graph(self, g=None):
         """As add_to_graph, with what gives its gradients; those are found when they are asked."""
 
-    output_shapes = property(lambda self: nest.map_structure(_shape, self.structured_outputs))
-    output_dtypes = property(lambda self: nest.map_structure(_dtype, self.structured_outputs))
+    output_shapes = property(lambda self: nest.map_structure(_shape, self._binding.outputs()))
+    output_dtypes = property(lambda self: nest.map_structure(_dtype, self._binding.outputs()))
     function_type = property(lambda self: self.structured_input_signature)
     outputs = property(lambda self: self._trace.graph.outputs)
     captured_inputs = property(lambda self: list(self._variables))
@@ -135,8 +135,8 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self):
-        """The results as specs."""
-        return self._binding.outputs()
+        """The results as tensors of the function's graph."""
+        return self._trace.structure.pack(self._trace.graph.outputs)
 
     def pretty_printed_signature(self, verbose=True):
         """The parameters, the results and what the function captured, a line each; in one line,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tidemark import _tidemark, nest
 from tidemark._graph.python_functions import remember
 from tidemark._graph.tracing import Structure, building
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.optional import Optional, OptionalSpec
-from tidemark._tensor.specs import TensorSpec
+from tidemark._tensor.specs import TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
 from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import as_shape, sizes_of
@@ -80,15 +82,19 @@ class _Loop:
         self.structure, self.values = Structure.of(loop_vars, _tensor)
         self.specs = [(t.dtype, sizes_of(t.shape)) for t in self.values]
         self.is_declared = [False] * len(self.specs)
+        shapes = itertools.repeat(None)
         if invariants is not None:
             shapes = nest.flatten_up_to(loop_vars, invariants)
-            at = 0
-            for shape, part in zip(shapes, self.structure._parts, strict=True):
-                if part[0] is None and part[2] == 1 and shape is not None:
-                    sizes = sizes_of(as_shape(getattr(shape, "shape", shape)))
-                    self.specs[at] = (self.specs[at][0], sizes)
-                    self.is_declared[at] = True
-                at += part[2]
+        at = 0
+        for shape, (spec, _, count) in zip(shapes, self.structure._parts, strict=False):
+            sizes = _declared(spec, count, shape)
+            if sizes is not None:
+                self.specs[at : at + count] = [
+                    (dtype, size) for (dtype, _), size in
+                    zip(self.specs[at : at + count], sizes, strict=True)
+                ]  # fmt: skip
+                self.is_declared[at : at + count] = [shape is not None] * count
+            at += count
         for at, shape in _optional_shapes(self.structure):
             self.specs[at] = (self.specs[at][0], shape)
         for at, leaf in _open_ended(self.structure):
@@ -126,6 +132,22 @@ class _Loop:
                     "iterations, use the `shape_invariants` argument of tf.while_loop to specify a "
                     "less-specific shape."
                 )
+
+
+def _declared(spec, count, shape):
+    """The shapes that a loop variable of so many tensors may have in any round, where they are
+    told, or follow from its spec: sparse and ragged values may grow. None where neither is so."""
+    if spec is None:
+        told = shape is not None and count == 1
+        return [sizes_of(as_shape(getattr(shape, "shape", shape)))] if told else None
+    if isinstance(shape, TypeSpec):
+        spec = shape
+    elif shape is not None and hasattr(spec, "_with_shape"):
+        spec = spec._with_shape(as_shape(shape))
+    if not hasattr(spec, "may_grow"):
+        return None
+    parts = nest.flatten(spec, expand_composites=True)
+    return [sizes_of(part.shape) for part in parts] if len(parts) == count else None
 
 
 def _open_ended(structure):

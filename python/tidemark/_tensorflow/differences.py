@@ -8,7 +8,6 @@ from __future__ import annotations
 
 # name → what is different. Everything else is meant to behave as TensorFlow 2.21 does.
 DIFFERENCES = {
-    "tf.boolean_mask": "a mask of the wrong length raises InvalidArgumentError, not ValueError",
     "tf.cast": "a string raises InvalidArgumentError, not UnimplementedError",
     "tf.config.experimental.get_memory_info": "works on the CPU, too",
     "tf.device": "there is the CPU alone; other devices are replaced by it unless soft placement "

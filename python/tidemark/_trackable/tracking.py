@@ -139,7 +139,8 @@ def is_container(value):
 
 def is_trackable(value):
     """Whether a value can be part of a checkpoint."""
-    return isinstance(value, (Trackable, _tidemark.VariableBase))
+    is_of_graph = getattr(value, "is_graph_variable", False) is True
+    return is_of_graph or isinstance(value, (Trackable, _tidemark.VariableBase))
 
 
 def no_automatic_dependency_tracking(method):

@@ -107,6 +107,10 @@ class Graph:
                 count += 1
             return name
 
+    def _get_control_flow_context(self):
+        """Branches and loops are steps of their own; none is around this graph."""
+        return None
+
     def name_scope(self, name):
         """A context whose name stands before the names made inside it."""
         return name_scope(name or "")

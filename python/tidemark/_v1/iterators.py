@@ -20,6 +20,7 @@ from tidemark.data import Dataset
 from tidemark.data import Iterator as EagerIterator
 from tidemark.data._elements import pack
 from tidemark.data._iterator import (
+    check_state_is_inside,
     numbers_of,
     run_time_dataset,
     take,
@@ -37,15 +38,15 @@ def _of_leaves(spec, function):
 
 
 def output_types(spec):
-    return _of_leaves(spec, lambda leaf: leaf.dtype)
+    return _of_leaves(spec, lambda leaf: getattr(leaf, "dtype", leaf))
 
 
 def output_shapes(spec):
-    return _of_leaves(spec, lambda leaf: leaf.shape)
+    return _of_leaves(spec, lambda leaf: getattr(leaf, "shape", leaf))
 
 
 def output_classes(spec):
-    return _of_leaves(spec, lambda leaf: leaf.value_type)
+    return _of_leaves(spec, lambda leaf: leaf.value_type if hasattr(leaf, "shape") else leaf)
 
 
 def _spec_of(types, shapes, classes):
@@ -133,6 +134,8 @@ class Iterator:
 
     def _save(self, session_):
         """Where it stands in a session, as bytes."""
+        if self._dataset is not None:
+            check_state_is_inside(self._dataset)
         return self._place_in(session_).save()
 
     def _restore(self, session_, state):

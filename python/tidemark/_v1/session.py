@@ -127,7 +127,10 @@ class BaseSession:
     def _run(self, asked, feeds, options, run_metadata):
         timeout, wants_trace = self._timeout, False
         if options is not None:
-            if not isinstance(options, RunOptions):
+            is_message = isinstance(options, RunOptions) or (  # or protobuf's class of this name
+                type(options).__name__ == "RunOptions" and hasattr(options, "SerializeToString")
+            )
+            if not is_message:
                 raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
             if options.timeout_in_ms < 0:
                 raise ValueError("timeout_in_ms of a tf.RunOptions is at least 0; 0: no limit")

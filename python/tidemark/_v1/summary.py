@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import tidemark as tf
-from tidemark._graph.scopes import get_current_name_scope
+from tidemark._graph.scopes import executing_eagerly, get_current_name_scope
 from tidemark._proto.config import RunMetadata
 from tidemark._proto.framework import GraphDef
 from tidemark._proto.summary import (
@@ -26,7 +26,7 @@ from tidemark._proto.summary import (
     SummaryMetadata,
     TaggedRunMetadata,
 )
-from tidemark._v1.graph import GraphKeys, current_place, get_default_graph, name_result
+from tidemark._v1.graph import GraphKeys, get_default_graph, name_result
 from tidemark._v1.graph_def.values import tensor_message
 from tidemark.summary._events import EventFile
 
@@ -54,12 +54,10 @@ def _tag(name, family):
 
 def _operation(name, family, collections, inputs, make):
     """A string tensor: the summary that ``make(tag, *arrays)`` builds when the graph runs."""
-    if current_place() is None:
-        raise RuntimeError(
-            "tf.compat.v1.summary makes operations of a graph: use it in tf.Graph().as_default() "
-            "or in a session; eagerly there is tf.summary with a writer"
-        )
     tag = _tag(name, family)
+    if executing_eagerly():
+        message = make(tag, *(tf.convert_to_tensor(x).numpy() for x in inputs))
+        return tf.constant(message.SerializeToString())
 
     def build(*arrays):
         return np.array(make(tag, *arrays).SerializeToString(), dtype=object)

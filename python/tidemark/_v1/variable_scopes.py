@@ -83,7 +83,7 @@ class VariableScope:
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner):
-        """How variables would be cut; they are whole here."""
+        """How variables are cut into parts (partitioned.py)."""
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
@@ -170,6 +170,16 @@ class VariableStore:
             reuse=None, trainable=None, collections=None, caching_device=None, partitioner=None,
             validate_shape=True, use_resource=None, constraint=None, synchronization=None,
             aggregation=None):  # fmt: skip
+        known = self._variables.get(name)
+        is_cut = getattr(known, "_get_partitions", None) is not None
+        if is_cut or (partitioner is not None and as_shape(shape).rank):
+            return self._cut(
+                known, partitioner, is_cut, name=name, shape=as_shape(shape),
+                dtype=as_dtype(dtype or dtypes.float32), initializer=initializer, reuse=reuse,
+                regularizer=regularizer, trainable=trainable, collections=collections,
+                validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
+                synchronization=synchronization, aggregation=aggregation,
+            )  # fmt: skip
         is_value = initializer is not None and not callable(initializer)
         if is_value and shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
@@ -200,6 +210,35 @@ class VariableStore:
             self._variables[name] = made
         if regularizer is not None:
             _add_loss(regularizer, made, name)
+        return made
+
+    def _cut(self, known, partitioner, is_cut, name, shape, dtype, initializer, reuse,
+             **options):  # fmt: skip
+        """A variable that the partitioner cuts into parts, made or taken."""
+        from tidemark._v1 import partitioned  # few programs cut variables
+
+        if known is not None and not is_cut:
+            raise ValueError(f"Variable {name} already exists, and it is not cut into parts")
+        counts = None if partitioner is None else partitioned.counts_of(partitioner, shape, dtype)
+        if known is not None:
+            if counts is not None and counts != known._get_partitions():
+                raise ValueError(
+                    f"Trying to reuse partitioned variable {name}, but specified partitions "
+                    f"{counts} and found partitions {known._get_partitions()}"
+                )
+            return _checked(known, name, shape, dtype, reuse)
+        if reuse is True:
+            raise ValueError(f"PartitionedVariable {name} does not exist, or was not created with "
+                             "tf.get_variable(). Did you mean to set reuse=False or "
+                             "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+
+        def make(part, sizes, initial):
+            is_value = initial is not None and not callable(initial)
+            return self.get(part, None if is_value else sizes, dtype, initial, **options)
+
+        made = partitioned.cut(name, shape, dtype, counts, initializer, make)
+        if self._keeps_all or current_place() is not None or has_own_collections():
+            self._variables[name] = made
         return made
 
     def variables(self):

@@ -45,7 +45,8 @@ def run(arguments) -> int:
     return FAILED if seen["not_read"] else OK
 
 
-def _sizes(words) -> dict:
+def sizes_of(words) -> dict:
+    """What ``--shape`` was given: sizes by name."""
     found = {}
     for word in words:
         name, has_sizes, sizes = word.rpartition("=")
@@ -62,7 +63,7 @@ def _planned(arguments, seen):
     """What a call takes, in bytes; None where nothing was asked, or no plan can be made."""
     if not seen["signatures"] or seen["not_read"]:
         return None
-    sizes = _sizes(arguments.shape)
+    sizes = sizes_of(arguments.shape)
     signature = seen["signatures"].get(arguments.signature)
     if signature is None:
         known = ", ".join(seen["signatures"])
@@ -73,8 +74,11 @@ def _planned(arguments, seen):
     )
     if is_open:
         return None
+    planned_bytes = _tidemark.planned_bytes
+    if seen["format"] == "Keras":
+        from tidemark._formats.converting import planned_bytes  # has Keras make the model
     try:
-        weights, peak = _tidemark.planned_bytes(arguments.path, arguments.signature, sizes)
+        weights, peak = planned_bytes(arguments.path, arguments.signature, sizes)
     except errors.OpError as error:
         return {"error": error.message}
     return {"weights": weights, "peak": peak, "shapes": sizes}

@@ -46,7 +46,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--shard",
-        choices=["none", "optimizer", "gradients"],
+        choices=["none", "optimizer", "gradients", "parameters"],
         help="with --workers: share this out, whatever the program's strategy says",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -117,11 +117,14 @@ class _DeviceScope:
         if self._name is not None:
             check(self._name)
             device = _computing_device(self._name)
-        self._outer.append((current(), device and _tidemark.enter_placement(device)))
-        _state.name = self._name
+        placed = device and _tidemark.enter_placement(device)
+        self._outer.append((current(), getattr(_state, "scope", None), placed))
+        _state.name, _state.scope = self._name, self
 
     def __exit__(self, *error):
-        _state.name, placed = self._outer.pop()
+        if getattr(_state, "scope", None) is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting.")
+        _state.name, _state.scope, placed = self._outer.pop()
         if placed:
             _tidemark.leave_placement(placed)
 
@@ -166,9 +169,15 @@ def check(name):
 
 
 def device(device_name):
-    """A context in which ops run on the named device."""
+    """A context in which ops run on the named device.
+
+    In graphs a function may be given that names one for each operation, as parameter servers have
+    them; all operations of a graph run in this process, so none is asked.
+    """
     if callable(device_name):
-        raise RuntimeError("tf.device does not support functions.")
+        if not _tidemark.is_tracing():
+            raise RuntimeError("tf.device does not support functions.")
+        device_name = current()
     if isinstance(device_name, DeviceSpec):
         device_name = device_name.to_string()
     return _DeviceScope(None if device_name in (None, "") else str(device_name))

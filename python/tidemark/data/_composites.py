@@ -48,6 +48,16 @@ def slices(element):
     return made(rows_of, flat(element)), nest.map_structure(_row_spec, element)
 
 
+def of_datasets(datasets):
+    """(handle, spec) of datasets as elements."""
+
+    def elements():
+        for one in datasets:
+            yield flat(one)
+
+    return _tidemark.dataset_from_python(elements, len(datasets)), spec_of(datasets[0])
+
+
 def _is_sparse(value):
     return hasattr(value, "dense_shape")
 

@@ -18,7 +18,9 @@ from tidemark.data._staged_handles import StagedHandle, call, handle_of, made
 from tidemark.data._traced import (
     Traced,
     flat,
+    is_dataset,
     known_number,
+    next_state,
     number_of,
     seeds_of,
     spec_of,
@@ -93,6 +95,19 @@ class DatasetV2:
         """A step in C++ behind this one."""
         return self._next(call(self._handle, name, *arguments), spec)
 
+    def _traced_step(self, name, traced, *arguments, spec=None):
+        """A step in C++ behind this one that computes what was traced."""
+        made_of = self._step(name, traced.graph, traced.captures, *arguments, spec=spec)
+        made_of._needs = traced.state_outside()
+        return made_of
+
+    _needs = None  # what a function of this step changes or reads that no saved iterator holds
+
+    def _state_outside(self):
+        """The first thing that a saved iterator would not hold; None if it holds all."""
+        found = (parent._state_outside() for parent in self._parents)
+        return self._needs or next((one for one in found if one), None)
+
     def _reshuffles(self):
         """Whether its elements may come in another order each time."""
         return self._varies or any(parent._reshuffles() for parent in self._parents)
@@ -110,6 +125,8 @@ class DatasetV2:
     @staticmethod
     def from_tensor_slices(tensors, name=None):
         """The rows of the tensors; arrays are not copied."""
+        if isinstance(tensors, list) and tensors and all(map(is_dataset, tensors)):
+            return DatasetV2(*_composites.of_datasets(tensors), inputs=tuple(tensors))
         element = tensors_of(tensors)
         leaves = [leaf for leaf in nest.flatten(element) if leaf is not None]
         if not leaves:
@@ -273,7 +290,7 @@ class DatasetV2:
         traced = Traced(map_func, [self._spec], "map")
         parallel = self._parallel(num_parallel_calls)
         order = None if deterministic is None else bool(deterministic)
-        found = self._step("map", traced.graph, traced.captures, parallel, order, spec=traced.spec)
+        found = self._traced_step("map", traced, parallel, order, spec=traced.spec)
         found._rows = -1
         return found
 
@@ -297,7 +314,7 @@ class DatasetV2:
                 f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its "
                 f"return type is {spec!r}."
             )
-        return self._step("filter", traced.graph, traced.captures, stops)
+        return self._traced_step("filter", traced, stops)
 
     def flat_map(self, map_func, name=None):
         """All elements of the datasets of all elements."""
@@ -321,9 +338,7 @@ class DatasetV2:
                 f"{type(traced.result).__name__!r}."
             )
         spec = traced.spec.element_spec
-        found = self._step(
-            "interleave", traced.graph, traced.captures, cycle, block, parallel, spec=spec
-        )
+        found = self._traced_step("interleave", traced, cycle, block, parallel, spec=spec)
         found._rows = -1
         return found
 
@@ -510,9 +525,9 @@ class DatasetV2:
             from tidemark.data._staged_reduce import staged_reduce  # it imports this module
 
             return staged_reduce(self, initial_state, reduce_func)
-        state = nest.map_structure(convert_to_tensor, initial_state)
+        state = tensors_of(initial_state)
         for element in self:
-            state = nest.map_structure(convert_to_tensor, reduce_func(state, element))
+            state = next_state(state, reduce_func(state, element))
         return state
 
     # --- looking at it -----------------------------------------------------------------------

@@ -133,7 +133,9 @@ def scan(dataset, initial_state, scan_func):
             break
         spec = wider
     handle = call(dataset._handle, "scan", flat(state), traced.graph, traced.captures)
-    return dataset._next(handle, output)
+    found = dataset._next(handle, output)
+    found._needs = traced.state_outside()
+    return found
 
 
 def _common(before, after):

@@ -16,8 +16,9 @@ from tidemark._tensor.creation import convert_to_tensor, zeros
 from tidemark._tensor.optional import Optional
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark.data._elements import flat_specs, pack
+from tidemark.data._options import ExternalStatePolicy
 from tidemark.data._staged_handles import StagedHandle
-from tidemark.errors import OutOfRangeError
+from tidemark.errors import FailedPreconditionError, OutOfRangeError
 
 
 def types_of(spec):
@@ -99,6 +100,21 @@ class IteratorSpec(TypeSpec):
 
     def _from_components(self, components):
         return Iterator(None, self._element_spec, components[0])
+
+
+def check_state_is_inside(dataset):
+    """Raises if an iterator over it, once saved and restored, would not go on as it was."""
+    policy = dataset.options().experimental_external_state_policy
+    needs = None if policy in (ExternalStatePolicy.IGNORE, ExternalStatePolicy.WARN) else (
+        dataset._state_outside()
+    )  # fmt: skip
+    if needs is not None:
+        raise FailedPreconditionError(
+            None, None,
+            f"a function of the dataset is stateful: {needs} depends on what an iterator does not "
+            "save. Use stateless random numbers, or set experimental_external_state_policy of the "
+            "dataset's options to IGNORE",
+        )  # fmt: skip
 
 
 class Iterator(CompositeTensor):
@@ -223,6 +239,8 @@ class Iterator(CompositeTensor):
 
     def save(self, path=None):
         """Where it stands, with all it keeps: bytes that ``restore`` takes."""
+        if self._dataset is not None:
+            check_state_is_inside(self._dataset)
         state = self._started().save()
         if path is None:
             return state

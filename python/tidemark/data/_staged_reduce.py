@@ -12,6 +12,7 @@ from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._iterator import numbers_of, owning_number
+from tidemark.data._traced import next_state, tensors_of
 from tidemark.tensor_shape import as_shape, sizes_of
 
 _numbers = itertools.count(1)
@@ -29,11 +30,6 @@ def _nothing(spec):
     sizes = [] if spec.shape.rank is None else [d or 0 for d in spec.shape.as_list()]
     zero = convert_to_tensor("" if spec.dtype == dtypes.string else 0, dtype=spec.dtype)
     return _tidemark.call("fill", (convert_to_tensor(sizes, dtype=dtypes.int32), zero), {})
-
-
-def _leaf(value):
-    """A part of the state: a tensor, or what is made of several and flows through loops so."""
-    return value if hasattr(value, "_type_spec") else convert_to_tensor(value)
 
 
 def staged_reduce(dataset, initial_state, reduce_func):
@@ -55,27 +51,35 @@ def staged_reduce(dataset, initial_state, reduce_func):
 
     types = [(dtypes.bool, ()), *((s.dtype, sizes_of(s.shape)) for s in specs)]
     (number,) = python_call(start, numbers_of(dataset), [(dtypes.int64, ())])
-    state = nest.map_structure(_leaf, initial_state)
+    state = tensors_of(initial_state)
     more, *element = python_call(following, [number], types)
 
     def body(more, number, state, *element):
-        state = reduce_func(state, pack(dataset.element_spec, list(element)))
-        state = nest.map_structure(_leaf, state)
+        state = next_state(state, reduce_func(state, pack(dataset.element_spec, list(element))))
         _check_shapes(state, shapes)
         more, *element = python_call(following, [number], types)
         return (more, number, state, *element)
 
     shapes = nest.map_structure(lambda t: t.shape if isinstance(t, Tensor) else None, state)
+    composites = nest.map_structure(_of_composite, state)
     while True:
+        held = nest.map_structure(lambda a, b: b if a is None else a, shapes, composites)
         try:
             loop = tf.while_loop(
                 lambda more, *_: more, body, (more, number, state, *element),
-                shape_invariants=(as_shape(()), as_shape(()), shapes, *(s.shape for s in specs)),
+                shape_invariants=(as_shape(()), as_shape(()), held, *(s.shape for s in specs)),
             )  # fmt: skip
         except _Widened as wider:  # built again for the shapes that both have
             shapes = wider.args[0]
         else:
             return loop[2]
+
+
+def _of_composite(value):
+    """What stays as it is of a part of the state that is made of several tensors."""
+    if isinstance(value, Tensor):
+        return None
+    return value.shape if hasattr(value, "dense_shape") else value._type_spec
 
 
 class _Widened(Exception):

@@ -11,6 +11,7 @@ from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec, type_spec_from_value
 from tidemark._tidemark import Tensor
 from tidemark.data._elements import NoneTensorSpec, flat_specs, pack
+from tidemark.errors import InvalidArgumentError
 from tidemark.tensor_shape import TensorShape, sizes_of
 
 
@@ -43,6 +44,18 @@ def tensors_of(element):
         return convert_to_tensor(element)
     with lifted():  # a constant, though a function may be traced around it
         return convert_to_tensor(element)
+
+
+def next_state(state, value):
+    """What a function made of a state, as tensors; raises unless it is as many as before."""
+    after = tensors_of(value)
+    if len(flat(after)) != len(flat(state)):
+        raise InvalidArgumentError(
+            None, None,
+            f"the function must return a state as it was given one: {len(flat(state))} tensors; "
+            f"it returned {len(flat(after))}",
+        )  # fmt: skip
+    return after
 
 
 def _changes(leaf):
@@ -100,6 +113,12 @@ class Traced:
             self.spec = nest.map_structure(spec_of, result)
             outputs = [builder.own(convert_to_tensor(t)) for t in flat(result)]
         self.graph, self.captures = builder.finish(outputs), builder.captures
+
+    def state_outside(self):
+        """The name of the first operation that draws from a state, or reads or changes a variable:
+        nothing that an iterator could save. None if there is none."""
+        nodes = (node for node, _ in self.graph.handle.nodes())
+        return next((n.kind for n in nodes if not n.is_pure and n.kind != "py_function"), None)
 
     @property
     def gives_dataset(self):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import weakref
 from typing import NamedTuple
 
 from tidemark import _tidemark
@@ -14,8 +15,11 @@ from tidemark._export import export
 from tidemark.errors import ResourceExhaustedError
 from tidemark.memory import parse_bytes
 
-SHARDS = (None, "optimizer", "gradients")  # the more is shared out, the less memory a worker needs
+# The more is shared out, the less memory a worker needs, as a rule.
+SHARDS = (None, "optimizer", "gradients", "parameters")
 AS_MADE = "as made"  # as the program's strategies say
+
+strategies = weakref.WeakSet()  # that variables may be shared out by
 
 _imagined = contextvars.ContextVar("imagined_worker", default=None)
 
@@ -25,6 +29,7 @@ class ImaginedWorker(NamedTuple):
 
     group: object
     shard: str | None
+    shared: dict  # by id, variables that would be shared out: what programs would take for them
 
     def shard_of(self, made_with):
         return made_with if self.shard == AS_MADE else self.shard
@@ -37,9 +42,18 @@ def current():
 
 @contextlib.contextmanager
 def _worker(rank, count, shard):
-    token = _imagined.set(ImaginedWorker(_tidemark.imagined_group(rank, count), shard))
+    worker = ImaginedWorker(_tidemark.imagined_group(rank, count), shard, {})
+    token = _imagined.set(worker)
     try:
-        yield
+        for strategy in strategies:
+            if strategy._joined.size == 1:
+                worker.shared.update(strategy._shares.stand_ins())
+        scope = _tidemark.SharedOutScope(list(worker.shared.values()))
+        scope.enter()
+        try:
+            yield
+        finally:
+            scope.exit()
     finally:
         _imagined.reset(token)
 

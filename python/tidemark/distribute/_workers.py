@@ -66,8 +66,9 @@ class CommunicationOptions:
 class MultiWorkerMirroredStrategy(Strategy):
     """Copies of the variables on all workers, kept alike by adding up gradients.
 
-    ``shard="optimizer"``: what optimizers keep about each variable is on one worker only.
-    ``shard="gradients"``: so are the sums of gradients.
+    ``shard="optimizer"``: of what optimizers keep about each variable each worker has a part.
+    ``shard="gradients"``: so of the sums of gradients. ``shard="parameters"``: so of the variables
+    themselves.
     """
 
     def __init__(self, cluster_resolver=None, communication_options=None, shard=None):
@@ -188,16 +189,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         rows = self._gathered(tidemark.transpose(value, order), 0)
         return tidemark.transpose(rows, order)
 
-    def _owner_of(self, variable):
-        """The worker that updates the variable; None: all do."""
-        if self._shard is None or self._group.size == 1:
-            return None
-        if isinstance(variable, _worker_shards.OwnedVariable):
-            return variable._owner
-        return self._shares.owner_of(getattr(variable, "_unique_id", None), self._group.size)
-
     def _shares_gradients(self):
-        return self._shard == "gradients" and self._group.size > 1
+        return self._shard in ("gradients", "parameters") and self._group.size > 1
 
     # --- tf.distribute.Strategy ---------------------------------------------------------------
 
@@ -299,13 +292,24 @@ class _Extended(StrategyExtended):
 
     def _create_variable(self, next_creator, **kwargs):
         strategy = self._container_strategy()
-        # As the workers that there are have it: plans for others make none of their own.
-        count = strategy._joined.size
         is_read = kwargs.get("synchronization") is VariableSynchronization.ON_READ
-        key = strategy._shares.key_of_near()
-        if key is not None and strategy._made_with is not None and count > 1:
-            return _worker_shards.OwnedVariable(strategy, key, **without_graphs(kwargs))
-        if count == 1:
+        if is_read:
+            return self._create_whole(next_creator, is_read, kwargs)
+        given = without_graphs(kwargs)
+        kept = strategy._shares.make_kept(given)
+        if kept is not None:
+            return kept
+        made = None
+        if not _worker_values.is_put_together(kwargs):
+            made = strategy._shares.make_in_parts(given)
+        if made is None:
+            made = self._create_whole(next_creator, is_read, kwargs)
+        return strategy._shares.note(made)
+
+    def _create_whole(self, next_creator, is_read, kwargs):
+        strategy = self._container_strategy()
+        # As the workers that there are have it: plans for others make none of their own.
+        if strategy._joined.size == 1:
             if is_read or not _worker_values.is_put_together(kwargs):
                 return next_creator(**kwargs)
             return _worker_values.SharedVariable(strategy, **without_graphs(kwargs))
@@ -317,9 +321,7 @@ class _Extended(StrategyExtended):
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Calls ``fn(var, …)``: what is given is alike on all workers already."""
         strategy = self._container_strategy()
-        owner = strategy._owner_of(var)
-        if owner is not None:
-            strategy._shares.update(var, owner, fn, args, kwargs or {})
+        if strategy._shares.update(var, fn, args, kwargs or {}):
             return var
         strategy._enter(None)
         try:

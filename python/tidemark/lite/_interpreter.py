@@ -24,7 +24,10 @@ class SignatureRunner:
         if set(inputs) != set(names):
             given = ", ".join(inputs) or "nothing"
             raise ValueError(f"The signature takes {', '.join(names)}; {given} was given.")
-        return {name: np.array(value) for name, value in self._model(inputs).items()}
+        order = [port.name for port in self._model.inputs][: len(inputs)]
+        results = self._interpreter._run(self._key, [inputs[name] for name in order])
+        names = [port.name for port in self._model.outputs]
+        return {name: np.array(value) for name, value in zip(names, results, strict=False)}
 
     def get_input_details(self):
         """What the signature takes, by name."""
@@ -90,6 +93,7 @@ class Interpreter:
         self._path = os.fspath(model_path)
         self._file = _tidemark.TfliteFile(self._path)
         self._models = {}
+        self._states = {}  # by the number of a graph: what outlives its calls
         self._tensors = self._file.tensors(0)
         self._inputs, self._outputs = self._file.ports(0)
         self._shapes = {at: tuple(self._tensors[at]["shape"]) for at in self._inputs}
@@ -101,8 +105,18 @@ class Interpreter:
     def _model_of(self, key):
         if key not in self._models:
             signature = "" if key is None else key
-            self._models[key] = load(self._path, signature)
+            self._models[key] = load(self._path, signature, _keeps_states=True)
         return self._models[key]
+
+    def _run(self, key, values):
+        """The outputs; states stand behind the inputs and behind the outputs."""
+        model = self._model_of(key)
+        begun = [np.zeros(port.shape, np.float32) for port in model.inputs[len(values) :]]
+        graph = 0 if key is None else self._file.signatures[key]["graph"]
+        results = model.run_in_order([*values, *self._states.get(graph, begun)])
+        count = len(results) - len(begun)
+        self._states[graph] = results[count:]
+        return results[:count]
 
     # --- Signatures ---
 
@@ -171,6 +185,7 @@ class Interpreter:
         for at in self._inputs:
             if at not in self._values:
                 self._values[at] = self._zeros(at)
+        self.reset_all_variables()
         self._is_allocated = True
 
     def _zeros(self, at):
@@ -198,8 +213,7 @@ class Interpreter:
     def invoke(self):
         """Computes the outputs from the inputs."""
         self._check_allocated()
-        model = self._model_of(None)
-        results = model.run_in_order([self._values[at] for at in self._inputs])
+        results = self._run(None, [self._values[at] for at in self._inputs])
         self._results = dict(zip(self._outputs, results, strict=True))
 
     def get_tensor(self, tensor_index, subgraph_index=0):
@@ -221,7 +235,8 @@ class Interpreter:
         return lambda: self.get_tensor(tensor_index)
 
     def reset_all_variables(self):
-        """Nothing outlives a call here: models with such tensors are not read."""
+        """What outlives a call begins at zero again."""
+        self._states.clear()
 
     def _check_input(self, at):
         if at not in self._inputs:

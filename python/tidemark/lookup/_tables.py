@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from tidemark import _tidemark, dtypes
 from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import cast, convert_to_tensor
@@ -196,8 +198,6 @@ class StaticVocabularyTable:
 class MutableHashTable(_Table):
     """A table that is filled and emptied as a program goes."""
 
-    _CHECKPOINT_NAME = "table"
-
     def __init__(
         self,
         key_dtype,
@@ -241,14 +241,17 @@ class MutableHashTable(_Table):
         self.insert(keys, values)
 
 
+def _are_free(taken, count):
+    out = np.ones(count, bool)
+    out[taken] = False
+    return out
+
+
 _FULLEST = 0.8  # of the buckets of a dense table; with more keys there are twice as many
 
 
 class DenseHashTable(MutableHashTable):
     """A table that changes, in which two keys are set aside."""
-
-    # TensorFlow would take the rows for its buckets, in which its hash finds nothing.
-    _CHECKPOINT_NAME = "rows"
 
     def __init__(
         self,
@@ -309,25 +312,41 @@ class DenseHashTable(MutableHashTable):
     erase = remove
 
     def export(self, name=None):
-        """A row for each bucket: keys, those set aside in buckets without one, and values.
-
-        Which bucket is a key's, TensorFlow's hash decides; here keys come first.
-        """
+        """A row for each bucket: its key, or one of those set aside, and its value. A key has the
+        bucket that TensorFlow's hash finds it in."""
         keys, values = super().export()
-        room = self._buckets - keys.shape[0]
-        deleted = min(self._deleted, room)
+        count = keys.shape[0]
+        buckets = self._buckets_of(keys)
         empty, gone = (call("reshape", (key, [1]), {}) for key in self._reserved)
-        rows = [
-            keys,
-            call("tile", (gone, [deleted]), {}),
-            call("tile", (empty, [room - deleted]), {}),
-        ]
-        keys = call("expand_dims", (call("concat", (rows,), {"axis": 0}),), {"axis": 1})
-        if values.ndim == 1:
-            values = call("expand_dims", (values,), {"axis": 1})
-        filling = [[0, room], *[[0, 0]] * (values.ndim - 1)]
+        rows = np.full(self._buckets, count)  # which key; behind them the two set aside
+        rows[np.flatnonzero(_are_free(buckets, self._buckets))[: self._deleted]] = count + 1
+        rows[buckets] = np.arange(count)
         zero = convert_to_tensor("" if self._value_dtype == dtypes.string else 0, self._value_dtype)
-        return keys, call("pad", (values, filling, zero), {})
+        filling = [[0, 2], *[[0, 0]] * (values.ndim - 1)]
+        keys = call("gather", (call("concat", (keys, empty, gone), {"axis": 0}), rows), {})
+        values = call("gather", (call("pad", (values, filling, zero), {}), rows), {})
+        keys = call("expand_dims", (keys,), {"axis": 1})
+        return keys, values if values.ndim > 1 else call("expand_dims", (values,), {"axis": 1})
+
+    def _buckets_of(self, keys):
+        """The bucket of each key: its hash's, or where that is taken the first free one of those
+        1, 3, 6, 10, … further on."""
+        if self._key_dtype == dtypes.string:
+            count = {"num_buckets": self._buckets}
+            at = call("string_to_hash_bucket", (keys,), count).numpy()
+        else:
+            at = keys.numpy().astype(np.int64) & (self._buckets - 1)
+        is_free = np.ones(self._buckets, bool)
+        left, found = np.arange(len(at)), at.copy()
+        for step in itertools.count(1):
+            # The first of those that want the same bucket has it.
+            wanted, first = np.unique(found[left], return_index=True)
+            placed = first[is_free[wanted]]
+            is_free[found[left[placed]]] = False
+            left = np.delete(left, placed)
+            if not len(left):
+                return found
+            found[left] = (found[left] + step) & (self._buckets - 1)
 
     def _import(self, keys, values):
         """Takes rows as ``export`` gives them; those of buckets without a key are left out."""

@@ -14,7 +14,8 @@ from tidemark._tidemark import call, convert
 @dispatching
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of ``params`` that ``ids`` names; several parts hold the rows in turn ("mod")."""
-    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    is_cut = isinstance(params, (list, tuple)) or hasattr(params, "_get_partitions")
+    parts = list(params) if is_cut else [params]
     if not parts:
         raise ValueError("Argument `params` should not be empty.")
     ids = convert_to_tensor(ids)

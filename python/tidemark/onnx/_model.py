@@ -35,8 +35,8 @@ def _port(name, kind_and_type, has_default):
 class Model:
     """An ONNX or TFLite model; call it with arrays by name to get a dict of outputs."""
 
-    def __init__(self, path, trainable=False, signature=""):
-        self._model = _tidemark.OnnxModel(os.fspath(path), bool(trainable), signature)
+    def __init__(self, path, trainable=False, signature="", keeps_states=False):
+        self._model = _tidemark.OnnxModel(os.fspath(path), bool(trainable), signature, keeps_states)
         ports = [_port(*port) for port in self._model.inputs]
         self._ports = tuple(ports)
         self._names = {port.name: place for place, port in enumerate(ports)}

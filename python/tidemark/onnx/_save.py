@@ -36,13 +36,14 @@ def _concrete(function, signature):
     return concrete, [getattr(spec, "name", None) for spec in nest.flatten(specs)]
 
 
-def save(function, path, signature=None, opset=18, output_names=None):
+def save(function, path, signature=None, opset=18, output_names=None, weights_beside=False):
     """Writes a function, or a model of Keras, as an ONNX model.
 
     ``signature``: the ``tf.TensorSpec`` of each argument, where the function has no signature of
     its own; their names become the names of the inputs. Variables are written with the values that
-    they have now. Raises ``UnimplementedError`` with every op that has no form in ONNX, before a
-    file is made.
+    they have now: in the file, or in ``PATH.data`` beside it where that is asked for or where the
+    file would be larger than the 2 GB that the format holds. Raises ``UnimplementedError`` with
+    every op that has no form in ONNX, before a file is made.
     """
     concrete, names = _concrete(function, signature)
     trace = concrete._trace
@@ -51,4 +52,6 @@ def save(function, path, signature=None, opset=18, output_names=None):
     known = _names.input_names(trace, concrete._signature)
     inputs = [name or other for name, other in zip(names or known, known, strict=True)]
     outputs = list(output_names or _names.output_names(trace))
-    _tidemark.write_onnx(trace.graph, inputs, outputs, int(opset), os.fspath(path))
+    _tidemark.write_onnx(
+        trace.graph, inputs, outputs, int(opset), os.fspath(path), bool(weights_beside)
+    )

@@ -30,7 +30,7 @@ class RowPartition(CompositeTensor):
             return cls(splits)
         if splits.shape[0] == 0:
             message = "row_splits tensor may not be empty"
-            if is_symbolic(splits):
+            if is_symbolic(splits) or isinstance(row_splits, (list, tuple)):
                 raise ValueError(message)
             raise InvalidArgumentError(None, None, message)
         starts = check_that(splits[0] == 0, "Arguments to from_row_splits do not form a valid "
@@ -65,6 +65,12 @@ class RowPartition(CompositeTensor):
             if validate and nrows < 0:
                 raise ValueError(f"Expected nrows >= 0; got {nrows}")
         if validate:
+            last = static_value(rowids[-1]) if rowids.shape[0] else None
+            if last is not None and not is_symbolic(nrows) and int(last) >= nrows:
+                raise ValueError(
+                    f"Expected nrows >= value_rowids[-1] + 1; got nrows={nrows}, "
+                    f"value_rowids[-1]={int(last)}"
+                )
             counts = check_that(nrows >= 0, "nrows must be non-negative")
             rises = check_that(call("all", (rowids[1:] >= rowids[:-1],), {}),
                                "value_rowids must not fall")  # fmt: skip

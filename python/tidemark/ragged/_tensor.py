@@ -427,6 +427,7 @@ class RaggedTensorSpec(TypeSpec):
     """Shape, dtype and number of ragged dimensions."""
 
     __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype", "_flat_values_spec")
+    may_grow = True  # from round to round of a loop
 
     def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None,
                  row_splits_dtype=dtypes.int64, flat_values_spec=None):  # fmt: skip

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import collections
+import importlib
 
 from tidemark import nest
-from tidemark._tensor.specs import IndexedSlicesSpec, TensorSpec, VariableSpec
+from tidemark._tensor.specs import TensorSpec, VariableSpec
 from tidemark.dtypes import DType, as_dtype
 from tidemark.errors import DataLossError, InvalidArgumentError
-from tidemark.ragged._tensor import RaggedTensorSpec
-from tidemark.sparse._tensor import SparseTensorSpec
 from tidemark.tensor_shape import TensorShape
 
+# Classes of composite values, by module: few models have one, so none is imported before.
 _SPECS = {
-    cls.__name__: cls for cls in (RaggedTensorSpec, SparseTensorSpec, IndexedSlicesSpec)
-}  # fmt: skip
+    "RaggedTensorSpec": "tidemark.ragged._tensor",
+    "SparseTensorSpec": "tidemark.sparse._tensor",
+    "IndexedSlicesSpec": "tidemark._tensor.specs",
+}
 _PLAIN = (bool, int, float, str, type(None))
 _NUMBERS = {"int": int, "float": float, "complex": complex}
+
+
+def _spec_class(name):
+    return getattr(importlib.import_module(_SPECS[name]), name)
 
 
 class NumberSlot:
@@ -70,7 +76,7 @@ def _decode_pairs(data):
 _DECODERS = {
     "number": lambda data: NumberSlot(_NUMBERS[data]),
     "spec": lambda data: TensorSpec(data[0], as_dtype(data[1]), data[2]),
-    "composite": lambda data: _SPECS[data[0]](*map(decode, data[1])),
+    "composite": lambda data: _spec_class(data[0])(*map(decode, data[1])),
     "shape": TensorShape,
     "dtype": as_dtype,
     "bytes": bytes.fromhex,

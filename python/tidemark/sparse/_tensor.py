@@ -185,6 +185,7 @@ class SparseTensorSpec(TypeSpec):
     """Shape and dtype of a sparse tensor."""
 
     __slots__ = ("_shape", "_dtype")
+    may_grow = True  # from round to round of a loop
 
     def __init__(self, shape=None, dtype=dtypes.float32):
         self._shape = as_shape(shape)
@@ -202,6 +203,9 @@ class SparseTensorSpec(TypeSpec):
 
     def _serialize(self):
         return (self._shape, self._dtype)
+
+    def _with_shape(self, shape):
+        return SparseTensorSpec(shape, self._dtype)
 
     @property
     def _component_specs(self):

@@ -16,13 +16,24 @@ std::string describe_call(std::string_view what, const Piece& piece) {
   return message(what, " of ", piece.count, " ", name_of(piece.dtype));
 }
 
-std::string describe_call(std::string_view what, std::span<const Piece> pieces,
-                          std::span<const int> owners) {
-  size_t bytes = 0;
+std::string describe_call(std::string_view what, std::string_view of, std::span<const Piece> pieces,
+                          std::span<const Parts> parts) {
+  size_t bytes = 0, shares = 0;
   for (const Piece& piece : pieces) bytes += piece.bytes();
-  const std::string_view shares(reinterpret_cast<const char*>(owners.data()), owners.size_bytes());
-  return message(what, " of ", pieces.size(), " tensors of ", bytes, " bytes, shared out as ",
-                 std::hash<std::string_view>()(shares) % 10000);
+  for (const Parts& one : parts) {
+    const std::string_view bounds(reinterpret_cast<const char*>(one.data()),
+                                  one.size() * sizeof(one[0]));
+    shares = shares * 31 + std::hash<std::string_view>()(bounds);
+  }
+  return message(what, " of ", of, of.empty() ? "" : ": ", pieces.size(), " tensors of ", bytes,
+                 " bytes, shared out as ", shares % 10000);
+}
+
+Range range_of(const Parts& parts, int worker, DType dtype) {
+  const auto at = static_cast<size_t>(worker);
+  const size_t width = size_of(dtype);
+  return {static_cast<size_t>(parts[at]) * width,
+          static_cast<size_t>(parts[at + 1] - parts[at]) * width};
 }
 
 Group::Call::Call(Group& group, std::string what)

@@ -8,8 +8,15 @@ namespace tidemark::comm {
 
 /// What a collective is called, to be the same on all workers: "all_reduce by sum of 4 float32".
 std::string describe_call(std::string_view what, const Piece& piece);
-std::string describe_call(std::string_view what, std::span<const Piece> pieces,
-                          std::span<const int> owners);
+std::string describe_call(std::string_view what, std::string_view of, std::span<const Piece> pieces,
+                          std::span<const Parts> parts);
+
+/// Bytes of a tensor.
+struct Range {
+  size_t offset = 0, bytes = 0;
+};
+/// Those of a worker's part.
+Range range_of(const Parts& parts, int worker, DType dtype);
 
 /// From the first byte of a collective to the last: nobody else computes in the group meanwhile,
 /// and the hub knows what this worker is in. If it ends by an exception, the group is dead.

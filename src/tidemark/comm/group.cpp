@@ -190,26 +190,27 @@ void Group::broadcast(const Piece& piece, int root) {
   call.wait_sent(data, size() - 1);
 }
 
-void Group::spread(std::span<const Piece> pieces, std::span<const int> owners) {
-  Call call(*this, describe_call("spread", pieces, owners));
+void Group::gather(std::span<const Piece> pieces, std::span<const Parts> parts,
+                   std::string_view of) {
+  Call call(*this, describe_call("gather", of, pieces, parts));
   if (size() == 1) return;
   std::vector<MeshBuffer> data;
+  std::vector<int> sent(pieces.size()), awaited(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const size_t bytes = pieces[i].bytes();
-    data.push_back(call.buffer(pieces[i].data, bytes));
-    if (owners[i] != rank()) {
-      call.receive(data[i], owners[i], 0, 0, bytes);
-      continue;
+    data.push_back(call.buffer(pieces[i].data, pieces[i].bytes()));
+    const Range own = range_of(parts[i], rank(), pieces[i].dtype);
+    for (int k = 1; k < size(); ++k) {
+      const int from = (rank() + size() - k) % size();
+      const Range theirs = range_of(parts[i], from, pieces[i].dtype);
+      call.receive(data[i], from, 0, theirs.offset, theirs.bytes);
+      awaited[i] += theirs.bytes > 0;
+      call.send(data[i], (rank() + k) % size(), 0, own.offset, own.bytes);
+      sent[i] += own.bytes > 0;
     }
-    for (int k = 1; k < size(); ++k) call.send(data[i], (rank() + k) % size(), 0, 0, bytes);
   }
   for (size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].count == 0) continue;
-    if (owners[i] == rank()) {
-      call.wait_sent(data[i], size() - 1);
-    } else {
-      call.wait_received(data[i], 1);
-    }
+    call.wait_received(data[i], awaited[i]);
+    call.wait_sent(data[i], sent[i]);
   }
 }
 

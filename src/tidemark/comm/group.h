@@ -44,6 +44,10 @@ struct Piece {
   size_t bytes() const { return static_cast<size_t>(count) * size_of(dtype); }
 };
 
+/// How the elements of a tensor are shared out: those of worker r begin at element r of this and
+/// end at element r + 1. There is one more than workers, from 0 to the number of elements.
+using Parts = std::vector<int64_t>;
+
 /// Where this worker's time went in collectives. Who waits least is who the others wait for.
 struct GroupTimes {
   uint64_t collectives = 0;
@@ -65,19 +69,20 @@ class TIDEMARK_API Group {
   int size() const { return static_cast<int>(options_.workers.size()); }
   /// Of its steps in graphs: they stay in the order of the program.
   uint64_t token() const { return token_; }
-  /// Scratch bytes that a collective needs; the caller gives them.
-  size_t scratch_bytes() const;
+  /// Scratch bytes that adding up needs; the caller gives them. `all`: for all_reduce, else for
+  /// reductions to parts.
+  size_t scratch_bytes(bool all = true) const;
 
   /// Each piece becomes the reduction of all workers' pieces.
   void all_reduce(std::span<const Piece> pieces, Reduce reduce, void* scratch);
   /// What this worker sends in that.
   size_t bytes_of_all_reduce(std::span<const Piece> pieces) const;
-  /// Each piece becomes the reduction of all workers' pieces on the worker that owns it; the others
-  /// keep their own.
-  void reduce(std::span<const Piece> pieces, std::span<const int> owners, Reduce reduce,
-              void* scratch);
-  /// Each piece becomes what it is on the worker that owns it.
-  void spread(std::span<const Piece> pieces, std::span<const int> owners);
+  /// `mine`: of each piece this worker's part, which becomes the reduction of what all have for it.
+  /// `of`: what the pieces are, the same text on all workers, or they are told that they differ.
+  void reduce(std::span<const Piece> pieces, std::span<const Parts> parts,
+              std::span<const Piece> mine, Reduce reduce, std::string_view of, void* scratch);
+  /// Each piece, whose own part is there, becomes whole.
+  void gather(std::span<const Piece> pieces, std::span<const Parts> parts, std::string_view of);
   /// `whole` is a part for each worker; `mine` becomes the reduction of all the parts for this one.
   void reduce_scatter(const Piece& whole, const Piece& mine, Reduce reduce, void* scratch);
   /// `all` becomes everybody's `mine`, by rank.

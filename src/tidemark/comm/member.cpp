@@ -173,8 +173,12 @@ void Member::beat() {
   next_beat_ = Clock::now() + kPulse;
   on_news_();
   const std::lock_guard lock(mutex_);
-  channel_->send(Kind::beat,
-                 Writer().number(doing_.begun).number(doing_.is_inside).text(doing_.what).bytes());
+  channel_->send(Kind::beat, what_it_does());
+}
+
+/// Under the lock.
+std::string Member::what_it_does() const {
+  return Writer().number(doing_.begun).number(doing_.is_inside).text(doing_.what).bytes();
 }
 
 void Member::handle(const Frame& frame) {
@@ -317,6 +321,8 @@ void Member::give_up(std::string_view why) {
 void Member::leave(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   if (loss_ || leaves_) return;
+  // Who has left is held against the last that was heard of it: that must not be a beat old.
+  to_send_.emplace_back(Kind::beat, what_it_does());
   to_send_.emplace_back(Kind::leave, "");
   bell_.ring();
   const auto all_left = [&] {

@@ -80,6 +80,7 @@ class Member {
   void note_pulse(std::string_view payload);
   void note_loss(uint64_t rank, std::string why);
   void beat();
+  std::string what_it_does() const;
 
   const MemberOptions options_;
   const std::function<void()> on_news_;

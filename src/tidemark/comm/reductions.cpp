@@ -19,7 +19,10 @@ constexpr size_t kTogether = size_t{512} << 10;
 
 }  // namespace
 
-size_t Group::scratch_bytes() const { return size() > 1 ? kScratch + kTogether : 0; }
+size_t Group::scratch_bytes(bool all) const {
+  if (size() == 1) return 0;
+  return all ? kScratch + kTogether : kScratch;
+}
 
 /// Bytes that go at once; two from each of the others fit into the scratch block.
 size_t Group::segment() const {
@@ -204,32 +207,39 @@ void Group::reduce_together(Call& call, const Piece& piece, Reduce reduce, void*
   call.wait_sent(data, sent);
 }
 
-void Group::reduce(std::span<const Piece> pieces, std::span<const int> owners, Reduce reduce,
-                   void* scratch) {
+void Group::reduce(std::span<const Piece> pieces, std::span<const Parts> parts,
+                   std::span<const Piece> mine, Reduce reduce, std::string_view of, void* scratch) {
   for (const Piece& piece : pieces) check_reducible(piece.dtype, reduce);
-  Call call(*this, describe_call(message("reduce by ", name_of(reduce)), pieces, owners));
-  if (size() == 1) return;
-  struct Part {
+  Call call(*this, describe_call(message("reduce by ", name_of(reduce)), of, pieces, parts));
+  struct Segment {
     size_t piece, offset, bytes;
   };
   std::vector<MeshBuffer> data;
   std::vector<int> sent(pieces.size());
-  std::vector<Part> own;
+  std::vector<Segment> own;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Range here = range_of(parts[i], rank(), pieces[i].dtype);
+    if (here.bytes == 0) continue;
+    std::memcpy(mine[i].data, static_cast<char*>(pieces[i].data) + here.offset, here.bytes);
+  }
+  if (size() == 1) return;
   const size_t step = segment(), half = step * static_cast<size_t>(size() - 1);
   for (size_t i = 0; i < pieces.size(); ++i) {
     data.push_back(call.buffer(pieces[i].data, pieces[i].bytes()));
-    for (size_t at = 0; at < pieces[i].bytes(); at += step) {
-      const size_t bytes = std::min(step, pieces[i].bytes() - at);
-      if (owners[i] == rank()) {
-        own.push_back({i, at, bytes});
-      } else {
-        call.send(data[i], owners[i], 0, at, bytes);
-        ++sent[i];
+    const Range here = range_of(parts[i], rank(), pieces[i].dtype);
+    for (size_t at = 0; at < here.bytes; at += step) {
+      own.push_back({i, at, std::min(step, here.bytes - at)});
+    }
+    for (int k = 1; k < size(); ++k) {
+      const int to = (rank() + k) % size();
+      const Range theirs = range_of(parts[i], to, pieces[i].dtype);
+      for (size_t at = 0; at < theirs.bytes; at += step, ++sent[i]) {
+        call.send(data[i], to, 0, theirs.offset + at, std::min(step, theirs.bytes - at));
       }
     }
   }
-  char* const parts[] = {static_cast<char*>(scratch), static_cast<char*>(scratch) + half};
-  const MeshBuffer in[] = {call.buffer(parts[0], half), call.buffer(parts[1], half)};
+  char* const halves[] = {static_cast<char*>(scratch), static_cast<char*>(scratch) + half};
+  const MeshBuffer in[] = {call.buffer(halves[0], half), call.buffer(halves[1], half)};
   const auto ask = [&](size_t k) {
     for (int other = 0; other < size() && k < own.size(); ++other) {
       if (other != rank()) call.receive(in[k % 2], other, 0, place_of(other) * step, own[k].bytes);
@@ -239,10 +249,10 @@ void Group::reduce(std::span<const Piece> pieces, std::span<const int> owners, R
   ask(1);
   for (size_t k = 0; k < own.size(); ++k) {
     call.wait_received(in[k % 2], size() - 1);
-    const Piece& piece = pieces[own[k].piece];
-    const auto count = static_cast<int64_t>(own[k].bytes / size_of(piece.dtype));
-    add_in_order({static_cast<char*>(piece.data) + own[k].offset, count, piece.dtype}, reduce,
-                 parts[k % 2], step);
+    const Piece& sum = mine[own[k].piece];
+    const auto count = static_cast<int64_t>(own[k].bytes / size_of(sum.dtype));
+    add_in_order({static_cast<char*>(sum.data) + own[k].offset, count, sum.dtype}, reduce,
+                 halves[k % 2], step);
     ask(k + 2);
   }
   for (size_t i = 0; i < pieces.size(); ++i) call.wait_sent(data[i], sent[i]);

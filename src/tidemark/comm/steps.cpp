@@ -2,9 +2,12 @@
 
 #include <tidemark/call.h>
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/comm/call.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/graph/call_special.h"
 #include "tidemark/graph/recording.h"
@@ -23,13 +26,11 @@ enum class What : uint8_t {
   all_to_all,
   barrier,
   reduce,
-  spread,
-  fetch
+  gather
 };
 
-constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                       "broadcast",  "all_to_all", "barrier",
-                                       "reduce",     "spread",     "fetch"};
+constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                       "all_to_all", "barrier",    "reduce",         "gather"};
 
 Piece piece_of(const Tensor& t) { return {t.mutable_raw_data(), t.num_elements(), t.dtype()}; }
 
@@ -39,20 +40,21 @@ struct Collective {
   Reduce reduce = Reduce::sum;
   int root = 0;
   GroupPtr group;
-  std::vector<int> owners{};  // of each tensor, where each has one
-  Shape fetched{};            // of what is fetched from `root`
+  std::vector<Parts> parts{};   // of each tensor, where the elements are shared out
+  std::vector<Shape> shapes{};  // of what is gathered
+  std::string of{};             // what is shared out
+  uint64_t stands_for = 0;      // the variable whose value is gathered
 
   std::string_view name() const { return kNames[static_cast<int>(what)]; }
   bool operator==(const Collective&) const = default;
 
-  bool is_in_place() const {
-    return what == What::all_reduce || what == What::broadcast || what == What::reduce ||
-           what == What::spread;
+  bool is_in_place() const { return what == What::all_reduce || what == What::broadcast; }
+  bool reduces() const {
+    return what == What::all_reduce || what == What::reduce_scatter || what == What::reduce;
   }
-  bool owns(size_t input) const { return owners[input] == group->rank(); }
-  /// Nothing comes back for this input.
-  bool gives_only(size_t input) const {
-    return !owners.empty() && owns(input) == (what == What::spread);
+  int64_t num_own(size_t tensor) const {
+    const auto at = static_cast<size_t>(group->rank());
+    return parts[tensor][at + 1] - parts[tensor][at];
   }
   std::vector<graph::OutputInfo> infos(std::span<const Tensor> inputs) const;
   /// What this worker sends, for inputs of these shapes; nothing where only a run can tell.
@@ -91,14 +93,18 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
   explicit CollectiveStep(Collective collective) : collective_(std::move(collective)) {}
   std::string_view name() const override { return collective_.name(); }
   std::string describe() const override {
-    return message(name(), " over ", collective_.group->size(), " workers");
+    return message(name(), collective_.of.empty() ? "" : " of ", collective_.of, " over ",
+                   collective_.group->size(), " workers");
   }
   graph::Effects effects() const override {
     return {.token = collective_.group->token(), .must_run = true};
   }
   bool keeps_inputs() const override { return false; }
   bool computes() const override { return true; }
-  size_t workspace() const override { return collective_.group->scratch_bytes(); }
+  size_t workspace() const override {
+    if (!collective_.reduces()) return 0;
+    return collective_.group->scratch_bytes(collective_.what == What::all_reduce);
+  }
   bool may_write_into(size_t output, size_t input) const override {
     return collective_.is_in_place() && output == input;
   }
@@ -121,6 +127,10 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
       compute(inputs, outputs, scratch.data());
     }
     if (outputs.empty()) return;
+    if (collective_.stands_for != 0) {
+      outputs[0].impl()->id.store(collective_.stands_for, std::memory_order_relaxed);
+      return;
+    }
     autodiff::record_custom(inputs, outputs,
                             std::make_shared<CollectiveBackward>(collective_, outputs));
   }
@@ -128,6 +138,7 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
   std::optional<size_t> bytes_sent(std::span<const Tensor> inputs) const {
     return collective_.bytes_sent(inputs);
   }
+  const Collective& collective() const { return collective_; }
 
   std::shared_ptr<const graph::Special> opened(
       std::vector<Tensor>& inputs, std::vector<graph::OutputInfo>& outputs) const override {
@@ -154,13 +165,11 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
 std::vector<graph::OutputInfo> Collective::infos(std::span<const Tensor> inputs) const {
   std::vector<graph::OutputInfo> out;
   for (const Tensor& t : inputs) out.push_back({t.dtype(), t.shape()});
-  if (what == What::fetch) out[0].shape = fetched;
-  if (!owners.empty()) {
-    for (size_t i = 0; i < out.size(); ++i) {
-      if (gives_only(i)) out[i].shape = Shape({0});
-    }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    out[i].shape = what == What::gather ? shapes[i] : Shape({num_own(i)});
   }
-  if (is_in_place() || what == What::barrier || what == What::fetch) return out;
+  if (stands_for != 0) out[0].id = stands_for;
+  if (is_in_place() || what == What::barrier || !parts.empty()) return out;
   Shape& shape = out[0].shape;
   if (!shape.has_rank()) return out;
   if (shape.rank() == 0) {
@@ -181,27 +190,32 @@ std::vector<graph::OutputInfo> Collective::infos(std::span<const Tensor> inputs)
 
 void Collective::compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                          void* scratch) const {
-  std::vector<Piece> pieces;
+  std::vector<Piece> pieces, mine;
   switch (what) {
     case What::all_reduce:
     case What::broadcast:
-    case What::reduce:
-    case What::spread:
       for (size_t i = 0; i < inputs.size(); ++i) {
-        if (gives_only(i)) {
-          pieces.push_back(piece_of(inputs[i]));
-          continue;
-        }
-        if (what != What::spread && outputs[i].raw_data() != inputs[i].raw_data()) {
-          copy_elements(inputs[i], outputs[i]);
-        }
+        if (outputs[i].raw_data() != inputs[i].raw_data()) copy_elements(inputs[i], outputs[i]);
         pieces.push_back(piece_of(outputs[i]));
       }
       if (what == What::all_reduce) return group->all_reduce(pieces, reduce, scratch);
-      if (what == What::reduce) return group->reduce(pieces, owners, reduce, scratch);
-      if (what == What::spread) return group->spread(pieces, owners);
       for (const Piece& piece : pieces) group->broadcast(piece, root);
       return;
+    case What::reduce:
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        pieces.push_back(piece_of(inputs[i]));
+        mine.push_back(piece_of(outputs[i]));
+      }
+      return group->reduce(pieces, parts, mine, reduce, of, scratch);
+    case What::gather:
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        pieces.push_back(piece_of(outputs[i]));
+        const Range own = range_of(parts[i], group->rank(), inputs[i].dtype());
+        if (own.bytes == 0) continue;
+        std::memcpy(static_cast<char*>(pieces[i].data) + own.offset, inputs[i].raw_data(),
+                    own.bytes);
+      }
+      return group->gather(pieces, parts, of);
     case What::all_gather:
       return group->all_gather(piece_of(inputs[0]), piece_of(outputs[0]));
     case What::reduce_scatter:
@@ -210,9 +224,6 @@ void Collective::compute(std::span<const Tensor> inputs, std::span<const Tensor>
       return group->all_to_all(piece_of(inputs[0]), piece_of(outputs[0]));
     case What::barrier:
       return group->barrier();
-    case What::fetch:
-      if (group->rank() == root) copy_elements(inputs[0], outputs[0]);
-      return group->broadcast(piece_of(outputs[0]), root);
   }
 }
 
@@ -223,7 +234,7 @@ std::optional<size_t> Collective::bytes_sent(std::span<const Tensor> inputs) con
     if (!inputs[i].shape().is_fully_known()) return {};
     pieces.push_back({nullptr, inputs[i].shape().num_elements(), inputs[i].dtype()});
     all += pieces[i].bytes();
-    if (!owners.empty() && owns(i)) own += pieces[i].bytes();
+    if (!parts.empty()) own += static_cast<size_t>(num_own(i)) * size_of(inputs[i].dtype());
   }
   const auto workers = static_cast<size_t>(group->size()), others = workers - 1;
   switch (what) {
@@ -240,11 +251,8 @@ std::optional<size_t> Collective::bytes_sent(std::span<const Tensor> inputs) con
       return others;
     case What::reduce:
       return all - own;
-    case What::spread:
+    case What::gather:
       return own * others;
-    case What::fetch:
-      if (group->rank() != root) return 0;
-      return static_cast<size_t>(fetched.num_elements()) * size_of(inputs[0].dtype()) * others;
   }
   return {};
 }
@@ -254,9 +262,7 @@ std::vector<Tensor> Collective::call(std::vector<Tensor> inputs) const {
     if (t.dtype() == DType::string) {
       fail("[", name(), "] strings are not sent between workers; given ", t.shape(), " of them");
     }
-    const bool reduces =
-        what == What::all_reduce || what == What::reduce_scatter || what == What::reduce;
-    if (reduces) check_reducible(t.dtype(), reduce);
+    if (reduces()) check_reducible(t.dtype(), reduce);
   }
   const std::vector<graph::OutputInfo> known = infos(inputs);
   std::vector<Tensor> outputs(known.size());
@@ -265,11 +271,10 @@ std::vector<Tensor> Collective::call(std::vector<Tensor> inputs) const {
 }
 
 std::vector<Tensor> Collective::gradient(std::span<const Tensor> dy) const {
-  if (!owners.empty() || what == What::fetch) {
-    fail<UnimplementedError>("[", name(), "] has no gradient: the tensors have owners");
+  if (!parts.empty()) {
+    fail<UnimplementedError>("[", name(), "] has no gradient: the tensors are shared out");
   }
-  const bool reduces = what == What::all_reduce || what == What::reduce_scatter;
-  if (reduces && reduce != Reduce::sum) {
+  if (reduces() && reduce != Reduce::sum) {
     fail<UnimplementedError>("[", name(), "] by ", name_of(reduce),
                              " has no gradient; by sum it has");
   }
@@ -313,19 +318,32 @@ Tensor all_to_all(const GroupPtr& group, const Tensor& tensor) {
 
 namespace {
 
-std::vector<Tensor> with_owners(What what, Reduce reduce, const GroupPtr& group,
-                                std::span<const Tensor> tensors, std::vector<int> owners) {
-  const Collective collective{what, reduce, 0, group, std::move(owners)};
-  if (collective.owners.size() != tensors.size()) {
-    fail("[", collective.name(), "] ", tensors.size(), " tensors have ", collective.owners.size(),
-         " owners; give one each");
+void check_parts(const Collective& collective, std::span<const Tensor> tensors) {
+  const auto refuse = [&](const auto&... why) { fail("[", collective.name(), "] ", why...); };
+  const std::vector<Parts>& parts = collective.parts;
+  const bool gathers = collective.what == What::gather;
+  const auto workers = static_cast<size_t>(collective.group->size());
+  if (parts.size() != tensors.size() || (gathers && collective.shapes.size() != tensors.size())) {
+    refuse(tensors.size(), " tensors, ", parts.size(), " of them shared out",
+           gathers ? message(", of ", collective.shapes.size(), " shapes") : std::string(),
+           "; say of each how it is");
   }
-  for (const int owner : collective.owners) {
-    if (owner >= 0 && owner < group->size()) continue;
-    fail("[", collective.name(), "] there is no worker ", owner, "; the group has workers 0 to ",
-         group->size() - 1);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Shape& whole = gathers ? collective.shapes[i] : tensors[i].shape();
+    if (parts[i].size() != workers + 1 || !std::is_sorted(parts[i].begin(), parts[i].end()) ||
+        parts[i].front() != 0) {
+      refuse("the bounds of the parts go up from 0, one more than there are workers; given ",
+             parts[i].size(), " for ", workers, " workers");
+    }
+    if (!whole.is_fully_known() || whole.num_elements() != parts[i].back()) {
+      refuse("a tensor of shape ", whole, " is shared out as if it had ", parts[i].back(),
+             " elements");
+    }
+    if (gathers && tensors[i].shape() != Shape({collective.num_own(i)})) {
+      refuse("this worker's part is a vector of ", collective.num_own(i), "; given one of shape ",
+             tensors[i].shape());
+    }
   }
-  return collective.call({tensors.begin(), tensors.end()});
 }
 
 void add(Traffic& sum, const Traffic& more) {
@@ -337,28 +355,32 @@ void add(Traffic& sum, const Traffic& more) {
 }  // namespace
 
 std::vector<Tensor> reduce(const GroupPtr& group, std::span<const Tensor> tensors, Reduce reduce,
-                           std::vector<int> owners) {
-  return with_owners(What::reduce, reduce, group, tensors, std::move(owners));
+                           std::vector<Parts> parts, std::string of) {
+  const Collective collective{What::reduce, reduce, 0, group, std::move(parts), {}, std::move(of)};
+  check_parts(collective, tensors);
+  return collective.call({tensors.begin(), tensors.end()});
 }
 
-std::vector<Tensor> spread(const GroupPtr& group, std::span<const Tensor> tensors,
-                           std::vector<int> owners) {
-  std::vector<Tensor> all = with_owners(What::spread, Reduce::sum, group, tensors, owners);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (owners[i] == group->rank()) all[i] = tensors[i];
+std::vector<Tensor> gather(const GroupPtr& group, std::span<const Tensor> own,
+                           std::vector<Parts> parts, std::vector<Shape> shapes, std::string of,
+                           uint64_t stands_for) {
+  const Collective collective{What::gather,      Reduce::sum,   0,         group, std::move(parts),
+                              std::move(shapes), std::move(of), stands_for};
+  check_parts(collective, own);
+  if (stands_for != 0 && own.size() != 1) {
+    fail("[gather] one tensor stands for a variable; given ", own.size());
   }
-  return all;
+  return collective.call({own.begin(), own.end()});
 }
 
-Tensor fetch(const GroupPtr& group, const Tensor& own, int owner, const Shape& shape) {
-  if (owner < 0 || owner >= group->size()) {
-    fail("[fetch] there is no worker ", owner, "; the group has workers 0 to ", group->size() - 1);
-  }
-  if (!shape.is_fully_known() || (group->rank() == owner && own.shape() != shape)) {
-    fail("[fetch] worker ", owner, " owns a tensor of shape ", own.shape(), ", and one of shape ",
-         shape, " is fetched");
-  }
-  return Collective{What::fetch, Reduce::sum, owner, group, {}, shape}.call({own})[0];
+uint64_t gathered_variable(const graph::Node& node) {
+  const auto* step = dynamic_cast<const CollectiveStep*>(node.special.get());
+  return step ? step->collective().stands_for : 0;
+}
+
+bool is_reduction(const graph::Node& node) {
+  const auto* step = dynamic_cast<const CollectiveStep*>(node.special.get());
+  return step && step->collective().what == What::reduce;
 }
 
 Traffic traffic_of(const graph::Graph& graph) {

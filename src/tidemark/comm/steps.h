@@ -3,10 +3,12 @@
 //
 //   std::vector<Tensor> sums = comm::all_reduce(group, gradients, Reduce::sum);
 //
-// Where tensors have owners, `reduce` brings each to its own and `spread` takes it from there.
+// Where the elements of tensors are shared out, `reduce` gives each worker the sums of its part,
+// and `gather` makes whole tensors of the parts.
 //
 // Gradients: of all_reduce by sum, reduce_scatter by sum, all_gather, broadcast and all_to_all. A
-// tape that asks for others gets UnimplementedError.
+// tape that asks for others gets UnimplementedError. What stands for a variable is that variable to
+// tapes.
 #pragma once
 
 #include <tidemark/tensor.h>
@@ -30,16 +32,23 @@ TIDEMARK_API Tensor broadcast(const GroupPtr& group, const Tensor& tensor, int r
 /// Of as many equal parts along the first axis as there are workers, the first worker's for this
 /// one, then the second's, ….
 TIDEMARK_API Tensor all_to_all(const GroupPtr& group, const Tensor& tensor);
-/// The sum of each tensor on the worker that owns it; empty tensors on the others.
+/// Of the sum of each tensor this worker's part, as a vector. `of`: what they are, the same text on
+/// all workers, or they are told that they differ.
 TIDEMARK_API std::vector<Tensor> reduce(const GroupPtr& group, std::span<const Tensor> tensors,
-                                        Reduce reduce, std::vector<int> owners);
-/// Each tensor as the worker has it that owns it.
-TIDEMARK_API std::vector<Tensor> spread(const GroupPtr& group, std::span<const Tensor> tensors,
-                                        std::vector<int> owners);
-/// What the owner has, of that shape. The others' `own` is not looked at.
-TIDEMARK_API Tensor fetch(const GroupPtr& group, const Tensor& own, int owner, const Shape& shape);
+                                        Reduce reduce, std::vector<Parts> parts,
+                                        std::string of = {});
+/// Tensors of these shapes, put together of everybody's parts, which are vectors. `stands_for`: the
+/// variable that the only tensor is the value of.
+TIDEMARK_API std::vector<Tensor> gather(const GroupPtr& group, std::span<const Tensor> own,
+                                        std::vector<Parts> parts, std::vector<Shape> shapes,
+                                        std::string of = {}, uint64_t stands_for = 0);
 /// Until all workers are here.
 TIDEMARK_API void barrier(const GroupPtr& group);
+
+/// The variable whose value the node gathers of parts; 0: it does something else.
+TIDEMARK_API uint64_t gathered_variable(const graph::Node& node);
+/// Whether the node gives parts of sums.
+TIDEMARK_API bool is_reduction(const graph::Node& node);
 
 /// What a run of a graph takes of the network.
 struct Traffic {

@@ -13,7 +13,8 @@ namespace {
 /// An error takes the place of an element: what comes after it can still be asked for.
 class Ahead final {
  public:
-  Ahead(std::unique_ptr<Iterator> from, size_t most) : from_(std::move(from)), most_(most) {
+  Ahead(std::unique_ptr<Iterator> from, size_t most, int64_t most_bytes)
+      : from_(std::move(from)), most_(most), most_bytes_(most_bytes) {
     begin();
   }
   ~Ahead() { stop(); }
@@ -26,10 +27,10 @@ class Ahead final {
     if (ready_.empty()) return false;
     Ready next = std::move(ready_.front());
     ready_.pop_front();
+    if (!next.error) out = next.held.take();  // no longer ours when the maker looks
     hold.unlock();
     changed_.notify_all();
     if (next.error) std::rethrow_exception(next.error);
-    out = next.held.take();
     return true;
   }
 
@@ -73,10 +74,12 @@ class Ahead final {
     changed_.notify_all();
   }
 
+  bool has_room() const { return ready_.size() < most_ && store_.has_room(most_bytes_); }
+
   bool step() {
     {
       std::unique_lock hold(mutex_);
-      changed_.wait(hold, [&] { return ready_.size() < most_ || is_stopping_; });
+      changed_.wait(hold, [&] { return has_room() || is_stopping_; });
       if (is_stopping_) return false;
     }
     const std::lock_guard asking(source_mutex_);
@@ -110,6 +113,7 @@ class Ahead final {
 
   std::unique_ptr<Iterator> from_;
   size_t most_;
+  int64_t most_bytes_;
   std::mutex source_mutex_;  // is taken before `mutex_`
   bool is_at_end_ = false;   // with the source
   std::mutex mutex_;
@@ -124,8 +128,10 @@ class Ahead final {
 
 }  // namespace
 
-std::unique_ptr<Iterator> made_ahead(std::unique_ptr<Iterator> from, size_t most) {
-  return std::make_unique<OfThisProcess<Ahead>>(std::make_unique<Ahead>(std::move(from), most));
+std::unique_ptr<Iterator> made_ahead(std::unique_ptr<Iterator> from, size_t most,
+                                     int64_t most_bytes) {
+  return std::make_unique<OfThisProcess<Ahead>>(
+      std::make_unique<Ahead>(std::move(from), most, most_bytes));
 }
 
 }  // namespace tidemark::data

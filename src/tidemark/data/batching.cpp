@@ -21,19 +21,24 @@ Tensor stack_strings(std::span<const Element> elements, size_t component, const 
   return Tensor::of_strings(texts, shape);
 }
 
+void check_fits(std::span<const Element> elements, const Element& e, size_t component) {
+  const Tensor& first = elements[0][component];
+  if (e.size() != elements[0].size() || e[component].dtype() != first.dtype()) {
+    fail("[batch] elements of one batch must have one dtype: component ", component, " is ",
+         name_of(first.dtype()), " in one and ", name_of(e[component].dtype()), " in another");
+  }
+  if (e[component].shape() == first.shape()) return;
+  fail("[batch] Cannot batch tensors with different shapes in component ", component,
+       ". First element had shape ", first.shape().to_brackets(), " and element ",
+       &e - elements.data(), " had shape ", e[component].shape().to_brackets(),
+       ". Use padded_batch, or give them one shape first");
+}
+
 Tensor stack_component(std::span<const Element> elements, size_t component) {
   const Tensor& first = elements[0][component];
   Shape shape = first.shape();
   shape.insert(0, static_cast<int64_t>(elements.size()));
-  for (const Element& e : elements) {
-    if (e.size() != elements[0].size() || e[component].dtype() != first.dtype() ||
-        e[component].shape() != first.shape()) {
-      fail("[batch] elements of one batch must have one shape and dtype: component ", component,
-           " is ", name_of(first.dtype()), " ", first.shape(), " in one and ",
-           name_of(e[component].dtype()), " ", e[component].shape(),
-           " in another. Use padded_batch, or give them one shape first");
-    }
-  }
+  for (const Element& e : elements) check_fits(elements, e, component);
   if (first.dtype() == DType::string) return stack_strings(elements, component, shape);
   Tensor out = new_tensor(first.dtype(), shape);
   char* to = static_cast<char*>(out.mutable_raw_data());

@@ -1,4 +1,6 @@
 // Several datasets as one, and elements kept or made ahead.
+#include <tidemark/bytes.h>
+
 #include <mutex>
 
 #include "tidemark/data/ahead.h"
@@ -105,18 +107,21 @@ struct Kept {
 
 class Cached final : public Dataset {
  public:
-  explicit Cached(DatasetRef of)
-      : Dataset("cache"), of_(std::move(of)), kept_(std::make_shared<Kept>()) {}
+  Cached(DatasetRef of, int64_t most_bytes)
+      : Dataset("cache"),
+        of_(std::move(of)),
+        kept_(std::make_shared<Kept>()),
+        most_bytes_(most_bytes) {}
   int64_t cardinality() const override { return of_->cardinality(); }
   std::unique_ptr<Iterator> start() const override {
-    return std::make_unique<CachedIterator>(of_, kept_);
+    return std::make_unique<CachedIterator>(of_, kept_, most_bytes_);
   }
 
  private:
   class CachedIterator final : public Iterator {
    public:
-    CachedIterator(const DatasetRef& of, std::shared_ptr<Kept> kept)
-        : source_(of), kept_(std::move(kept)) {
+    CachedIterator(const DatasetRef& of, std::shared_ptr<Kept> kept, int64_t most_bytes)
+        : source_(of), kept_(std::move(kept)), most_bytes_(most_bytes) {
       const std::lock_guard hold(kept_->mutex);
       reads_ = kept_->is_whole;
       if (!reads_) from_ = of->iterate();
@@ -130,6 +135,7 @@ class Cached final : public Dataset {
       }
       if (from_ && from_->next(out)) {
         mine_.emplace_back(kept_->store, out, true);
+        check_bytes();
         return true;
       }
       if (from_) keep();
@@ -137,6 +143,16 @@ class Cached final : public Dataset {
     }
 
    private:
+    void check_bytes() {
+      const int64_t bytes = kept_->store.bytes();
+      if (most_bytes_ <= 0 || bytes <= most_bytes_) return;
+      mine_.clear();
+      from_.reset();
+      fail<ResourceExhaustedError>("[cache] the elements take more than the ",
+                                   format_bytes(most_bytes_),
+                                   " of its memory_budget: ", format_bytes(bytes),
+                                   " so far. Raise it, or keep them in a file: cache(\"name\")");
+    }
     void keep() {
       from_.reset();
       const std::lock_guard hold(kept_->mutex);
@@ -170,6 +186,7 @@ class Cached final : public Dataset {
 
     DatasetRef source_;
     std::shared_ptr<Kept> kept_;
+    int64_t most_bytes_;
     std::unique_ptr<Iterator> from_;
     std::vector<Held> mine_;
     size_t at_ = 0;
@@ -178,22 +195,23 @@ class Cached final : public Dataset {
 
   DatasetRef of_;
   std::shared_ptr<Kept> kept_;
+  int64_t most_bytes_;
 };
 
 class Prefetched final : public Dataset {
  public:
-  Prefetched(DatasetRef of, int64_t count)
-      : Dataset("prefetch"), of_(std::move(of)), count_(count) {}
+  Prefetched(DatasetRef of, int64_t count, int64_t most_bytes)
+      : Dataset("prefetch"), of_(std::move(of)), count_(count), most_bytes_(most_bytes) {}
   int64_t cardinality() const override { return of_->cardinality(); }
   std::unique_ptr<Iterator> start() const override {
     auto from = of_->iterate();
     if (count_ == 0) return from;
-    return made_ahead(std::move(from), static_cast<size_t>(count_ < 0 ? 2 : count_));
+    return made_ahead(std::move(from), static_cast<size_t>(count_ < 0 ? 2 : count_), most_bytes_);
   }
 
  private:
   DatasetRef of_;
-  int64_t count_;
+  int64_t count_, most_bytes_;
 };
 
 }  // namespace
@@ -202,9 +220,11 @@ DatasetRef concatenate(DatasetRef first, DatasetRef second) {
   return std::make_shared<Concatenated>(std::move(first), std::move(second));
 }
 DatasetRef zip(std::vector<DatasetRef> all) { return std::make_shared<Zipped>(std::move(all)); }
-DatasetRef cache(DatasetRef of) { return std::make_shared<Cached>(std::move(of)); }
-DatasetRef prefetch(DatasetRef of, int64_t count) {
-  return std::make_shared<Prefetched>(std::move(of), count);
+DatasetRef cache(DatasetRef of, int64_t most_bytes) {
+  return std::make_shared<Cached>(std::move(of), most_bytes);
+}
+DatasetRef prefetch(DatasetRef of, int64_t count, int64_t most_bytes) {
+  return std::make_shared<Prefetched>(std::move(of), count, most_bytes);
 }
 
 }  // namespace tidemark::data

@@ -139,8 +139,10 @@ TIDEMARK_API DatasetRef batch(DatasetRef of, int64_t size, bool drop_remainder);
 TIDEMARK_API DatasetRef padded_batch(DatasetRef of, int64_t size, bool drop_remainder,
                                      std::vector<Shape> sizes, Element values);
 TIDEMARK_API DatasetRef unbatch(DatasetRef of);
-/// Draws from a buffer of `buffer` elements. `again`: another order each time it is iterated.
-TIDEMARK_API DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again);
+/// Draws from a buffer of `buffer` elements, of `most_bytes` (0: any) together. `again`: another
+/// order each time it is iterated.
+TIDEMARK_API DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again,
+                                int64_t most_bytes = 0);
 /// count < 0: without end.
 TIDEMARK_API DatasetRef repeat(DatasetRef of, int64_t count);
 TIDEMARK_API DatasetRef take(DatasetRef of, int64_t count);
@@ -149,8 +151,9 @@ TIDEMARK_API DatasetRef skip(DatasetRef of, int64_t count);
 TIDEMARK_API DatasetRef shard(DatasetRef of, int64_t every, int64_t index);
 TIDEMARK_API DatasetRef concatenate(DatasetRef first, DatasetRef second);
 TIDEMARK_API DatasetRef zip(std::vector<DatasetRef> all);
-/// Keeps the elements of the first whole pass in memory.
-TIDEMARK_API DatasetRef cache(DatasetRef of);
+/// Keeps the elements of the first whole pass in memory; throws ResourceExhaustedError where they
+/// take more than `most_bytes` (0: any).
+TIDEMARK_API DatasetRef cache(DatasetRef of, int64_t most_bytes = 0);
 /// Keeps them in a file, which is there as a whole or not at all; where it is, nothing is computed.
 TIDEMARK_API DatasetRef cache_in_file(DatasetRef of, std::string file);
 /// Writes all elements to a file, as a whole or not at all; how many.
@@ -187,8 +190,8 @@ TIDEMARK_API DatasetRef group_by_window(DatasetRef of, GroupFunctions functions)
 /// The elements in memory of a device; strings stay on the host. Steps that compute bring them
 /// back.
 TIDEMARK_API DatasetRef on_device(DatasetRef of, Device device);
-/// Makes up to `count` elements ahead on a thread of its own.
-TIDEMARK_API DatasetRef prefetch(DatasetRef of, int64_t count);
+/// Makes up to `count` elements, of `most_bytes` (0: any) together, ahead on a thread of its own.
+TIDEMARK_API DatasetRef prefetch(DatasetRef of, int64_t count, int64_t most_bytes = 0);
 
 /// What the iterators that are alive keep, one entry a buffer of theirs.
 struct BufferUse {

@@ -31,12 +31,21 @@ class Store {
   void add(int64_t elements, int64_t bytes) noexcept {
     elements_.fetch_add(elements, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    int64_t largest = largest_.load(std::memory_order_relaxed);
+    while (bytes > largest && !largest_.compare_exchange_weak(largest, bytes)) {
+    }
+  }
+  /// Whether one more element, as large as the largest so far, stays within so many bytes (0: any).
+  /// The first always does.
+  bool has_room(int64_t most_bytes) const noexcept {
+    if (most_bytes <= 0 || elements() == 0) return true;
+    return bytes() + largest_.load(std::memory_order_relaxed) <= most_bytes;
   }
 
  private:
   memory::Holder holder_;
   memory::Site* site_;
-  std::atomic<int64_t> elements_{0}, bytes_{0};
+  std::atomic<int64_t> elements_{0}, bytes_{0}, largest_{0};
 };
 
 class Held {

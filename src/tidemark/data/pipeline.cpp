@@ -44,6 +44,12 @@ void check_positive(std::string_view step, std::string_view what, int64_t value)
   fail<InvalidArgumentError>("[", step, "] `", what, "` must be positive. Received: ", value);
 }
 
+void check_budget(std::string_view step, int64_t bytes) {
+  if (bytes >= 0) return;
+  fail<InvalidArgumentError>("[", step,
+                             "] `memory_budget` must not be negative. Received: ", bytes);
+}
+
 }  // namespace
 
 bool Pass::next(Element& element) { return iterator_->next(element); }
@@ -96,9 +102,10 @@ Pipeline Pipeline::interleaved(std::function<Pipeline(Element&&)> function,
 
 Pipeline Pipeline::shuffle(int64_t buffer, ShuffleOptions options) const {
   check_positive("shuffle", "buffer", buffer);
+  check_budget("shuffle", options.memory_budget);
   return made(TIDEMARK_CALLER, [&] {
-    return data::shuffle(dataset_, buffer, seeds_of(options.seed),
-                         options.reshuffle_each_iteration);
+    return data::shuffle(dataset_, buffer, seeds_of(options.seed), options.reshuffle_each_iteration,
+                         options.memory_budget);
   });
 }
 
@@ -150,17 +157,20 @@ Pipeline Pipeline::concatenate(const Pipeline& other) const {
   return made(TIDEMARK_CALLER, [&] { return data::concatenate(dataset_, other.dataset_); });
 }
 
-Pipeline Pipeline::cache() const {
-  return made(TIDEMARK_CALLER, [&] { return data::cache(dataset_); });
+Pipeline Pipeline::cache(CacheOptions options) const {
+  check_budget("cache", options.memory_budget);
+  return made(TIDEMARK_CALLER, [&] { return data::cache(dataset_, options.memory_budget); });
 }
 
 Pipeline Pipeline::cache(const std::string& file) const {
   return made(TIDEMARK_CALLER, [&] { return data::cache_in_file(dataset_, file); });
 }
 
-Pipeline Pipeline::prefetch(int64_t count) const {
+Pipeline Pipeline::prefetch(int64_t count, PrefetchOptions options) const {
   check_positive("prefetch", "count", count);
-  return made(TIDEMARK_CALLER, [&] { return data::prefetch(dataset_, count); });
+  check_budget("prefetch", options.memory_budget);
+  return made(TIDEMARK_CALLER,
+              [&] { return data::prefetch(dataset_, count, options.memory_budget); });
 }
 
 Pipeline zip(const std::vector<Pipeline>& all) {

@@ -6,9 +6,13 @@
 #include <tidemark/memory.h>
 #include <tidemark/ops.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "tidemark/data/dataset.h"
 #include "tidemark/data/file.h"
 
 namespace tidemark::data {
@@ -151,6 +155,42 @@ TEST(Pipelines, BadInputIsATypedError) {
                InvalidArgumentError);
   EXPECT_THROW(from_csv({}, {DType::int32}), InvalidArgumentError);
   EXPECT_ANY_THROW(values(from_text_lines({"/nowhere/at/all"})));
+}
+
+/// The most bytes that buffers of pipelines held at an element.
+int64_t most_held(const Pipeline& pipeline) {
+  int64_t most = 0;
+  for (const Element& one : pipeline) {
+    (void)one;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // what is made ahead comes
+    for (const BufferUse& use : buffers_in_use()) most = std::max(most, use.bytes);
+  }
+  return most;
+}
+
+TEST(Pipelines, WhatTheyHoldIsBoundedInBytes) {
+  const auto made =
+      from_range(40).map([](const Tensor& i) { return zeros({1024}) + cast(i, DType::float32); });
+  constexpr int64_t kBudget = 20 * 1024;  // of elements of 4 KiB
+  EXPECT_GT(most_held(made.shuffle(30)), kBudget);
+  EXPECT_LE(most_held(made.shuffle(30, {.memory_budget = kBudget})), kBudget);
+  EXPECT_GT(most_held(made.prefetch(30)), kBudget);
+  EXPECT_LE(most_held(made.prefetch(30, {.memory_budget = kBudget})), kBudget);
+  std::vector<float> firsts;
+  for (const Element& one : made.shuffle(30, {.seed = 3, .memory_budget = kBudget})) {
+    firsts.push_back(one[0].data<float>()[0]);
+  }
+  std::ranges::sort(firsts);
+  ASSERT_EQ(firsts.size(), 40u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(firsts[i], static_cast<float>(i));
+  // An element that is larger than the budget goes through alone.
+  EXPECT_EQ(values(from_range(3)
+                       .map([](const Tensor& i) { return i * 2; })
+                       .prefetch(2, {.memory_budget = 1})),
+            (Numbers{0, 2, 4}));
+  EXPECT_THROW(most_held(made.cache({.memory_budget = kBudget})), ResourceExhaustedError);
+  EXPECT_EQ(most_held(made.take(2).cache({.memory_budget = kBudget})) > 0, true);
+  EXPECT_THROW(made.cache({.memory_budget = -1}), InvalidArgumentError);
 }
 
 TEST(Pipelines, WhatAPassKeepsGoesWithIt) {

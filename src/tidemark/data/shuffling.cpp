@@ -29,6 +29,7 @@ class ElementPool {
  public:
   explicit ElementPool(const Dataset& of) : from_(of.iterate()) {}
   size_t size() const { return held_.size(); }
+  bool has_room(int64_t most_bytes) const { return store_.has_room(most_bytes); }
   /// False: there are no more.
   bool add() {
     Element one;
@@ -55,6 +56,7 @@ class RowPool {
   explicit RowPool(const Dataset& of) : tensors_(*of.rows()) {}
   ~RowPool() { store_.add(-static_cast<int64_t>(held_.size()), 0); }
   size_t size() const { return held_.size(); }
+  bool has_room(int64_t /*most_bytes: numbers of rows are not counted*/) const { return true; }
   bool add() {
     if (next_ >= rows()) return false;
     held_.push_back(next_++);
@@ -129,10 +131,11 @@ class RowPool {
 
 class Shuffled final : public Dataset {
  public:
-  Shuffled(DatasetRef of, int64_t buffer, Seeds seeds, bool again)
+  Shuffled(DatasetRef of, int64_t buffer, Seeds seeds, bool again, int64_t most_bytes)
       : Dataset("shuffle"),
         of_(std::move(of)),
         buffer_(buffer),
+        most_bytes_(most_bytes),
         again_(again),
         seeds_(std::make_shared<Shared>(seeds)) {
     if (buffer <= 0 && buffer != kUnknown) {
@@ -168,13 +171,16 @@ class Shuffled final : public Dataset {
     explicit ShuffledIterator(const Shuffled& of)
         : pool_(*of.of_),
           most_(of.buffer_ == kUnknown ? ~size_t{0} : static_cast<size_t>(of.buffer_)),
+          most_bytes_(of.most_bytes_),
           draws_(of.seeds_->next(of.again_)),
           shared_(of.seeds_) {}
 
    private:
     /// False: there are no more.
     bool fill() {
-      while (!is_drained_ && pool_.size() < most_) is_drained_ = !pool_.add();
+      while (!is_drained_ && pool_.size() < most_ && pool_.has_room(most_bytes_)) {
+        is_drained_ = !pool_.add();
+      }
       return pool_.size() > 0;
     }
     size_t drawn() { return draws_.next() % pool_.size(); }
@@ -219,21 +225,22 @@ class Shuffled final : public Dataset {
 
     Pool pool_;
     size_t most_;
+    int64_t most_bytes_;
     Draws draws_;
     std::shared_ptr<Shared> shared_;
     bool is_drained_ = false;
   };
 
   DatasetRef of_;
-  int64_t buffer_;
+  int64_t buffer_, most_bytes_;
   bool again_;
   std::shared_ptr<Shared> seeds_;
 };
 
 }  // namespace
 
-DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again) {
-  return std::make_shared<Shuffled>(std::move(of), buffer, seeds, again);
+DatasetRef shuffle(DatasetRef of, int64_t buffer, Seeds seeds, bool again, int64_t most_bytes) {
+  return std::make_shared<Shuffled>(std::move(of), buffer, seeds, again, most_bytes);
 }
 
 }  // namespace tidemark::data

@@ -27,6 +27,7 @@ struct DeviceSetting;
 enum class Compile : uint8_t {
   when_repeated,  ///< sizes that come once are run step by step
   at_once,        ///< on the first run, where the sizes of all inputs were known from the start
+  always,         ///< step by step it would do things in another order than others expect
   never,          ///< run once, step by step
 };
 

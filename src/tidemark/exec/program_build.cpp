@@ -166,7 +166,8 @@ std::shared_ptr<const Program> Program::build(const graph::Graph& graph, Compile
     const bool sizes_known = std::all_of(
         inputs.begin(), inputs.end(), [](const Tensor& t) { return t.shape().is_fully_known(); });
     program->versions_ = std::make_unique<Versions>(
-        sizes_known || budget > 0 ? compile : Compile::when_repeated, budget);
+        sizes_known || budget > 0 || compile == Compile::always ? compile : Compile::when_repeated,
+        budget);
   }
   return program;
 }

@@ -242,7 +242,8 @@ bool Versions::was_seen(std::span<const Tensor> inputs, const DeviceSetting* set
 const Executable* Versions::find(const Program& program, std::span<const Tensor> inputs,
                                  const DeviceSetting* setting) {
   if (const Version* version = find_known(inputs, setting)) return version->executable.get();
-  if (budget_ == 0 && known(setting).count.load(std::memory_order_relaxed) >= kMost) return nullptr;
+  const bool has_to = budget_ != 0 || when_ == Compile::always;
+  if (!has_to && known(setting).count.load(std::memory_order_relaxed) >= kMost) return nullptr;
   if (when_ == Compile::when_repeated && !was_seen(inputs, setting)) return nullptr;
   return compile(program, inputs, setting);
 }

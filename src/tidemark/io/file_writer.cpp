@@ -18,6 +18,7 @@ namespace tidemark::io {
 namespace {
 
 constexpr size_t kPendingBytes = size_t{1} << 20;
+constexpr uint64_t kBegunBytes = uint64_t{8} << 20;  // that the disk begins with while more come
 constexpr std::string_view kMark = ".writing-";
 
 void write_all(int descriptor, std::string_view bytes, const std::string& path) {
@@ -69,13 +70,30 @@ FileWriter::~FileWriter() {
 
 void FileWriter::write(std::string_view bytes) {
   if (pending_.size() + bytes.size() > kPendingBytes) flush();
-  if (bytes.size() > kPendingBytes) return write_all(descriptor_, bytes, path_);
+  if (bytes.size() >= kPendingBytes) return put(bytes);
   pending_.append(bytes);
 }
 
 void FileWriter::flush() {
-  write_all(descriptor_, pending_, path_);
+  put(pending_);
   pending_.clear();
+}
+
+/// Cut, so that the disk has something to do from early on and the flush at the end finds little
+/// left.
+void FileWriter::put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, kBegunBytes);
+    write_all(descriptor_, piece, path_);
+    bytes.remove_prefix(piece.size());
+    written_ += piece.size();
+    if (written_ - begun_ < kBegunBytes) continue;
+#ifdef SYNC_FILE_RANGE_WRITE
+    ::sync_file_range(descriptor_, static_cast<off_t>(begun_),
+                      static_cast<off_t>(written_ - begun_), SYNC_FILE_RANGE_WRITE);
+#endif
+    begun_ = written_;
+  }
 }
 
 void FileWriter::commit() {

@@ -7,6 +7,7 @@
 
 #include <tidemark/export.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,10 @@ class TIDEMARK_API FileWriter {
 
  private:
   void flush();
+  void put(std::string_view bytes);
 
   std::string path_, temporary_, pending_;
+  uint64_t written_ = 0, begun_ = 0;  // bytes of the file; those of them that the disk was told of
   int descriptor_ = -1;
 };
 

@@ -7,6 +7,8 @@
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/node.h"
 #include "tidemark/io/input_file.h"
+#include "tidemark/io/keras/description.h"
+#include "tidemark/io/keras/weights.h"
 #include "tidemark/io/model_folder.h"
 #include "tidemark/io/model_reader.h"
 #include "tidemark/io/onnx/file.h"
@@ -161,11 +163,9 @@ Inspection inspect_tensorflow(const std::string& folder) {
   } catch (const UnimplementedError& error) {
     out.not_read = listed(error.what());
   }
-  const std::string variables = (std::filesystem::path(folder) / "variables/variables").string();
+  const std::string index = (std::filesystem::path(folder) / "variables/variables.index").string();
   std::error_code ignored;
-  if (std::filesystem::exists(variables + ".index", ignored)) {
-    add_weights(*weights::open_weights(variables), out);
-  }
+  if (std::filesystem::exists(index, ignored)) add_weights(*weights::open_weights(folder), out);
   return out;
 }
 
@@ -236,6 +236,12 @@ Inspection inspect(const std::string& path) {
   Inspection out;
   out.format = file->format();
   add_weights(*file, out);
+  if (out.format == "hdf5") {
+    if (const auto description = keras::find_description(keras::open_weights(path))) {
+      out.format = "Keras";
+      keras::describe(*description, out);
+    }
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "tidemark/base/attached.h"
 #include "tidemark/memory/context.h"
+#include "tidemark/ops/refused.h"
 #include "tidemark/tensor/handlers.h"
 
 namespace tidemark {
@@ -23,8 +24,9 @@ std::string allowed_dtypes(DTypeSet set) {
 void check_input(const OpDef& op, int i, DType dtype) {
   const Param& param = op.input_param(i);
   if (param.dtypes.contains(dtype)) return;
-  fail("[", op.name(), "] '", param.name, "' has dtype ", name_of(dtype), "; allowed are ",
-       allowed_dtypes(param.dtypes), ". Convert it with tf.cast");
+  fail<RefusedDTypeError>("[", op.name(), "] '", param.name, "' has dtype ", name_of(dtype),
+                          "; allowed are ", allowed_dtypes(param.dtypes),
+                          ". Convert it with tf.cast");
 }
 
 void check_count(const OpCall& call) {

@@ -4,6 +4,7 @@
 
 #include "tidemark/base/serial_for.h"
 #include "tidemark/ops/movement.h"
+#include "tidemark/ops/refused.h"
 #include "tidemark/ops/strided_spec.h"
 
 namespace tidemark {
@@ -169,7 +170,7 @@ void boolean_mask_rule(InferContext& c) {
   const Shape& in = c.shape(0);
   const Shape& mask = c.shape(1);
   if (!in.has_rank() || !mask.has_rank()) return c.set(0, Shape::unknown());
-  if (mask.rank() == 0) c.fail("mask cannot be scalar.");
+  if (mask.rank() == 0) fail<RefusedValueError>("[boolean_mask] mask cannot be scalar.");
   const Attr& attr = c.attr("axis");
   const int axis =
       attr.is_none() ? 0 : normalize_axis(attr.as_int(), in.rank(), "[boolean_mask] axis");
@@ -178,8 +179,9 @@ void boolean_mask_rule(InferContext& c) {
     fits = in[axis + i] == mask[i] || in[axis + i] == kUnknownDim || mask[i] == kUnknownDim;
   }
   if (!fits) {
-    c.fail("Shapes ", in.to_string(), " from dimension ", axis, " on and ", mask.to_string(),
-           " are incompatible: the mask's dimensions must be the tensor's");
+    fail<RefusedValueError>("[boolean_mask] Shapes ", in.to_string(), " from dimension ", axis,
+                            " on and ", mask.to_string(),
+                            " are incompatible: the mask's dimensions must be the tensor's");
   }
   Shape out;
   for (int i = 0; i < axis; ++i) out.push_back(in[i]);

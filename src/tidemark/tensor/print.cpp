@@ -72,11 +72,13 @@ std::string element(const Tensor& t, int64_t i) {
 class Printer {
  public:
   explicit Printer(const Tensor& t) : tensor_(t), summarize_(t.num_elements() > kSummarizeAbove) {
+    if (t.num_elements() == 0) return;
     visit(0, 0, [&](int64_t i) { width_ = std::max(width_, element(tensor_, i).size()); });
   }
 
   std::string text() {
     if (tensor_.rank() == 0) return element(tensor_, 0);
+    if (tensor_.num_elements() == 0) return "[]";  // as NumPy, however many rows have nothing
     write(0, 0);
     return out_;
   }
@@ -95,7 +97,8 @@ class Printer {
   void visit(int dim, int64_t offset, const Fn& fn) {
     if (dim == tensor_.rank()) return fn(offset);
     for (int64_t i = 0; i < tensor_.dim(dim); ++i) {
-      if (!skips(dim, i)) visit(dim + 1, offset + i * stride(dim), fn);
+      if (skips(dim, i)) i = tensor_.dim(dim) - kEdgeItems;
+      visit(dim + 1, offset + i * stride(dim), fn);
     }
   }
   void write(int dim, int64_t offset) {

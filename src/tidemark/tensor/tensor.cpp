@@ -77,7 +77,7 @@ Tensor Tensor::of_strings(std::span<const std::string_view> values, const Shape&
   char* base = static_cast<char*>(t.impl()->buffer->data);
   for (std::string_view value : values) {
     *refs++ = {offset, value.size()};
-    std::memcpy(base + offset, value.data(), value.size());
+    if (!value.empty()) std::memcpy(base + offset, value.data(), value.size());
     offset += value.size();
   }
   return t;

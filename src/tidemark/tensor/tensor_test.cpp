@@ -48,10 +48,17 @@ TEST(Tensor, ViewsShareElements) {
 
 TEST(Tensor, StringsLiveInOneBuffer) {
   const std::string_view words[] = {"low", "", "tide mark"};
+  // A view of nothing has no characters to copy.
+  EXPECT_EQ(Tensor::of_strings(std::vector<std::string_view>(2), {2}).string_at(1), "");
   const Tensor t = Tensor::of_strings(words, {3});
   EXPECT_EQ(t.string_at(0), "low");
   EXPECT_EQ(t.string_at(1), "");
   EXPECT_EQ(t.rows(2, 1).string_at(0), "tide mark");
+}
+
+TEST(Tensor, NothingIsPrintedAtOnceHoweverManyRowsItHas) {
+  EXPECT_EQ(Tensor::of<float>({}, {int64_t{1} << 40, 0}).to_string(), "[]");
+  EXPECT_EQ(Tensor::of<float>({}, {0, 3}).to_string(), "[]");
 }
 
 TEST(Tensor, BorrowedMemoryGoesBackOnce) {

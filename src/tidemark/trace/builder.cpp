@@ -1,6 +1,7 @@
 #include "tidemark/trace/builder.h"
 
 #include "tidemark/autodiff/tape.h"
+#include "tidemark/comm/shared_out.h"
 #include "tidemark/graph/donated.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/kept_for_runs.h"
@@ -136,7 +137,10 @@ void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& spec
     outputs[0] = read(*shown);
     return;
   }
-  add_special(special, infos, inputs, outputs);
+  const graph::NodeRef node = add_special(special, infos, inputs, outputs);
+  if (const uint64_t variable = comm::gathered_variable(*node)) {
+    standing_.emplace(variable, outputs[0]);
+  }
   const graph::Effects effects = special->effects();
   if (effects.may_change_variables()) readings_.clear();
   if (outputs.empty()) return;
@@ -150,6 +154,14 @@ void GraphBuilder::handle_step(const std::shared_ptr<const graph::Special>& spec
   autodiff::record_custom(seen, outputs, opaque_backward());
 }
 
+Tensor GraphBuilder::standing_for(uint64_t variable) {
+  for (GraphBuilder* builder = this; builder; builder = builder->around_) {
+    const auto known = builder->standing_.find(variable);
+    if (known != builder->standing_.end()) return own(known->second);
+  }
+  return {};
+}
+
 void GraphBuilder::note(const Variable& variable) {
   for (const Variable& known : variables_) {
     if (known == variable) return;
@@ -158,6 +170,7 @@ void GraphBuilder::note(const Variable& variable) {
 }
 
 Tensor GraphBuilder::read(const Variable& variable) {
+  if (const auto* parts = comm::SharedOutScope::find(variable)) return parts->value();
   if (const auto known = readings_.find(variable.id()); known != readings_.end()) {
     return known->second;
   }
@@ -173,6 +186,9 @@ Tensor GraphBuilder::read(const Variable& variable) {
 
 void GraphBuilder::update(const Variable& variable, const OpDef* op, std::span<const Tensor> rest,
                           std::span<const Attr> attrs) {
+  if (const auto* parts = comm::SharedOutScope::find(variable)) {
+    return parts->update(op, rest, attrs);
+  }
   note(variable);
   const graph::NodeRef node = new_node();
   node->special = std::make_shared<UpdateVariable>(
@@ -188,6 +204,7 @@ std::shared_ptr<graph::Graph> GraphBuilder::finish(std::span<const Tensor> outpu
   for (const Tensor& t : outputs) own_outputs.push_back(own(t));
   graph_->set_outputs(std::move(own_outputs));
   readings_.clear();
+  standing_.clear();
   for (const Variable& variable : variables_) {
     if (around_) around_->note(variable);
   }

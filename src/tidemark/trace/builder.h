@@ -53,6 +53,9 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   const std::vector<Tensor>& captures() const { return captures_; }
   /// Variables read or updated, in the order of their first use.
   const std::vector<Variable>& variables() const { return variables_; }
+  /// What stood first for the value of the variable with this id, where that is computed, here or
+  /// in a graph around this one; empty: nothing does.
+  Tensor standing_for(uint64_t variable);
   bool has_effects() const { return !graph_->effects().empty(); }
   /// The graph with these outputs, constants among them made its own.
   std::shared_ptr<graph::Graph> finish(std::span<const Tensor> outputs);
@@ -76,6 +79,7 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   std::vector<Tensor> captures_;
   std::vector<Variable> variables_;
   std::map<uint64_t, Tensor> readings_;  // still valid: nothing was updated since
+  std::map<uint64_t, Tensor> standing_;  // by the variables that they are to tapes
   std::vector<graph::NodeRef> before_, awaited_;
   std::string next_label_;
   bool is_shared_ = false;

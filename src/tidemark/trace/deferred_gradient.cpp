@@ -130,8 +130,8 @@ std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question
   std::vector<graph::OutputInfo> infos;
   for (size_t i = 0; i < question.sources.size(); ++i) {
     if (!question.connected[i]) continue;
-    const Tensor source =
-        i < question.source_tensors.size() ? question.source_tensors[i] : Tensor();
+    Tensor source = i < question.source_tensors.size() ? question.source_tensors[i] : Tensor();
+    if (!source) source = builder->standing_for(question.sources[i]);
     const Variable* variable = source ? variable_behind(source) : nullptr;
     if (source && !variable) {
       sources.push_back({});

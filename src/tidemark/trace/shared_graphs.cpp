@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "tidemark/comm/arrange.h"
 #include "tidemark/graph/compare.h"
 
 namespace tidemark::trace {
@@ -74,6 +75,7 @@ bool has_state(const graph::Graph& graph) {
 
 Ready shared(std::shared_ptr<graph::Graph> graph, exec::Compile compile, int64_t budget,
              std::vector<uint32_t> donated) {
+  if (comm::is_arranged_when_planned(*graph)) compile = exec::Compile::always;
   if (budget > 0 || !donated.empty() || has_state(*graph)) {
     return {graph, exec::Program::build(*graph, compile, budget, std::move(donated))};
   }

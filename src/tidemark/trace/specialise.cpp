@@ -6,6 +6,7 @@
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/comm/arrange.h"
 #include "tidemark/exec/step_site.h"
 #include "tidemark/graph/recording.h"
 #include "tidemark/graph/specials.h"
@@ -106,7 +107,7 @@ std::shared_ptr<graph::Graph> specialise(const graph::Graph& graph,
   }
   const std::shared_ptr<graph::Graph> out = builder.finish(copy_into(builder, graph, known));
   // What has to be recorded while it runs cannot be put in another order.
-  return needs_record(out->nodes()) ? nullptr : out;
+  return needs_record(out->nodes()) ? nullptr : comm::arranged(out);
 }
 
 }  // namespace tidemark::trace

@@ -42,6 +42,7 @@ const std::vector<Reader>& readers() {
       {"split_csv", {{"columns", 4}}, {}},
       {"string_to_number", {}, {}},
       {"unicode_decode", {{"input_encoding", "UTF-8"}}, {}},
+      {"decode_wav", {}, {}},
   };
   return all;
 }

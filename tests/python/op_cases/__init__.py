@@ -5,6 +5,7 @@ tests/python/test_op_properties.py goes through the registry: an op without a ca
 """
 
 from op_cases import (
+    audio,
     bands,
     elementwise,
     files,
@@ -24,6 +25,7 @@ from op_cases.drawing import CASES, Draw, dtypes_of
 
 __all__ = ["CASES", "Draw", "dtypes_of"]
 MODULES = (
+    audio,
     bands,
     elementwise,
     files,

@@ -7,13 +7,10 @@ import contextlib
 import tidemark
 from tidemark import _tidemark, nest
 from tidemark._tensor.specs import VariableSpec
+from tidemark._v1.partitioned import PartitionedVariable
 
 Variable = BaseResourceVariable = ResourceVariable = tidemark.Variable
 VariableV1 = tidemark.Variable
-
-
-class PartitionedVariable:
-    """A variable in parts; variables are whole here."""
 
 
 def is_resource_variable(var):
@@ -64,4 +61,4 @@ def variable(initial_value=None, trainable=None, **kwargs):
                              dtype=kwargs.get("dtype"))  # fmt: skip
 
 
-__all__ = ["VariableSpec"]
+__all__ = ["PartitionedVariable", "VariableSpec"]

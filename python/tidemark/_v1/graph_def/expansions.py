@@ -113,6 +113,90 @@ def _cast_like(make):
     return made
 
 
+def _spatial_numbers(numbers, count):
+    """Those of the spatial axes, where numbers of batch and channels may stand around them."""
+    numbers = list(numbers) or [1]
+    if len(numbers) == 1:
+        return numbers * count
+    return numbers if len(numbers) == count else numbers[1:-1]
+
+
+def _edges(explicit_paddings, count):
+    """[before, after] of each spatial axis."""
+    numbers = list(explicit_paddings)
+    if len(numbers) > 2 * count:
+        numbers = numbers[2:-2]
+    return [numbers[at : at + 2] for at in range(0, 2 * count, 2)]
+
+
+def _convolution(input, filters, strides, padding, explicit_paddings, dilations):
+    """Of rows as of pictures one row high; groups of volumes one by one."""
+    rank = filters.shape.rank
+    if rank == 3:
+        attrs = {
+            "strides": [1, *_spatial_numbers(strides, 1)],
+            "dilations": [1, *_spatial_numbers(dilations, 1)],
+            "padding": padding,
+            "explicit_paddings": [],
+        }
+        if padding == "EXPLICIT":
+            attrs["explicit_paddings"] = [0, 0, *_edges(explicit_paddings, 1)[0]]
+        made = call("convolution", (tf.expand_dims(input, 1), tf.expand_dims(filters, 0)), attrs)
+        return tf.squeeze(made, [1])
+    channels = None if input.shape.rank is None else input.shape[-1]
+    if rank != 5 or channels is None:
+        return None
+    if padding == "EXPLICIT":
+        padding = "VALID"
+        input = tf.pad(input, [[0, 0], *_edges(explicit_paddings, 3), [0, 0]])
+    attrs = {"strides": strides, "padding": padding, "dilations": dilations}
+    groups = channels // filters.shape[-2]
+    parts = zip(tf.split(input, groups, -1), tf.split(filters, groups, -1), strict=True)
+    return tf.concat([call("convolution", pair, attrs) for pair in parts], -1)
+
+
+def _pool(kind):
+    """Windows whose padding does not count, over what is padded: with the least number, or beside
+    how many of a window count. Of rows as of pictures one row high."""
+
+    def pool(input, ksize, strides, padding, explicit_paddings, dilations):
+        rank = input.shape.rank
+        if rank not in (3, 4, 5) or set(dilations) - {1}:
+            return None
+        count = rank - 2
+        size, step = _spatial_numbers(ksize, count), _spatial_numbers(strides, count)
+        pads = None
+        if padding == "EXPLICIT":
+            padding, pads = "VALID", [[0, 0], *_edges(explicit_paddings, count), [0, 0]]
+
+        def windows(x):
+            if rank == 3:
+                attrs = {"ksize": [1, *size], "strides": [1, *step], "padding": padding}
+                return tf.squeeze(call(kind, (tf.expand_dims(x, 1),), attrs), [1])
+            return call(kind, (x,), {"ksize": size, "strides": step, "padding": padding})
+
+        if pads is None:
+            return windows(input)
+        if kind == "max_pool":
+            return windows(tf.pad(input, pads, constant_values=input.dtype.min))
+        return windows(tf.pad(input, pads)) / windows(tf.pad(tf.ones_like(input), pads))
+
+    return pool
+
+
+def _multiply_fixed_point(x, multiplier, shift, halves_away):
+    wide = [tf.cast(t, tf.int64) for t in (multiplier, shift)]
+    up, down = (tf.clip_by_value(sign * wide[1], 0, 31) for sign in (1, -1))
+    shifted = tf.bitwise.left_shift(x, tf.cast(up, tf.int32))
+    product = tf.cast(shifted, tf.int64) * wide[0] + (1 << 30)
+    high = tf.bitwise.right_shift(product, tf.constant(31, tf.int64))
+    one = tf.constant(1, tf.int64)
+    high_rounded = high + tf.bitwise.right_shift(tf.bitwise.left_shift(one, down), one)
+    if halves_away:
+        high_rounded -= tf.cast(tf.logical_and(high < 0, down > 0), tf.int64)
+    return tf.cast(tf.bitwise.right_shift(high_rounded, down), tf.int32)
+
+
 # op names: what TensorFlow has no op for, as a function of inputs and attributes.
 EXPANSIONS = {
     "gelu": _gelu,
@@ -135,6 +219,11 @@ EXPANSIONS = {
     "rms_norm": _rms_norm,
     "attention": _attention,
     "boolean_mask": _boolean_mask,
+    "concat": lambda only, axis: only,
+    "convolution": _convolution,
+    "max_pool": _pool("max_pool"),
+    "avg_pool": _pool("avg_pool"),
+    "multiply_fixed_point": _multiply_fixed_point,
     "zeros_like": _cast_like(tf.zeros_like),
     "ones_like": _cast_like(tf.ones_like),
 }

@@ -473,6 +473,20 @@ def _pool(call):
                     call.attr("padding"), call.attr("data_format"))  # fmt: skip
 
 
+@reads("MaxPool3D", "AvgPool3D")
+def _pool_3d(call):
+    function = tf.nn.max_pool3d if call.node.op == "MaxPool3D" else tf.nn.avg_pool3d
+    return function(call.inputs[0], call.attr("ksize"), call.attr("strides"),
+                    call.attr("padding"), call.attr("data_format"))  # fmt: skip
+
+
+@reads("Conv3DBackpropInputV2")
+def _conv_transposed_3d(call):
+    sizes, filters, dy = call.inputs
+    return tf.nn.conv3d_transpose(dy, filters, sizes, call.attr("strides"), call.attr("padding"),
+                                  call.attr("data_format"), call.attr("dilations"))  # fmt: skip
+
+
 @reads("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def _batch_norm(call):
     if call.attr("data_format") != "NHWC":

@@ -20,6 +20,8 @@ def rule_applies(node):
         return attrs["batch_dims"] == 0
     if kind == "transpose":
         return not attrs["conjugate"]
+    if kind == "concat":
+        return len(node.inputs) > 1  # theirs joins two or more
     if kind == "one_hot":
         return True
     if kind == "abs":
@@ -246,48 +248,45 @@ def _window_attrs(attrs, rank):
 
 @writes("convolution")
 def _convolution(writer, node, label):
+    """Conv2D takes groups of channels; where each channel is one, there is an op for that."""
     image, filters = node.inputs
-    rank = image.shape.rank
-    if rank not in (4, 5) or filters.shape[-2] != image.shape[-1]:
-        return _depthwise(writer, node, label)
+    rank = filters.shape.rank
+    if rank not in (4, 5):
+        return False
+    channels = None if image.shape.rank is None else image.shape[-1]
+    is_alike = filters.shape[-2] == channels
+    if rank == 5 and (not is_alike or node.attrs["padding"] == "EXPLICIT"):
+        return False
     known = _window_attrs(node.attrs, rank)
     known["dilations"] = _spatial(node.attrs["dilations"], rank - 2)
+    given, types = _refs(writer, node, label, "input", "filter"), _types(node)
     op = "Conv2D" if rank == 4 else "Conv3D"
-    writer.add(label, op, _refs(writer, node, label, "input", "filter"), known, _types(node))
-    return writer.outputs(node, label)
-
-
-def _depthwise(writer, node, label):
-    image, filters = node.inputs
-    if image.shape.rank != 4 or filters.shape[-2] != 1 or image.shape[-1] is None:
-        return False
-    if node.attrs["padding"] == "EXPLICIT":
-        return False
-    height, width, _, channels = filters.shape.as_list()
-    shape = [height, width, image.shape[-1], channels // image.shape[-1]]
-    given = _refs(writer, node, label, "input", "filter")
-    to = writer.constant(f"{label}/filter_shape", shape, dtypes.int32)
-    filters = writer.add(writer.fresh(f"{label}/filter"), "Reshape", [given[1], to], None,
-                         [filters.dtype, dtypes.int32])  # fmt: skip
-    known = {"strides": _spatial(node.attrs["strides"], 2), "padding": node.attrs["padding"],
-             "dilations": _spatial(node.attrs["dilations"], 2)}  # fmt: skip
-    writer.add(label, "DepthwiseConv2dNative", [given[0], filters], known, _types(node))
+    if not is_alike and channels is not None and filters.shape[-2] == 1:
+        op = "DepthwiseConv2dNative"
+        height, width, _, outputs = filters.shape.as_list()
+        shape = [height, width, channels, outputs // channels]
+        to = writer.constant(f"{label}/filter_shape", shape, dtypes.int32)
+        given[1] = writer.add(writer.fresh(f"{label}/filter"), "Reshape", [given[1], to], None,
+                              [filters.dtype, dtypes.int32])  # fmt: skip
+    writer.add(label, op, given, known, types)
     return writer.outputs(node, label)
 
 
 @writes("convolution_input_grad", "convolution_filter_grad")
 def _convolution_grad(writer, node, label):
-    if node.output(0).shape.rank != 4 and node.inputs[2].shape.rank != 4:
+    is_input, rank = "input" in node.kind, node.inputs[2].shape.rank
+    if rank not in (4, 5) or (rank == 5 and node.attrs["padding"] == "EXPLICIT"):
         return False
-    op = "Conv2DBackpropInput" if "input" in node.kind else "Conv2DBackpropFilter"
-    at = 0 if "input" in node.kind else 1
+    op = "Conv2DBackprop" if rank == 4 else "Conv3DBackprop"
+    op += ("Input" if is_input else "Filter") + ("V2" if rank == 5 else "")
+    at = 0 if is_input else 1
     refs = _refs(writer, node, label, "input", "filter", "out_backprop")
     sizes = node.inputs[at]
     if sizes.dtype != dtypes.int32:
         refs[at] = writer.add(writer.fresh(f"{label}/sizes"), "Cast", [refs[at]],
                               {"DstT": dtypes.int32}, [sizes.dtype])  # fmt: skip
-    known = _window_attrs(node.attrs, 4)
-    known["dilations"] = _spatial(node.attrs["dilations"], 2)
+    known = _window_attrs(node.attrs, rank)
+    known["dilations"] = _spatial(node.attrs["dilations"], rank - 2)
     known["T"] = node.output(0).dtype
     writer.add(label, op, refs, known)
     return writer.outputs(node, label)
@@ -295,14 +294,52 @@ def _convolution_grad(writer, node, label):
 
 @writes("max_pool", "avg_pool")
 def _pool(writer, node, label):
-    if node.inputs[0].shape.rank != 4 or set(node.attrs["dilations"]) - {1}:
+    rank = node.inputs[0].shape.rank
+    if rank not in (4, 5) or set(node.attrs["dilations"]) - {1}:
         return False
-    known = _window_attrs(node.attrs, 4)
-    known["ksize"] = _spatial(node.attrs["ksize"], 2)
-    if node.kind == "avg_pool" and node.attrs["padding"] == "EXPLICIT":
+    known = _window_attrs(node.attrs, rank)
+    known["ksize"] = _spatial(node.attrs["ksize"], rank - 2)
+    if node.attrs["padding"] == "EXPLICIT" and (node.kind == "avg_pool" or rank == 5):
         return False
-    op = "MaxPool" if node.kind == "max_pool" else "AvgPool"
+    op = ("MaxPool" if node.kind == "max_pool" else "AvgPool") + ("3D" if rank == 5 else "")
     writer.add(label, op, _refs(writer, node, label, "input"), known, _types(node))
+    return writer.outputs(node, label)
+
+
+@writes("rfft", "irfft")
+def _real_fft(writer, node, label):
+    x, made = node.inputs[0], node.output(0)
+    real = x if node.kind == "rfft" else made
+    length = real.shape[-1] if real.shape.rank else None
+    if length is None:
+        return False
+    size = writer.constant(f"{label}/fft_length", [length], dtypes.int32)
+    known = {"Treal": real.dtype, "Tcomplex": made.dtype if real is x else x.dtype}
+    writer.add(label, node.kind.upper(), [writer.reference(x, f"{label}/input"), size], known)
+    return writer.outputs(node, label)
+
+
+@writes("fft")
+def _fft(writer, node, label):
+    axes, rank = list(node.attrs["axes"]), node.inputs[0].shape.rank
+    count = len(axes)
+    if count > 3 or rank is None or [axis % rank for axis in axes] != [*range(rank - count, rank)]:
+        return False
+    op = ("IFFT" if node.attrs["inverse"] else "FFT") + ("" if count == 1 else f"{count}D")
+    known = {"Tcomplex": node.inputs[0].dtype}
+    writer.add(label, op, _refs(writer, node, label, "input"), known)
+    return writer.outputs(node, label)
+
+
+@writes("bincount")
+def _bincount(writer, node, label):
+    arr, size, weights = _refs(writer, node, label, "input", "size", "weights")
+    if node.inputs[1].dtype != node.inputs[0].dtype:
+        size = writer.add(writer.fresh(f"{label}/size_like"), "Cast", [size],
+                          {"DstT": node.inputs[0].dtype}, [node.inputs[1].dtype])  # fmt: skip
+    known = {"Tidx": node.inputs[0].dtype, "T": node.inputs[2].dtype,
+             "binary_output": node.attrs["binary_output"]}  # fmt: skip
+    writer.add(label, "DenseBincount", [arr, size, weights], known)
     return writer.outputs(node, label)
 
 

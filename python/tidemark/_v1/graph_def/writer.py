@@ -143,13 +143,12 @@ class Writer:
         control = dict.fromkeys(self._names[(n.sequence, -1)] for n in (*node.before, *after))
         kind = node.kind
         rule = table.rule_of(kind)
+        made = False
         if kind in special_ops.WRITERS:
             made = special_ops.WRITERS[kind](self, node, label)
         elif rule is not None and special_ops.rule_applies(node):
             made = self._by_rule(rule, node, label)
-        else:
-            made = self._composed(node, label)
-        if not made:
+        if not made and not self._composed(node, label):
             self._ours(node, label)
         written = list(self.message.node)[before:]
         last = written[-1] if written else None
@@ -231,6 +230,8 @@ class Writer:
         with graph.as_default():
             inner = [_tidemark.placeholder(t.dtype, t.shape) for t in node.inputs]
             made = function(*inner, **node.attrs)
+        if made is None:
+            return False
         made = made if isinstance(made, list) else [made]
         writer = Writer(self.message, self.library, False, label + "/")
         writer._used = self._used

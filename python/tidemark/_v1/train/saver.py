@@ -30,6 +30,11 @@ def _saved(var_list, allow_empty):
         var_list = var_list + graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
     if not isinstance(var_list, dict):
         var_list = {v.name.partition(":")[0]: v for v in var_list}
+    if any(getattr(v, "_save_slice_info", None) is not None or hasattr(v, "_get_partitions")
+           for v in var_list.values()):  # fmt: skip
+        from tidemark._v1.partitioned import with_parts_together  # few programs cut variables
+
+        var_list = with_parts_together(var_list)
     if not var_list and not allow_empty:
         raise ValueError("No variables to save")
     return dict(var_list)
@@ -159,7 +164,7 @@ class Saver:
         file = open_checkpoint(path)
         keys = _keys_of(file, variables)
         for name, variable in variables.items():  # all are looked at before any changes
-            if _is_saveable(variable):
+            if _is_saveable(variable) and not hasattr(variable, "shape"):
                 continue
             shape = file.entries[keys[name]][1]
             if not self._reshape and not variable.shape.is_compatible_with(shape):

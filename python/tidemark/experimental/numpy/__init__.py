@@ -138,9 +138,10 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
         def method(self, axis=None, dtype=None, out=None, keepdims=None):
             if out is not None:
                 raise ValueError("Setting out is not supported.")
-            if dtype is not None:
-                self = _tf.cast(self, dtype)
-            return function(self, axis=axis, keepdims=keepdims)
+            if dtype is None:
+                return function(self, axis=axis, keepdims=keepdims)
+            found = function(_tf.cast(self, dtype), axis=axis, keepdims=keepdims)
+            return _tf.cast(found, dtype)  # a mean of integers is none of itself
 
         return method
 

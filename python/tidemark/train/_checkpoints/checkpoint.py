@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import weakref
 
+from tidemark import dtypes
+from tidemark._graph.func_graph import inside_function
+from tidemark._graph.staged import python_call
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tensor.variable import Variable
 from tidemark._trackable.checkpoint_files import open_checkpoint
@@ -32,8 +36,18 @@ class CheckpointOptions:
         self.enable_async = experimental_enable_async_checkpoint or enable_async
         self.experimental_enable_async_checkpoint = self.enable_async
         self.experimental_write_callbacks = experimental_write_callbacks
+        for callback in experimental_write_callbacks or ():
+            takes = len(inspect.signature(callback).parameters)
+            assert takes <= 1, f"a callback takes the path or nothing; {callback} takes {takes}"
         self.experimental_sharding_callback = experimental_sharding_callback
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
+
+    def __copy__(self):
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        if self.experimental_write_callbacks is not None:
+            made.experimental_write_callbacks = list(self.experimental_write_callbacks)
+        return made
 
 
 class PythonState(Trackable):
@@ -62,6 +76,12 @@ class Checkpoint(AutoTrackable):
                     "this object should be trackable, please open an issue."
                 )
             setattr(self, name, value)
+            has = None if root is None else objects.children(root).get(name)
+            if has is not None and objects.identity(has) is not objects.identity(value):
+                raise ValueError(
+                    f"Cannot create a Checkpoint with keyword argument {name} if root.{name} "
+                    "already exists."
+                )
         if root is not None and not objects.is_part(root):
             raise ValueError(
                 "Expected an object to be trackable; `root` must be a Trackable, got "
@@ -119,10 +139,19 @@ class Checkpoint(AutoTrackable):
         return self._save_counter
 
     def write(self, file_prefix, options=None):
-        """Writes a checkpoint under exactly this prefix."""
-        written = write(self, file_prefix)
-        _call_back(options, written)
-        return written
+        """Writes a checkpoint under exactly this prefix; in a function, whenever it runs."""
+        if not inside_function():
+            return self._written(write(self, file_prefix), options)
+
+        def now(prefix):  # into a folder that is there already, as TensorFlow's operation
+            written = write(self, prefix.numpy().decode(), makes_folder=False)
+            return self._written(written, options)
+
+        return python_call(now, [file_prefix], [(dtypes.string, ())])[0]
+
+    def _written(self, prefix, options):
+        _call_back(options, prefix)
+        return prefix
 
     def save(self, file_prefix, options=None):
         """Writes a numbered checkpoint and notes it as the latest of its folder."""
@@ -162,7 +191,4 @@ class Checkpoint(AutoTrackable):
 
 def _call_back(options, path):
     for callback in (options and options.experimental_write_callbacks) or ():
-        try:
-            callback(path)
-        except TypeError:
-            callback()
+        callback(path) if inspect.signature(callback).parameters else callback()

@@ -113,7 +113,7 @@ def saveable_state(value):
         return State("py_state", {"": lambda: convert_to_tensor(value.serialize())})
     if _is_mutable_table(value):
         rows = {"-keys": lambda: value.export()[0], "-values": lambda: value.export()[1]}
-        return State(value._CHECKPOINT_NAME, rows, ("table",))
+        return State("table", rows, ("rows",))  # as dense tables were called before
     return None
 
 

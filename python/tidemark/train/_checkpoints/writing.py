@@ -15,11 +15,11 @@ def _escaped(name):
     return name.replace(".", "..").replace("/", ".S")
 
 
-def write(root, prefix):
+def write(root, prefix, makes_folder=True):
     """Writes what can be reached from the root under a prefix; the prefix."""
     prefix = os.fspath(prefix)
     folder = os.path.dirname(prefix)
-    if folder:
+    if folder and makes_folder:
         os.makedirs(folder, exist_ok=True)
     with lifted():  # values are written, whatever graph is being built
         write_tensors(prefix, _tensors(list(objects.walk(root))))

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tidemark/io/keras/archive.h"
+#include "tidemark/io/keras/description.h"
 #include "tidemark/io/keras/layers.h"
 #include "tidemark/io/keras/weights.h"
 #include "tidemark/memory/context.h"
@@ -323,28 +323,14 @@ void ModelMaker::load_weights(const Model& model, const io::keras::Hdf5File& fil
   });
 }
 
-namespace {
-
-/// The model in words: a member of a .keras file, an attribute of an .h5 file.
-std::string description_in(const std::string& path, const io::keras::Hdf5File& weights) {
-  const io::InputFile file(path);
-  if (!file.has(0, 2) || file.read(0, 2) != "PK") {
-    const std::vector<std::string>* texts = weights.texts("", "model_config");
-    if (texts && texts->size() == 1) return (*texts)[0];
-    fail(path, " holds weights alone; make the module and use td::keras::load_weights");
-  }
-  const std::optional<io::keras::Member> config = io::keras::find_member(file, "config.json");
-  if (!config) io::fail_damaged(path, "it has no description of a model");
-  return file.read(config->offset, config->bytes);
-}
-
-}  // namespace
-
 Model load_model(const std::string& path) {
   const NoHandlers outside;
   const io::keras::Hdf5File weights = io::keras::open_weights(path);
-  const Model model =
-      ModelMaker::make(io::keras::read_json(path, description_in(path, weights)), 0);
+  const std::optional<Json> description = io::keras::find_description(weights);
+  if (!description) {
+    fail(path, " holds weights alone; make the module and use td::keras::load_weights");
+  }
+  const Model model = ModelMaker::make(*description, 0);
   ModelMaker::load_weights(model, weights);
   model.eval();
   return model;

@@ -140,6 +140,7 @@ const Table& table() {
         tflite::array_entries(),
         tflite::window_entries(),
         tflite::control_entries(),
+        tflite::recurrent_entries(),
         tflite::integer_product_entries(),
         tflite::integer_element_entries(),
         tflite::integer_table_entries(),

@@ -72,6 +72,29 @@ std::vector<Given> window(const Emitted& e) {
   return out;
 }
 
+/// SAME as numbers, where filters have gaps: runtimes know auto_pad without gaps alone. Nothing
+/// where they depend on sizes that only a run knows.
+void put_same_as_pads(const Emitted& e, std::vector<Given>& attrs) {
+  const auto numbers = [&](std::string_view name) {
+    return std::ranges::find(attrs, name, &Given::name)->value.as_ints();
+  };
+  const Ints strides = numbers("strides"), dilations = numbers("dilations");
+  const size_t spatial = strides.size();
+  if (e.attr("padding").as_string() != "SAME" || dilations == Ints(spatial, 1)) return;
+  Ints pads(2 * spatial);
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t size = e.tensor(0).dim(static_cast<int>(i) + 1);
+    const int64_t width = (e.tensor(1).dim(static_cast<int>(i)) - 1) * dilations[i] + 1;
+    if (size == kUnknownDim && strides[i] != 1) return;
+    const int64_t last = strides[i] == 1 ? 0 : (size - 1) / strides[i] * strides[i] - (size - 1);
+    const int64_t total = std::max<int64_t>(0, width - 1 + last);
+    pads[i] = total / 2;
+    pads[spatial + i] = total - total / 2;
+  }
+  std::erase_if(attrs, [](const Given& one) { return one.name == "auto_pad"; });
+  add(attrs, "pads", pads);
+}
+
 Names convolution(const Emitted& e) {
   const int rank = e.rank(0);
   const Tensor &images = e.tensor(0), &filters = e.tensor(1);
@@ -81,6 +104,7 @@ Names convolution(const Emitted& e) {
   Ints perm{rank - 1, rank - 2};
   for (int i = 0; i < rank - 2; ++i) perm.push_back(i);
   std::vector<Given> attrs = window(e);
+  put_same_as_pads(e, attrs);
   add(attrs, "group", images.dim(-1) / filters.dim(-2));
   const std::string y = e.out.put(
       "Conv", {transposed(e, e.in(0), channels_first(rank)), transposed(e, e.in(1), perm)}, attrs);

@@ -52,6 +52,71 @@ Names floormod(const Emitted& e) {
   const std::string is_off = e.put("And", {e.put("Not", {e.put("Equal", {rest, zero})}), differs});
   return {e.chosen(is_off, e.put("Add", {rest, y}), rest)};
 }
+/// Sum takes reals alone.
+Names add_n(const Emitted& e) {
+  std::string sum = e.in(0);
+  for (size_t i = 1; i < e.node.inputs.size(); ++i) sum = e.put("Add", {sum, e.in(i)});
+  return {sum};
+}
+Names truncatediv(const Emitted& e) {
+  const std::string ratio = e.put("Div", {e.in(0), e.in(1)});
+  if (is_whole(e)) return {ratio};
+  const std::string is_below = e.put("Less", {ratio, e.real(0)});
+  return {e.chosen(is_below, e.put("Ceil", {ratio}), e.put("Floor", {ratio}))};
+}
+/// In int64, where a shift down is a division by a power of 2 that is rounded down.
+Names multiply_fixed_point(const Emitted& e) {
+  const auto whole = [&](int64_t value) { return e.out.ints({value}); };
+  const auto wide = [&](const std::string& x) { return e.cast(x, DType::int32, DType::int64); };
+  const auto narrow = [&](const std::string& x) { return e.cast(x, DType::int64, DType::int32); };
+  const std::string zero = whole(0), two = whole(2), most = whole(31), shift = wide(e.in(2));
+  const auto within = [&](const std::string& x) {
+    return e.put("Min", {e.put("Max", {x, zero}), most});
+  };
+  const auto divided = [&](const std::string& x, const std::string& by) {
+    return e.put("Div", {e.put("Sub", {x, e.put("Mod", {x, by})}), by});
+  };
+  const std::string up = within(shift), down = within(e.put("Neg", {shift}));
+  const std::string moved = e.put("Mul", {wide(e.in(0)), e.put("Pow", {two, up})});
+  const std::string product = e.put("Mul", {wide(narrow(moved)), wide(e.in(1))});
+  const std::string high =
+      divided(e.put("Add", {product, whole(int64_t{1} << 30)}), whole(int64_t{1} << 31));
+  const std::string power = e.put("Pow", {two, down});
+  std::string rounded = e.put("Add", {high, e.put("Div", {power, two})});
+  if (e.attr("halves_away").as_bool()) {
+    const std::string is_below =
+        e.put("And", {e.put("Less", {high, zero}), e.put("Greater", {down, zero})});
+    rounded = e.put("Sub", {rounded, e.cast(is_below, DType::bool_, DType::int64)});
+  }
+  const std::string y = narrow(divided(rounded, power));
+  // The numbers here are vectors of one: no operand may give the result more axes than it has.
+  return {e.rank(0) > 0 || e.rank(1) > 0 || e.rank(2) > 0 ? y
+                                                          : e.put("Reshape", {y, e.out.ints({})})};
+}
+/// Shifts of integers with a sign are products and quotients: BitShift has none.
+Names shifted(const Emitted& e, bool is_up) {
+  const int width = static_cast<int>(size_of(e.dtype())) * 8;
+  const auto whole = [&](int64_t value) { return e.out.ints({value}); };
+  const auto wide = [&](const std::string& x) { return e.cast(x, e.dtype(), DType::int64); };
+  if (!is_signed(e.dtype())) {
+    fail<UnimplementedError>("shifts of integers without a sign have no form in ONNX yet");
+  }
+  const std::string x = wide(e.in(0)), two = whole(2);
+  const std::string by = e.put("Min", {e.put("Max", {wide(e.in(1)), whole(0)}), whole(width - 1)});
+  // 2^63 is no int64: as two steps.
+  const std::string half = e.put("Div", {by, two}), rest = e.put("Sub", {by, half});
+  const auto moved = [&](const std::string& from, const std::string& count) {
+    const std::string power = e.put("Pow", {two, count});
+    if (is_up) return e.put("Mul", {from, power});
+    return e.put("Div", {e.put("Sub", {from, e.put("Mod", {from, power})}), power});
+  };
+  const std::string y = e.cast(moved(moved(x, half), rest), DType::int64, e.dtype());
+  if (e.rank(0) > 0 || e.rank(1) > 0) return {y};
+  return {e.put("Reshape", {y, e.out.ints({})})};
+}
+Names left_shift(const Emitted& e) { return shifted(e, true); }
+Names right_shift(const Emitted& e) { return shifted(e, false); }
+
 Names truncatemod(const Emitted& e) { return {e.put("Mod", {e.in(0), e.in(1)}, {{"fmod", true}})}; }
 
 /// 0 where the operand that decides is 0, whatever the rest is.
@@ -98,7 +163,12 @@ constexpr NamedEmit kEmits[] = {
     {"rint", rint},
     {"floordiv", floordiv},
     {"floormod", floormod},
+    {"add_n", add_n},
+    {"truncatediv", truncatediv},
+    {"left_shift", left_shift},
+    {"right_shift", right_shift},
     {"truncatemod", truncatemod},
+    {"multiply_fixed_point", multiply_fixed_point},
     {"divide_no_nan", divide_no_nan},
     {"multiply_no_nan", multiply_no_nan},
     {"xlogy", xlogy},

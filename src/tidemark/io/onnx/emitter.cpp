@@ -122,10 +122,18 @@ std::string value_info(const std::string& name, DType dtype, const Shape& dims) 
   return std::move(out.bytes);
 }
 
-std::string Emitter::constant(const Tensor& value) {
+std::string Emitter::fresh(std::string_view kind) {
+  for (;;) {
+    std::string name = message(kind, count_++);
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+std::string Emitter::constant(const Tensor& value, const std::string& wanted) {
   const auto found = name_of_constant_.find(value.impl());
   if (found != name_of_constant_.end()) return found->second;
-  std::string name = message("c", count_++);
+  const bool is_free = !wanted.empty() && taken_.insert(wanted).second;
+  std::string name = is_free ? wanted : fresh("c");
   constants_.emplace_back(name, value.to(Device()));
   held_.push_back(value);
   name_of_constant_.emplace(value.impl(), name);

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 
 #include "tidemark/graph/graph.h"
@@ -29,6 +30,8 @@ class Emitter {
   void set_name(const graph::Node& node, uint32_t output, std::string name) {
     names_[{&node, output}] = std::move(name);
   }
+  /// No other value is called so from now on.
+  void reserve(const std::string& name) { taken_.insert(name); }
   /// A node; the name of its only output.
   std::string put(std::string_view op, const Names& inputs, std::span<const Given> attrs = {});
   std::string put(std::string_view op, const Names& inputs, std::initializer_list<Given> attrs) {
@@ -39,10 +42,11 @@ class Emitter {
   /// A node with graphs among its attributes: (name, the graph's fields).
   void put_with_graphs(std::string_view op, const Names& inputs, const Names& outputs,
                        const std::vector<std::pair<std::string_view, std::string>>& graphs);
-  std::string constant(const Tensor& value);
+  /// `wanted`: its name, where nothing else is called so.
+  std::string constant(const Tensor& value, const std::string& wanted = {});
   std::string ints(const Ints& values);
   std::string real(double value, DType dtype);
-  std::string fresh() { return message("v", count_++); }
+  std::string fresh() { return fresh("v"); }
 
   /// Constants, each with its name, in the order in which they came up.
   const std::vector<std::pair<std::string, Tensor>>& constants() const { return constants_; }
@@ -52,7 +56,10 @@ class Emitter {
   std::map<std::string, std::string> missing;
 
  private:
+  std::string fresh(std::string_view kind);
+
   std::map<std::pair<const graph::Node*, uint32_t>, std::string> names_;
+  std::set<std::string> taken_;
   std::map<const void*, std::string> name_of_constant_;
   std::vector<std::pair<std::string, Tensor>> constants_;
   std::vector<Tensor> held_;  // so that addresses stay theirs

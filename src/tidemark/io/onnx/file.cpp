@@ -118,9 +118,12 @@ class Unreadable {
 
 std::vector<std::string> find_unreadable(const Model& model) { return Unreadable(model).lines(); }
 
-Model read_any_model(const MappedFile& file, std::string_view signature) {
+Model read_any_model(const MappedFile& file, const FileOptions& options) {
   const std::string_view bytes = file.bytes();
-  if (tflite::is_tflite(bytes)) return tflite::read_model(bytes, file.path(), signature);
+  const std::string& signature = options.signature;
+  if (tflite::is_tflite(bytes)) {
+    return tflite::read_model(bytes, file.path(), signature, options.keeps_states);
+  }
   if (!signature.empty()) fail("an ONNX model has no signatures; '", signature, "' was asked for");
   return read_model(bytes);
 }
@@ -128,7 +131,7 @@ Model read_any_model(const MappedFile& file, std::string_view signature) {
 File::File(std::shared_ptr<const MappedFile> file, const FileOptions& options)
     : file_(std::move(file)),
       external_(folder_of(file_->path()), file_->how()),
-      model_(read_any_model(*file_, options.signature)) {
+      model_(read_any_model(*file_, options)) {
   for (const Function& f : model_.functions) {
     functions_.emplace(key_of(f.domain, f.name, f.overload), &f);
   }

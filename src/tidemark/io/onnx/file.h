@@ -15,6 +15,8 @@ struct FileOptions {
   bool trainable = false;
   /// Of a TFLite model: which of its signatures; empty: that of its first graph.
   std::string signature = {};
+  /// Of a TFLite model: what outlives a call is given and told by further inputs and outputs.
+  bool keeps_states = false;
 };
 
 class TIDEMARK_API File {
@@ -63,7 +65,7 @@ class TIDEMARK_API File {
 };
 
 /// Of either format, told from the bytes; the file must outlive the model.
-TIDEMARK_API Model read_any_model(const MappedFile& file, std::string_view signature = {});
+TIDEMARK_API Model read_any_model(const MappedFile& file, const FileOptions& options = {});
 /// Each thing in the model that is not read, one line each; empty: all of it is.
 TIDEMARK_API std::vector<std::string> find_unreadable(const Model& model);
 

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
-#include "tidemark/io/onnx/build.h"
+#include "tidemark/io/onnx/recurrent.h"
 
 namespace tidemark::io::onnx {
 
 namespace {
 
 constexpr int64_t kMostStepsInLine = 4;
-
-using Activation = std::function<Tensor(const Tensor&)>;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -76,22 +74,6 @@ std::vector<Activation> activations_of(const Call& c, std::vector<std::string_vi
   return out;
 }
 
-/// One direction's weights: [gates * hidden, …] turned round for products from the left.
-struct Weights {
-  Tensor w, r, wb, rb, peepholes;  // wb, rb: [gates * hidden]
-  int64_t hidden = 0;
-};
-
-/// State in, gates of this step in, state out. State is h, or h and c.
-using CellRule = std::function<std::vector<Tensor>(const Weights&, const Tensor& x_gates,
-                                                   std::span<const Tensor> state,
-                                                   std::span<const Activation> f)>;
-
-struct Direction {
-  Tensor y;  // [time, batch, hidden]
-  std::vector<Tensor> last;
-};
-
 Direction turned_back(Direction out, const Tensor& lengths, bool is_backwards) {
   if (is_backwards) {
     out.y = lengths ? reverse_sequence(out.y, lengths, 0, 1) : reverse(out.y, Ints{0});
@@ -121,6 +103,8 @@ Direction run_in_line(const Tensor& gates, int64_t steps, const Weights& w,
   }
   return turned_back({stack(ys, 0), std::move(state)}, lengths, is_backwards);
 }
+
+}  // namespace
 
 Direction run_direction(const Tensor& x, const Weights& w, std::vector<Tensor> state,
                         const Tensor& lengths, bool is_backwards, std::span<const Activation> f,
@@ -158,6 +142,8 @@ Direction run_direction(const Tensor& x, const Weights& w, std::vector<Tensor> s
   return turned_back({outputs.with(end[1]).stack(), {end.begin() + 2, end.end()}}, lengths,
                      is_backwards);
 }
+
+namespace {
 
 /// What the three ops share: directions, layout, initial state, results.
 Values run_recurrent(const Call& c, int64_t gates, size_t states,

@@ -1,18 +1,27 @@
 #include "tidemark/io/onnx/writer.h"
 
 #include <tidemark/call.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <map>
+#include <utility>
 
 #include "tidemark/graph/specials.h"
+#include "tidemark/io/file_writer.h"
+#include "tidemark/io/mapped_file.h"
 #include "tidemark/io/onnx/emitter.h"
+#include "tidemark/io/onnx/messages.h"
 
 namespace tidemark::io::onnx {
 
 namespace {
 
-constexpr uint32_t kInitializer = 5, kGraphOfModel = 7, kRawData = 9;
+constexpr uint32_t kInitializer = 5, kGraphOfModel = 7, kRawData = 9, kExternalData = 13;
 constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
+// Weights beside the model begin at multiples of a page, so that readers can map them; smaller ones
+// stay in it.
+constexpr uint64_t kPage = 4096;
 
 /// Whether every attribute that has no place there has its default.
 bool says_all(const graph::Node& node, const ForeignOp& foreign) {
@@ -96,7 +105,7 @@ void put_node(Emitter& out, const graph::Node& node) {
   if (is_control(node)) return name_all(out, node, emit_control(out, node));
   if (const Variable* variable = node.special->shown_variable()) {
     const NoHandlers now;
-    return out.set_name(node, 0, out.constant(variable->value()));
+    return out.set_name(node, 0, out.constant(variable->value(), variable->name()));
   }
   if (const auto first = node.special->passed_inputs_at()) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -115,12 +124,35 @@ void throw_missing(const Emitter& out) {
   throw UnimplementedError(text);
 }
 
-/// A tensor's message but for its elements, which stand last in it.
-std::string head_of(const std::string& name, const Tensor& t) {
+void put_place(BytesSink& out, std::string_view key, std::string_view value) {
+  BytesSink entry;
+  put_bytes_field(entry, 1, key);
+  put_bytes_field(entry, 2, value);
+  put_bytes_field(out, kExternalData, entry.bytes);
+}
+
+BytesSink naming(const std::string& name, const Tensor& t) {
   BytesSink out;
   for (const int64_t dim : t.shape()) put_varint_field(out, 1, static_cast<uint64_t>(dim));
   put_varint_field(out, 2, static_cast<uint64_t>(element_of(t.dtype())));
   put_bytes_field(out, 8, name);
+  return out;
+}
+
+/// The message of a tensor whose elements lie in a file beside the model.
+std::string message_of(const std::string& name, const Tensor& t, const std::string& file,
+                       uint64_t offset) {
+  BytesSink out = naming(name, t);
+  put_place(out, "location", file);
+  put_place(out, "offset", message(offset));
+  put_place(out, "length", message(t.nbytes()));
+  put_varint_field(out, 14, 1);
+  return std::move(out.bytes);
+}
+
+/// A tensor's message but for its elements, which stand last in it.
+std::string head_of(const std::string& name, const Tensor& t) {
+  BytesSink out = naming(name, t);
   if (t.dtype() == DType::string) {
     for (int64_t i = 0; i < t.num_elements(); ++i) put_bytes_field(out, 6, t.string_at(i));
   } else {
@@ -169,8 +201,16 @@ void emit_graph(Emitter& out, const graph::Graph& graph) {
   }
 }
 
-void write_model(const graph::Graph& graph, std::span<const std::string> inputs,
-                 std::span<const std::string> outputs, int64_t opset, const WriteBytes& write) {
+struct ModelMessage::Parts {
+  Emitter emitter;
+  BytesSink body;  // of the graph, but for its tensors
+  int64_t opset = 0;
+
+  const std::vector<std::pair<std::string, Tensor>>& tensors() const { return emitter.constants(); }
+};
+
+ModelMessage::ModelMessage(const graph::Graph& graph, std::span<const std::string> inputs,
+                           std::span<const std::string> outputs, int64_t opset) {
   if (opset < kOldestWritten) {
     fail("ONNX models are written for opset ", kOldestWritten, " and later; ", opset, " was asked");
   }
@@ -178,7 +218,12 @@ void write_model(const graph::Graph& graph, std::span<const std::string> inputs,
     fail("the function has ", graph.inputs().size(), " inputs and ", graph.outputs().size(),
          " outputs; ", inputs.size(), " and ", outputs.size(), " names were given");
   }
-  Emitter out;
+  auto parts = std::make_unique<Parts>();
+  parts->opset = opset;
+  Emitter& out = parts->emitter;
+  for (const std::span<const std::string> names : {inputs, outputs}) {
+    for (const std::string& name : names) out.reserve(name);
+  }
   BytesSink ports;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = graph.inputs()[i];
@@ -192,33 +237,114 @@ void write_model(const graph::Graph& graph, std::span<const std::string> inputs,
     out.put_all("Identity", {out.name_of(t)}, {outputs[i]}, {});
     put_bytes_field(ports, 12, value_info(outputs[i], t.dtype(), t.shape()));
   }
-  BytesSink body, version, head, tail;
-  body.append(out.nodes);
-  put_bytes_field(body, 2, graph.name());
-  body.append(ports.bytes);
-  uint64_t length = body.bytes.size();
+  parts->body.append(out.nodes);
+  put_bytes_field(parts->body, 2, graph.name());
+  parts->body.append(ports.bytes);
+  parts_ = std::move(parts);
+}
+
+ModelMessage::~ModelMessage() = default;
+
+bool ModelMessage::fits_one_file() const {
+  uint64_t length = parts_->body.bytes.size();
+  for (const auto& [name, tensor] : parts_->tensors()) {
+    length += head_of(name, tensor).size() + elements_of(tensor).size();
+  }
+  return length <= kMostBytes - (uint64_t{1} << 20);
+}
+
+void ModelMessage::write(const WriteBytes& write, const WeightsBeside* beside) const {
+  const BytesSink& body = parts_->body;
+  uint64_t length = body.bytes.size(), offset = 0;
   std::vector<std::string> heads;
-  for (const auto& [name, tensor] : out.constants()) {
-    std::string own = head_of(name, tensor);
-    const uint64_t own_length = own.size() + elements_of(tensor).size();
-    heads.push_back(field_head(kInitializer, own_length) + own);
-    length += heads.back().size() + elements_of(tensor).size();
+  std::vector<std::pair<uint64_t, std::string_view>> outside;  // where each begins
+  std::vector<std::string_view> inside;
+  for (const auto& [name, tensor] : parts_->tensors()) {
+    std::string_view elements = elements_of(tensor);
+    std::string own;
+    if (beside && elements.size() >= kPage) {
+      own = message_of(name, tensor, beside->name, offset);
+      outside.emplace_back(offset, std::exchange(elements, {}));
+      offset += (tensor.nbytes() + kPage - 1) / kPage * kPage;
+    } else {
+      own = head_of(name, tensor);
+    }
+    heads.push_back(field_head(kInitializer, own.size() + elements.size()) + own);
+    inside.push_back(elements);
+    length += heads.back().size() + elements.size();
   }
   if (length > kMostBytes) {
     fail<UnimplementedError>("the model takes ", length, " bytes; files of ONNX hold ", kMostBytes,
-                             " at the most, and weights in files beside them are not written");
+                             " at the most");
   }
-  put_varint_field(head, 1, ir_version(opset));
+  uint64_t written = 0;
+  for (const auto& [begin, elements] : outside) {
+    beside->write(std::string(begin - written, '\0'));
+    beside->write(elements);
+    written = begin + elements.size();
+  }
+  BytesSink version, head, tail;
+  put_varint_field(head, 1, ir_version(parts_->opset));
   put_bytes_field(head, 2, "tidemark");
   write(head.bytes + field_head(kGraphOfModel, length) + body.bytes);
   for (size_t i = 0; i < heads.size(); ++i) {
     write(heads[i]);
-    write(elements_of(out.constants()[i].second));
+    write(inside[i]);
   }
   put_bytes_field(version, 1, "");
-  put_varint_field(version, 2, static_cast<uint64_t>(opset));
+  put_varint_field(version, 2, static_cast<uint64_t>(parts_->opset));
   put_bytes_field(tail, 8, version.bytes);
   write(tail.bytes);
+}
+
+namespace {
+
+/// Which of the files the model at the path has its weights in; empty: in none of them.
+std::string weights_of(const std::string& path, std::initializer_list<std::string> files) {
+  if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) return {};
+  try {
+    const auto file = MappedFile::open(path, MappedFile::How::mapped);
+    const Model model = read_model(file->bytes());
+    for (const TensorMessage& tensor : model.graph.initializers) {
+      for (const auto& [key, value] : tensor.external) {
+        for (const std::string& one : files) {
+          if (key == "location" && value == std::filesystem::path(one).filename()) return one;
+        }
+      }
+    }
+  } catch (const Error&) {
+    // It is no model: nothing belongs to it.
+  }
+  return {};
+}
+
+}  // namespace
+
+void ModelMessage::save(const std::string& path, bool weights_beside) const {
+  remove_abandoned(path);
+  const std::string first = path + ".data", second = path + ".data-2";
+  // The model that is there keeps its weights until the new one has its place.
+  const std::string before = weights_of(path, {first, second});
+  FileWriter file(path);
+  const auto into_file = [&](std::string_view bytes) { file.write(bytes); };
+  if (!weights_beside && fits_one_file()) {
+    write(into_file);
+    file.commit();
+  } else {
+    const std::string place = before == first ? second : first;
+    FileWriter weights(place);
+    const WeightsBeside beside{std::filesystem::path(place).filename().string(),
+                               [&](std::string_view bytes) { weights.write(bytes); }};
+    write(into_file, &beside);
+    weights.commit();
+    try {
+      file.commit();
+    } catch (...) {
+      ::unlink(place.c_str());  // nothing names them
+      throw;
+    }
+  }
+  if (!before.empty()) ::unlink(before.c_str());
 }
 
 }  // namespace tidemark::io::onnx

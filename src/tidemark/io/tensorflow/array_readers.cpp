@@ -1,6 +1,7 @@
 // Values, and how they are put together and taken apart.
 #include <tidemark/call.h>
 #include <tidemark/create.h>
+#include <tidemark/ops.h>
 
 #include "tidemark/io/tensorflow/importer.h"
 #include "tidemark/io/tensorflow/node_call.h"
@@ -113,18 +114,35 @@ void read_select(NodeCall& c) {
 void read_zeros_like(NodeCall& c) { c.give(call("zeros_like", {c.in(0)})); }
 void read_ones_like(NodeCall& c) { c.give(call("ones_like", {c.in(0)})); }
 
-void read_bincount(NodeCall& c) {
-  const Tensor x = c.in(0);
-  if (!x.shape().has_rank() || x.rank() > 1) c.fail_unsupported("only vectors are counted");
-  Tensor weights = c.in(2);
-  if (weights.num_elements() == 0 && weights.shape().is_fully_known()) {
-    weights = call("ones_like", {x}, {{"dtype", weights.dtype()}});
-  }
-  c.give(call("bincount", {x, c.in(1), weights}, {{"binary_output", c.flag("binary_output")}}));
-}
-
 /// Sizes and sums of rows come as 64 bit numbers.
 Tensor wide(const Tensor& t) { return call("cast", {t}, {{"dtype", DType::int64}}); }
+/// One for each, where none are given.
+Tensor weights_of(const Tensor& weights, const Tensor& counted) {
+  if (weights.num_elements() != 0 || !weights.shape().is_fully_known()) return weights;
+  return ones_like(counted, weights.dtype());
+}
+
+void read_bincount(NodeCall& c) {
+  const Tensor x = c.in(0);
+  if (!x.shape().has_rank()) c.fail_unsupported("the rank of what is counted is not known");
+  c.give(bincount(x, c.in(1), weights_of(c.in(2), x), c.flag("binary_output")));
+}
+
+/// Counts of rows one behind the other: those of row r begin at r times their number.
+void read_ragged_bincount(NodeCall& c) {
+  const Tensor splits = wide(c.in(0)), values = wide(c.in(1)), zero(int64_t{0}), one(int64_t{1});
+  const Tensor bins = reshape(wide(c.in(2)), Tensor::of(std::span<const int32_t>(), Shape{0}));
+  const Tensor rows = size(splits, DType::int64) - one, all = rows * bins;
+  const Tensor places = range(zero, size(values, DType::int64), one);
+  const Tensor row = searchsorted(splits, places, "right", DType::int64) - one;
+  // What is too large is not counted; what is below 0 is told.
+  const Tensor is_counted = less(values, bins), is_below = less(values, zero);
+  const Tensor at = select(is_below, values, select(is_counted, row * bins + values, all));
+  const Tensor counts = bincount(at, all, weights_of(c.in(3), at), c.flag("binary_output"));
+  const Tensor sizes[] = {rows, bins};
+  c.give(reshape(counts, stack(sizes)));
+}
+
 Tensor first(const Tensor& sizes) { return call("gather", {sizes, Tensor(int32_t{0})}); }
 
 /// The rows of values that follow one another, side by side, filled up with the default.
@@ -199,6 +217,7 @@ constexpr NamedReader kReaders[] = {
     {"ZerosLike", read_zeros_like},
     {"OnesLike", read_ones_like},
     {"DenseBincount", read_bincount},
+    {"RaggedBincount", read_ragged_bincount},
     {"RaggedTensorToTensor", read_ragged_to_tensor},
 };
 

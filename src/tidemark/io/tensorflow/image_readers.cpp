@@ -81,36 +81,42 @@ Tensor grouped(const NodeCall& c, const Tensor& filters) {
 }
 void read_depthwise(NodeCall& c) { convolve(c, grouped(c, c.in(1)), 2); }
 
-void read_conv2d_transposed(NodeCall& c) {
-  const Window window = window_of(c, 2);
+void convolve_transposed(NodeCall& c, int spatial) {
+  const Window window = window_of(c, spatial);
   Tensor sizes = c.in(0), dy = c.in(2);
   if (window.first) {
-    dy = transposed(dy, to_last(2));
-    sizes = call("gather", {sizes, Tensor::of({0, 2, 3, 1})}, {{"axis", 0}});
+    dy = transposed(dy, to_last(spatial));
+    const Ints order = to_last(spatial);
+    const Tensor places = Tensor::of(std::span<const int64_t>(order), Shape{spatial + 2});
+    sizes = call("gather", {sizes, places}, {{"axis", 0}});
   }
   const Tensor y = call("convolution_input_grad", {sizes, c.in(1), dy},
                         {{"strides", window.strides},
                          {"padding", window.padding},
                          {"explicit_paddings", window.paddings},
                          {"dilations", window.dilations}});
-  c.give(window.first ? transposed(y, to_first(2)) : y);
+  c.give(window.first ? transposed(y, to_first(spatial)) : y);
 }
+void read_conv2d_transposed(NodeCall& c) { convolve_transposed(c, 2); }
+void read_conv3d_transposed(NodeCall& c) { convolve_transposed(c, 3); }
 
-void pool(NodeCall& c, std::string_view op) {
-  const Window window = window_of(c, 2);
-  const Ints size = spatial_of(c, "ksize", 2, window.first);
+void pool(NodeCall& c, std::string_view op, int spatial) {
+  const Window window = window_of(c, spatial);
+  const Ints size = spatial_of(c, "ksize", spatial, window.first);
   Tensor x = c.in(0);
-  if (window.first) x = transposed(x, to_last(2));
+  if (window.first) x = transposed(x, to_last(spatial));
   const Tensor inputs[] = {x};
   const Tensor y = call_all(op, inputs,
                             {{"ksize", size},
                              {"strides", window.strides},
                              {"padding", window.padding},
                              {"explicit_paddings", window.paddings}})[0];
-  c.give(window.first ? transposed(y, to_first(2)) : y);
+  c.give(window.first ? transposed(y, to_first(spatial)) : y);
 }
-void read_max_pool(NodeCall& c) { pool(c, "max_pool"); }
-void read_avg_pool(NodeCall& c) { pool(c, "avg_pool"); }
+void read_max_pool(NodeCall& c) { pool(c, "max_pool", 2); }
+void read_avg_pool(NodeCall& c) { pool(c, "avg_pool", 2); }
+void read_max_pool_3d(NodeCall& c) { pool(c, "max_pool", 3); }
+void read_avg_pool_3d(NodeCall& c) { pool(c, "avg_pool", 3); }
 
 void read_batch_norm(NodeCall& c) {
   Tensor x = c.in(0);
@@ -177,6 +183,7 @@ void resize(NodeCall& c, const char* method) {
   c.give(keeps_dtype ? call("cast", {y}, {{"dtype", x.dtype()}}) : y);
 }
 void read_bilinear(NodeCall& c) { resize(c, "bilinear"); }
+void read_bicubic(NodeCall& c) { resize(c, "bicubic"); }
 void read_nearest(NodeCall& c) { resize(c, "nearest"); }
 
 constexpr NamedReader kReaders[] = {
@@ -184,14 +191,18 @@ constexpr NamedReader kReaders[] = {
     {"Conv3D", read_conv3d},
     {"DepthwiseConv2dNative", read_depthwise},
     {"Conv2DBackpropInput", read_conv2d_transposed},
+    {"Conv3DBackpropInputV2", read_conv3d_transposed},
     {"MaxPool", read_max_pool},
+    {"MaxPool3D", read_max_pool_3d},
     {"AvgPool", read_avg_pool},
+    {"AvgPool3D", read_avg_pool_3d},
     {"FusedBatchNorm", read_batch_norm},
     {"FusedBatchNormV2", read_batch_norm},
     {"FusedBatchNormV3", read_batch_norm},
     {"SpaceToDepth", read_space_to_depth},
     {"DepthToSpace", read_depth_to_space},
     {"ResizeBilinear", read_bilinear},
+    {"ResizeBicubic", read_bicubic},
     {"ResizeNearestNeighbor", read_nearest},
 };
 

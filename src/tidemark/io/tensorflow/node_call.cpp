@@ -132,8 +132,9 @@ std::string_view NodeCall::function(std::string_view name) const {
 NodeReader find_reader(std::string_view op) {
   static const auto& all = *new auto([] {
     std::unordered_map<std::string_view, NodeReader> made;
-    for (const auto& readers : {array_readers(), control_readers(), image_readers(), list_readers(),
-                                math_readers(), resource_readers(), text_readers()}) {
+    for (const auto& readers :
+         {array_readers(), control_readers(), image_readers(), list_readers(), math_readers(),
+          resource_readers(), signal_readers(), text_readers()}) {
       for (const NamedReader& reader : readers) made.emplace(reader.op, reader.read);
     }
     return made;

@@ -114,6 +114,7 @@ std::span<const NamedReader> control_readers();
 std::span<const NamedReader> image_readers();
 std::span<const NamedReader> list_readers();
 std::span<const NamedReader> math_readers();
+std::span<const NamedReader> signal_readers();
 std::span<const NamedReader> resource_readers();
 std::span<const NamedReader> text_readers();
 

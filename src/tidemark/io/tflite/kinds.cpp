@@ -67,6 +67,10 @@ constexpr Option kWhile[] = {{"cond", 0, graph}, {"body", 1, graph}};
 constexpr Option kBatchMatmul[] = {{"adj_x", 0, flag}, {"adj_y", 1, flag}};
 constexpr Option kCumsum[] = {{"exclusive", 0, flag}, {"reverse", 1, flag}};
 constexpr Option kBucketize[] = {{"boundaries", 0, reals}};
+constexpr Option kSequenceLstm[] = {{"activation", 0, byte},      {"cell_clip", 1, real},
+                                    {"projection_clip", 2, real}, {"time_major", 3, flag},
+                                    {"asymmetric", 4, flag},      {"diagonal", 5, flag}};
+constexpr int64_t kStatesOfLstm[] = {18, 19};
 constexpr Option kGelu[] = {{"approximate", 0, flag}};
 
 constexpr OperatorKind kKinds[] = {
@@ -103,6 +107,7 @@ constexpr OperatorKind kKinds[] = {
     {41, "SUB", 28, kActivation},
     {42, "DIV", 29, kActivation},
     {43, "SQUEEZE", 30, kSqueeze, places},
+    {44, "UNIDIRECTIONAL_SEQUENCE_LSTM", 71, kSequenceLstm, meaning, kStatesOfLstm},
     {45, "STRIDED_SLICE", 32, kStridedSlice, places},
     {47, "EXP"},
     {48, "TOPK_V2", 0, {}, places},
@@ -215,7 +220,6 @@ constexpr Named kNotRead[] = {
     {32, "CUSTOM"},
     {33, "EMBEDDING_LOOKUP_SPARSE"},
     {35, "UNIDIRECTIONAL_SEQUENCE_RNN"},
-    {44, "UNIDIRECTIONAL_SEQUENCE_LSTM"},
     {46, "BIDIRECTIONAL_SEQUENCE_RNN"},
     {51, "DELEGATE"},
     {52, "BIDIRECTIONAL_SEQUENCE_LSTM"},

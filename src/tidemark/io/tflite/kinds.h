@@ -32,6 +32,8 @@ struct OperatorKind {
   uint8_t options_type = 0;  // which table of the union its options are
   std::span<const Option> options = {};
   Treats treats = Treats::meaning;
+  /// Inputs that the operator itself changes: they outlive a call.
+  std::span<const int64_t> states = {};
 };
 
 /// Null: such an operator is not read.

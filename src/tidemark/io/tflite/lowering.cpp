@@ -49,14 +49,18 @@ class Lowering {
         names_(info_.tensors.size()),
         real_names_(info_.tensors.size()) {}
 
-  onnx::Graph lower(const SignatureInfo* signature) {
+  onnx::Graph lower(const SignatureInfo* signature, bool keeps_states) {
     out_.name = info_.name;
+    keeps_states_ = keeps_states;
+    find_states();
     note_not_read();
     for (size_t i = 0; i < info_.tensors.size(); ++i) name_tensor(i);
     lower_constants();
     for (size_t i = 0; i < info_.inputs.size(); ++i) lower_input(i, signature);
+    if (keeps_states) lower_states();
     for (const Operator& op : info_.operators) lower_operator(op);
     for (size_t i = 0; i < info_.outputs.size(); ++i) lower_output(i, signature);
+    out_.outputs.insert(out_.outputs.end(), states_after_.begin(), states_after_.end());
     return std::move(out_);
   }
 
@@ -72,9 +76,28 @@ class Lowering {
     used_.insert(names_[i]);
   }
 
+  /// Tensors that outlive a call and that one operator alone sees, which changes them.
+  void find_states() {
+    std::set<int64_t> seen(info_.outputs.begin(), info_.outputs.end());
+    seen.insert(info_.inputs.begin(), info_.inputs.end());
+    const auto is_state = [&](const Operator& op, size_t at) {
+      return op.kind && std::ranges::count(op.kind->states, static_cast<int64_t>(at)) > 0 &&
+             tensor(op.inputs[at]).is_variable;
+    };
+    for (const Operator& op : info_.operators) {
+      for (size_t at = 0; at < op.inputs.size(); ++at) {
+        if (op.inputs[at] < 0) continue;
+        if (!is_state(op, at) || !states_.insert(op.inputs[at]).second) seen.insert(op.inputs[at]);
+      }
+      seen.insert(op.outputs.begin(), op.outputs.end());
+    }
+    std::erase_if(states_, [&](int64_t i) { return seen.contains(i); });
+  }
+
   void note_not_read() {
     for (size_t i = 0; i < info_.tensors.size(); ++i) {
       const TensorInfo& info = info_.tensors[i];
+      if (states_.contains(static_cast<int64_t>(i)) && !info.is_resource) continue;
       if (!info.is_sparse && !info.is_variable && !info.is_resource) continue;
       const char* what = info.is_sparse ? "sparse tensor" : "tensor that outlives a call";
       texts_.not_read.push_back(message("the ", what, " '", info.name, "'"));
@@ -184,6 +207,34 @@ class Lowering {
     out_.outputs.push_back(port_of(name, tensor(at)));
   }
 
+  /// Reals, whatever the file holds them as.
+  void lower_states() {
+    for (const int64_t i : states_) {
+      TensorInfo real = tensor(i);
+      real.element = Element::float32;
+      const std::string_view name = names_[static_cast<size_t>(i)];
+      out_.inputs.push_back(port_of(name, real));
+      states_after_.push_back(port_of(texts_.keep(message(name, " after the call")), real));
+    }
+  }
+
+  /// The name of an operator's input; empty: it is left out.
+  std::string_view input_name(int64_t i) const {
+    if (i < 0 || (states_.contains(i) && !keeps_states_)) return {};
+    return names_[static_cast<size_t>(i)];
+  }
+
+  /// What becomes of the operator's states stands behind its outputs.
+  void add_states_after(const Operator& op, std::vector<std::string_view>& outputs) const {
+    if (!keeps_states_ || !op.kind) return;
+    for (const int64_t at : op.kind->states) {
+      const auto place = static_cast<size_t>(at);
+      const auto found = place < op.inputs.size() ? states_.find(op.inputs[place]) : states_.end();
+      const auto number = static_cast<size_t>(std::distance(states_.begin(), found));
+      outputs.push_back(found == states_.end() ? std::string_view() : states_after_[number].name);
+    }
+  }
+
   /// Whether all that stands for reals is integers that one of the operators on integers takes.
   bool is_on_integers(const Operator& op) const {
     if (!op.kind || op.inputs.empty() || op.outputs.size() != 1) return false;
@@ -213,9 +264,11 @@ class Lowering {
 
   /// Whether reals meet weights that are integers.
   bool rounds_inputs(const Operator& op) const {
-    if (!op.kind || op.inputs.size() < 2 || op.inputs[1] < 0 || op.outputs.size() != 1)
-      return false;
-    const TensorInfo& weights = tensor(op.inputs[1]);
+    if (!op.kind || op.inputs.empty() || op.outputs.size() != 1) return false;
+    const auto given =
+        std::find_if(op.inputs.begin() + 1, op.inputs.end(), [](int64_t i) { return i >= 0; });
+    if (given == op.inputs.end()) return false;
+    const TensorInfo& weights = tensor(*given);
     const bool is_narrow = weights.element == Element::int8 || weights.element == Element::int4;
     return is_narrow && weights.is_quantised() && weights.is_constant &&
            tensor(op.outputs[0]).element == Element::float32 &&
@@ -241,14 +294,13 @@ class Lowering {
 
   /// With the integers themselves for inputs and for the output.
   void lower_as_it_is(const Operator& op, std::string_view kind) {
-    std::vector<std::string_view> inputs;
-    for (const int64_t i : op.inputs) {
-      inputs.push_back(i < 0 ? std::string_view() : names_[static_cast<size_t>(i)]);
-    }
+    std::vector<std::string_view> inputs, outputs{names_[static_cast<size_t>(op.outputs[0])]};
+    for (const int64_t i : op.inputs) inputs.push_back(input_name(i));
     std::vector<Attribute> attributes = attributes_of(op, true);
     add_numbers(op, attributes);
-    add_node(texts_.keep(message(op.name, kind)), std::move(inputs),
-             {names_[static_cast<size_t>(op.outputs[0])]}, std::move(attributes));
+    add_states_after(op, outputs);
+    add_node(texts_.keep(message(op.name, kind)), std::move(inputs), std::move(outputs),
+             std::move(attributes));
   }
 
   std::vector<Attribute> quantisation_of(const TensorInfo& info) const {
@@ -303,12 +355,9 @@ class Lowering {
     const bool is_real = op.kind && (op.kind->treats == Treats::meaning ||
                                      (op.kind->treats == Treats::places && !stands_alike(op)));
     for (const int64_t i : op.inputs) {
-      if (i < 0) {
-        inputs.emplace_back();
-      } else {
-        const bool becomes_real = is_real && tensor(i).is_quantised();
-        inputs.push_back(becomes_real ? reals_of(i) : names_[static_cast<size_t>(i)]);
-      }
+      const bool becomes_real =
+          is_real && i >= 0 && tensor(i).is_quantised() && !states_.contains(i);
+      inputs.push_back(becomes_real ? reals_of(i) : input_name(i));
     }
     std::vector<std::pair<std::string_view, int64_t>> made_real;
     for (const int64_t i : op.outputs) {
@@ -319,6 +368,7 @@ class Lowering {
         outputs.push_back(names_[static_cast<size_t>(i)]);
       }
     }
+    add_states_after(op, outputs);
     add_node(op.name, std::move(inputs), std::move(outputs), attributes_of(op, made_real.empty()));
     for (const auto& [name, i] : made_real) {
       add_node("quantise", {name}, {names_[static_cast<size_t>(i)]}, quantisation_of(tensor(i)));
@@ -351,6 +401,9 @@ class Lowering {
   std::vector<std::string_view> names_, real_names_;
   std::set<std::string_view> used_;
   std::set<std::string_view> given_inputs_, given_outputs_;
+  bool keeps_states_ = false;
+  std::set<int64_t> states_;
+  std::vector<onnx::ValueInfo> states_after_;
   onnx::Graph out_;
 };
 
@@ -359,12 +412,12 @@ class Graphs {
  public:
   Graphs(Texts& texts, const std::string& path) : texts_(texts), path_(path) {}
 
-  onnx::Graph lower(int64_t index, const SignatureInfo* signature) {
+  onnx::Graph lower(int64_t index, const SignatureInfo* signature, bool keeps_states = false) {
     if (++depth_ > kDeepest) fail_damaged(path_, "its graphs call each other too deeply");
     if (!open_.insert(index).second) fail_damaged(path_, "its graphs call each other in a circle");
     Lowering one(texts_, path_, index, [this](int64_t inner) { return shared(inner); });
     const int64_t before = nodes_;
-    onnx::Graph out = one.lower(signature);
+    onnx::Graph out = one.lower(signature, keeps_states);
     nodes_ += static_cast<int64_t>(out.nodes.size());
     if (nodes_ > kMostNodes) {
       fail_damaged(
@@ -411,8 +464,8 @@ const SignatureInfo* find_signature(const Contents& contents, std::string_view k
 
 }  // namespace
 
-onnx::Model read_model(std::string_view bytes, const std::string& path,
-                       std::string_view signature) {
+onnx::Model read_model(std::string_view bytes, const std::string& path, std::string_view signature,
+                       bool keeps_states) {
   auto texts = std::make_shared<Texts>();
   texts->contents = read_contents(bytes, path);
   const SignatureInfo* wanted = find_signature(texts->contents, signature, path);
@@ -422,7 +475,7 @@ onnx::Model read_model(std::string_view bytes, const std::string& path,
   out.producer = "TFLite";
   out.doc = texts->contents.description;
   out.opsets = {{kDomain, 1}};
-  out.graph = Graphs(*texts, path).lower(wanted ? wanted->graph : 0, wanted);
+  out.graph = Graphs(*texts, path).lower(wanted ? wanted->graph : 0, wanted, keeps_states);
   out.not_read = texts->not_read;
   out.owner = std::move(texts);
   return out;

@@ -16,6 +16,7 @@ std::span<const Entry> math_entries();
 std::span<const Entry> array_entries();
 std::span<const Entry> window_entries();
 std::span<const Entry> control_entries();
+std::span<const Entry> recurrent_entries();
 // Of operators on integers.
 std::span<const Entry> integer_product_entries();
 std::span<const Entry> integer_element_entries();

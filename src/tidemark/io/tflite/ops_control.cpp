@@ -1,10 +1,13 @@
 // Branches and loops: at once, or as steps of the graph being traced.
 #include <tidemark/control_flow.h>
 
+#include <functional>
+
 #include "tidemark/base/interrupt.h"
 #include "tidemark/io/onnx/interpreter.h"
 #include "tidemark/io/tflite/ops.h"
 #include "tidemark/trace/builder.h"
+#include "tidemark/trace/infer.h"
 
 namespace tidemark::io::tflite {
 
@@ -42,6 +45,32 @@ Values if_node(const Call& c) {
       scalar(c.in(0)), [&] { return run(c, yes, given); }, [&] { return run(c, no, given); }));
 }
 
+using Round = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+/// What the state is like in all rounds: what a round changes of its shapes is open.
+std::vector<Shape> shapes_of_rounds(const Round& round, std::span<const Tensor> state) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : state) shapes.push_back(t.shape());
+  for (bool is_open = true; is_open;) {
+    trace::GraphBuilder never_run("round");
+    std::vector<Tensor> inputs, made;
+    for (size_t i = 0; i < state.size(); ++i) {
+      inputs.push_back(never_run.add_input(state[i].dtype(), shapes[i]));
+    }
+    {
+      const trace::TraceScope scope(never_run);
+      made = round(inputs);
+    }
+    is_open = false;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const Shape both = trace::common_shape(shapes[i], made.at(i).shape());
+      is_open |= both != shapes[i];
+      shapes[i] = both;
+    }
+  }
+  return shapes;
+}
+
 Values while_node(const Call& c) {
   const Graph &asked = c.graph("cond"), &body = c.graph("body");
   const std::vector<Tensor> state = c.tensors();
@@ -58,13 +87,8 @@ Values while_node(const Call& c) {
     }
     return values_of(now);
   }
-  try {
-    return values_of(while_loop(asking, doing, state));
-  } catch (const InvalidArgumentError&) {
-    // Some shape changes from round to round.
-    const LoopOptions open{.shapes = std::vector<Shape>(state.size(), Shape::unknown())};
-    return values_of(while_loop(asking, doing, state, open));
-  }
+  const LoopOptions options{.shapes = shapes_of_rounds(doing, state)};
+  return values_of(while_loop(asking, doing, state, options));
 }
 
 // What they do depends on what is around them: they are never computed ahead of a run.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tidemark/io/tflite/exact_sums.h"
+#include "tidemark/io/tflite/rounded.h"
 #include "tidemark/io/tflite/windows.h"
 
 namespace tidemark::io::tflite {
@@ -17,20 +18,14 @@ constexpr double kReach = 255;
 /// Whole numbers, halves away from 0.
 Tensor whole_number(const Tensor& x) { return floor(abs(x) + number(0.5, x)) * sign(x); }
 
-/// Integers times a scale for each batch.
-struct Rounded {
-  Tensor numbers, scale;
-  Tensor as_dtype(DType wide) const { return as(numbers, wide); }
-};
+}  // namespace
 
-/// -127 to 127 between what is farthest from 0 and its negative.
 Rounded rounded_about_zero(const Tensor& x, const Ints& axes) {
   const Tensor most = max(abs(x), axes, true), none = equal(most, Tensor(0.f));
   const Tensor safe = select(none, Tensor(1.f), most);
   return {clip(whole_number(x * (Tensor(127.f) / safe)), -127, 127), safe / Tensor(127.f)};
 }
 
-/// -128 to 127 between the least and the greatest, less the number that stands for 0.
 Rounded rounded_between(const Tensor& x, const Ints& axes) {
   const auto wide = [](const Tensor& t) { return as(t, DType::float64); };
   const Tensor zero(0.0), low = minimum(wide(min(x, axes, true)), zero);
@@ -45,6 +40,8 @@ Rounded rounded_between(const Tensor& x, const Ints& axes) {
   const Tensor numbers = clip(whole_number(at + x * (Tensor(1.f) / step)), -128, 127);
   return {numbers - at, step};
 }
+
+namespace {
 
 /// All axes but the first: a batch is rounded as one.
 Ints inner_axes(const Tensor& x) {

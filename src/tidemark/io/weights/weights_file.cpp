@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/bundle_reader.h"
 #include "tidemark/io/input_file.h"
 #include "tidemark/io/keras/weights.h"
 #include "tidemark/io/mapped_file.h"
+#include "tidemark/io/object_graph.h"
 #include "tidemark/io/safetensors/file.h"
 #include "tidemark/io/tflite/contents.h"
 #include "tidemark/io/zip_archive.h"
@@ -63,27 +66,50 @@ class KerasFile final : public WeightsFile {
   Entries entries_;
 };
 
+/// Names of variables where a SavedModel's keys are numbers: key → name.
+std::map<std::string, std::string> names_of_variables(const BundleReader& file) {
+  std::map<std::string, std::string> out;
+  std::set<std::string> taken;
+  const std::string graph(file.read(kObjectGraphKey).string_at(0));
+  for (const ObjectNode& node : read_object_graph(graph)) {
+    for (const ObjectNode::Attribute& one : node.attributes) {
+      if (one.full_name.empty() || file.entries().contains(one.full_name)) continue;
+      if (taken.insert(one.full_name).second) out.emplace(one.key, one.full_name);
+    }
+  }
+  return out;
+}
+
 class Checkpoint final : public WeightsFile {
  public:
-  explicit Checkpoint(std::string prefix) : file_(std::move(prefix)) {
-    for (const auto& [name, one] : file_.entries()) {
+  /// `is_named`: by the names of variables, where it has them.
+  explicit Checkpoint(std::string prefix, bool is_named = false) : file_(std::move(prefix)) {
+    const bool has_objects = file_.entries().contains(kObjectGraphKey);
+    std::map<std::string, std::string> names;
+    if (is_named && has_objects) names = names_of_variables(file_);
+    for (const auto& [key, one] : file_.entries()) {
+      if (key == kObjectGraphKey) continue;  // it says what the others are
       const bool is_known = bundle::is_known_dtype(one.dtype);
       const DType dtype = is_known ? static_cast<DType>(one.dtype) : DType::invalid;
       std::string type = dtype == DType::invalid ? message("TensorFlow's type ", one.dtype)
                                                  : std::string(name_of(dtype));
+      const auto known = names.find(key);
+      const std::string& name = known == names.end() ? key : known->second;
       entries_.emplace(name, Entry{std::move(type), dtype, one.shape, one.bytes});
+      keys_.emplace(name, key);
     }
   }
   std::string_view format() const override { return "checkpoint"; }
   const Entries& entries() const override { return entries_; }
   Tensor read(std::string_view name) const override {
     (void)entry(name, file_.prefix());
-    return file_.read(name);
+    return file_.read(keys_.find(name)->second);
   }
 
  private:
   BundleReader file_;
   Entries entries_;
+  std::map<std::string, std::string, std::less<>> keys_;  // by name
 };
 
 bool exists(const std::string& path) {
@@ -108,7 +134,7 @@ std::unique_ptr<WeightsFile> open_weights(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     const std::string prefix = path + "/variables/variables";
-    if (exists(prefix + std::string(kIndex))) return std::make_unique<Checkpoint>(prefix);
+    if (exists(prefix + std::string(kIndex))) return std::make_unique<Checkpoint>(prefix, true);
     return open_saved(path);
   }
   if (!exists(path) && exists(path + std::string(kIndex)))

@@ -120,8 +120,19 @@ bool is_covered(const ConvolutionSizes& s, int d, int64_t position) {
          within / s.dilation[d] < s.kernel[d];
 }
 
+/// Whether every pixel is in some window.
+bool are_all_covered(const ConvolutionSizes& s) {
+  for (int d = 0; d < 3; ++d) {
+    for (int64_t i = 0; i < s.in[d]; ++i) {
+      if (!is_covered(s, d, i)) return false;
+    }
+  }
+  return true;
+}
+
 /// Clears what lies between windows that share no pixel, and behind the last of them.
 void clear_between(const ConvolutionSizes& s, const Tensor& t) {
+  if (are_all_covered(s)) return;
   const size_t pixel = static_cast<size_t>(s.in_channels) * size_of(t.dtype());
   char* const data = static_cast<char*>(t.mutable_raw_data());
   for_rows(s.batch * s.in[0] * s.in[1], s.in[2] * s.in_channels, [&](int64_t r) {
