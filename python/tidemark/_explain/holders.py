@@ -80,6 +80,7 @@ def _module_roots():
 
 _looking = threading.RLock()
 _MOST_OF_A_WALK = 5.0  # seconds by the clock, on a machine that is busy otherwise
+_TRIES = 3  # to see one moment
 
 
 @contextlib.contextmanager
@@ -111,7 +112,32 @@ def look(additions=None, is_last=False):
     the ways to them, ``additions`` may watch."""
     from tidemark._explain import owners, wording  # they import this module
 
-    found = {}
+    found, seen = {}, None
+    for _ in range(_TRIES):
+        seen = None  # what was seen before would be among what keeps values
+        seen, is_one_moment = _walk(owners)
+        if is_one_moment:
+            break
+    walked, unclaimed, owning, roots, lines = seen
+    del seen
+    for item in walked:
+        root = roots[item["root"]] if item["root"] >= 0 else None
+        for holder in wording.explain(item, root):
+            same = found.setdefault((holder.words, holder.thread), holder)
+            if same is not holder:
+                same.add_all(holder)
+    owned = owners.owners(owning, roots)
+    if additions is not None:
+        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)], is_last)
+    links.remember_frames(())
+    del walked, roots, owning
+    result = [*found.values(), *_native(unclaimed, lines)]
+    return sorted(result, key=lambda holder: -holder.bytes), owned
+
+
+def _walk(owners):
+    """(what leads to live buffers, and the lines that run; whether that is of one moment: on a busy
+    machine another thread may have asked for its turn before it could be kept waiting)."""
     with _undisturbed():
         lines = _running_lines()
         frames, (nearest, others) = list(_frame_roots()), _module_roots()
@@ -125,19 +151,7 @@ def look(additions=None, is_last=False):
         )
         del objects
         links.remember_frames([*walked, *owning])
-    for item in walked:
-        root = roots[item["root"]] if item["root"] >= 0 else None
-        for holder in wording.explain(item, root):
-            same = found.setdefault((holder.words, holder.thread), holder)
-            if same is not holder:
-                same.add_all(holder)
-    owned = owners.owners(owning, roots)
-    if additions is not None:
-        additions.choose([*wording.ways(walked, roots), *owners.ways(owning, roots)], is_last)
-    links.remember_frames(())
-    del walked, roots, owning, frames, near, nearest, others
-    result = [*found.values(), *_native(unclaimed, lines)]
-    return sorted(result, key=lambda holder: -holder.bytes), owned
+        return (walked, unclaimed, owning, roots, lines), lines == _running_lines()
 
 
 def _native(unclaimed, lines):
