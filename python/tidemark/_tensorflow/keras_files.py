@@ -10,6 +10,7 @@ under another name first, and that put weights back.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import inspect
 import io
@@ -107,11 +108,28 @@ def written_whole(path):
 # --- HDF5 on a disk that may be full -------------------------------------------------------------
 
 
-class _Patient(io.FileIO):
-    """A new file that takes every write. The HDF5 library ends the process when it cannot write
-    what is left at the end; so it never learns of an error, which is kept instead."""
+class _Full(io.FileIO):
+    """A file whose reads fill what they are given: behind its end are zeros."""
 
     error = None
+
+    def readinto(self, buffer):
+        room = memoryview(buffer).cast("B")
+        have = 0
+        while have < len(room) and (more := super().readinto(room[have:])):
+            have += more
+        room[have:] = bytes(len(room) - have)
+        return len(room)
+
+    def seek(self, place, whence=os.SEEK_SET):
+        if place >= 1 << 63:  # as damaged files say
+            raise OSError(errno.EINVAL, f"no file has a byte {place}", self.name)
+        return super().seek(place, whence)
+
+
+class _Patient(_Full):
+    """A new file that takes every write. The HDF5 library ends the process when it cannot write
+    what is left at the end; so it never learns of an error, which is kept instead."""
 
     def __init__(self, path):
         super().__init__(path, "w+b")
@@ -135,14 +153,13 @@ class _Patient(io.FileIO):
             self.error = self.error or error
             return size
 
-    def readinto(self, buffer):
-        """Fills the buffer: what could not be written is zero."""
-        room = memoryview(buffer).cast("B")
-        have = 0
-        while have < len(room) and (more := super().readinto(room[have:])):
-            have += more
-        room[have:] = bytes(len(room) - have)
-        return len(room)
+
+def _opened(name, mode):
+    """The file, if it is told by its name. By names the HDF5 library takes a file that it could not
+    close, since it was damaged, for the one that is there by now."""
+    if not isinstance(name, (str, os.PathLike)) or mode not in ("r", "w"):
+        return None
+    return _Patient(name) if mode == "w" else _Full(name, "rb")
 
 
 def _file_class(h5py):
@@ -151,10 +168,13 @@ def _file_class(h5py):
         closed."""
 
         def __init__(self, name, mode="r", **kwargs):
-            is_new = mode == "w" and isinstance(name, (str, os.PathLike))
-            self._patient = _Patient(name) if is_new else None
-            self._name = os.fspath(name) if is_new else None
-            super().__init__(self._patient or name, mode, **kwargs)
+            self._opened = _opened(name, mode)
+            self._name = None if self._opened is None else os.fspath(name)
+            try:
+                super().__init__(self._opened or name, mode, **kwargs)
+            except BaseException:
+                self._end()
+                raise
 
         @property
         def filename(self):
@@ -162,11 +182,14 @@ def _file_class(h5py):
 
         def close(self):
             super().close()
-            patient, self._patient = self._patient, None
-            if patient is not None:
-                patient.close()
-                if patient.error is not None:
-                    raise patient.error
+            self._end()
+
+        def _end(self):
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                opened.close()
+                if opened.error is not None:
+                    raise opened.error
 
     return File
 
