@@ -7,19 +7,21 @@
 
 #include "tidemark/base/interrupt.h"
 #include "tidemark/base/text/crc32c.h"
+#include "tidemark/base/thread_pool.h"
 #include "tidemark/base/wire.h"
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/partitioned.h"
 #include "tidemark/io/sorted_table.h"
 #include "tidemark/io/stored_size.h"
+#include "tidemark/memory/workspace.h"
 #include "tidemark/tensor/storage.h"
 
 namespace tidemark::io {
 
 namespace {
 
-/// A piece is still in the cache when it is summed after being read.
-constexpr uint64_t kPiece = uint64_t{1} << 20;
+/// A piece is still in the cache when it is summed after being read; threads take stretches.
+constexpr uint64_t kPiece = uint64_t{256} << 10, kStretch = uint64_t{4} << 20;
 
 bool read_shape(std::string_view bytes, Shape& shape) {
   WireReader dims(bytes);
@@ -163,18 +165,39 @@ std::shared_ptr<const InputFile> BundleReader::checked(std::string_view key,
   return file;
 }
 
-void BundleReader::read_plain(std::string_view key, const Entry& entry, char* to) const {
-  const std::shared_ptr<const InputFile> file = checked(key, entry);
+void BundleReader::read_checked(const InputFile& file, std::string_view key, const Entry& entry,
+                                char* to) const {
+  check_interrupt();  // other threads may take all stretches
+  std::vector<uint32_t> sums((entry.bytes + kStretch - 1) / kStretch);
+  const auto length = [&](uint64_t begin, uint64_t most) {
+    return std::min(most, entry.bytes - begin);
+  };
+  parallel_for(static_cast<int64_t>(sums.size()), 1, [&](int64_t number, int64_t) {
+    const uint64_t begin = static_cast<uint64_t>(number) * kStretch;
+    const uint64_t end = begin + length(begin, kStretch);
+    const memory::Workspace dropped(to ? 0 : length(begin, kPiece));
+    uint32_t sum = 0;
+    for (uint64_t at = begin; at < end; at += kPiece) {
+      check_interrupt();
+      char* piece = to ? to + at : static_cast<char*>(dropped.data());
+      const uint64_t count = std::min(kPiece, end - at);
+      file.read(entry.offset + at, piece, count);
+      sum = text::crc32c({piece, count}, sum);
+    }
+    sums[static_cast<size_t>(number)] = sum;
+  });
   uint32_t checksum = 0;
-  for (uint64_t at = 0; at < entry.bytes; at += kPiece) {
-    check_interrupt();
-    const uint64_t count = std::min(kPiece, entry.bytes - at);
-    file->read(entry.offset + at, to + at, count);
-    checksum = text::crc32c({to + at, count}, checksum);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    checksum = text::joined_crc32c(checksum, sums[i], length(i * kStretch, kStretch));
   }
   if (text::masked_crc32c(checksum) != entry.checksum) {
-    fail_damaged(file->path(), message("the checksum of '", key, "' is wrong"));
+    fail_damaged(file.path(), message("the checksum of '", key, "' is wrong"));
   }
+}
+
+void BundleReader::read_plain(std::string_view key, const Entry& entry, char* to) const {
+  const std::shared_ptr<const InputFile> file = checked(key, entry);
+  read_checked(*file, key, entry, to);
   // Any other byte is no bool to C++.
   const bool is_bool = static_cast<DType>(entry.dtype) == DType::bool_;
   for (uint64_t i = 0; is_bool && i < entry.bytes; ++i) to[i] = to[i] != 0;
@@ -273,17 +296,7 @@ void BundleReader::verify(std::string_view key) const {
     return;
   }
   const std::shared_ptr<const InputFile> file = checked(key, entry);
-  std::string piece(std::min(kPiece, entry.bytes), '\0');
-  uint32_t checksum = 0;
-  for (uint64_t at = 0; at < entry.bytes; at += kPiece) {
-    check_interrupt();
-    const uint64_t count = std::min(kPiece, entry.bytes - at);
-    file->read(entry.offset + at, piece.data(), count);
-    checksum = text::crc32c({piece.data(), count}, checksum);
-  }
-  if (text::masked_crc32c(checksum) != entry.checksum) {
-    fail_damaged(file->path(), message("the checksum of '", key, "' is wrong"));
-  }
+  read_checked(*file, key, entry, nullptr);
 }
 
 }  // namespace tidemark::io

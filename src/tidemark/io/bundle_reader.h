@@ -55,6 +55,10 @@ class TIDEMARK_API BundleReader {
   std::shared_ptr<const InputFile> shard(uint64_t number) const;
   /// The entry's file, once it is known that the entry lies within it and its shape fits its bytes.
   std::shared_ptr<const InputFile> checked(std::string_view key, const Entry& entry) const;
+  /// Reads the entry's bytes, or drops them where `to` is null, and throws DataLossError where
+  /// their checksum is another.
+  void read_checked(const InputFile& file, std::string_view key, const Entry& entry,
+                    char* to) const;
   void read_plain(std::string_view key, const Entry& entry, char* to) const;
   Tensor read_whole(std::string_view key, const Entry& entry) const;
   Tensor read_strings(std::string_view key, const Entry& entry) const;

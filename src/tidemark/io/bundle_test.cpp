@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 #include <tidemark/create.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "tidemark/base/interrupt.h"
 #include "tidemark/io/bundle_format.h"
 #include "tidemark/io/bundle_reader.h"
 #include "tidemark/io/bundle_writer.h"
@@ -156,6 +158,62 @@ TEST_F(Bundles, NoticeEveryChangedByte) {
     EXPECT_THROW(BundleReader(prefix_).read("w"), DataLossError);
     EXPECT_THROW(BundleReader(prefix_).verify("w"), DataLossError);
   }
+}
+
+/// More than threads read at a time, and no whole number of pieces.
+class LargeBundles : public Bundles {
+ protected:
+  void SetUp() override {
+    Bundles::SetUp();
+    std::vector<int8_t> values(kBytes);
+    for (size_t i = 0; i < kBytes; ++i) values[i] = static_cast<int8_t>(i * 2654435761u >> 24);
+    value_ = Tensor::of<int8_t>(values, {int64_t{kBytes}});
+    BundleWriter writer(prefix_);
+    writer.add("before", Tensor::of({1.f}));
+    writer.add("w", value_);
+    writer.finish();
+    data_ = bundle::shard_path(prefix_, 0, 1);
+  }
+  static std::string_view bytes_of(const Tensor& value) {
+    return {static_cast<const char*>(value.raw_data()), value.nbytes()};
+  }
+
+  static constexpr size_t kBytes = (size_t{9} << 20) + 12345;
+  Tensor value_;
+  std::string data_;
+};
+
+TEST_F(LargeBundles, GiveBackEveryByteAndNoticeChangedOnes) {
+  const BundleReader reader(prefix_);
+  reader.verify("w");
+  EXPECT_TRUE(bytes_of(reader.read("w")) == bytes_of(value_));
+  const std::string all = bytes(data_);
+  for (const size_t at : {size_t{4}, size_t{4} << 20, (size_t{5} << 20) + 1, all.size() - 1}) {
+    std::string changed = all;
+    changed[at] ^= 16;
+    put(data_, changed);
+    EXPECT_THROW(BundleReader(prefix_).verify("w"), DataLossError) << at;
+    EXPECT_THROW(BundleReader(prefix_).read("w"), DataLossError) << at;
+  }
+}
+
+TEST_F(LargeBundles, NoticeAFileThatShrinksAfterItWasOpened) {
+  const BundleReader reader(prefix_);
+  reader.verify("w");
+  for (const size_t left : {kBytes - 1, size_t{5} << 20, size_t{0}}) {
+    std::filesystem::resize_file(data_, left);
+    EXPECT_THROW(reader.verify("w"), DataLossError) << left;
+    EXPECT_THROW(reader.read("w"), DataLossError) << left;
+  }
+}
+
+TEST_F(LargeBundles, AreReadUntilSomebodyStopsIt) {
+  const BundleReader reader(prefix_);
+  const std::atomic<bool> stopped = true;
+  const Interrupt interrupt{.is_cancelled = &stopped};
+  const InterruptScope scope(interrupt);
+  EXPECT_THROW(reader.verify("w"), CancelledError);
+  EXPECT_THROW(reader.read("w"), CancelledError);
 }
 
 }  // namespace

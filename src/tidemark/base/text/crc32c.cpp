@@ -26,6 +26,24 @@ constexpr auto kTables = [] {
   return tables;
 }();
 
+/// Of polynomials modulo the checksum's own; the highest bit is the coefficient of 1.
+constexpr uint32_t product(uint32_t a, uint32_t b) {
+  uint32_t out = 0;
+  for (uint32_t bit = uint32_t{1} << 31; bit != 0; bit >>= 1) {
+    if (a & bit) out ^= b;
+    b = b >> 1 ^ (b & 1 ? kPolynomial : 0);
+  }
+  return out;
+}
+
+/// kZeros[k]: what a checksum is multiplied by when 2^k bytes of zero follow.
+constexpr auto kZeros = [] {
+  std::array<uint32_t, 64> powers{};
+  powers[0] = uint32_t{1} << 23;  // x^8
+  for (size_t k = 1; k < powers.size(); ++k) powers[k] = product(powers[k - 1], powers[k - 1]);
+  return powers;
+}();
+
 uint32_t by_tables(std::string_view bytes, uint32_t crc) {
   while (bytes.size() >= 8) {
     uint64_t word = 0;
@@ -40,9 +58,25 @@ uint32_t by_tables(std::string_view bytes, uint32_t crc) {
 }
 
 #ifdef __x86_64__
-/// With the processor's own instruction: about four times as fast.
+constexpr size_t kLaneBits = 14, kLane = size_t{1} << kLaneBits;
+
+/// With the processor's own instruction: many times as fast. It gives its result after three
+/// cycles and can begin one in each, so long texts are summed in three lanes side by side.
 __attribute__((target("sse4.2"))) uint32_t by_instruction(std::string_view bytes, uint32_t crc) {
   uint64_t wide = crc;
+  while (bytes.size() >= 3 * kLane) {
+    uint64_t lanes[3] = {wide, 0, 0};
+    for (size_t at = 0; at < kLane; at += 8) {
+      uint64_t words[3];
+      for (size_t i = 0; i < 3; ++i) std::memcpy(&words[i], bytes.data() + i * kLane + at, 8);
+      for (size_t i = 0; i < 3; ++i) lanes[i] = __builtin_ia32_crc32di(lanes[i], words[i]);
+    }
+    for (size_t i = 1; i < 3; ++i) {
+      lanes[i] ^= product(kZeros[kLaneBits], static_cast<uint32_t>(lanes[i - 1]));
+    }
+    wide = lanes[2];
+    bytes.remove_prefix(3 * kLane);
+  }
   while (bytes.size() >= 8) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data(), 8);
@@ -63,6 +97,13 @@ uint32_t crc32c(std::string_view bytes, uint32_t before) {
   if (has_instruction) return ~by_instruction(bytes, ~before);
 #endif
   return ~by_tables(bytes, ~before);
+}
+
+uint32_t joined_crc32c(uint32_t first, uint32_t second, uint64_t second_bytes) {
+  for (size_t k = 0; second_bytes != 0; ++k, second_bytes >>= 1) {
+    if (second_bytes & 1) first = product(kZeros[k], first);
+  }
+  return first ^ second;
 }
 
 }  // namespace tidemark::text

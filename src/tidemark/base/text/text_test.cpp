@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "tidemark/base/text/crc32c.h"
 #include "tidemark/base/text/fingerprint.h"
 #include "tidemark/base/text/numbers.h"
 #include "tidemark/base/text/snappy.h"
@@ -19,6 +21,31 @@ TEST(Fingerprint, SipHashOfItsPaper) {
   std::string message;
   for (char c = 0; c < 15; ++c) message += c;
   EXPECT_EQ(sip_hash(0x0706050403020100u, 0x0f0e0d0c0b0a0908u, message), 0xa129ca6149be45e5u);
+}
+
+uint32_t crc32c_bit_by_bit(std::string_view bytes) {
+  uint32_t crc = ~uint32_t{0};
+  for (const char c : bytes) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78u : 0);
+  }
+  return ~crc;
+}
+
+TEST(Crc32c, IsThatOfItsDefinitionAtEveryLength) {
+  EXPECT_EQ(crc32c("123456789"), 0xE3069283u);
+  std::string text;
+  for (uint32_t i = 0; i < 200'000; ++i) text += static_cast<char>(i * 2654435761u >> 24);
+  for (const size_t size : {0, 1, 7, 8, 4095, 49151, 49152, 49153, 98303, 98304, 147463, 200'000}) {
+    const std::string_view part = std::string_view(text).substr(0, size);
+    EXPECT_EQ(crc32c(part), crc32c_bit_by_bit(part)) << size;
+    for (const size_t cut : {size_t{0}, size / 3, size - std::min<size_t>(size, 1), size}) {
+      const std::string_view head = part.substr(0, cut), tail = part.substr(cut);
+      EXPECT_EQ(crc32c(tail, crc32c(head)), crc32c(part)) << size << " " << cut;
+      EXPECT_EQ(joined_crc32c(crc32c(head), crc32c(tail), tail.size()), crc32c(part))
+          << size << " " << cut;
+    }
+  }
 }
 
 TEST(Unicode, ReadsBackWhatItWrites) {
