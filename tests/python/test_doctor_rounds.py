@@ -18,7 +18,7 @@ def written(request):
     def write(text):
         path = f"<{request.node.name}>"
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-        for cached in (source.tree_of, rounds._lines, rounds._enclosing):
+        for cached in (source.tree_of, rounds._lines, rounds._enclosing, rounds.loops_around):
             cached.cache_clear()
         return path
 
@@ -94,6 +94,15 @@ def test_loops_are_followed_through_calls(written):
     assert [loop.line for loop in rounds.loops_around(path, 10)] == [8, 6]
     inside = rounds.loops_around(path, 5, is_inside=True)
     assert [(loop.line, loop.trips) for loop in inside] == [(5, 4), (8, 3), (6, 0)]
+
+
+def test_each_function_is_followed_once(written):
+    """Ten, of which each calls the one before twenty times."""
+    calls = ["def f0(x):\n    g(x)\n"]
+    calls += [f"def f{i}(x):\n" + f"    f{i - 1}(x)\n" * 20 for i in range(1, 10)]
+    path = written("".join(calls) + "for x in xs:\n    f9(x)\n")
+    assert rounds.loops_around(path, 2) == ()  # further out than is looked
+    assert [loop.line for loop in rounds.loops_around(path, 151)] == [192]
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,7 @@ class Loop:
     trips: int
 
 
+@functools.lru_cache(maxsize=4096)
 def loops_around(path, line, depth=0, is_inside=False):
     """The loops that a line runs in, the innermost first: those around it, then those around the
     call of its function, where all its calls are in the same. ``is_inside``: also what is a loop
@@ -149,9 +150,9 @@ def loops_around(path, line, depth=0, is_inside=False):
             around.append(Loop(path, node.lineno, node.col_offset, _trips(node)))
     around.reverse()
     if function is None or depth >= _MOST_CALLERS:
-        return around
-    further = {tuple(loops_around(path, at, depth + 1)) for at in _callers(path, function)}
-    return [*around, *(further.pop() if len(further) == 1 else ())]
+        return tuple(around)
+    further = {loops_around(path, at, depth + 1) for at in _callers(path, function)}
+    return (*around, *(further.pop() if len(further) == 1 else ()))
 
 
 def rounds_of(path, line, lines):
