@@ -22,14 +22,15 @@ void decode_wav(KernelContext& k) {
   const codecs::Wav wav = codecs::read_wav(k.call().op.name(), k.input(0).string_at(0));
   const int64_t moments = k.output(0).shape()[0], channels = k.output(0).shape()[1];
   auto* out = k.out<float>(0);
-  parallel_for(moments * channels, kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i / channels, channel = std::min(i % channels, wav.channels - 1);
-      int16_t sample = 0;
-      if (at < wav.moments) {
-        std::memcpy(&sample, wav.samples.data() + 2 * (at * wav.channels + channel), 2);
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, channels));
+  parallel_for(moments, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        const int64_t from = at * wav.channels + std::min(channel, wav.channels - 1);
+        int16_t sample = 0;
+        if (at < wav.moments) std::memcpy(&sample, wav.samples.data() + 2 * from, 2);
+        out[at * channels + channel] = static_cast<float>(sample) / 32768.f;
       }
-      out[i] = static_cast<float>(sample) / 32768.f;
     }
   });
   *k.out<int32_t>(1) = wav.rate;
