@@ -6,10 +6,9 @@ library say whose they are; the short forms are for libraries of users.
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files
+from sources import ROOT, cpp_files, problems_in, report
 
 KINDS = ("cpu", "emulated", "cuda")
 # The emulated device computes with the CPU's kernels.
@@ -59,13 +58,8 @@ def check_file(path: Path, text: str) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    problems = []
-    for path in cpp_files(root):
-        problems += check_file(path.relative_to(root), path.read_text())
-    return problems
+    return problems_in(cpp_files(root), root, check_file)
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

@@ -6,10 +6,9 @@ several, says which.
 """
 
 import ast
-import sys
 from pathlib import Path
 
-from sources import ROOT, python_files
+from sources import ROOT, python_files, report
 
 FOLDER = ("python", "tidemark")
 
@@ -53,6 +52,4 @@ def check(root: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

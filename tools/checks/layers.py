@@ -5,10 +5,9 @@ belongs to a layer too, and may include public headers only, for nothing else is
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files
+from sources import ROOT, cpp_files, problems_in, report
 
 LAYER_ORDER = (
     "base < memory < tensor < tables < graph < ops < kernels < plan < compile < exec < explain "
@@ -94,13 +93,8 @@ def check_file(path: Path, text: str) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    problems = []
-    for path in cpp_files(root):
-        problems += check_file(path.relative_to(root), path.read_text())
-    return problems
+    return problems_in(cpp_files(root), root, check_file)
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

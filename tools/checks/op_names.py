@@ -9,10 +9,9 @@ its first line: ``op names: why``.
 
 import ast
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files, python_files
+from sources import ROOT, cpp_files, python_files, report
 
 CPP_FOLDER = ("src", "tidemark")
 NOT_LOOKED_AT = ("ops", "kernels")  # what an op is, and how each is computed
@@ -108,6 +107,4 @@ def check(root: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

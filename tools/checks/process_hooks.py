@@ -9,10 +9,9 @@ themselves.
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files
+from sources import ROOT, cpp_files, report
 
 ALLOWED = {
     "src/tidemark/base/attached.h",
@@ -84,6 +83,4 @@ def check(root: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

@@ -6,10 +6,9 @@ ours, whose destructors would touch Python.
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files
+from sources import ROOT, cpp_files, problems_in, report
 
 FOLDER = ("python", "src")
 ALLOWED = "calls.h"
@@ -29,13 +28,8 @@ def check_file(path: Path, text: str) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    problems = []
-    for path in cpp_files(root):
-        problems += check_file(path.relative_to(root), path.read_text())
-    return problems
+    return problems_in(cpp_files(root), root, check_file)
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

@@ -1,6 +1,8 @@
 """Which files of the project the checks look at."""
 
 import subprocess
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,3 +22,16 @@ def cpp_files(root: Path) -> list[Path]:
 
 def python_files(root: Path) -> list[Path]:
     return project_files(root, (".py", ".pyi"))
+
+
+def problems_in(
+    paths: Iterable[Path], root: Path, check_file: Callable[[Path, str], list[str]]
+) -> list[str]:
+    """What a check of one file's text says of all of them, by their paths in the project."""
+    return [p for path in paths for p in check_file(path.relative_to(root), path.read_text())]
+
+
+def report(problems: list[str]) -> None:
+    """Prints them, a line each, and ends with status 1 if there are any."""
+    print(*problems, sep="\n", end="\n" if problems else "")
+    sys.exit(1 if problems else 0)

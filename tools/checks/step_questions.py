@@ -5,10 +5,9 @@ new kind of step needs no change in any pass.
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, cpp_files
+from sources import ROOT, cpp_files, problems_in, report
 
 FOLDERS = (("src", "tidemark", "compile"), ("src", "tidemark", "plan"))
 ASKING = re.compile(r"\b(dynamic_cast|dynamic_pointer_cast|typeid)\b")
@@ -27,13 +26,8 @@ def check_file(path: Path, text: str) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    problems = []
-    for path in cpp_files(root):
-        problems += check_file(path.relative_to(root), path.read_text())
-    return problems
+    return problems_in(cpp_files(root), root, check_file)
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

@@ -5,10 +5,9 @@ page is read as a page.
 """
 
 import re
-import sys
 from pathlib import Path
 
-from sources import ROOT, project_files
+from sources import ROOT, problems_in, project_files, report
 
 RULE = re.compile(r"\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?\s*)?")
 CODE = re.compile(r"`[^`]*`|\\\|")
@@ -40,13 +39,8 @@ def check_file(path: Path, text: str) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    problems = []
-    for path in project_files(root, (".md",)):
-        problems += check_file(path.relative_to(root), path.read_text())
-    return problems
+    return problems_in(project_files(root, (".md",)), root, check_file)
 
 
 if __name__ == "__main__":
-    found = check(ROOT)
-    print(*found, sep="\n", end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    report(check(ROOT))

@@ -112,7 +112,7 @@ def look(additions=None, is_last=False):
     the ways to them, ``additions`` may watch."""
     from tidemark._explain import owners, wording  # they import this module
 
-    found, seen = {}, None
+    found = {}
     for _ in range(_TRIES):
         seen = None  # what was seen before would be among what keeps values
         seen, is_one_moment = _walk(owners)
