@@ -3,24 +3,15 @@
 import numpy as np
 import pytest
 import workers
-from workers import on_workers, strategy_of
+from workers import SHARDS, on_workers, strategy_of, weights_and_kept
 
 import tidemark as tf
 
-SHARDS = (None, "optimizer", "gradients", "parameters")
 WIDTHS = (48, 160, 200, 96, 4)  # of 3 KiB to 125 KiB each
 
 
 def made(strategy, widths=WIDTHS):
-    """Weights and what is kept about each of them."""
-    weights, kept = [], []
-    with strategy.scope():
-        for at, shape in enumerate(zip(widths, widths[1:], strict=False)):
-            initial = tf.random.stateless_normal(shape, seed=[3, at]) * shape[0] ** -0.5
-            weights.append(tf.Variable(initial))
-            with strategy.extended.colocate_vars_with(weights[-1]):
-                kept.append(tf.Variable(tf.zeros(shape), trainable=False))
-    return weights, kept
+    return weights_and_kept(strategy, widths, seed=3)
 
 
 def by_elements(weight, kept, gradient):

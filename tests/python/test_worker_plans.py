@@ -9,24 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import workers
-from workers import on_workers, strategy_of
+from workers import SHARDS, on_workers, strategy_of, weights_and_kept
 
 import tidemark as tf
 
 WIDTHS = (64, 256, 192, 128, 8)
-MODES = (None, "optimizer", "gradients", "parameters")
 
 
 def training(strategy):
     """A step with momentum, as Keras's optimizers do it; its weights and its momenta."""
     merge = tf.__internal__.distribute.interim.maybe_merge_call
-    weights, momenta = [], []
-    with strategy.scope():
-        for at, shape in enumerate(zip(WIDTHS, WIDTHS[1:], strict=False)):
-            initial = tf.random.stateless_normal(shape, seed=[7, at]) * shape[0] ** -0.5
-            weights.append(tf.Variable(initial))
-            with strategy.extended.colocate_vars_with(weights[-1]):
-                momenta.append(tf.Variable(tf.zeros(shape), trainable=False))
+    weights, momenta = weights_and_kept(strategy, WIDTHS, seed=7)
 
     def change(weight, momentum, gradient):
         momentum.assign(0.9 * momentum + gradient)
@@ -80,7 +73,7 @@ def trained(strategy):
 def test_what_is_shared_out_changes_no_bit_and_is_planned_ahead(count):
     alone = training(strategy_of())[0]
     results = {}
-    for shard in MODES:
+    for shard in SHARDS:
         results[shard] = found = on_workers(count, shard, trained)
         planned = alone.plan(*SPECS, workers=count, shard=shard)
         assert len(planned) == count and planned.shard == shard
@@ -92,7 +85,7 @@ def test_what_is_shared_out_changes_no_bit_and_is_planned_ahead(count):
             assert planned[rank].variables == plan.variables
             assert planned[rank].bytes_sent == plan.bytes_sent == sent
     sizes = sum(a * b for a, b in zip(WIDTHS, WIDTHS[1:], strict=False))
-    for shard in MODES[1:]:
+    for shard in SHARDS[1:]:
         assert sum(kept for *_, kept in results[shard]) == sizes
         assert max(kept for *_, kept in results[shard]) < 1.04 / count * sizes
     assert all(kept == sizes for *_, kept in results[None])
@@ -112,9 +105,9 @@ def test_gradients_shared_out_take_less():
 
 def test_a_budget_says_what_has_to_be_shared_out():
     step = training(strategy_of())[0]
-    totals = [step.plan(*SPECS, workers=4, shard=s).worst.total for s in MODES]
+    totals = [step.plan(*SPECS, workers=4, shard=s).worst.total for s in SHARDS]
     assert totals == sorted(set(totals), reverse=True)
-    for total, shard in zip(totals, MODES, strict=True):
+    for total, shard in zip(totals, SHARDS, strict=True):
         found = step.plan(*SPECS, workers=4, memory_budget=total)
         assert found.shard == shard and found.worst.total == total
     with pytest.raises(tf.errors.ResourceExhaustedError, match="worker 0 of 4 keeps"):
@@ -199,7 +192,7 @@ def test_sums_that_are_read_are_everywhere():
         with strategy.scope():
             return [float(v) for v in strategy.run(on_worker, args=(tf.constant([3.0, 4.0]),))]
 
-    for shard in MODES:
+    for shard in SHARDS:
         assert on_workers(2, shard, use) == [[pytest.approx(500.0**0.5), 22.0]] * 2
 
 
@@ -243,7 +236,7 @@ def test_the_command_line(tmp_path):
     assert "on 3 workers, gradients shared out" in lines[0] and "sends a call" in lines[1]
     assert [line.split()[0] for line in lines[2:5]] == ["0", "1", "2"]
     found = json.loads(ask("--workers", "3", "--pareto", "--json").stdout)["points"]
-    assert [point["shard"] for point in found[:4]] == list(MODES)
+    assert [point["shard"] for point in found[:4]] == list(SHARDS)
     totals = [point["total"] for point in found[:4]]
     assert totals == sorted(set(totals), reverse=True)
     assert all(point["bytes_sent"] > 0 for point in found)

@@ -66,6 +66,21 @@ def strategy_of(shard=None, rank=0, workers=None):
     return tf.distribute.MultiWorkerMirroredStrategy(resolver, options, shard=shard)
 
 
+SHARDS = (None, "optimizer", "gradients", "parameters")  # what may be shared out
+
+
+def weights_and_kept(strategy, widths, seed):
+    """Weights of layers of these widths, and what is kept about each of them."""
+    weights, kept = [], []
+    with strategy.scope():
+        for at, shape in enumerate(zip(widths, widths[1:], strict=False)):
+            initial = tf.random.stateless_normal(shape, seed=[seed, at]) * shape[0] ** -0.5
+            weights.append(tf.Variable(initial))
+            with strategy.extended.colocate_vars_with(weights[-1]):
+                kept.append(tf.Variable(tf.zeros(shape), trainable=False))
+    return weights, kept
+
+
 def on_workers(count, shard, use):
     """What ``use(strategy)`` gives on each of the workers, in threads."""
     there = addresses(count)
