@@ -12,7 +12,7 @@ from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
 from tidemark._v1.graph import Operation, current_place, dependencies
-from tidemark._v1.graph_def import op_defs, table, values
+from tidemark._v1.graph_def import dataset_nodes, op_defs, table, values  # noqa: F401: readers
 from tidemark._v1.graph_def.readers import (
     CALLS_FUNCTIONS,
     READERS,
