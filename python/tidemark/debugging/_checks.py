@@ -15,7 +15,7 @@ from tidemark._graph.tracing import is_symbolic, lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
-from tidemark.errors import InvalidArgumentError
+from tidemark.errors import FailedPreconditionError, InvalidArgumentError
 
 
 def _fail(text):
@@ -59,8 +59,12 @@ def _require_of_constants(holds, explain, tensors):
     if not tensors or any(value is None for value in values):
         return
     with lifted():
-        if not bool(_tidemark.evaluate(holds)):
-            _fail(explain(*values))
+        try:
+            failed = not bool(_tidemark.evaluate(holds))
+        except FailedPreconditionError:  # it depends on a variable after all
+            return
+    if failed:
+        _fail(explain(*values))
 
 
 def _checking_operation(holds, explain, tensors):
@@ -291,10 +295,18 @@ def _prefix(message):
     return f"{message} " if message else ""
 
 
+def _rank(value):
+    """A rank as a number; a tensor of a graph gives it where it is a constant."""
+    if is_symbolic(value):
+        known = _tidemark.static_value(value)
+        value = value if known is None else known
+    return int(value)
+
+
 @export("tf.debugging.assert_rank", "tf.assert_rank")
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank."""
-    x, rank = convert_to_tensor(x), int(rank)
+    x, rank = convert_to_tensor(x), _rank(rank)
     if x.ndim is None:
         return _when_run(assert_rank, x, rank, message)
     if x.ndim != rank:
@@ -308,7 +320,7 @@ def assert_rank(x, rank, message=None, name=None):
 @export("tf.debugging.assert_rank_at_least")
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank or more."""
-    x, rank = convert_to_tensor(x), int(rank)
+    x, rank = convert_to_tensor(x), _rank(rank)
     if x.ndim is None:
         return _when_run(assert_rank_at_least, x, rank, message)
     if x.ndim < rank:
@@ -322,7 +334,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 @export("tf.debugging.assert_rank_in")
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless ``x`` has one of the ranks."""
-    x, ranks = convert_to_tensor(x), [int(r) for r in ranks]
+    x, ranks = convert_to_tensor(x), [_rank(r) for r in ranks]
     if x.ndim is None:
         return _when_run(assert_rank_in, x, ranks, message)
     if x.ndim not in ranks:

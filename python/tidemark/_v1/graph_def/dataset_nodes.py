@@ -13,7 +13,6 @@ from tidemark._tensorflow.raw.handles import held, resource, variant
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import op_defs
 from tidemark._v1.graph_def.functions import Body, resource_uses
-from tidemark._v1.graph_def.readers import reads
 from tidemark._v1.iterators import Iterator
 from tidemark.data._elements import flat_specs
 from tidemark.data._staged_handles import StagedHandle, known
@@ -212,6 +211,16 @@ def write_start(iterator, dataset, writer, node, label):
 
 # --- reading -------------------------------------------------------------------------------------
 
+READERS = {}  # apart from those of single operations, which are also ``tf.raw_ops``
+
+
+def _reads(*ops):
+    def register(function):
+        READERS.update(dict.fromkeys(ops, function))
+        return function
+
+    return register
+
 
 def _function(call, attr):
     name = getattr(attr, "name", attr)
@@ -248,10 +257,10 @@ def _is_dataset_op(name):
     )
 
 
-reads(*filter(_is_dataset_op, datasets.WRITTEN))(_dataset)
+_reads(*filter(_is_dataset_op, datasets.WRITTEN))(_dataset)
 
 
-@reads("ShuffleDataset")
+@_reads("ShuffleDataset")
 def _shuffled(call):
     given = _given(call)
     dataset, seeds = datasets.dataset_of(given["input_dataset"]), (given["seed"], given["seed2"])
@@ -265,35 +274,35 @@ def _spec(call):
     return tuple(TensorSpec(TensorShape(None if s == "?" else s), t) for t, s in pairs)
 
 
-@reads("Iterator", "IteratorV2")
+@_reads("Iterator", "IteratorV2")
 def _iterator(call):
     return [resource(Iterator(_spec(call), name=call.node.name))]
 
 
-@reads("OneShotIterator")
+@_reads("OneShotIterator")
 def _one_shot(call):
     (made,) = _function(call, call.attr("dataset_factory"))()
     dataset = datasets.dataset_of(made)
     return [resource(Iterator(_spec(call), dataset, True, call.node.name))]
 
 
-@reads("MakeIterator")
+@_reads("MakeIterator")
 def _make(call):
     dataset, iterator = call.inputs
     return [held(iterator, Iterator).make_initializer(datasets.dataset_of(dataset))]
 
 
-@reads("IteratorGetNext")
+@_reads("IteratorGetNext")
 def _next(call):
     return list(held(call.inputs[0], Iterator).get_next())
 
 
-@reads("IteratorToStringHandle")
+@_reads("IteratorToStringHandle")
 def _to_string(call):
     return [held(call.inputs[0], Iterator).string_handle()]
 
 
-@reads("SerializeIterator")
+@_reads("SerializeIterator")
 def _state(call):
     """What TensorFlow saves; here a Saver asks the iterator."""
     return []
