@@ -22,10 +22,21 @@ def _tensor(leaf):
 
 
 def _trace_branch(function, name):
+    for_session = _tidemark.builds_for_sessions()
     with building(name) as builder:
-        structure, outputs = Structure.of(function(), _tensor)
+        value = function()
+        if for_session:
+            value = nest.map_structure(_fetchable, value)
+        structure, outputs = Structure.of(value, _tensor)
         outputs = [builder.own(t) for t in outputs]
     return builder, structure, outputs
+
+
+def _fetchable(leaf):
+    """What a session fetches of a branch: an operation, which has no value, is told to have run."""
+    from tidemark._graph.operation import Operation  # it imports what this module is part of
+
+    return convert_to_tensor(True) if leaf is None or isinstance(leaf, Operation) else leaf
 
 
 def branch(index, functions, names, what, last_first=False):

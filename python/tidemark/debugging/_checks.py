@@ -22,10 +22,11 @@ def _fail(text):
     raise InvalidArgumentError(None, None, text)
 
 
-def _require(condition, explain, *tensors):
+def _require(condition, explain, *tensors, waits=False):
     """Fails with ``explain(*tensors)`` unless all of the condition holds: now, or when the graph
-    runs; where its value is known while the graph is being built, then. In graphs of sessions the
-    operation that checks is given, and runs when it is asked for."""
+    runs; where its value is known while the graph is being built, then, unless it ``waits`` for the
+    run all the same. In graphs of sessions the operation that checks is given, and runs when it is
+    asked for."""
     holds = call("all", (condition,), {})
     if not is_symbolic(holds):
         if not bool(holds):
@@ -34,7 +35,7 @@ def _require(condition, explain, *tensors):
     if _tidemark.builds_for_sessions():
         _require_of_constants(holds, explain, tensors)
         return _checking_operation(holds, explain, tensors)
-    known = _tidemark.static_value(holds)
+    known = None if waits else _tidemark.static_value(holds)
     if known is not None:
         if bool(known):
             return None
@@ -234,7 +235,8 @@ def Assert(condition, data, summarize=None, name=None):
     data = [convert_to_tensor(item) for item in data]
     if is_symbolic(condition) and _tidemark.builds_for_sessions():  # whatever is known by now
         return _checking_operation(condition, lambda *data: _assertion(data, summarize), data)
-    return _require(condition, lambda *data: _assertion(data, summarize), *data)
+    # In a branch that is not taken it may well be false.
+    return _require(condition, lambda *data: _assertion(data, summarize), *data, waits=True)
 
 
 def _assertion(data, summarize):
