@@ -18,6 +18,7 @@ extern const char* const indexing;
 extern const char* const linalg;
 extern const char* const loops;
 extern const char* const norms;
+extern const char* const picking;
 extern const char* const random;
 extern const char* const scans;
 extern const char* const softmax;
@@ -35,6 +36,7 @@ constexpr Text kTexts[] = {
     {"arrays.h", &texts::arrays},
     {"indexing.h", &texts::indexing},
     {"sorting.h", &texts::sorting},
+    {"picking.h", &texts::picking},
     {"norms.h", &texts::norms},
     {"random.h", &texts::random},
     {"scans.h", &texts::scans},
