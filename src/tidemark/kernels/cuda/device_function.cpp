@@ -24,6 +24,8 @@ std::string DeviceFunction::source() const {
   };
   takes("linalg.h", "complex.h");
   takes("picking.h", "sorting.h");
+  takes("flash.h", "attention.h");
+  takes("flash.h", "tensor_cores.h");
   if (text != std::string_view("loops.h")) source += message("#include \"", text, "\"\n");
   return source + message("extern \"C\" __global__ void ", name, "(const ", taken,
                           " a) {\n  tm::", name, list, "(a);\n}\n");

@@ -121,6 +121,52 @@ TEST(CudaAttention, QueriesSeeWhatTheyDoOnTheCpu) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaAttention, OneKernelGivesWhatTheCpuDoes) {
+  std::mt19937 random(7);
+  std::vector<GpuCall> calls;
+  struct {
+    Shape batch;
+    int64_t queries, keys, depth, value_depth;
+    std::vector<Shape> masks;
+  } const sizes[] = {{{2}, 70, 70, 16, 16, {{}}},
+                     {{1, 2}, 130, 150, 32, 16, {{}, {1, 2, 130, 150}, {1, 2, 1, 150}}},
+                     {{}, 20, 9, 16, 48, {{}, {20, 1}}},
+                     {{}, 3, 40, 128, 64, {{}}}};
+  for (const DType d : {DType::bfloat16, DType::float16}) {
+    for (const auto& s : sizes) {
+      const auto shape = [&](int64_t length, int64_t depth) {
+        Shape whole = s.batch;
+        whole.push_back(length);
+        whole.push_back(depth);
+        return whole;
+      };
+      const Tensor q = numbers(d, shape(s.queries, s.depth), random);
+      const Tensor key = numbers(d, shape(s.keys, s.depth), random);
+      const Tensor value = numbers(d, shape(s.keys, s.value_depth), random);
+      for (const Shape& of_mask : s.masks) {
+        const Tensor mask =
+            of_mask.rank() == 0
+                ? Tensor(true)
+                : call("greater", {numbers(DType::float32, of_mask, random), Tensor(-1.f)});
+        for (const bool is_causal : {false, true}) {
+          const std::vector<std::pair<std::string, Attr>> attrs = {{"scale", 0.3},
+                                                                   {"causal", is_causal}};
+          const auto y = call_all("attention", {{q, key, value, mask}},
+                                  {{"scale", 0.3}, {"causal", is_causal}});
+          const Tensor dy = numbers(d, y[0].shape(), random);
+          const Tensor dlog = numbers(DType::float32, y[1].shape(), random);
+          calls.push_back({"attention", {q, key, value, mask}, attrs, 8});
+          calls.push_back({"attention_grad",
+                           {q, key, value, mask, y[0], y[1], dy, is_causal ? dlog : Tensor(0.f)},
+                           attrs,
+                           60});
+        }
+      }
+    }
+  }
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaAttention, ScoresOfSomeQueriesAtATimeAddUp) {
   constexpr int64_t kKeys = 4'500'000;  // scores of one query are more than half of what is kept
   std::mt19937 random(6);

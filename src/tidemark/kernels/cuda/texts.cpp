@@ -12,6 +12,7 @@ extern const char* const elements;
 extern const char* const arrays;
 extern const char* const attention;
 extern const char* const complex;
+extern const char* const flash;
 extern const char* const fourier;
 extern const char* const images;
 extern const char* const indexing;
@@ -24,6 +25,7 @@ extern const char* const scans;
 extern const char* const softmax;
 extern const char* const sorting;
 extern const char* const special_functions;
+extern const char* const tensor_cores;
 }  // namespace texts
 
 namespace {
@@ -42,6 +44,8 @@ constexpr Text kTexts[] = {
     {"scans.h", &texts::scans},
     {"softmax.h", &texts::softmax},
     {"attention.h", &texts::attention},
+    {"tensor_cores.h", &texts::tensor_cores},
+    {"flash.h", &texts::flash},
     {"linalg.h", &texts::linalg},
     {"fourier.h", &texts::fourier},
     {"images.h", &texts::images},
