@@ -23,6 +23,8 @@ std::string DeviceFunction::source() const {
     if (text == whose) source += message("#include \"", other, "\"\n");
   };
   takes("linalg.h", "complex.h");
+  takes("decompositions.h", "complex.h");
+  takes("decompositions.h", "linalg.h");
   takes("picking.h", "sorting.h");
   takes("flash.h", "attention.h");
   takes("flash.h", "tensor_cores.h");

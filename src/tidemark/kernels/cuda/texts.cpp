@@ -12,6 +12,7 @@ extern const char* const elements;
 extern const char* const arrays;
 extern const char* const attention;
 extern const char* const complex;
+extern const char* const decompositions;
 extern const char* const flash;
 extern const char* const fourier;
 extern const char* const images;
@@ -47,6 +48,7 @@ constexpr Text kTexts[] = {
     {"tensor_cores.h", &texts::tensor_cores},
     {"flash.h", &texts::flash},
     {"linalg.h", &texts::linalg},
+    {"decompositions.h", &texts::decompositions},
     {"fourier.h", &texts::fourier},
     {"images.h", &texts::images},
 };
