@@ -24,6 +24,8 @@ std::string DeviceFunction::source() const {
   };
   takes("linalg.h", "complex.h");
   takes("decompositions.h", "complex.h");
+  takes("ctc.h", "complex.h");
+  takes("ctc.h", "linalg.h");
   takes("decompositions.h", "linalg.h");
   takes("picking.h", "sorting.h");
   takes("flash.h", "attention.h");

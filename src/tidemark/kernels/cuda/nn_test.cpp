@@ -180,6 +180,33 @@ TEST(CudaAttention, ScoresOfSomeQueriesAtATimeAddUp) {
   expect_as_on_cpu({forward, gradient});
 }
 
+TEST(CudaCtc, AlignmentsAddUpAsOnTheCpu) {
+  std::mt19937 random(8);
+  std::vector<GpuCall> calls;
+  const Tensor labels = Tensor::of<int32_t>({1, 1, 3, 2, 0, 1, 4, 2, 3}, {3, 3});
+  const auto add = [&](const Tensor& logits, const Tensor& of_label, const Tensor& of_logit,
+                       int64_t blank) {
+    const Tensor dloss = numbers(logits.dtype(), {3}, random);
+    const std::vector<std::pair<std::string, Attr>> attrs = {{"blank_index", blank}};
+    calls.push_back({"ctc_loss", {logits, labels, of_label, of_logit}, attrs, 1});
+    calls.push_back({"ctc_loss_grad", {dloss, logits, labels, of_label, of_logit}, attrs, 3});
+  };
+  const Tensor few = Tensor::of<int64_t>({3, 0, 2}), all = Tensor::of<int32_t>({9, 9, 9});
+  for (const DType d : {DType::float32, DType::float64}) {
+    const Tensor logits = numbers(d, {9, 3, 5}, random);
+    add(logits, few, all, 0);
+    add(logits, Tensor::of<int32_t>({3, 3, 3}), Tensor::of<int64_t>({9, 2, 0}), -1);
+    add(logits, Tensor::of<int32_t>({0, 3, 1}), Tensor::of<int32_t>({0, 4, 5}), 2);
+    add(numbers(d, {40, 3, 300}, random), few, Tensor::of<int32_t>({40, 17, 33}), 299);
+  }
+  const Tensor logits = numbers(DType::float32, {9, 3, 4}, random);
+  add(logits, Tensor::of<int64_t>({3, 3, 3}), all, 0);  // a label that is no class
+  add(logits, Tensor::of<int64_t>({3, 4, 3}), all, 0);
+  add(logits, Tensor::of<int64_t>({3, 0, 3}), Tensor::of<int32_t>({9, -1, 9}), 0);
+  add(logits, few, all, 4);
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaNorms, RowsAndChannelsAreAsOnTheCpu) {
   std::mt19937 random(3);
   std::vector<GpuCall> calls;

@@ -12,6 +12,7 @@ extern const char* const elements;
 extern const char* const arrays;
 extern const char* const attention;
 extern const char* const complex;
+extern const char* const ctc;
 extern const char* const decompositions;
 extern const char* const flash;
 extern const char* const fourier;
@@ -49,6 +50,7 @@ constexpr Text kTexts[] = {
     {"flash.h", &texts::flash},
     {"linalg.h", &texts::linalg},
     {"decompositions.h", &texts::decompositions},
+    {"ctc.h", &texts::ctc},
     {"fourier.h", &texts::fourier},
     {"images.h", &texts::images},
 };
