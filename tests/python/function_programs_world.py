@@ -389,3 +389,55 @@ def variables_that_elements_are():
 def kinds_of_maps():
     return [tf.map_fn(lambda x: tf.cast(x, tf.float64), tf.range(3),
                       fn_output_signature=np.float64)]  # fmt: skip
+
+
+@program
+def gradients_by_what_only_bodies_use():
+    outside = tf.constant(3.0)
+    v = tf.Variable(2.0)
+
+    def power(x):
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, 1.0))[1]
+
+    @tf.function
+    def by_graph():
+        chosen = tf.cond(v > 1.0, lambda: outside * outside, lambda: outside)
+        (first,) = tf.gradients(power(outside), outside)
+        mapped = tf.map_fn(lambda a: a * outside, tf.constant([1.0, 2.0]))
+        return [first, tf.gradients(first, outside), tf.gradients(chosen, outside),
+                tf.gradients(mapped, outside)]  # fmt: skip
+
+    @tf.function
+    def by_tape():
+        with tf.GradientTape() as tape:
+            tape.watch(outside)
+            y = power(outside) * v
+        return tape.gradient(y, [outside, v])
+
+    @tf.function
+    def inside_of_a_branch(x):
+        z = x * x
+        return tf.cond(x > 1.0, lambda: tf.gradients(z * x * v, [x, v]), lambda: [x, x])
+
+    return [by_graph(), by_tape(), inside_of_a_branch(tf.constant(3.0))]
+
+
+@program
+def a_function_asked_by_a_part():
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([], tf.int32)])
+    def drawn(logits, count):
+        return tf.shape(tf.random.categorical(logits, count))
+
+    sparse = tf.sparse.from_dense([[4, 0], [0, 9]])
+    halves = sparse / tf.constant([[2], [2]])
+    return [drawn(tf.zeros([3, 4]), 5), halves.values, halves.values.dtype.name,
+            tf.expand_dims([1, 2], [-1]), error_of(tf.sequence_mask, [1, 2], [3, 4]),
+            str(tf.TensorSpec([2, 3])._unbatch()), str(tf.TensorSpec([2, 3])._batch(4)),
+            str(tf.TensorSpec([2, 3])._with_tensor_ranks_only())]  # fmt: skip
+
+
+@program
+def ragged_rows_in_batches_are_as_ragged_as_before():
+    rows = tf.ragged.constant([[[1, 1], [2, 2]], [[3, 3]], []], ragged_rank=1, inner_shape=(2,))
+    (batch,) = list(tf.data.Dataset.from_tensor_slices(rows).batch(3))
+    return [batch.ragged_rank, batch.shape.as_list(), batch.values]
