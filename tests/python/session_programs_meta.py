@@ -259,7 +259,9 @@ def datasets_of_graphs_in_files():
         five = tf.constant(5, tf.int64)
         squares = tf.data.Dataset.range(8).map(lambda x: x * x + five, num_parallel_calls=2)
         rows = tf.data.Dataset.from_tensor_slices(np.arange(8.0)).skip(1).repeat(2)
-        pairs = tf.data.Dataset.zip((squares, {"row": rows})).filter(lambda x, _: tf.equal(x % 2, 0))
+        pairs = tf.data.Dataset.zip((squares, {"row": rows})).filter(
+            lambda x, _: tf.equal(x % 2, 0)
+        )
         return pairs.batch(2).padded_batch(1, ([3], {"row": [3]})).prefetch(1)
 
     out = []

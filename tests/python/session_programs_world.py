@@ -5,7 +5,6 @@ import tempfile
 
 from session_programs import error_of, program, session, tf, v1
 
-v1 = tf.compat.v1
 
 
 @program

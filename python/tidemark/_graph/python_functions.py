@@ -10,6 +10,7 @@ import weakref
 
 from tidemark import _tidemark
 
+
 class GraphStep:
     """A function that TensorFlow has an operation for."""
 

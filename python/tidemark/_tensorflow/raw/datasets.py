@@ -259,9 +259,7 @@ _ORDERS = {"true": True, "false": False}  # "default" says neither
 
 
 def _mapped(dataset, f, other_arguments, num_parallel_calls=None, deterministic="default", **_):
-    return dataset.map(
-        _called(f, other_arguments), num_parallel_calls, _ORDERS.get(deterministic)
-    )
+    return dataset.map(_called(f, other_arguments), num_parallel_calls, _ORDERS.get(deterministic))
 
 
 def _mapped_batches(dataset, f, other_arguments, batch_size, drop_remainder, **_):

@@ -7,7 +7,7 @@ import re
 
 from tidemark import _tidemark
 from tidemark._graph import scopes
-from tidemark._proto.framework import FunctionDef, GraphDef
+from tidemark._proto.framework import FunctionDef, GraphDef, NodeDef
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
@@ -22,6 +22,7 @@ from tidemark._v1.graph_def.readers import (
 from tidemark.errors import InvalidArgumentError, NotFoundError, OpError, UnimplementedError
 
 _ALL_READERS = {**READERS, **dataset_nodes.READERS}
+_SAME_AS = {"_EagerConst": "Identity"}  # of a tensor that a function found outside of it
 _REFERENCE = re.compile(r"^(\^?)([^:^]+)(?::(\d+))?$")
 
 
@@ -82,10 +83,15 @@ class Reader:
 
     def build(self, node, inputs, before, name=None):
         """The outputs of a node; named where it is one of the graph."""
+        if node.op in _SAME_AS:
+            node = NodeDef.FromString(node.SerializeToString())
+            node.op = _SAME_AS[node.op]
         definition = op_defs.find(node.op)
         if node.op.startswith("Tidemark>"):
             make = _ours
-        elif definition is None or (node.op not in _ALL_READERS and not table.rule_by_theirs(node.op)):
+        elif definition is None or (
+            node.op not in _ALL_READERS and not table.rule_by_theirs(node.op)
+        ):
             if node.op in self.library:
                 return self.call_function(node, node.op, inputs)
             raise NotFoundError(
