@@ -1,5 +1,6 @@
 """More programs: what TensorFlow's own tests, and packages written for it, go by."""
 
+import functools
 import os
 import tempfile
 
@@ -441,3 +442,17 @@ def ragged_rows_in_batches_are_as_ragged_as_before():
     rows = tf.ragged.constant([[[1, 1], [2, 2]], [[3, 3]], []], ragged_rank=1, inner_shape=(2,))
     (batch,) = list(tf.data.Dataset.from_tensor_slices(rows).batch(3))
     return [batch.ragged_rank, batch.shape.as_list(), batch.values]
+
+
+@program
+def parts_of_functions_with_declared_inputs():
+    def total(a, b, c, d=4):
+        return a + 10 * b + 100 * c + 1000 * d
+
+    number = [tf.TensorSpec([], tf.int32)]
+
+    def called(part, *arguments):
+        return tf.function(part, input_signature=number)(*arguments)
+
+    return [called(functools.partial(total, 1, 2, d=3), 4), called(functools.partial(total, 1, 2), 4),
+            error_of(called, functools.partial(total, 1), 2, 3)]  # fmt: skip

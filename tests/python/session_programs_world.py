@@ -6,7 +6,6 @@ import tempfile
 from session_programs import error_of, program, session, tf, v1
 
 
-
 @program
 def iterators_that_are_saved():
     out = []
