@@ -454,5 +454,6 @@ def parts_of_functions_with_declared_inputs():
     def called(part, *arguments):
         return tf.function(part, input_signature=number)(*arguments)
 
-    return [called(functools.partial(total, 1, 2, d=3), 4), called(functools.partial(total, 1, 2), 4),
-            error_of(called, functools.partial(total, 1), 2, 3)]  # fmt: skip
+    full, open_ = functools.partial(total, 1, 2, d=3), functools.partial(total, 1)
+    return [called(full, 4), called(functools.partial(total, 1, 2), 4),
+            error_of(called, open_, 2, 3)]  # fmt: skip
