@@ -204,21 +204,26 @@ def while_loop(
 # --- functions over the elements along the first axis ---------------------------------------------
 
 
+def check_elements(leaves, function):
+    """Raises unless there is something with a first axis to go over."""
+    if not leaves:
+        raise ValueError(f"{function}: elems must be a Tensor or a nested structure of Tensors")
+    if any(leaf.shape.rank == 0 for leaf in leaves):
+        raise ValueError(
+            f"{function}: elements in elems must be at least 1-dimensional Tensors, not scalars: "
+            "it goes over their first axis"
+        )
+
+
 def _elements(elems, function):
     """The leaves as tensors, and how many elements they have, all the same number."""
     leaves = [_element_source(leaf) for leaf in nest.flatten(elems)]
-    if not leaves:
-        raise ValueError(f"{function} needs at least one tensor in elems")
+    check_elements(leaves, function)
     counts = set()
     for leaf in leaves:
         if is_sparse(leaf) or is_ragged(leaf):
             counts.add(int(leaf.dense_shape[0] if is_sparse(leaf) else leaf.nrows()))
             continue
-        if leaf.ndim == 0:
-            raise ValueError(
-                f"{function} goes over the first axis, so elems must have at least one; a scalar "
-                "was given"
-            )
         counts.add(leaf._shape_tuple()[0])
     if len(counts) > 1:
         raise InvalidArgumentError(

@@ -56,14 +56,14 @@ def branch(index, functions, names, what, last_first=False):
                 raise ValueError(f"{len(outputs)} tensors and {len(others)} tensors")
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"{names[0]} and {name} arguments to {what} must have the same number, type, and "
+                f"{_pair(names[0], name, last_first)} arguments to {what} must have the same number, type, and "
                 f"overall structure of return values: {error}"
             ) from None
         for at, t in enumerate(others):
             dtype, shape = specs[at]
             if t.dtype != dtype:
                 raise TypeError(
-                    f"{names[0]} and {name} arguments to {what} must have the same number, type, "
+                    f"{_pair(names[0], name, last_first)} arguments to {what} must have the same number, type, "
                     f"and overall structure of return values: output {at} is {dtype.name} in one "
                     f"and {t.dtype.name} in the other"
                 )
@@ -74,6 +74,10 @@ def branch(index, functions, names, what, last_first=False):
     for _, structure, _ in traced[1:]:
         first = first.joined(structure)
     return first.pack(results)
+
+
+def _pair(first, other, last_first):
+    return f"{other} and {first}" if last_first else f"{first} and {other}"
 
 
 def cond(pred, true_fn, false_fn):
