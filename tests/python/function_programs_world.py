@@ -457,3 +457,28 @@ def parts_of_functions_with_declared_inputs():
     full, open_ = functools.partial(total, 1, 2, d=3), functools.partial(total, 1)
     return [called(full, 4), called(functools.partial(total, 1, 2), 4),
             error_of(called, open_, 2, 3)]  # fmt: skip
+
+
+@program
+def loops_without_rounds():
+    @tf.function
+    def last_row(rows):
+        for row in rows:  # noqa: B007
+            pass
+        return row
+
+    @tf.function
+    def last_number(count):
+        for i in tf.range(count):  # noqa: B007
+            pass
+        return i
+
+    def small(x):
+        return x if x > 1 else -x
+
+    @tf.function
+    def each(rows):
+        return tf.map_fn(small, rows)
+
+    return [error_of(last_row, tf.zeros([0])), last_row(tf.constant([1.0, 2.0])),
+            last_number(0), last_number(3), each(tf.constant([1, 2, 3]))]  # fmt: skip

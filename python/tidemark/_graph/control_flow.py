@@ -204,6 +204,14 @@ def while_loop(
 # --- functions over the elements along the first axis ---------------------------------------------
 
 
+def _converted(fn):
+    """The function as AutoGraph makes it, where the code around it is converted."""
+    from tidemark.autograph._context import control_status_ctx  # only tracing needs it
+    from tidemark.autograph._impl import tf_convert  # only tracing needs it
+
+    return tf_convert(fn, control_status_ctx())
+
+
 def check_elements(leaves, function):
     """Raises unless there is something with a first axis to go over."""
     if not leaves:
@@ -297,7 +305,7 @@ def map_fn(
     _check_callable(fn, "fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if is_tracing():
-        return staged_maps().map_fn(fn, elems, signature, _check_row)
+        return staged_maps().map_fn(_converted(fn), elems, signature, _check_row)
     from tidemark._graph.columns import column_of, row_spec  # loaded on first use
 
     leaves, count = _elements(elems, "map_fn")
@@ -339,6 +347,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     from tidemark._graph.vectorized import NoRule, vectorized  # loaded on first use
 
     _check_callable(fn, "fn")
+    fn = _converted(fn) if is_tracing() else fn
     try:
         return vectorized(fn, elems)
     except NoRule as error:

@@ -56,16 +56,16 @@ def branch(index, functions, names, what, last_first=False):
                 raise ValueError(f"{len(outputs)} tensors and {len(others)} tensors")
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"{_pair(names[0], name, last_first)} arguments to {what} must have the same number, type, and "
-                f"overall structure of return values: {error}"
+                f"{_pair(names[0], name, last_first)} arguments to {what} must have the same "
+                f"number, type, and overall structure of return values: {error}"
             ) from None
         for at, t in enumerate(others):
             dtype, shape = specs[at]
             if t.dtype != dtype:
                 raise TypeError(
-                    f"{_pair(names[0], name, last_first)} arguments to {what} must have the same number, type, "
-                    f"and overall structure of return values: output {at} is {dtype.name} in one "
-                    f"and {t.dtype.name} in the other"
+                    f"{_pair(names[0], name, last_first)} arguments to {what} must have the same "
+                    f"number, type, and overall structure of return values: output {at} is "
+                    f"{dtype.name} in one and {t.dtype.name} in the other"
                 )
             specs[at] = (dtype, _tidemark.common_shape(shape, sizes_of(t.shape)))
     graphs = [builder.finish(tensors) for builder, _, tensors in traced]
