@@ -391,13 +391,6 @@ def target_after_loop(n):
     return i
 
 
-@calls([], [3.0, 4.0])
-def target_of_rows_after_loop(rows):
-    for row in rows:  # noqa: B007
-        pass
-    return row
-
-
 @calls(3, 20)
 def for_with_break(n):
     total = 0

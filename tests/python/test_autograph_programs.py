@@ -40,7 +40,6 @@ BETTER = {
         [number(-3), number(-3.0, "float32"), number(3), number(1), number(-3)],
     ],
     "changes_outer": [number(23)],
-    "target_of_rows_after_loop": ["UnboundLocalError", number(4.0, "float32")],
     "walrus": [number(7), number(60)],
 }
 
