@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidemark import _tidemark, dtypes
 from tidemark._graph.staged import python_call
+from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark.errors import UnimplementedError
@@ -94,7 +95,8 @@ def made(function, *arguments):
     arguments (or items of lists among them) have their values only then."""
     given = known(list(arguments))
     if not _any_staged(given):
-        return function(*given)
+        with lifted():  # what it computes of constants is known now, whatever graph is being built
+            return function(*given)
     inputs = []
     template = _with_slots(given, inputs)
 
