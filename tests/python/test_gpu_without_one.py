@@ -131,7 +131,7 @@ ROUNDED = """
 import numpy as np
 import tidemark as tf
 x = tf.constant(np.array([[1.0 + 2.0**-12, 1.0 + 2.0**-10]], "float32"))
-whole, rounded = (np.array([[a, b]], "float32") for a, b in ((1 + 2.0**-12, 1 + 2.0**-10), (1, 1 + 2.0**-10)))
+whole, rounded = x.numpy(), np.array([[1.0, 1.0 + 2.0**-10]], "float32")
 config = tf.config.experimental
 assert not config.tensor_float_32_execution_enabled()
 config.enable_tensor_float_32_execution(ASKED)
