@@ -693,11 +693,13 @@ def timed(work, times=10):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
-    parser.add_argument("--only", help="names that contain this")
+    parser.add_argument("--only", nargs="*", default=[""], help="whose names begin with these")
+    parser.add_argument("--without", nargs="*", default=[], help="those apart from these")
     args = parser.parse_args()
     results = []
     for function in CHECKS:
-        if args.only and args.only not in function.__name__:
+        name = function.__name__
+        if not name.startswith(tuple(args.only)) or name.startswith(tuple(args.without)):
             continue
         began = time.monotonic()
         status, detail = "skipped", why_no_gpu()
