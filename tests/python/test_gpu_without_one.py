@@ -131,6 +131,7 @@ def test_one_gpu_is_several_logical_devices(folder):
 PICKED = """
 import numpy as np
 import tidemark as tf
+from tidemark import _tidemark
 
 drawn = np.random.default_rng(0).uniform(-1, 1, (5000, 3)).astype("float32")
 with tf.device("/GPU:0"):
@@ -145,6 +146,11 @@ with tf.device("/GPU:0"):
     assert rows.device.endswith("GPU:0") and places.device.endswith("GPU:0"), rows.device
 np.testing.assert_array_equal(rows.numpy(), drawn[drawn[:, 0] > 0.5])
 np.testing.assert_array_equal(places.numpy(), np.argwhere(drawn > 0.9))
+few = x[:, 0] > 0.99
+before = _tidemark.device_stats("gpu:0")["live"]
+kept = [tf.boolean_mask(x, few) for _ in range(10)]
+grown = _tidemark.device_stats("gpu:0")["live"] - before
+assert 0 < len(kept[0]) < 100 and grown < 10 * (12 * len(kept[0]) + 512), (grown, kept[0].shape)
 """
 
 
