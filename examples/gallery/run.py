@@ -113,7 +113,7 @@ def _sampled(program, arguments, timeout, interval=0.005):
     where the program begins."""
     ours, theirs = os.pipe()
     command = [sys.executable, "-c", _START, str(theirs), str(program), *arguments]
-    environment = {k: v for k, v in os.environ.items() if k != "TIDEMARK_SEEDS"}
+    environment = {k: v for k, v in os.environ.items() if k != "ARTICLE_PROGRAMS"}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,

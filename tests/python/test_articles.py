@@ -1,6 +1,6 @@
 """The programs of the articles run to their end, unchanged; flat and fast.
 
-They are read from the folder TIDEMARK_SEEDS or from ../shared/seeds/examples beside the project.
+They are read from the folder ARTICLE_PROGRAMS or from ../shared/seeds/examples beside the project.
 Where neither is there, the programs of the same shape in examples/gallery stand for them. They
 compute on the device that TIDEMARK_DEVICE names.
 """
@@ -37,7 +37,7 @@ ROUNDS = {
 
 
 def _seeds():
-    folders = [os.environ.get("TIDEMARK_SEEDS"), ROOT.parent / "shared/seeds/examples"]
+    folders = [os.environ.get("ARTICLE_PROGRAMS"), ROOT.parent / "shared/seeds/examples"]
     found = next((Path(f) for f in folders if f and Path(f).is_dir()), GALLERY)
     return [p for p in sorted(found.glob("*.py")) if p.name != "run.py"]
 
