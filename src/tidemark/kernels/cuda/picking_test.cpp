@@ -48,14 +48,13 @@ TEST(CudaPicking, DistinctElementsAreInTheOrderOfTheCpu) {
     return call("cast", {drawn}, {{"dtype", dtype}});
   };
   for (const DType d :
-       {DType::float32, DType::float64, DType::float16, DType::bfloat16, DType::int8, DType::uint8,
-        DType::int32, DType::uint64, DType::int64, DType::bool_}) {
+       {DType::float32, DType::bfloat16, DType::uint8, DType::int64, DType::bool_}) {
     for (const char* op : {"unique", "unique_with_counts"}) {
       calls.push_back({op, {few(d, 70, 9)}});
       calls.push_back({op, {random_tensor(d, {300}, random)}, {{"out_idx", DType::int64}}});
       calls.push_back({op, {new_tensor(d, {0})}});
     }
-    calls.push_back({"unique_with_counts", {few(d, 7000, 120)}});
+    calls.push_back({"unique_with_counts", {few(d, 2500, 120)}});
     calls.push_back({"unique", {few(d, 2049, 1)}});
   }
   calls.push_back({"unique_with_counts", {Tensor::of({NAN, 0.f, -0.f, NAN, -1.f, 0.f})}});
@@ -66,8 +65,7 @@ TEST(CudaPicking, DistinctElementsAreInTheOrderOfTheCpu) {
 TEST(CudaSearching, PlacesAreThoseOfTheCpu) {
   std::mt19937 random(3);
   std::vector<GpuCall> calls;
-  for (const DType d :
-       {DType::float32, DType::float64, DType::bfloat16, DType::int8, DType::uint64}) {
+  for (const DType d : {DType::float32, DType::bfloat16, DType::uint64}) {
     for (const char* side : {"left", "right"}) {
       const Tensor rows = call("sort", {random_tensor(d, {3, 50}, random)});
       const Tensor line = call("sort", {random_tensor(d, {200}, random)});
