@@ -108,6 +108,54 @@ def keras_saved(folder, how, shard=None):
     ]
 
 
+def overlapped():
+    """What a step was planned to take, and what it took; what 100 more left behind."""
+    import this_device
+    from test_worker_overlap import rows, trainer
+    from workers import strategy_of
+
+    config = json.loads(os.environ["TF_CONFIG"])
+    strategy = strategy_of(None, config["task"]["index"], config["cluster"]["worker"])
+    step, _ = trainer(strategy)
+    step = tf.function(step.python_function, memory_budget="1GiB")
+    x = rows(strategy._rank)
+    plan = step.plan(x)
+    this_device.release()
+    for _ in range(3):
+        step(x)
+    before = this_device.stats().live
+    this_device.reset_peak()
+    step(x)
+    used = this_device.stats().peak - before
+    for _ in range(100):
+        step(x)
+    return {
+        "plan": plan.peak,
+        "used": used,
+        "begins": sum(s.op == "begin_all_reduce" for s in plan.steps),
+        "grown": this_device.stats().live - before,
+    }
+
+
+def watched():
+    """What somebody who watches this worker is shown."""
+    from tidemark._explain import serving
+    from tidemark.cli import watch
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    kept = tf.ones([(1 + strategy._rank) << 18])
+    tf.memory.allow_watching()
+    strategy._group.barrier()
+    until, all_heard = time.monotonic() + 10, False
+    while not all_heard and time.monotonic() < until:
+        time.sleep(0.1)
+        moment = serving.ask(os.getpid())
+        all_heard = min(one[2] for one in moment["workers"]) >= 1 << 20
+    strategy._group.barrier()
+    del kept
+    return watch.view(os.getpid(), moment, [moment["stats"]["live"]])
+
+
 def tutorial():
     """As programs for TensorFlow's strategy are written: only TF_CONFIG says who there is."""
     tf.install_as_tensorflow()
