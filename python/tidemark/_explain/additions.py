@@ -122,6 +122,8 @@ class Additions:
             return "", 0  # who asks for something adds it: to be changed is what keeps it
         at = len(told) if chain.grower is None else told.index(chain.grower) + 1
         grower = None if chain.grower is not None and chain.grower.kind == "names" else chain.grower
+        if grower is not None and grower.kind == "linked" and at > 1:
+            at, grower = at - 1, told[at - 2]  # what refers to the newest of them
         for link in reversed(told[:at]):
             for is_rebound in (False, True) if link == grower else (False,):
                 lines = self._lines_of(sorts, link, is_rebound)
@@ -271,6 +273,7 @@ class _Watch:
     def __init__(self, additions, lines, watched):
         self._additions, self._lines, self._watched = additions, lines, watched
         self._at = {}  # thread → (file, line) that runs there
+        self._latest = 0  # the thread that the last event was of
         self._events, self._spent = 0, 0.0
         self._until = self._until_by_the_clock = float("inf")
         self._gains = Counter()  # by sort and link
@@ -282,7 +285,8 @@ class _Watch:
         while frame is not None and not links.is_programs(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
-            self._at[threading.get_ident()] = (frame.f_code.co_filename, frame.f_lineno)
+            self._latest = threading.get_ident()
+            self._at[self._latest] = (frame.f_code.co_filename, frame.f_lineno)
         self._until = time.process_time() + _MOST_SECONDS
         self._until_by_the_clock = time.monotonic() + _MOST_SECONDS_BY_THE_CLOCK
         self.is_running = self._lines.start(self._moved)
@@ -307,8 +311,9 @@ class _Watch:
         """A line is about to run; whether to go on."""
         began = time.thread_time()
         thread = threading.get_ident()
-        self._settle(self._at.get(thread))
+        self._settle(self._at.get(thread), thread == self._latest)
         self._at[thread] = (file, line)
+        self._latest = thread
         self._events += 1
         self._spent += time.thread_time() - began
         if self._left and self._events < _MOST_EVENTS and not self.is_over():
@@ -316,12 +321,13 @@ class _Watch:
         self._additions.end(self)
         return False
 
-    def _settle(self, at):
-        """What was gained since the last event is what ran since then in this thread added."""
+    def _settle(self, at, is_alone):
+        """What was gained since the last event is what ran since then in this thread added, if
+        that event was of this thread as well: else another may have run in between."""
         for one in self._watched:
             now = one.count()
             is_more = now > one.before and at and at[1] and not _is_plain(one.latest())
-            if is_more and self._lines.is_sure():
+            if is_more and is_alone and self._lines.is_sure():
                 self._additions.note(one, at)
                 if not one.is_new:
                     self._gains[one.sort, one.link] += 1

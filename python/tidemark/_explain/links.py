@@ -126,12 +126,18 @@ def merged(told, more):
     )
 
 
-def links_of(path, names, root):
-    """[(Link, items)] from the root on; ``root`` is where the walk began."""
+def links_of(path, names, root, left_out=0):
+    """[(Link, items)] from the root on; ``root`` is where the walk began. ``left_out``: objects in
+    the middle of the way, which repeat what stands before and after them."""
     told = [(link, items) for _, link, items in each_link(path, names, root)]
     if isinstance(path[-1], kinds.variables):
         told.append((Link("tf.Variable", "variable"), 0))
-    return _collapsed(told)
+    told = _collapsed(told)
+    if not left_out:
+        return told
+    whole = 1 + left_out / len(path)
+    return [(link, round(items * whole) if link.kind == "linked" else items)
+            for link, items in told]  # fmt: skip
 
 
 def each_link(path, names, root):
