@@ -23,6 +23,7 @@ from tidemark._explain import kinds, source
 _MOST_COUNTED = 1 << 17  # items of an array
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 CACHE = type(functools.lru_cache(lambda: None))
+OPENED = "opened"  # the kind of link that is to be closed: a session
 _RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = (_PACKAGE, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
@@ -377,7 +378,8 @@ def _object_link(obj):
     opened = getattr(obj, "_opened_at", None)
     file, line, _ = source.parse_place(where or opened)
     did = " made" if where else " opened" if opened else ""
-    return Link(f"{kind}{did}", "object", kind, source.full_path(file) if line else "", line)
+    sort = OPENED if opened and not where else "object"
+    return Link(f"{kind}{did}", sort, kind, source.full_path(file) if line else "", line)
 
 
 def _given_link(owner, name, obj, file):

@@ -11,6 +11,7 @@ from tidemark._explain import source
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OPS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)  # that may run one
 _GOING_ON = (ast.Continue, ast.Return)  # after which the rest of a block is left out
 
 
@@ -115,8 +116,18 @@ class _Reading:
 
 
 def _is_conditional(statement):
-    """`submit(x) if step % 2 else None` and `is_due and save(x)`."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.IfExp, ast.BoolOp))
+    """`submit(x) if step % 2 else None`, `is_due and save(x)`, `y = a + b if is_sum else a - b`:
+    one that runs some of its ops on a condition."""
+    if hasattr(statement, "body"):
+        return False
+    parts = [part for node in ast.walk(statement) for part in _on_a_condition(node)]
+    return any(isinstance(node, _OPS) for part in parts for node in ast.walk(part))
+
+
+def _on_a_condition(node):
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    return node.values[1:] if isinstance(node, ast.BoolOp) else []
 
 
 # --- the loop that a line belongs to --------------------------------------------------------------

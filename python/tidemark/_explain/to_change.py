@@ -1,6 +1,7 @@
 """The line to change: the one that makes the program keep one more thing in every round.
 
-On the way from the root to the bytes something grows. What made it grow is known, from the surest:
+What is to be closed is changed where it is opened. Else, on the way from the root to the bytes,
+something grows, and what made it grow is known, from the surest:
 
 1. the line after which it was seen to have more, while lines ran (``additions``);
 2. the line that adds to it as the source tells, or, where it has no name in the program, to what
@@ -23,6 +24,9 @@ def find(finding, sorts, grows, additions):
     told, chain = (finding.file, finding.line), finding.chain
     if chain is None:
         return (*told, chain)
+    for link, _ in chain.links:
+        if link.kind == links.OPENED and link.line:
+            return link.file, link.line, chain
     if grows or chain.grower:
         file, line = additions.line(sorts, chain, finding.made_at)
         if line:
@@ -50,10 +54,10 @@ def added_at(chain, grows=False, files=()):
     if chain.grower is None and not grows:
         return "", 0
     at = len(told) if chain.grower is None else told.index(chain.grower) + 1
-    if chain.grower is not None and chain.grower.kind == "linked" and at > 1:
-        begin = told[at - 2]  # that is made anew of itself and one link more
-        if begin.line in source.lines_adding(begin.file, begin.name):
-            return begin.file, begin.line
+    if chain.grower is not None and chain.grower.kind == "linked":
+        line = _line_of_linking(chain.grower, told[at - 2] if at > 1 else None)
+        if line[1]:
+            return line
     for link in reversed(told[:at]):
         if link.line and links.is_programs(link.file):
             is_inside = link is not chain.grower and link.kind in ("variable", "generator")
@@ -63,6 +67,20 @@ def added_at(chain, grows=False, files=()):
     for file in files:
         if links.is_programs(file) and (line := source.line_of_call(file, names)):
             return file, line
+    return "", 0
+
+
+def _line_of_linking(linked, begin):
+    """Where one more is made that refers to those before it, in one place alone; or where what
+    refers to the newest of them is made anew of itself and one more."""
+    sort, _, owner = linked.label.partition(" ")
+    if sort == "attribute":
+        kind = owner.partition(".")[0]
+        making = source.lines_of_making(linked.file, kind, linked.name)
+        if len(set(making)) == 1:
+            return linked.file, making[0]
+    if begin is not None and begin.line in source.lines_adding(begin.file, begin.name):
+        return begin.file, begin.line
     return "", 0
 
 
