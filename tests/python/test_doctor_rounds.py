@@ -67,6 +67,15 @@ def test_what_runs_on_a_condition_is_occasional(written):
     assert found == [5, 6, 10, 11, 12, 13, 14, 19, 20, 23, 26]
 
 
+def test_ops_of_a_statement_that_run_on_a_condition_are_occasional(written):
+    text = (
+        "for s in steps:\n    y = a + b if s else a - b\n    z = y or a\n    is_due and save(y)\n"
+        "    y = a if s else b\n"
+    )
+    path = written(text)
+    assert lines_where(text, lambda n: n in rounds._lines(path).occasional) == [2, 4]
+
+
 def test_what_stands_at_the_top_runs_once(written):
     path = written(OCCASIONAL)
     assert rounds.runs_once(path, 1)
