@@ -162,7 +162,9 @@ def loops_around(path, line, depth=0, is_inside=False):
     around.reverse()
     if function is None or depth >= _MOST_CALLERS:
         return tuple(around)
-    further = {loops_around(path, at, depth + 1) for at in _callers(path, function)}
+    further = {
+        loops_around(path, at, depth + 1, is_inside=True) for at in _callers(path, function)
+    }
     return (*around, *(further.pop() if len(further) == 1 else ()))
 
 
