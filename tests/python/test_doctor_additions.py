@@ -283,3 +283,17 @@ def test_a_way_that_is_cut_in_the_middle_tells_how_long_it_is():
         links.links_of(path, names, root_of(path), left_out)[-1][1] for left_out in (0, 60)
     )
     assert part == 4 * whole
+
+
+@LINES
+def test_rounds_of_a_loop_within_another_are_counted(lines):
+    kept, additions = [], Additions(lines())
+    begin = sys._getframe().f_lineno
+    additions.choose([(SORT, 100, lambda: ([kept], [], root_of([kept])))])
+    additions.begin()
+    for number in range(4):
+        for _ in "abc":
+            number += 1
+    additions.end()
+    assert additions.trips((__file__, begin + 4), (__file__, begin + 3)) == 3
+    assert additions.trips((__file__, begin + 3), (__file__, begin + 4)) == 0

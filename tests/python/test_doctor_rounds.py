@@ -129,6 +129,16 @@ def test_rounds_of_a_loop_are_counted_by_its_lines_or_those_within(written, line
 
 
 @pytest.mark.parametrize(
+    ("count", "trips", "steps"),
+    [(300, 2, 150), (300, 0, 300), (300, 100, 300), (20, 2, 20)],  # few steps: each is one
+)
+def test_a_loop_of_a_few_rounds_is_a_part_of_a_step(written, count, trips, steps):
+    path = written("for s in steps:\n    for w in weights:\n        keep(w)\n")
+    seen = {((path, 2), (path, 1)): trips}
+    assert rounds.steps_of(path, 3, count, lambda *loops: seen[loops]) == steps
+
+
+@pytest.mark.parametrize(
     ("values", "grows"),
     [
         (np.arange(60) * 4096, True),

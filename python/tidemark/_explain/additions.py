@@ -9,6 +9,7 @@ understood.
 from __future__ import annotations
 
 import queue
+import statistics
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from tidemark._explain import links, source
 _MOST_SECONDS, _MOST_SECONDS_BY_THE_CLOCK = 1.0, 4.0
 _MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
+_MOST_REMEMBERED = 4_000  # lines, of all watches
 _ALIKE = 2  # times that one line may add for each time of the other
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
@@ -50,6 +52,7 @@ class Additions:
         self._in_vain = Counter()  # by sort: watches that ran out without a gain
         self._spent = 0.0
         self._watch = None
+        self._ran = []  # (thread, file, line) one after the other; None: a watch began
 
     # --- choosing what to watch -----------------------------------------------------------------
 
@@ -110,6 +113,11 @@ class Additions:
         seen = self._seen.setdefault(watched.sort, {})
         seen.setdefault((watched.key, watched.is_new), Counter())[place] += 1
 
+    def remember(self, ran):
+        """A line is about to run, (thread, file, line); None: a watch begins."""
+        if len(self._ran) < _MOST_REMEMBERED:
+            self._ran.append(ran)
+
     # --- afterwards -----------------------------------------------------------------------------
 
     def line(self, sorts, chain, made_at=()):
@@ -132,6 +140,20 @@ class Additions:
             if link == grower:
                 break
         return "", 0
+
+    def trips(self, inner, outer):
+        """How often a loop was seen to go round in each round of one around it; 0: it was not."""
+        seen, heads, thread = [], None, 0
+        for ran in self._ran:
+            if ran is None or (ran[0] == thread and ran[1:] == outer):
+                seen += [heads] if heads is not None and ran is not None else []
+                heads = None if ran is None else 0
+            elif ran[1:] == outer:
+                heads, thread = 0, ran[0]
+            elif heads is not None and ran[1:] == inner and ran[0] == thread:
+                heads += 1
+        # The head runs once more, when the loop ends.
+        return max(0, statistics.median_low(seen) - 1) if seen else 0
 
     def _lines_of(self, sorts, link, is_rebound):
         lines = Counter()
@@ -289,6 +311,7 @@ class _Watch:
             self._at[self._latest] = (frame.f_code.co_filename, frame.f_lineno)
         self._until = time.process_time() + _MOST_SECONDS
         self._until_by_the_clock = time.monotonic() + _MOST_SECONDS_BY_THE_CLOCK
+        self._additions.remember(None)
         self.is_running = self._lines.start(self._moved)
 
     def is_over(self):
@@ -314,6 +337,7 @@ class _Watch:
         self._settle(self._at.get(thread), thread == self._latest)
         self._at[thread] = (file, line)
         self._latest = thread
+        self._additions.remember((thread, file, line))
         self._events += 1
         self._spent += time.thread_time() - began
         if self._left and self._events < _MOST_EVENTS and not self.is_over():

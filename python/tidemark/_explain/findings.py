@@ -155,6 +155,7 @@ def _count_rounds(finding, run):
         of_step = rounds.loops_around(source.full_path(counted_at), counted)[:1]
         if set(of_step) & set(rounds.loops_around(finding.file, finding.line)[1:]):
             return
+    count = rounds.steps_of(finding.file, finding.line, count, run.seen.additions.trips)
     finding.bytes_per_step *= steps["count"] / count
     finding.overhead_per_step *= steps["count"] / count
 

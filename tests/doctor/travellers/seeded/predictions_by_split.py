@@ -1,7 +1,7 @@
 # rule: tensors-gathered
 # chain: predictions
 # root: main()
-# bytes: 32768
+# bytes: 65536
 from collections import defaultdict
 
 import tensorflow as tf
