@@ -165,9 +165,7 @@ def loops_around(path, line, depth=0, is_inside=False):
     around.reverse()
     if function is None or depth >= _MOST_CALLERS:
         return tuple(around)
-    further = {
-        loops_around(path, at, depth + 1, is_inside=True) for at in _callers(path, function)
-    }
+    further = {loops_around(path, at, depth + 1, is_inside=True) for at in _callers(path, function)}
     return (*around, *(further.pop() if len(further) == 1 else ()))
 
 
@@ -198,9 +196,9 @@ def rounds_of(path, line, lines):
 
 
 def steps_of(path, line, count, trips_of):
-    """How many steps so many rounds of a line's loop are: a loop that goes round a few times in each
-    round of the one around it is a part of that. ``trips_of``: how often one does in the other, as
-    it was seen."""
+    """How many steps so many rounds of a line's loop are: a loop that goes round a few times in
+    each round of the one around it is a part of that. ``trips_of``: how often one does in the
+    other, as it was seen."""
     around = [loop for loop in loops_around(path, line) if not loop.is_comprehension]
     for inner, outer in zip(around, around[1:], strict=False):
         trips = inner.trips or trips_of((inner.file, inner.line), (outer.file, outer.line))

@@ -17,7 +17,9 @@ class Activations(tf.keras.callbacks.Callback):
         self.seen.append(hidden)  # HERE
 
 
-model = tf.keras.Sequential([tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(1)])
+model = tf.keras.Sequential(
+    [tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(1)]
+)
 model.compile("sgd", "mse", jit_compile=False)
 x = np.random.rand(1600, 16).astype("float32")
 watch = Activations(tf.random.normal([64, 16]))

@@ -6,7 +6,10 @@ from collections import defaultdict
 
 import tensorflow as tf
 
-weights = {"hidden": tf.Variable(tf.random.normal([64, 64])), "out": tf.Variable(tf.random.normal([64, 16]))}
+weights = {
+    "hidden": tf.Variable(tf.random.normal([64, 64])),
+    "out": tf.Variable(tf.random.normal([64, 16])),
+}
 averages = defaultdict(list)
 
 
