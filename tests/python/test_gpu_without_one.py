@@ -127,6 +127,37 @@ def test_one_gpu_is_several_logical_devices(folder):
     fake_gpu.run(LOGICAL, folder)
 
 
+ROUNDED = """
+import numpy as np
+import tidemark as tf
+x = tf.constant(np.array([[1.0 + 2.0**-12, 1.0 + 2.0**-10]], "float32"))
+whole, rounded = x.numpy(), np.array([[1.0, 1.0 + 2.0**-10]], "float32")
+config = tf.config.experimental
+assert not config.tensor_float_32_execution_enabled()
+config.enable_tensor_float_32_execution(ASKED)
+one = tf.constant([[1.0]])
+with tf.device("/GPU:0"):
+    y = tf.matmul(one, x)
+assert y.device.endswith("GPU:0")
+np.testing.assert_array_equal(y, rounded if ASKED else whole)
+with tf.device("/CPU:0"):
+    np.testing.assert_array_equal(tf.matmul(one, x), whole)
+config.enable_tensor_float_32_execution(ASKED)    # nothing changes
+try:
+    config.enable_tensor_float_32_execution(not ASKED)
+except RuntimeError as error:
+    assert "before the first op on a GPU" in str(error), error
+else:
+    raise SystemExit("it was switched while the GPU was in use")
+assert config.tensor_float_32_execution_enabled() == ASKED
+"""
+
+
+@pytest.mark.parametrize("asked", ["True", "False"])
+def test_operands_of_products_are_rounded_where_asked_for(folder, asked):
+    fake_gpu.run(ROUNDED.replace("ASKED", asked), folder)
+
+
 HIDDEN = """
 import tidemark as tf
 from tidemark import _tidemark

@@ -60,6 +60,40 @@ TEST(CudaLinalg, FactorsAndSolutionsAreTheCpus) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaLinalg, DecompositionsAreTheCpus) {
+  std::mt19937 random(22);
+  std::vector<GpuCall> calls;
+  const auto add = [&](const char* op, const Tensor& x,
+                       std::vector<std::pair<std::string, Attr>> attrs) {
+    calls.push_back({op, {x}, std::move(attrs), 40});
+  };
+  for (const DType d : kMatrices) {
+    for (const Shape& shape : {Shape{1, 1}, Shape{3, 5, 5}, Shape{2, 7, 4}, Shape{4, 6},
+                               Shape{2, 0, 3}, Shape{2, 0, 0}}) {
+      const Tensor x = drawn(d, shape, random);
+      for (const bool flag : {false, true}) {
+        add("qr", x, {{"full_matrices", flag}});
+        add("svd", x, {{"full_matrices", flag}});
+      }
+      add("svd", x, {{"compute_uv", false}});
+      if (shape.dim(-1) != shape.dim(-2)) continue;
+      add("eigh", x, {});
+      add("eigh", x, {{"compute_v", false}});
+    }
+    const Tensor zeros = call("zeros_like", {drawn(d, {4, 3}, random)});
+    add("svd", zeros, {{"full_matrices", true}});
+    add("qr", zeros, {});
+    add("eigh", call("zeros_like", {drawn(d, {3, 3}, random)}), {});
+    const Tensor wrong = call("truediv", {drawn(d, {3, 3}, random), drawn(d, {3, 3}, random)});
+    const Tensor nowhere = call("truediv", {wrong, call("zeros_like", {wrong})});
+    add("svd", nowhere, {});
+    add("eigh", nowhere, {});
+  }
+  const Tensor large = drawn(DType::float64, {60, 60}, random);
+  add("eigh", call("add", {large, call("transpose", {large, Tensor::of<int32_t>({1, 0})})}), {});
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaLinalg, WhatCannotBeSolvedIsTheSameError) {
   const Tensor zeros = Tensor::of<double>({0, 0, 0, 0}, {2, 2});
   const Tensor right = Tensor::of<double>({1, 2}, {2, 1});
