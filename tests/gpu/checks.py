@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 
 import numpy as np
 from families import FAMILIES
@@ -587,6 +588,17 @@ def four_threads():
         thread.join()
     assert not wrong, wrong
     return "800 rounds"
+
+
+@check
+def four_threads_on_four_streams():
+    """In a process of its own: a GPU is divided before it is used."""
+    program = str(Path(__file__).with_name("four_streams.py"))
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout.strip()
 
 
 def lent_to(library, is_there):

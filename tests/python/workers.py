@@ -86,7 +86,8 @@ def on_workers(count, shard, use, **options):
     there = addresses(count)
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         found = [
-            pool.submit(lambda r: use(strategy_of(shard, r, there, **options)), rank) for rank in range(count)
+            pool.submit(lambda r: use(strategy_of(shard, r, there, **options)), rank)
+            for rank in range(count)
         ]
         return [one.result() for one in found]
 

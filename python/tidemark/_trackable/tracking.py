@@ -141,7 +141,8 @@ def is_trackable(value):
     """Whether a value can be part of a checkpoint."""
     kind = type(value)
     is_variable = any(
-        getattr(kind, name, False) is True for name in ("is_graph_variable", "is_replicated_variable")
+        getattr(kind, name, False) is True
+        for name in ("is_graph_variable", "is_replicated_variable")
     )
     return is_variable or isinstance(value, (Trackable, _tidemark.VariableBase))
 

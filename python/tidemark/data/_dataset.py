@@ -74,8 +74,9 @@ class DatasetSpec(TypeSpec):
 class DatasetV2:
     """Elements made one after the other, each a structure of tensors."""
 
-    def __init__(self, handle, element_spec, options=None, inputs=(), tensors=()):
+    def __init__(self, handle, element_spec, options=None, inputs=(), tensors=(), made_by=None):
         self._handle, self._spec = handle, element_spec
+        self._made_by = made_by  # (step, its arguments), where graphs can tell of it
         self._options = options or Options()
         self._parents = inputs
         self._tensors = tensors  # that it is made of: who looks for their holders finds them here
@@ -87,6 +88,12 @@ class DatasetV2:
     def _of_handle(handle, spec):
         return DatasetV2(handle, spec)
 
+    def packed_as(self, spec):
+        """The same tensors as elements of another structure."""
+        found = self._next(self._handle, spec)
+        found._made_by = ("options", ())
+        return found
+
     _varies = False  # whether this step draws an order anew for each iterator
     _rows = None  # of each element, where this step makes batches; -1: where it is a new element
 
@@ -95,7 +102,9 @@ class DatasetV2:
 
     def _step(self, name, *arguments, spec=None):
         """A step in C++ behind this one."""
-        return self._step_by(lambda handle: call(handle, name, *arguments), spec)
+        found = self._step_by(lambda handle: call(handle, name, *arguments), spec)
+        found._made_by = (name, arguments)
+        return found
 
     def _step_by(self, make, spec=None, *more):
         """A step behind this one and others: ``make`` makes it of their handles."""
@@ -141,7 +150,8 @@ class DatasetV2:
         element = tensors_of(tensors)
         leaves = flat(element)
         spec = nest.map_structure(spec_of, element)
-        return DatasetV2(made(_tidemark.dataset_single, leaves), spec, tensors=leaves)
+        step = ("tensors", leaves)
+        return DatasetV2(made(_tidemark.dataset_single, leaves), spec, tensors=leaves, made_by=step)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
@@ -163,7 +173,8 @@ class DatasetV2:
         spec = nest.map_structure(
             lambda t: spec_of(None) if t is None else TensorSpec(t.shape[1:], t.dtype), element
         )
-        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves)
+        step = ("slices", leaves)
+        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves, made_by=step)
 
     @staticmethod
     def range(*args, **kwargs):
@@ -184,7 +195,8 @@ class DatasetV2:
         def numbers_between(start, stop, step):
             return _tidemark.dataset_range(int(start), int(stop), int(step), wide)
 
-        found = DatasetV2(made(numbers_between, start, stop, step), TensorSpec([], wide))
+        handle = made(numbers_between, start, stop, step)
+        found = DatasetV2(handle, TensorSpec([], wide), made_by=("range", (start, stop, step)))
         if wide is dtype:
             return found
 
@@ -242,9 +254,11 @@ class DatasetV2:
             if not isinstance(leaf, DatasetV2):
                 raise TypeError(f"Invalid input to `zip`: {leaf!r} is not a `tf.data.Dataset`")
         spec = nest.pack_sequence_as(structure, [leaf.element_spec for leaf in leaves])
-        return leaves[0]._step_by(
+        found = leaves[0]._step_by(
             lambda *handles: made(_tidemark.dataset_zip, list(handles)), spec, *leaves[1:]
         )
+        found._made_by = ("zip", ())
+        return found
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
@@ -388,6 +402,7 @@ class DatasetV2:
         found = self._step_by(
             lambda handle: made(_composites.padded_batch, handle, size, drop, sizes, filled), spec
         )
+        found._made_by = ("padded_batch", (size, drop, sizes, filled))
         found._rows = known_number(size)
         return found
 
@@ -453,7 +468,11 @@ class DatasetV2:
         """Elements drawn from a buffer of as many."""
         buffer = _number(buffer_size, "buffer_size")
         again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
-        found = self._step("shuffle", buffer, seeds_of(seed), again)
+        return self.shuffle_by(buffer, seeds_of(seed), again)
+
+    def shuffle_by(self, buffer_size, seeds, again):
+        """``shuffle`` with the two seeds that were made of the program's and an operation's."""
+        found = self._step("shuffle", buffer_size, seeds, again)
         found._is_shuffle = True
         found._varies = again
         return found
@@ -488,7 +507,9 @@ class DatasetV2:
             spec = None
         if spec is None or any(leaf is None for leaf in nest.flatten(spec)):
             raise TypeError(f"Incompatible dataset elements:\n  {self._spec} vs.   {dataset._spec}")
-        return self._step_by(lambda one, other: call(one, "concatenate", other), spec, dataset)
+        found = self._step_by(lambda one, other: call(one, "concatenate", other), spec, dataset)
+        found._made_by = ("concatenate", ())
+        return found
 
     def cache(self, filename="", name=None):
         """Keeps the elements of the first whole pass, in memory or in a file."""
@@ -601,7 +622,7 @@ class DatasetV2:
         merged = self._options.merge(options)
         any_order = options.deterministic is False
         found = self._step_by(lambda handle: call(handle, "in_any_order") if any_order else handle)
-        found._options = merged
+        found._options, found._made_by = merged, ("options", ())
         return found
 
     def options(self):

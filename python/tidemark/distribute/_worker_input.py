@@ -66,7 +66,9 @@ def distribute(strategy, dataset):
         return DistributedDataset(strategy, dataset)
     own = _own_part(dataset, policy, rank, count)
     if own is not None:
-        return DistributedDataset(strategy, _in_step(strategy, own.flat_map(_parts_of(rank, count))))
+        return DistributedDataset(
+            strategy, _in_step(strategy, own.flat_map(_parts_of(rank, count)))
+        )
 
     def cut(*element):
         element = element[0] if len(element) == 1 else element
@@ -122,8 +124,10 @@ def _in_step(strategy, dataset):
                 return
             yield last if batch is not None else _empty(specs, last)
 
-    return type(dataset).from_tensor_slices([0])._next(
-        _tidemark.dataset_from_python(elements, UNKNOWN_CARDINALITY), dataset.element_spec
+    return (
+        type(dataset)
+        .from_tensor_slices([0])
+        ._next(_tidemark.dataset_from_python(elements, UNKNOWN_CARDINALITY), dataset.element_spec)
     )
 
 
