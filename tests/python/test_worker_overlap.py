@@ -15,14 +15,15 @@ def picked_on_the_way_back(x, places):
     return x, lambda dy: (tf.gather(dy, places), None)
 
 
-def trainer(strategy):
+def trainer(strategy, can_fail=True):
     weights, _ = weights_and_kept(strategy, WIDTHS, seed=5)
 
     def on_worker(x):
         """Where x is bad the way back fails at the first weights, and not before."""
         places = tf.range(24) + 24 * tf.cast(tf.math.is_nan(x[0, 0]), tf.int32)
         with tf.GradientTape() as tape:
-            h = picked_on_the_way_back(x @ weights[0], places)
+            h = x @ weights[0]
+            h = picked_on_the_way_back(h, places) if can_fail else h
             for w in weights[1:]:
                 h = tf.tanh(h @ w)
             loss = tf.reduce_sum(h * h) / 48.0
@@ -71,7 +72,7 @@ def test_a_step_that_fails_meanwhile_leaves_the_group_as_it_is():
         step(good)
         before = [w.numpy() for w in weights]
         for _ in range(3):
-            with pytest.raises(tf.errors.InvalidArgumentError, match="24"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
                 step(bad)
         for mine, old in zip(weights, before, strict=True):
             np.testing.assert_array_equal(mine.numpy(), old)
@@ -97,13 +98,12 @@ def test_who_fails_alone_is_named():
 
     (first, told), (second, _) = on_workers(2, None, use)
     assert second is tf.errors.InvalidArgumentError
-    assert first is tf.errors.UnavailableError and "worker 1" in told and "out of" in told
+    assert first is tf.errors.UnavailableError and "worker 1" in told and "is not in" in told
 
 
 def test_the_plan_is_what_a_step_takes_and_it_stays_flat():
     for told in workers.run(2, "overlapped"):
-        # The allocator counts whole pages and headers.
-        assert told["plan"] <= told["used"] <= told["plan"] + 3 * 4096
+        assert told["used"] == told["plan"]
         assert told["begins"] >= 2 and told["grown"] <= 0
 
 

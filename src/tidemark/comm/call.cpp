@@ -94,6 +94,11 @@ void Group::Call::wait_sent(const MeshBuffer& from, int count) {
 
 void Group::Call::wait(const MeshBuffer& buffer, int count, Wait wait) {
   if (count == 0) return;
+  for (; count > 0; --count) carefully([&] { group_.wait(buffer, wait, deadline_); });
+  if (met_ == Clock::time_point{}) met_ = Clock::now();
+}
+
+void Group::wait(const MeshBuffer& buffer, Wait wait, Clock::time_point deadline) {
   struct Known {
     Group& group;
     Known(Group& g, const MeshBuffer& b) : group(g) { set(&b); }
@@ -102,19 +107,17 @@ void Group::Call::wait(const MeshBuffer& buffer, int count, Wait wait) {
       const std::lock_guard lock(group.mutex_);
       group.waited_for_ = b;
     }
-  } const known(group_, buffer);
-  while (count > 0) {
+  } const known(*this, buffer);
+  while (true) {
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now());
-    const std::chrono::milliseconds limit = std::max(left, std::chrono::milliseconds(1));
-    carefully([&] {
-      if ((mesh().*wait)(buffer, limit) == Mesh::Waited::done) --count;
-    });
-    if (count == 0) break;
-    if (const Loss loss = group_.member_->loss()) group_.die(loss.text);
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (((*mesh_).*wait)(buffer, std::max(left, std::chrono::milliseconds(1))) ==
+        Mesh::Waited::done) {
+      return;
+    }
+    if (const Loss loss = member_->loss()) fail<UnavailableError>(loss.text);
     check_interrupt();
   }
-  if (met_ == Clock::time_point{}) met_ = Clock::now();
 }
 
 template <class Work>

@@ -38,7 +38,6 @@ class Group::Call {
   void wait_sent(const MeshBuffer& from, int count);
 
  private:
-  using Wait = Mesh::Waited (Mesh::*)(const MeshBuffer&, std::chrono::milliseconds);
   static Group& after_all_started(Group& group);
   Mesh& mesh() { return *group_.mesh_; }
   void wait(const MeshBuffer& buffer, int count, Wait wait);

@@ -119,8 +119,9 @@ void Group::prove(std::string_view everybody) {
     mesh_->receive(in, other, 1, at * sizeof(Digest), sizeof(Digest));
     mesh_->send(out, other, 1, at * sizeof(Digest), sizeof(Digest));
   }
-  for (int i = 1; i < size(); ++i) mesh_->wait_received(in, kConnecting);
-  for (int i = 1; i < size(); ++i) mesh_->wait_sent(out, kConnecting);
+  const Clock::time_point deadline = Clock::now() + kConnecting;
+  for (int i = 1; i < size(); ++i) wait(in, &Mesh::wait_received, deadline);
+  for (int i = 1; i < size(); ++i) wait(out, &Mesh::wait_sent, deadline);
   for (int other = 0; other < size(); ++other) {
     if (other != rank() &&
         !same(view(got[static_cast<size_t>(other)]), view(proof(other, rank())))) {

@@ -137,6 +137,9 @@ class TIDEMARK_API Group {
   void reduce_together(Call& call, const Piece& piece, Reduce reduce, void* scratch);
   void add_in_order(const Piece& own, Reduce reduce, char* theirs, size_t stride) const;
   void reduce_at_once(Call& call, const Piece& piece, Reduce reduce, void* scratch);
+  using Wait = Mesh::Waited (Mesh::*)(const MeshBuffer&, std::chrono::milliseconds);
+  /// For one receipt or sending; throws UnavailableError as soon as somebody is lost.
+  void wait(const MeshBuffer& buffer, Wait wait, Clock::time_point deadline);
   void look_up() noexcept;
   static const char* const kLeft;
   [[noreturn]] void die(std::string why);
