@@ -5,9 +5,11 @@ from __future__ import annotations
 from models import RESNET_STAGES
 
 
-def training_step(torch, name, compiled=False):
-    """A function that takes one step; ``compiled``: its forward and backward part, and Adam's."""
+def training_step(torch, name, compiled=False, wrapped=lambda model: model):
+    """A function that takes one step; ``compiled``: its forward and backward part, and Adam's.
+    ``wrapped``: what is done to the model first."""
     model, inputs, labels = torch_model(torch, name)
+    model = wrapped(model)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
 
     def loss_of(inputs, labels):

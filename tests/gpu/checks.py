@@ -8,9 +8,12 @@ import argparse
 import importlib.util
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 
 import numpy as np
 from families import FAMILIES
@@ -587,6 +590,17 @@ def four_threads():
     return "800 rounds"
 
 
+@check
+def four_threads_on_four_streams():
+    """In a process of its own: a GPU is divided before it is used."""
+    program = str(Path(__file__).with_name("four_streams.py"))
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout.strip()
+
+
 def lent_to(library, is_there):
     """A tensor goes to another library and back, and stays where it is; so does one of theirs."""
     there = importlib.import_module(library)
@@ -645,6 +659,47 @@ def attention_takes_little():
     _tidemark.wait_for_devices()
     spent = (time.perf_counter() - began) / 5
     return f"{taken:,} bytes beside the inputs, {spent * 1e3:.1f} ms"
+
+
+ROUNDED = """
+import sys, time
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+is_asked = sys.argv[1] == "rounded"
+tf.config.experimental.enable_tensor_float_32_execution(is_asked)
+rng = np.random.default_rng(1)
+a, b = rng.normal(size=(2, 2048, 2048)).astype("float32")
+images, filters = rng.normal(size=(8, 32, 32, 64)), rng.normal(size=(3, 3, 64, 64))
+images, filters = images.astype("float32"), filters.astype("float32")
+with tf.device("/CPU:0"):
+    wanted = tf.matmul(a, b).numpy(), tf.nn.conv2d(images, filters, 1, "SAME").numpy()
+with tf.device("/GPU:0"):
+    x, y, u, v = (_tidemark.copied_to(tf.constant(one), "gpu:0") for one in (a, b, images, filters))
+    for work, right in ((lambda: tf.matmul(x, y), wanted[0]),
+                        (lambda: tf.nn.conv2d(u, v, 1, "SAME"), wanted[1])):
+        given = work().numpy()
+        error = np.abs(given - right).max() / np.abs(right).max()
+        assert given.tobytes() == work().numpy().tobytes(), "other bits the second time"
+        assert (1e-5 < error < 2e-3) if is_asked else error < 4e-6, error
+        _tidemark.wait_for_devices()
+        began = time.perf_counter()
+        for _ in range(20):
+            work()
+        _tidemark.wait_for_devices()
+        print(f"{(time.perf_counter() - began) / 20 * 1e6:.0f} us, error {error:.1e}", end="; ")
+"""
+
+
+@check
+def operands_of_products_are_rounded_where_asked_for():
+    told = []
+    for how in ("whole", "rounded"):
+        command = [sys.executable, "-c", ROUNDED, how]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        told.append(f"{how}: {done.stdout}")
+    return " ".join(told)
 
 
 @check

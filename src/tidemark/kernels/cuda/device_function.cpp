@@ -28,6 +28,7 @@ std::string DeviceFunction::source() const {
   takes("ctc.h", "linalg.h");
   takes("decompositions.h", "linalg.h");
   takes("picking.h", "sorting.h");
+  takes("searching.h", "sorting.h");
   takes("flash.h", "attention.h");
   takes("flash.h", "tensor_cores.h");
   if (text != std::string_view("loops.h")) source += message("#include \"", text, "\"\n");

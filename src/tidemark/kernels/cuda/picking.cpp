@@ -68,10 +68,11 @@ void run_nonzero(KernelContext& k) {
   const Shape& shape = k.input(0).shape();
   if (k.output(0).num_elements() == 0) return;
   const Mask mask(k.input(0));
+  const std::string rank = std::to_string(shape.rank());
   const DeviceFunction find{
-      kText, "find_coordinates", {std::to_string(shape.rank())}, "tm::coordinates_arguments"};
+      kText, "find_coordinates", {rank}, message("tm::coordinates_arguments<", rank, ">")};
   Words arguments = words(k.in<void>(0), k.workspace(), mask.count, mask.tiles, k.out<void>(0));
-  for (int d = 0; d < 8; ++d) add_word(arguments, d < shape.rank() ? shape[d] : int64_t{1});
+  for (const int64_t size : shape.dims()) add_word(arguments, size);
   find.run_blocks(cuda_stream_of(k), mask.tiles, std::move(arguments));
 }
 

@@ -24,6 +24,7 @@ extern const char* const norms;
 extern const char* const picking;
 extern const char* const random;
 extern const char* const scans;
+extern const char* const searching;
 extern const char* const softmax;
 extern const char* const sorting;
 extern const char* const special_functions;
@@ -43,6 +44,7 @@ constexpr Text kTexts[] = {
     {"picking.h", &texts::picking},
     {"norms.h", &texts::norms},
     {"random.h", &texts::random},
+    {"searching.h", &texts::searching},
     {"scans.h", &texts::scans},
     {"softmax.h", &texts::softmax},
     {"attention.h", &texts::attention},

@@ -34,15 +34,6 @@ template <class R>
 R hypotenuse(R x, R y) {
   return length_of(Complex<R>{x, y});
 }
-/// A number all of whose parts are x.
-template <class T>
-T all_parts(typename Number<T>::Part x) {
-  if constexpr (PartOf<T>::is_complex) {
-    return {x, x};
-  } else {
-    return x;
-  }
-}
 template <class T>
 bool is_finite_number(T x) {
   const auto size = Number<T>::real(x) + imaginary(x);
@@ -341,7 +332,7 @@ void eigh(const eigh_arguments& args) {
       static_cast<R*>(args.values)[m * n + (is_right ? rank : j)] = is_right ? work.d[j] : nan;
       if (!args.vectors) return;
       T* to = static_cast<T*>(args.vectors) + m * n * n + (is_right ? rank : j);
-      for (int64 r = 0; r < n; ++r) to[r * n] = is_right ? work.q[j * n + r] : all_parts<T>(nan);
+      for (int64 r = 0; r < n; ++r) to[r * n] = is_right ? work.q[j * n + r] : N::of(nan);
     });
     __syncthreads();
   }
@@ -506,10 +497,10 @@ void svd(const svd_arguments& args) {
       T* longer_side = static_cast<T*>(is_tall ? args.u : args.v) + i * longer * width;
       T* shorter_side = static_cast<T*>(is_tall ? args.v : args.u) + i * p * p;
       share(0, longer * width, [&](int64 at) {
-        longer_side[at] = is_right ? work.u[at % width * longer + at / width] : all_parts<T>(nan);
+        longer_side[at] = is_right ? work.u[at % width * longer + at / width] : N::of(nan);
       });
       share(0, p * p, [&](int64 at) {
-        shorter_side[at] = is_right ? work.v[work.order[at % p] * p + at / p] : all_parts<T>(nan);
+        shorter_side[at] = is_right ? work.v[work.order[at % p] * p + at / p] : N::of(nan);
       });
     }
     __syncthreads();

@@ -43,6 +43,17 @@ struct Together {
   static float join(float x, float y) { return x + y; }
 };
 
+/// Calls f(j, i, row, column) for what a thread has of 16 rows: element i of columns j * 8 on.
+template <int Columns, class F>
+void for_each_score(F f) {
+  const Lane lane;
+#pragma unroll
+  for (int j = 0; j < Columns / 8; ++j) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) f(j, i, lane.row + i / 2 * 8, j * 8 + lane.column + i % 2);
+  }
+}
+
 template <int Dims>
 struct flash_arguments {
   const void *query, *key, *value;
@@ -83,18 +94,15 @@ void flash_attention(const flash_arguments<Dims>& a) {
       if (key + kFlashTile < seen) load(key + kFlashTile);
       float s[kFlashTile / 8][4];
       multiply_rows<kFlashTile, D>(s, query, keys, T());
-      const bool are_seen = sight.has_all(first, kFlashRows, key, kFlashTile);
-      float top[2] = {most[0], most[1]};
-#pragma unroll
-      for (int j = 0; j < kFlashTile / 8; ++j) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int64 row = own + lane.row + i / 2 * 8, column = key + j * 8 + lane.column + i % 2;
-          const bool is_seen = are_seen || sight.has(row, column);
-          s[j][i] = is_seen ? s[j][i] * factor : Max<float>::start();
-          top[i / 2] = larger(top[i / 2], s[j][i]);
-        }
+      for_each_score<kFlashTile>([&](int j, int i, int, int) { s[j][i] *= factor; });
+      if (!sight.has_all(first, kFlashRows, key, kFlashTile)) {
+        for_each_score<kFlashTile>([&](int j, int i, int row, int column) {
+          if (!sight.has(own + row, key + column)) s[j][i] = Max<float>::start();
+        });
       }
+      float top[2] = {most[0], most[1]};
+      for_each_score<kFlashTile>(
+          [&](int j, int i, int, int) { top[i / 2] = ::fmaxf(top[i / 2], s[j][i]); });
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         top[h] = joined_in_row<Max<float>>(top[h]);
@@ -119,7 +127,7 @@ void flash_attention(const flash_arguments<Dims>& a) {
     float shares[2];
     for (int h = 0; h < 2; ++h) {
       const float all = joined_in_row<Together>(sum[h]);
-      const bool is_any = most[h] != Max<float>::start();
+      const bool is_any = most[h] != Max<float>::start() || all != all;
       shares[h] = is_any ? 1.f / all : 0.f;
       const int64 row = own + lane.row + h * 8;
       if (row < queries && lane.column == 0) {
@@ -202,18 +210,16 @@ void flash_query_grad(const flash_grad_arguments<Dims>& a) {
       float s[kFlashGradTile / 8][4], slopes[kFlashGradTile / 8][4];
       multiply_rows<kFlashGradTile, D>(s, query, keys, T());
       multiply_rows<kFlashGradTile, V>(slopes, dy, values, T());
-      const bool are_seen = sight.has_all(first, kFlashRows, key, kFlashGradTile);
-#pragma unroll
-      for (int j = 0; j < kFlashGradTile / 8; ++j) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int h = i / 2;
-          const int64 row = own + lane.row + h * 8, column = key + j * 8 + lane.column + i % 2;
-          const bool is_seen = are_seen || sight.has(row, column);
-          const float weight = is_seen ? exp2_of(s[j][i] * factor - shift[h]) : 0.f;
-          slopes[j][i] = weight * (slopes[j][i] - mean[h]) * scale;
-        }
+      for_each_score<kFlashGradTile>(
+          [&](int j, int i, int, int) { s[j][i] = exp2_of(s[j][i] * factor - shift[i / 2]); });
+      if (!sight.has_all(first, kFlashRows, key, kFlashGradTile)) {
+        for_each_score<kFlashGradTile>([&](int j, int i, int row, int column) {
+          if (!sight.has(own + row, key + column)) s[j][i] = 0;
+        });
       }
+      for_each_score<kFlashGradTile>([&](int j, int i, int, int) {
+        slopes[j][i] = s[j][i] * (slopes[j][i] - mean[i / 2]) * scale;
+      });
       multiply_across<kFlashGradTile, D>(dquery, slopes, keys, T());
     }
     const float ones[2] = {1.f, 1.f};
@@ -265,18 +271,17 @@ void flash_key_grad(const flash_grad_arguments<Dims>& a) {
       float s[kFlashGradTile / 8][4], slopes[kFlashGradTile / 8][4];
       multiply_rows<kFlashGradTile, D>(s, key, queries, T());
       multiply_rows<kFlashGradTile, V>(slopes, value, dys, T());
-      const bool are_seen = sight.has_all(query, kFlashGradTile, first, kFlashRows);
-#pragma unroll
-      for (int j = 0; j < kFlashGradTile / 8; ++j) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int column = j * 8 + lane.column + i % 2;
-          const int64 row = own + lane.row + i / 2 * 8;
-          const bool is_seen = are_seen || sight.has(query + column, row);
-          s[j][i] = is_seen ? exp2_of(s[j][i] * factor - shifts[column]) : 0.f;
-          slopes[j][i] = s[j][i] * (slopes[j][i] - means[column]) * scale;
-        }
+      for_each_score<kFlashGradTile>([&](int j, int i, int, int column) {
+        s[j][i] = exp2_of(s[j][i] * factor - shifts[column]);
+      });
+      if (!sight.has_all(query, kFlashGradTile, first, kFlashRows)) {
+        for_each_score<kFlashGradTile>([&](int j, int i, int row, int column) {
+          if (!sight.has(query + column, own + row)) s[j][i] = 0;
+        });
       }
+      for_each_score<kFlashGradTile>([&](int j, int i, int, int column) {
+        slopes[j][i] = s[j][i] * (slopes[j][i] - means[column]) * scale;
+      });
       multiply_across<kFlashGradTile, V>(dvalue, s, dys, T());
       multiply_across<kFlashGradTile, D>(dkey, slopes, queries, T());
     }

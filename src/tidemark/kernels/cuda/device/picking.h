@@ -63,16 +63,17 @@ void find_true(const mask_arguments& a) {
   });
 }
 
+template <int Rank>
 struct coordinates_arguments {
   const void* mask;
   void* counts;
   int64 count, tiles;
   void* out;  // [picked, Rank]
-  int64 sizes[8];
+  int64 sizes[Rank];
 };
 /// The same as places along each dimension.
 template <int Rank>
-void find_coordinates(const coordinates_arguments& a) {
+void find_coordinates(const coordinates_arguments<Rank>& a) {
   const bool* mask = static_cast<const bool*>(a.mask);
   const auto is = [&](int64 i) { return mask[i] ? 1u : 0u; };
   for_each_ranked(a.count, a.tiles, a.counts, is, [&](int64 i, int64 rank) {

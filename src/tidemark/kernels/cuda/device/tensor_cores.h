@@ -50,14 +50,12 @@ template <class T>
 void multiply_add(float (&c)[4], const uint32 (&a)[4], uint32 b0, uint32 b1, T) {
 #ifdef __CUDA_ARCH__
   if constexpr (IsHalf<T>::value) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   } else {
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
@@ -176,8 +174,12 @@ void multiply_rows(float (&c)[Rows / 8][4], const uint32 (&a)[Columns / 16][4],
   for (int j = 0; j < Rows / 8; ++j) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) c[j][i] = 0;
+  }
+  // Products that follow each other do not wait for each other.
 #pragma unroll
-    for (int s = 0; s < Columns / 16; ++s) {
+  for (int s = 0; s < Columns / 16; ++s) {
+#pragma unroll
+    for (int j = 0; j < Rows / 8; ++j) {
       const int row = j * 8 + lane.row, column = s * 16 + lane.column;
       multiply_add(c[j], a[s], pair_in(tile, row, column), pair_in(tile, row, column + 8), type);
     }
