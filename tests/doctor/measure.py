@@ -35,7 +35,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "doctor.md"
 FOLDERS = [
     "chains", "unseen", "strangers", "newcomers", "latecomers", "outsiders", "passersby",
-    "arrivals", "visitors",
+    "arrivals", "visitors", "travellers", "neighbours", "wayfarers",
 ]  # fmt: skip
 WHAT = ("rule", "line", "chain", "root", "made", "bytes")
 
