@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models import images_and_labels
+from models import RESNET_STAGES, images_and_labels
 
 
 def training_step(jax, name):
@@ -152,4 +152,63 @@ def gpt12(jax, jnp):
     return gpt(jax, jnp, blocks=12)
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt, "gpt12": gpt12}
+def resnet(jax, jnp, batch=8, is_training=True):
+    import numpy
+
+    images, labels = images_and_labels((batch, 224, 224, 3), 1000)
+    x, y, rng = jnp.asarray(images), jnp.asarray(labels), numpy.random.default_rng(1)
+
+    def convolution(size, inputs, outputs):
+        w = rng.standard_normal((size, size, inputs, outputs), dtype=numpy.float32)
+        w = jnp.asarray(w / (size * size * inputs) ** 0.5)
+        return w, jnp.ones(outputs), jnp.zeros(outputs)
+
+    def apply(h, layer, stride=1):
+        layout = ("NHWC", "HWIO", "NHWC")
+        h = jax.lax.conv_general_dilated(
+            h, layer[0], (stride, stride), "SAME", dimension_numbers=layout
+        )
+        if is_training:
+            h = (h - h.mean((0, 1, 2))) * jax.lax.rsqrt(h.var((0, 1, 2)) + 1e-3)
+        return h * layer[1] + layer[2]
+
+    def make_block(inputs, width, stride):
+        layers = [convolution(1, inputs, width), convolution(3, width, width)]
+        layers.append(convolution(1, width, 4 * width))
+        needs_own = stride != 1 or inputs != 4 * width
+        return [*layers, *([convolution(1, inputs, 4 * width)] if needs_own else [])]
+
+    blocks, strides, inputs = [], [], 64
+    for count, width, stride in RESNET_STAGES:
+        for number in range(count):
+            strides.append(stride if number == 0 else 1)
+            blocks.append(make_block(inputs, width, strides[-1]))
+            inputs = 4 * width
+    parameters = {
+        "stem": convolution(7, 3, 64), "blocks": blocks, "last": dense(rng, inputs, 1000),
+    }  # fmt: skip
+
+    def logits(p):
+        h = jax.nn.relu(apply(x, p["stem"], 2))
+        h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        for layers, stride in zip(p["blocks"], strides, strict=True):
+            inner = jax.nn.relu(apply(h, layers[0]))
+            inner = apply(jax.nn.relu(apply(inner, layers[1], stride)), layers[2])
+            h = jax.nn.relu(inner + (apply(h, layers[3], stride) if layers[3:] else h))
+        return h.mean((1, 2)) @ p["last"][0] + p["last"][1]
+
+    if not is_training:
+        return parameters, logits
+    return parameters, lambda p: mean_cross_entropy(jax, y, logits(p))
+
+
+def picture(jax):
+    """A function that gives the classes of one picture."""
+    import jax.numpy as jnp
+
+    parameters, logits = resnet(jax, jnp, batch=1, is_training=False)
+    compiled = jax.jit(logits)
+    return lambda: jax.block_until_ready(compiled(parameters))
+
+
+MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt, "gpt12": gpt12, "resnet": resnet}

@@ -153,7 +153,60 @@ def gpt_small(tf):
     return gpt(tf, vocabulary=64, length=16, batch=4, width=32, heads=2, blocks=2)
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt, "gpt12": gpt12, "gpt_small": gpt_small}
+# Of each stage of ResNet-50: its blocks, their inner width and the stride of the first.
+RESNET_STAGES = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))
+
+
+def resnet(tf, batch=8, is_training=True):
+    """ResNet-50 on pictures of 224 x 224; the loss of a step, or the classes of pictures."""
+    images, labels = images_and_labels((batch, 224, 224, 3), 1000)
+    x, y = tf.constant(images), tf.constant(labels)
+    weights = Weights(tf)
+
+    def convolution(size, inputs, outputs, stride=1):
+        filters = weights.normal(size, size, inputs, outputs, fan_in=size * size * inputs)
+        scale, shift = weights.norm(outputs)
+        mean, variance = (None, None) if is_training else (tf.zeros(outputs), tf.ones(outputs))
+
+        def apply(h):
+            h = tf.nn.conv2d(h, filters, stride, "SAME")
+            return tf.compat.v1.nn.fused_batch_norm(
+                h, scale, shift, mean, variance, is_training=is_training
+            )[0]
+
+        return apply
+
+    def block(inputs, width, stride):
+        first, second = convolution(1, inputs, width), convolution(3, width, width, stride)
+        third = convolution(1, width, 4 * width)
+        needs_own = stride != 1 or inputs != 4 * width
+        beside = convolution(1, inputs, 4 * width, stride) if needs_own else lambda h: h
+
+        def apply(h):
+            inner = third(tf.nn.relu(second(tf.nn.relu(first(h)))))
+            return tf.nn.relu(inner + beside(h))
+
+        return apply
+
+    stem, blocks, inputs = convolution(7, 3, 64, 2), [], 64
+    for count, width, stride in RESNET_STAGES:
+        for number in range(count):
+            blocks.append(block(inputs, width, stride if number == 0 else 1))
+            inputs = 4 * width
+    last = weights.dense(inputs, 1000)
+
+    def logits():
+        h = tf.nn.max_pool2d(tf.nn.relu(stem(x)), 3, 2, "SAME")
+        for apply in blocks:
+            h = apply(h)
+        return tf.matmul(tf.reduce_mean(h, [1, 2]), last[0]) + last[1]
+
+    return weights.all, (lambda: mean_cross_entropy(tf, y, logits())) if is_training else logits
+
+
+MODELS = {
+    "mlp": mlp, "cnn": cnn, "gpt": gpt, "gpt12": gpt12, "gpt_small": gpt_small, "resnet": resnet,
+}  # fmt: skip
 
 
 def adam(tf, variables):
@@ -188,6 +241,13 @@ def training_step(tf, name):
         return value
 
     return step
+
+
+def compiled_picture(tf, **options):
+    """The classes of one picture by ResNet-50, as one function."""
+    variables, logits = resnet(tf, batch=1, is_training=False)
+    function = tf.function(logits, **options)
+    return lambda: (function(), variables)[0]
 
 
 def compiled_step(tf, name, **options):

@@ -5,7 +5,8 @@
 
 Peak is resident memory over what importing costs; growth is over the last three quarters of the
 rounds of the program's loop, looked at between two of them (a round may fill hundreds of megabytes
-and give them back), less what the program says it keeps a round. Both are read from /proc.
+and give them back), less what the program says it keeps a round. Both are read from /proc. With
+TIDEMARK_DEVICE=gpu the programs compute there; what is live on the device must not grow either.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Measured:
     growth: int
     output: str
     rounds: int = 1
+    device_growth: int = 0
 
     @property
     def verdict(self):
@@ -45,7 +47,7 @@ class Measured:
             return f"exit {self.status}"
         if self.rounds < 4:
             return "done"  # too few rounds to tell
-        return "flat" if self.growth <= MIB else "grows"
+        return "flat" if max(self.growth, self.device_growth) <= MIB else "grows"
 
 
 def _resident(pid):
@@ -57,11 +59,18 @@ def _resident(pid):
 
 
 # Runs a program; says on a pipe when it begins, importing done, and when it has ended, then how
-# often its outermost loops went round and what was resident before rounds.
+# often its outermost loops went round and what was resident, and live on the device, before rounds.
 _START = """
 import ast, json, os, sys, threading, time, tidemark, numpy
 from tidemark.cli import run
+from tidemark import _tidemark
 rounds, samples, looked, threads = {}, [], [0.0], set()
+device = _tidemark.placement()
+def live_on_device():
+    if device == "cpu:0" or device not in _tidemark.open_devices():
+        return 0
+    _tidemark.wait_for_devices()
+    return tidemark.memory.stats(device).live
 def before_round(loop):
     rounds[loop] = rounds.get(loop, 0) + 1
     if threading.get_ident() not in threads:
@@ -71,7 +80,8 @@ def before_round(loop):
     if time.monotonic() - looked[0] > 0.001 or rounds[loop] <= 16:
         looked[0] = time.monotonic()
         with open("/proc/self/statm") as numbers:
-            samples.append((loop, rounds[loop], int(numbers.read().split()[1])))
+            resident = int(numbers.read().split()[1])
+        samples.append((loop, rounds[loop], resident, live_on_device()))
 def watched(source, path, mode):
     tree = ast.parse(source, path)
     traced = [f for f in ast.walk(tree) if getattr(f, "decorator_list", None)]
@@ -91,7 +101,7 @@ try:
     status = run.execute(None, sys.argv[1:])
 finally:
     most = max(rounds, key=rounds.get, default=0)
-    own = [(at, pages) for loop, at, pages in samples if loop == most]
+    own = [seen[1:] for seen in samples if seen[0] == most]
     kept = own[:: len(own) // 1000 + 1]
     os.write(pipe, b"." + json.dumps([rounds.get(most, 1), kept]).encode() + b"\\n")
 sys.exit(status)
@@ -103,7 +113,7 @@ def _sampled(program, arguments, timeout, interval=0.005):
     where the program begins."""
     ours, theirs = os.pipe()
     command = [sys.executable, "-c", _START, str(theirs), str(program), *arguments]
-    environment = {k: v for k, v in os.environ.items() if k != "TIDEMARK_SEEDS"}
+    environment = {k: v for k, v in os.environ.items() if k != "ARTICLE_PROGRAMS"}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
@@ -149,15 +159,19 @@ def measure(program, arguments=(), timeout=600):
     if len(steady) >= 8:
         quarter = len(steady) // 4
         growth = level(steady[-quarter:]) - level(steady[:quarter])
-    late = [(at, pages * PAGE) for at, pages in between if at > rounds / 4]
+    late = [seen for seen in between if seen[0] > rounds / 4]
+    on_device = 0
     if len(late) >= 4:
         some = (len(late) + 3) // 4
         first, last = late[:some], late[-some:]
         apart = [statistics.median(one) for one in zip(*last, strict=True)]
         apart = [a - statistics.median(one) for a, one in zip(apart, zip(*first, strict=True),
                                                               strict=True)]  # fmt: skip
-        growth = int(apart[1] - apart[0] * kept_a_round(program))
-    return Measured(Path(program).name, status, seconds, peak, growth, output, rounds)
+        kept = apart[0] * kept_a_round(program)
+        growth = int(apart[1] * PAGE - kept)
+        on_device = int(apart[2] - kept)
+    name = Path(program).name
+    return Measured(name, status, seconds, peak, growth, output, rounds, on_device)
 
 
 def _bar(done, count, name):

@@ -104,10 +104,21 @@ TIDEMARK_API void register_kernel(std::string_view op, KernelKind kind, DTypeSet
 TIDEMARK_API const KernelTable* kernels_of(const OpDef& op);
 
 namespace detail {
+struct KernelFor {
+  DTypeSet dtypes;
+  Kernel kernel;
+};
+/// Registers them; errors are reported as those of other registrars are.
+TIDEMARK_API void register_kernels(std::string_view op, KernelKind kind,
+                                   std::span<const KernelFor> kernels);
+
+// Registrars are inlined: what only the start of a program runs then lies together, and little else
+// of the library is read for it.
 struct KernelRegistrar {
-  KernelRegistrar(KernelKind kind, std::string_view op, DTypeSet dtypes, KernelRun run,
-                  KernelWorkspace workspace = nullptr) {
-    register_or_report([&] { register_kernel(op, kind, dtypes, {run, workspace}); });
+  [[gnu::always_inline]] KernelRegistrar(KernelKind kind, std::string_view op, DTypeSet dtypes,
+                                         KernelRun run, KernelWorkspace workspace = nullptr) {
+    const KernelFor kernels[] = {{dtypes, {run, workspace}}};
+    register_kernels(op, kind, kernels);
   }
 };
 #define TIDEMARK_CONCAT_(a, b) a##b
@@ -125,9 +136,9 @@ struct KernelRegistrar {
 /// Registers K<T>::run (and K<T>::workspace if there is one) for each type T.
 template <KernelKind kind, template <class> class K, class... T>
 struct TypedKernelsOf {
-  explicit TypedKernelsOf(std::string_view op) {
-    detail::register_or_report(
-        [&] { (register_kernel(op, kind, dtype_set(dtype_of<T>()), kernel<T>()), ...); });
+  [[gnu::always_inline]] explicit TypedKernelsOf(std::string_view op) {
+    const detail::KernelFor kernels[] = {{dtype_set(dtype_of<T>()), kernel<T>()}...};
+    detail::register_kernels(op, kind, kernels);
   }
   template <class U>
   static constexpr Kernel kernel() {

@@ -52,6 +52,15 @@ int64_t integer_from(const OpDef& op, const Param& param, PyObject* value) {
     check_has_value(known, param.name.c_str());
     if (is_integer(known.dtype()) && known.num_elements() == 1) return known.to_ints()[0];
   }
+  const bool is_list = PyList_Check(value) || PyTuple_Check(value);
+  if (is_list && param.name == "axis") {  // to TensorFlow a tensor, and one element is enough
+    if (PySequence_Size(value) != 1) {
+      raise(PyExc_ValueError, "%s: 'axis' must be a tensor with a single value, got %R",
+            op.name().c_str(), value);
+    }
+    const Ref only = Ref::steal(PySequence_GetItem(value, 0));
+    return integer_from(op, param, only.get());
+  }
   const Ref number = Ref::steal(PyNumber_Index(value));
   if (!number) raise_wrong_type(op, param, value);
   const long long out = PyLong_AsLongLong(number.get());

@@ -188,6 +188,15 @@ void add_comm_functions(nb::module_& m) {
                      return nb::make_tuple(times.collectives, seconds(times.inside),
                                            seconds(times.waiting));
                    })
+      .def_prop_ro("seen",
+                   [](const Group& group) {
+                     nb::list out;
+                     for (const comm::Member::Seen& one : group.seen()) {
+                       out.append(nb::make_tuple(one.name, one.is_there, one.doing.live,
+                                                 one.doing.peak, comm::describe(one.doing)));
+                     }
+                     return out;
+                   })
       .def_prop_ro("scratch_bytes", [](const Group& group) { return group.scratch_bytes(); })
       .def_prop_ro("failure", &Group::failure)
       .def("all_reduce", all_reduce, nb::arg("tensors"), nb::arg("reduce") = "sum")

@@ -9,6 +9,7 @@
 #include "tidemark/base/backend.h"
 #include "tidemark/base/device_kinds.h"
 #include "tidemark/base/placement.h"
+#include "tidemark/base/precision.h"
 #include "tidemark/tensor/bounces.h"
 
 #include "memory_module.h"
@@ -107,6 +108,9 @@ void add_device_functions(nb::module_& m) {
   });
   m.def("set_soft_placement", set_soft_placement, nb::arg("soft"),
         "Whether ops run on the CPU where their device has no kernel; returns the old value.");
+  m.def("set_tensor_float_32", set_tensor_float_32, nb::arg("is_allowed"),
+        "Whether GPUs opened from now on round operands of products; returns the old value.");
+  m.def("tensor_float_32", tensor_float_32);
   m.def(
       "wait_for_devices",
       [] {

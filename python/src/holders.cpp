@@ -298,6 +298,7 @@ void Walk::tell_way(int32_t number, nb::dict& to) {
     way.push_back(at);
   }
   std::reverse(way.begin(), way.end());
+  to["left_out"] = way.size() - std::min(way.size(), 2 * kMostOfAnEnd);
   if (way.size() > 2 * kMostOfAnEnd) {
     way.erase(way.begin() + kMostOfAnEnd, way.end() - kMostOfAnEnd);
   }

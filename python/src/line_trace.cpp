@@ -123,6 +123,13 @@ PyObject* start_line_trace(PyObject*, PyObject* args) {
   });
 }
 
+PyObject* trace_lines_here(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    PyEval_SetTrace(moved ? at_event : nullptr, nullptr);
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* stop_line_trace(PyObject*, PyObject*) {
   return guarded([]() -> PyObject* {
     stop();
@@ -138,6 +145,8 @@ PyMethodDef line_trace_methods[] = {
      "which belongs(file) holds, when one of its functions begins, and when one ends (with the "
      "line that goes on), in all threads, until it answers False. False: there is a trace "
      "already."},
+    {"trace_lines_here", trace_lines_here, METH_NOARGS,
+     "For a thread that began since: its lines, too, as long as start_line_trace holds."},
     {"stop_line_trace", stop_line_trace, METH_NOARGS, "Ends what start_line_trace began."},
     {nullptr, nullptr, 0, nullptr}};
 

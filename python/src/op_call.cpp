@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 
 #include "convert.h"
@@ -85,6 +86,13 @@ bool holds_computed_numbers(PyObject* value) {
   return any;
 }
 
+/// Whether numbers become those of the only dtype that an input takes: arrays always do, whole
+/// numbers anything, but no fractions whole numbers.
+bool becomes(PyObject* value, DType from, DType only) {
+  if (!kReal.contains(from) || !kReal.contains(only)) return false;
+  return is_floating(only) || !is_floating(from) || PyObject_CheckBuffer(value);
+}
+
 Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool copy) {
   if (is_adapting(value)) return convert_adapting(value, beside, copy);
   const DType obvious = obvious_dtype(value, beside);
@@ -97,6 +105,10 @@ Tensor convert_beside(PyObject* value, const Param& param, DType beside, bool co
   if (param.dtypes.bits == kIndex.bits && !kIndex.contains(wanted) &&
       holds_computed_numbers(value)) {
     wanted = DType::int32;  // sizes that were computed, as in reshape(x, [sqrt(n), sqrt(n)])
+  }
+  if (std::has_single_bit(param.dtypes.bits)) {
+    const DType only = static_cast<DType>(std::countr_zero(param.dtypes.bits));
+    if (becomes(value, wanted, only)) wanted = only;
   }
   return wanted == t.dtype() ? t : to_tensor(value, {wanted, copy});
 }

@@ -32,5 +32,8 @@ def get_link_flags():
 
 
 def get_build_info():
-    """What the library was built for."""
-    return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}
+    """What the library was built for; Keras orders the weights of its GRU for a GPU by it."""
+    from tidemark.config import _devices  # few programs ask
+
+    has_cuda = _devices.is_built_with_cuda()
+    return {"is_cuda_build": has_cuda, "is_rocm_build": False, "is_tensorrt_build": False}

@@ -158,3 +158,31 @@ def spreads():
         for op in ("variance", "std", "logsumexp", "euclidean_norm"):
             yield op, [x], {"axis": [1]}
             yield op, [x], {"axis": [0]}
+
+
+@family
+def picking():
+    random = np.random.default_rng(8)
+    for shape in [(300_000,), (70, 80, 9)]:
+        mask = tf.constant(random.integers(0, 3, shape) == 0)
+        yield "nonzero", [mask], {}
+        yield "boolean_mask", [numbers("float32", shape), mask], {}
+    rows = tf.constant(random.integers(0, 2, 5000).astype(bool))
+    for dtype in [*FLOATS, "uint8", "complex64"]:
+        yield "boolean_mask", [numbers(dtype, (3, 5000, 7)), rows], {"axis": 1}
+    for dtype in [*FLOATS, "bool", "uint8", "int32", "int64"]:
+        few = tf.cast(indices((300_000,), 1000), dtype)
+        yield "unique", [few], {}
+        yield "unique_with_counts", [few], {"out_idx": tf.int64}
+    yield "unique", [indices((1_000_000,), 2**30)], {}
+
+
+@family
+def decompositions():
+    random = np.random.default_rng(9)
+    for dtype in ("float64", "complex128"):
+        for shape in [(20, 30, 30), (3, 200, 50), (2, 40, 90)]:
+            x = tf.cast(tf.constant(random.uniform(-1, 1, shape)), dtype)
+            yield "svd", [x], {"compute_uv": False}
+            if shape[-1] == shape[-2]:
+                yield "eigh", [x], {"compute_v": False}

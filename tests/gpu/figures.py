@@ -1,19 +1,40 @@
 """How long a GPU takes for what torch and JAX are measured with, too: one line a case.
 
-    PYTHONPATH=build-gpu/python python tests/gpu/figures.py [CASE …]
+    PYTHONPATH=build-gpu/python python tests/gpu/figures.py [--work] [CASE …]
 
 Times are the best of three series; `first` is the first call, tracing and compiling included. The
-memory is what the GPU holds for us at the peak of the case.
+memory is what the GPU holds for us at the peak of the case. `--work` tells of each series what the
+GPU's time went into, by its own clock, a line for each op and place in the source.
 """
 
-import sys
+import argparse
+import tempfile
 import time
+from pathlib import Path
 
 import tidemark as tf
 from tidemark import _tidemark
 
 GPU = "gpu:0"
+TELLS_WORK = False
 VOCABULARY, LENGTH, BATCH, WIDTH, HEADS, LAYERS = 50304, 1024, 8, 768, 12, 12
+
+
+def tell_work(work, times=3, most=40):
+    """What the GPU did in `times` calls: microseconds a call, how often, what, for which line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "recording")
+        _tidemark.recording_start(path)
+        for _ in range(times):
+            work()
+        _tidemark.wait_for_devices()
+        _tidemark.recording_stop()
+        rows = _tidemark.analyse_recording(path)["work"]
+    rows = sorted(rows, key=lambda row: -row[4])
+    whole = sum(row[4] for row in rows) / times / 1e3
+    print(f"    {whole:.0f} us of the GPU a call, steps one by one", flush=True)
+    for _, op, place, count, took in rows[:most]:
+        print(f"    {took / times / 1e3:9.1f} us  {count / times:6.1f} x {op}  {place}", flush=True)
 
 
 def measured(name, work, times=10):
@@ -39,6 +60,8 @@ def measured(name, work, times=10):
         f"first {first * 1e3:.0f} ms, peak {peak:.0f} MiB",
         flush=True,
     )
+    if TELLS_WORK:
+        tell_work(work)
 
 
 def chain(x):
@@ -171,7 +194,12 @@ CASES = [dispatch, elementwise, products, convolution, transformer]
 
 
 def main():
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", action="store_true", help="what the GPU's time went into")
+    parser.add_argument("cases", nargs="*", help="these alone")
+    args = parser.parse_args()
+    globals()["TELLS_WORK"] = args.work
+    wanted = args.cases
     with tf.device("/GPU:0"):
         for case in CASES:
             if not wanted or case.__name__ in wanted:

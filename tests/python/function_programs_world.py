@@ -1,5 +1,6 @@
 """More programs: what TensorFlow's own tests, and packages written for it, go by."""
 
+import functools
 import os
 import tempfile
 
@@ -389,3 +390,95 @@ def variables_that_elements_are():
 def kinds_of_maps():
     return [tf.map_fn(lambda x: tf.cast(x, tf.float64), tf.range(3),
                       fn_output_signature=np.float64)]  # fmt: skip
+
+
+@program
+def gradients_by_what_only_bodies_use():
+    outside = tf.constant(3.0)
+    v = tf.Variable(2.0)
+
+    def power(x):
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, 1.0))[1]
+
+    @tf.function
+    def by_graph():
+        chosen = tf.cond(v > 1.0, lambda: outside * outside, lambda: outside)
+        (first,) = tf.gradients(power(outside), outside)
+        mapped = tf.map_fn(lambda a: a * outside, tf.constant([1.0, 2.0]))
+        return [first, tf.gradients(first, outside), tf.gradients(chosen, outside),
+                tf.gradients(mapped, outside)]  # fmt: skip
+
+    @tf.function
+    def by_tape():
+        with tf.GradientTape() as tape:
+            tape.watch(outside)
+            y = power(outside) * v
+        return tape.gradient(y, [outside, v])
+
+    @tf.function
+    def inside_of_a_branch(x):
+        z = x * x
+        return tf.cond(x > 1.0, lambda: tf.gradients(z * x * v, [x, v]), lambda: [x, x])
+
+    return [by_graph(), by_tape(), inside_of_a_branch(tf.constant(3.0))]
+
+
+@program
+def a_function_asked_by_a_part():
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([], tf.int32)])
+    def drawn(logits, count):
+        return tf.shape(tf.random.categorical(logits, count))
+
+    sparse = tf.sparse.from_dense([[4, 0], [0, 9]])
+    halves = sparse / tf.constant([[2], [2]])
+    return [drawn(tf.zeros([3, 4]), 5), halves.values, halves.values.dtype.name,
+            tf.expand_dims([1, 2], [-1]), error_of(tf.sequence_mask, [1, 2], [3, 4]),
+            str(tf.TensorSpec([2, 3])._unbatch()), str(tf.TensorSpec([2, 3])._batch(4)),
+            str(tf.TensorSpec([2, 3])._with_tensor_ranks_only())]  # fmt: skip
+
+
+@program
+def ragged_rows_in_batches_are_as_ragged_as_before():
+    rows = tf.ragged.constant([[[1, 1], [2, 2]], [[3, 3]], []], ragged_rank=1, inner_shape=(2,))
+    (batch,) = list(tf.data.Dataset.from_tensor_slices(rows).batch(3))
+    return [batch.ragged_rank, batch.shape.as_list(), batch.values]
+
+
+@program
+def parts_of_functions_with_declared_inputs():
+    def total(a, b, c, d=4):
+        return a + 10 * b + 100 * c + 1000 * d
+
+    number = [tf.TensorSpec([], tf.int32)]
+
+    def called(part, *arguments):
+        return tf.function(part, input_signature=number)(*arguments)
+
+    full, open_ = functools.partial(total, 1, 2, d=3), functools.partial(total, 1)
+    return [called(full, 4), called(functools.partial(total, 1, 2), 4),
+            error_of(called, open_, 2, 3)]  # fmt: skip
+
+
+@program
+def loops_without_rounds():
+    @tf.function
+    def last_row(rows):
+        for row in rows:  # noqa: B007
+            pass
+        return row
+
+    @tf.function
+    def last_number(count):
+        for i in tf.range(count):  # noqa: B007
+            pass
+        return i
+
+    def small(x):
+        return x if x > 1 else -x
+
+    @tf.function
+    def each(rows):
+        return tf.map_fn(small, rows)
+
+    return [error_of(last_row, tf.zeros([0])), last_row(tf.constant([1.0, 2.0])),
+            last_number(0), last_number(3), each(tf.constant([1, 2, 3]))]  # fmt: skip

@@ -249,3 +249,40 @@ def queues_at_once():
     first.enqueue([np.int64(5), "b"])
     first.enqueue([np.int64(1), "a"])
     return [*out, padding.dequeue_many(2), first.dequeue()]
+
+
+@program
+def datasets_of_graphs_in_files():
+    """The graph is gone when the file is read: it tells what the iterator goes over."""
+
+    def numbers():
+        five = tf.constant(5, tf.int64)
+        squares = tf.data.Dataset.range(8).map(lambda x: x * x + five, num_parallel_calls=2)
+        rows = tf.data.Dataset.from_tensor_slices(np.arange(8.0)).skip(1).repeat(2)
+        pairs = tf.data.Dataset.zip((squares, {"row": rows})).filter(
+            lambda x, _: tf.equal(x % 2, 0)
+        )
+        return pairs.batch(2).padded_batch(1, ([3], {"row": [3]})).prefetch(1)
+
+    out = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        with session() as sess:
+            iterator = v1.data.make_initializable_iterator(numbers())
+            element = iterator.get_next()
+            for item in (iterator.initializer, element[0], element[1]["row"]):
+                v1.add_to_collection("ops", item)
+            v1.add_to_collection("more", v1.data.make_one_shot_iterator(
+                tf.data.Dataset.from_tensors([1, 2]).take(1)).get_next())  # fmt: skip
+            v1.get_variable("v", initializer=1.0)
+            sess.run([v1.global_variables_initializer(), iterator.initializer])
+            out.append(sess.run(element[0]))
+            v1.train.Saver().save(sess, path)
+        with session() as sess:
+            v1.train.import_meta_graph(path + ".meta").restore(sess, path)
+            start, *element = v1.get_collection("ops")
+            sess.run(start)
+            for _ in range(2):
+                out += sess.run(element)
+            out += [error_of(sess.run, element), sess.run(v1.get_collection("more"))]
+    return out

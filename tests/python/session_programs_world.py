@@ -3,9 +3,7 @@
 import os
 import tempfile
 
-from session_programs import program, tf
-
-v1 = tf.compat.v1
+from session_programs import error_of, program, session, tf, v1
 
 
 @program
@@ -96,3 +94,22 @@ def local_variables_in_collections():
         v = v1.get_local_variable("v", [], collections=["mine"])
         return [v in v1.local_variables(), v in v1.get_collection("mine"),
                 v in v1.trainable_variables()]  # fmt: skip
+
+
+@program
+def branches_that_only_do_something():
+    with session() as sess:
+        v = v1.get_variable("v", initializer=1.0, use_resource=True)
+        p = v1.placeholder(tf.bool, [])
+        counted = v1.cond(p, lambda: v.assign_add(1.0).op, lambda: tf.no_op())
+        optimizer = v1.train.GradientDescentOptimizer(0.125)
+        trained = v1.cond(p, lambda: optimizer.minimize(v * v, var_list=[v]), lambda: tf.no_op())
+        checked = v1.cond(p, lambda: tf.no_op(), lambda: tf.debugging.Assert(False, ["no"]))
+        sess.run(v1.global_variables_initializer())
+        out = []
+        for step in (counted, trained):
+            for value in (True, False):
+                sess.run(step, {p: value})
+                out.append(sess.run(v))
+        sess.run(checked, {p: True})
+        return [*out, error_of(sess.run, checked, {p: False})]

@@ -21,7 +21,7 @@ LONG = {"004_1.py", "004_2.py", "004_3.py", "large_constants.py", "growing_chain
 
 def programs():
     """The articles' programs where they are, the gallery, Keras's examples."""
-    folders = [os.environ.get("TIDEMARK_SEEDS"), ROOT.parent / "shared/seeds/examples"]
+    folders = [os.environ.get("ARTICLE_PROGRAMS"), ROOT.parent / "shared/seeds/examples"]
     seeds = next((Path(f) for f in folders if f and Path(f).is_dir()), None)
     found = sorted(seeds.glob("*.py")) if seeds else []
     found += [p for p in sorted((ROOT / "examples" / "gallery").glob("*.py")) if p.stem != "run"]

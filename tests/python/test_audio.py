@@ -31,3 +31,14 @@ def test_hashed_crosses():
     out = tf.sparse.cross_hashed(columns, num_buckets=1000)
     assert out.indices.numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert out.values.numpy().tolist() == [485, 983, 523, 923]
+
+
+def test_arrays_of_other_numbers_become_the_only_dtype():
+    zeros = np.zeros((3, 1))
+    wanted = tf.audio.encode_wav(zeros.astype(np.float32), 8000).numpy()
+    for given in (zeros, zeros.astype(np.int64), [[0], [0], [0]], [[0.0], [0.0], [0.0]]):
+        assert tf.audio.encode_wav(given, np.int64(8000)).numpy() == wanted
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float64"):
+        tf.audio.encode_wav(tf.constant(zeros), 8000)
+    boxes = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]])
+    assert list(tf.image.non_max_suppression(boxes, np.array([0.1, 0.2]), 2)) == [1]

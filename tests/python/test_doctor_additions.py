@@ -249,3 +249,51 @@ def test_what_another_thread_may_have_added_is_not_noted():
 def test_what_another_thread_adds_is_noted_where_all_are_traced():
     path, names, run = work_of_another_thread()
     assert watched(_Lines, path, names, run, rounds=6) == -5
+
+
+def test_what_a_thread_adds_that_began_during_the_watch_is_noted():
+    kept = {}
+
+    def work(number):
+        thing = Thing()
+        kept[number] = thing
+
+    def run(number):
+        thread = threading.Thread(target=work, args=(number,))
+        thread.start()
+        thread.join()
+
+    assert watched(_Lines, [kept], [None], run, rounds=6) == -2
+    assert threading.gettrace() is None
+
+
+def test_a_way_that_is_cut_in_the_middle_tells_how_long_it_is():
+    class Node:
+        def __init__(self, past):
+            self.past = past
+
+    newest = None
+    for _ in range(20):
+        newest = Node(newest)
+    path, names = [newest], [None]
+    while path[-1].past is not None:
+        path.append(path[-1].past)
+        names.append("past")
+    whole, part = (
+        links.links_of(path, names, root_of(path), left_out)[-1][1] for left_out in (0, 60)
+    )
+    assert part == 4 * whole
+
+
+@LINES
+def test_rounds_of_a_loop_within_another_are_counted(lines):
+    kept, additions = [], Additions(lines())
+    begin = sys._getframe().f_lineno
+    additions.choose([(SORT, 100, lambda: ([kept], [], root_of([kept])))])
+    additions.begin()
+    for number in range(4):
+        for _ in "abc":
+            number += 1
+    additions.end()
+    assert additions.trips((__file__, begin + 4), (__file__, begin + 3)) == 3
+    assert additions.trips((__file__, begin + 3), (__file__, begin + 4)) == 0

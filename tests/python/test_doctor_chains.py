@@ -34,6 +34,8 @@ OF_THEIR_OWN = [
             "listening_generator", "namespace", "record_array", "steps_as_methods",
         ],
         "latecomers": ["cache_on_an_instance", "string_keys_of_a_tree"],
+        "visitors": ["cache_of_a_stream", "context_of_tokens", "wrapper_on_wrapper"],
+        "neighbours": ["gradients_added_to_the_graph", "hypotheses_with_parents"],
     }.items()
     for name in names
 ]  # fmt: skip

@@ -2,9 +2,10 @@
 
 import argparse
 import linecache
+import types
 
 import pytest
-from tidemark._explain import links, source
+from tidemark._explain import chains, links, source, to_change
 
 
 @pytest.fixture
@@ -80,3 +81,36 @@ def test_a_cycle_of_a_librarys_objects_is_no_doing_of_the_program():
     of_a_library.call = lambda: own
     assert links.leads_to_the_program(of_a_library)
     own.me = of_a_library.me = None
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("class N:\n    def __init__(self, x, past):\n        self.x, self.past = x, past\n"
+         "first = N(0, None)\nnow = N(1, first)\n", [5]),
+        ("@dataclass\nclass N:\n    x: int\n    past: object = None\n"
+         "a = N(0)\nb = N(1, past=a)\n", [6]),
+        ("class N:\n    def __init__(self):\n        self.past = []\nN()\n", []),
+    ],
+)  # fmt: skip
+def test_where_objects_are_made_with_something_of_their_own(written, text, lines):
+    assert source.lines_of_making(written(text), "N", "past") == lines
+
+
+def test_a_method_is_compiled_where_it_is_given_to_the_function(written):
+    path = written(
+        "class T:\n    def step(self):\n        pass\n"
+        "    def fit(self):\n        return tf.function(self.step)\n"
+    )
+    assert source.line_of_compiling(path, 2, "step") == 5
+
+
+def test_what_is_to_be_closed_is_changed_where_it_is_opened():
+    opened = links.Link("Session opened", links.OPENED, "Session", __file__, 7)
+    kept = links.Link('list "kept"', "list", "kept", __file__, 9, True)
+    chain = chains.Chain(((kept, 40), (opened, 0)), kept)
+    finding = types.SimpleNamespace(file=__file__, line=3, chain=chain, made_at=())
+    additions = types.SimpleNamespace(line=lambda *_: (__file__, 9))
+    assert to_change.find(finding, [], True, additions) == (__file__, 7, chain)
+    finding.chain = chains.Chain(((kept, 40),), kept)
+    assert to_change.find(finding, [], True, additions)[1] == 9

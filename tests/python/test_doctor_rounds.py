@@ -67,6 +67,15 @@ def test_what_runs_on_a_condition_is_occasional(written):
     assert found == [5, 6, 10, 11, 12, 13, 14, 19, 20, 23, 26]
 
 
+def test_ops_of_a_statement_that_run_on_a_condition_are_occasional(written):
+    text = (
+        "for s in steps:\n    y = a + b if s else a - b\n    z = y or a\n    is_due and save(y)\n"
+        "    y = a if s else b\n"
+    )
+    path = written(text)
+    assert lines_where(text, lambda n: n in rounds._lines(path).occasional) == [2, 4]
+
+
 def test_what_stands_at_the_top_runs_once(written):
     path = written(OCCASIONAL)
     assert rounds.runs_once(path, 1)
@@ -117,6 +126,16 @@ def test_each_function_is_followed_once(written):
 def test_rounds_of_a_loop_are_counted_by_its_lines_or_those_within(written, lines, count):
     path = written(NESTED)
     assert rounds.rounds_of(path, 7, {(path, n): times for n, times in lines.items()}) == count
+
+
+@pytest.mark.parametrize(
+    ("count", "trips", "steps"),
+    [(300, 2, 150), (300, 0, 300), (300, 100, 300), (20, 2, 20)],  # few steps: each is one
+)
+def test_a_loop_of_a_few_rounds_is_a_part_of_a_step(written, count, trips, steps):
+    path = written("for s in steps:\n    for w in weights:\n        keep(w)\n")
+    seen = {((path, 2), (path, 1)): trips}
+    assert rounds.steps_of(path, 3, count, lambda *loops: seen[loops]) == steps
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a program on a GPU does, over a driver made of host memory and kernels compiled for it."""
 
 import importlib.util
+from pathlib import Path
 
 import fake_gpu
 import pytest
@@ -125,6 +126,76 @@ assert [d.name for d in tf.config.list_logical_devices("GPU")] == names
 
 def test_one_gpu_is_several_logical_devices(folder):
     fake_gpu.run(LOGICAL, folder)
+
+
+ROUNDED = """
+import numpy as np
+import tidemark as tf
+x = tf.constant(np.array([[1.0 + 2.0**-12, 1.0 + 2.0**-10]], "float32"))
+whole, rounded = x.numpy(), np.array([[1.0, 1.0 + 2.0**-10]], "float32")
+config = tf.config.experimental
+assert not config.tensor_float_32_execution_enabled()
+config.enable_tensor_float_32_execution(ASKED)
+one = tf.constant([[1.0]])
+with tf.device("/GPU:0"):
+    y = tf.matmul(one, x)
+assert y.device.endswith("GPU:0")
+np.testing.assert_array_equal(y, rounded if ASKED else whole)
+with tf.device("/CPU:0"):
+    np.testing.assert_array_equal(tf.matmul(one, x), whole)
+config.enable_tensor_float_32_execution(ASKED)    # nothing changes
+try:
+    config.enable_tensor_float_32_execution(not ASKED)
+except RuntimeError as error:
+    assert "before the first op on a GPU" in str(error), error
+else:
+    raise SystemExit("it was switched while the GPU was in use")
+assert config.tensor_float_32_execution_enabled() == ASKED
+"""
+
+
+@pytest.mark.parametrize("asked", ["True", "False"])
+def test_operands_of_products_are_rounded_where_asked_for(folder, asked):
+    fake_gpu.run(ROUNDED.replace("ASKED", asked), folder)
+
+
+PICKED = """
+import numpy as np
+import tidemark as tf
+from tidemark import _tidemark
+
+drawn = np.random.default_rng(0).uniform(-1, 1, (5000, 3)).astype("float32")
+with tf.device("/GPU:0"):
+    x = tf.constant(drawn) + 0.0
+
+    @tf.function
+    def positive(x):
+        return tf.boolean_mask(x, x[:, 0] > 0.5), tf.where(x > 0.9)
+
+    for _ in range(2):
+        rows, places = positive(x)
+    assert rows.device.endswith("GPU:0") and places.device.endswith("GPU:0"), rows.device
+np.testing.assert_array_equal(rows.numpy(), drawn[drawn[:, 0] > 0.5])
+np.testing.assert_array_equal(places.numpy(), np.argwhere(drawn > 0.9))
+few = x[:, 0] > 0.99
+before = _tidemark.device_stats("gpu:0")["live"]
+kept = [tf.boolean_mask(x, few) for _ in range(10)]
+grown = _tidemark.device_stats("gpu:0")["live"] - before
+assert 0 < len(kept[0]) < 100 and grown < 10 * (12 * len(kept[0]) + 512), (grown, kept[0].shape)
+"""
+
+
+def test_what_values_pick_stays_there(folder):
+    fake_gpu.run(PICKED, folder)
+
+
+def test_four_threads_on_four_streams(folder):
+    program = Path(__file__).resolve().parents[1] / "gpu/four_streams.py"
+    fake_gpu.run(
+        f"import sys; sys.argv[1:] = ['--rounds', '3', '--limit', '1']\n"
+        f"exec(compile(open({str(program)!r}).read(), 'four_streams.py', 'exec'))",
+        folder,
+    )
 
 
 HIDDEN = """

@@ -238,6 +238,47 @@ def test_a_worker_keeps_its_share_of_the_state(count):
             assert found[of] <= 1.08 / count * whole
 
 
+def write(folder):
+    def use(strategy):
+        step, weights, kept = trainer(strategy, by_elements)
+        step(rows(strategy))
+        path = tf.train.Checkpoint(weights=weights, kept=kept).write(f"{folder}/{strategy._rank}")
+        return path, [v.numpy() for v in (*weights, *kept)]
+
+    return use
+
+
+def read(path, wanted):
+    def use(strategy):
+        weights, kept = made(strategy)
+        status = tf.train.Checkpoint(weights=weights, kept=kept).read(path)
+        status.assert_consumed()
+        for variable, value in zip((*weights, *kept), wanted, strict=True):
+            np.testing.assert_array_equal(variable.numpy(), value)
+        return True
+
+    return use
+
+
+@pytest.mark.parametrize("shard", SHARDS)
+def test_checkpoints_are_whole_and_restored_by_any_number_of_workers(shard, tmp_path):
+    wrote = on_workers(2, shard, write(tmp_path))
+    for path, values in wrote:
+        assert len(values) == 8 == len(tf.train.list_variables(path)) - 1
+        assert read(path, values)(strategy_of(shard))
+        for other in {None, shard, "parameters"}:
+            assert all(on_workers(3, other, read(path, values)))
+
+
+def test_what_keras_saves_of_parts_is_whole(tmp_path):
+    (wrote, _) = workers.run(2, "keras_saved", tmp_path, "write", "parameters")
+    ((of_checkpoint, of_model, of_weights),) = workers.run(1, "keras_saved", tmp_path, "read")
+    for weights, momentum, evaluated in (of_checkpoint, of_model):
+        assert weights == wrote[0] and momentum == wrote[1]
+        np.testing.assert_allclose(evaluated, wrote[2], rtol=1e-6)
+    assert of_weights == [wrote[0][0]]
+
+
 def test_workers_of_the_tutorial():
     """A program as the tutorials for several workers have it, told by TF_CONFIG."""
     for count in (2, 4):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import workers
 from tidemark._explain import over_workers
 
 PROGRAM = """
@@ -39,6 +40,14 @@ def program(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(PROGRAM)
     return path
+
+
+def test_watching_one_worker_shows_all_of_them_by_host():
+    for shown in workers.run(2, "watched"):
+        host, first, second = shown.strip().splitlines()[-3:]
+        assert host.startswith("host 127.0.0.1: 2 worker(s), live 3")
+        assert first.split()[:3] == ["worker", "0", "1"] and "MiB" in first
+        assert second.split()[:3] == ["worker", "1", "2"] and "after 1 of them" in second
 
 
 def test_the_slow_worker_and_the_leak_are_named(program, tmp_path):

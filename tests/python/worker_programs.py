@@ -17,11 +17,9 @@ def data(rows=56):
     return x, x.sum(axis=1, keepdims=True)
 
 
-def keras_fit(folder="", die_at="-1", shard=None, width="6"):
-    """Keras with normalisation over the whole batch: losses, metrics, predictions, weights."""
+def keras_model(strategy, width):
+    """With normalisation over the whole batch."""
     keras = tf.keras
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard or None)
-    x, y = data()
     with strategy.scope():
 
         def dense(size, seed):
@@ -39,6 +37,21 @@ def keras_fit(folder="", die_at="-1", shard=None, width="6"):
             ]
         )
         model.compile("adam", "mse", metrics=["mae"])
+    return model
+
+
+def values_of(model):
+    """Of the model and of what its optimizer keeps. Reading some of them takes all workers."""
+    kept = model.optimizer.variables[2:]
+    return [w.tolist() for w in model.get_weights()], [v.numpy().tolist() for v in kept]
+
+
+def keras_fit(folder="", die_at="-1", shard=None, width="6"):
+    """Losses, metrics, predictions, weights."""
+    keras = tf.keras
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard or None)
+    x, y = data()
+    model = keras_model(strategy, width)
 
     class Die(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch, logs=None):
@@ -51,17 +64,96 @@ def keras_fit(folder="", die_at="-1", shard=None, width="6"):
         callbacks.append(keras.callbacks.BackupAndRestore(folder, delete_checkpoint=False))
     history = model.fit(rows, epochs=3, verbose=0, callbacks=callbacks).history
     predicted = model.predict(rows, verbose=0)
+    evaluated = model.evaluate(rows, verbose=0)
+    weights, momentum = values_of(model)
     return {
         "loss": history["loss"],
         "mae": history["mae"],
-        "evaluated": model.evaluate(rows, verbose=0),
+        "evaluated": evaluated,
         "predicted": [list(predicted.shape), predicted.sum().item()],
-        "weights": [w.tolist() for w in model.get_weights()],
-        "momentum": [v.numpy().tolist() for v in model.optimizer.variables[2:]],
+        "weights": weights,
+        "momentum": momentum,
         "kept": sum(
             int(tf.size(getattr(v.value, "_first", v.value))) for v in model.optimizer.variables[2:]
         ),
     }
+
+
+def keras_saved(folder, how, shard=None):
+    """Trains and saves in three ways, each worker under a name of its own, or restores what the
+    first one saved in each of them: what there is then."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(shard=shard or None)
+    x, y = data()
+    rows = tf.data.Dataset.from_tensor_slices((x, y)).batch(28)
+    name = os.path.join(folder, str(strategy._rank if how == "write" else 0))
+    model = keras_model(strategy, 1500)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+    if how == "write":
+        model.fit(rows, epochs=1, verbose=0)
+        model.save_weights(f"{name}.weights.h5")
+        model.save(f"{name}.keras")
+        checkpoint.write(name)
+        return [*values_of(model), model.evaluate(rows, verbose=0)]
+    checkpoint.read(name)
+    with strategy.scope():
+        # What the optimizer keeps is made only now, and restored.
+        model.optimizer.build(model.trainable_variables)
+        loaded = tf.keras.models.load_model(f"{name}.keras")
+    weights = keras_model(strategy, 1500)
+    weights.load_weights(f"{name}.weights.h5")
+    return [
+        [*values_of(model), model.evaluate(rows, verbose=0)],
+        [*values_of(loaded), loaded.evaluate(rows, verbose=0)],
+        [weights.get_weights()[0].tolist()],
+    ]
+
+
+def overlapped():
+    """What a step was planned to take, and what it took; what 100 more left behind."""
+    import this_device
+    from test_worker_overlap import rows, trainer
+    from workers import strategy_of
+
+    config = json.loads(os.environ["TF_CONFIG"])
+    strategy = strategy_of(None, config["task"]["index"], config["cluster"]["worker"])
+    step, _ = trainer(strategy)
+    step = tf.function(step.python_function, memory_budget="1GiB")
+    x = rows(strategy._rank)
+    plan = step.plan(x)
+    this_device.release()
+    for _ in range(3):
+        step(x)
+    before = this_device.stats().live
+    this_device.reset_peak()
+    step(x)
+    used = this_device.stats().peak - before
+    for _ in range(100):
+        step(x)
+    return {
+        "plan": plan.peak,
+        "used": used,
+        "begins": sum(s.op == "begin_all_reduce" for s in plan.steps),
+        "grown": this_device.stats().live - before,
+    }
+
+
+def watched():
+    """What somebody who watches this worker is shown."""
+    from tidemark._explain import serving
+    from tidemark.cli import watch
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    kept = tf.ones([(1 + strategy._rank) << 18])
+    tf.memory.allow_watching()
+    strategy._group.barrier()
+    until, all_heard = time.monotonic() + 10, False
+    while not all_heard and time.monotonic() < until:
+        time.sleep(0.1)
+        moment = serving.ask(os.getpid())
+        all_heard = min(one[2] for one in moment["workers"]) >= 1 << 20
+    strategy._group.barrier()
+    del kept
+    return watch.view(os.getpid(), moment, [moment["stats"]["live"]])
 
 
 def tutorial():

@@ -55,9 +55,9 @@ def results(found):
     return found
 
 
-def strategy_of(shard=None, rank=0, workers=None):
+def strategy_of(shard=None, rank=0, workers=None, bytes_per_pack=100_000):
     """Of one of these workers, or of a process on its own. It reduces few bytes at once."""
-    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=100_000)
+    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack)
     resolver = None
     if workers:
         resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
@@ -81,12 +81,13 @@ def weights_and_kept(strategy, widths, seed):
     return weights, kept
 
 
-def on_workers(count, shard, use):
+def on_workers(count, shard, use, **options):
     """What ``use(strategy)`` gives on each of the workers, in threads."""
     there = addresses(count)
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         found = [
-            pool.submit(lambda r: use(strategy_of(shard, r, there)), rank) for rank in range(count)
+            pool.submit(lambda r: use(strategy_of(shard, r, there, **options)), rank)
+            for rank in range(count)
         ]
         return [one.result() for one in found]
 

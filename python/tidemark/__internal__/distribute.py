@@ -31,3 +31,11 @@ def variable_sync_on_read_context():
 
 class ShardedVariable:
     """A variable in parts on several servers; there are none."""
+
+
+def __getattr__(name):
+    if name == "combinations":
+        from tidemark.__internal__ import strategy_combinations  # tests alone need it
+
+        return strategy_combinations
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

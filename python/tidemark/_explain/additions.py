@@ -9,6 +9,7 @@ understood.
 from __future__ import annotations
 
 import queue
+import statistics
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from tidemark._explain import links, source
 _MOST_SECONDS, _MOST_SECONDS_BY_THE_CLOCK = 1.0, 4.0
 _MOST_SECONDS_IN_ALL = 2.0  # of the watching itself
 _MOST_EVENTS = 20_000
+_MOST_REMEMBERED = 4_000  # lines, of all watches
 _ALIKE = 2  # times that one line may add for each time of the other
 _SURELY = 3  # gains of what need not be what grows
 _ENOUGH = 4  # gains of one sort of bytes that were seen
@@ -50,6 +52,7 @@ class Additions:
         self._in_vain = Counter()  # by sort: watches that ran out without a gain
         self._spent = 0.0
         self._watch = None
+        self._ran = []  # (thread, file, line) one after the other; None: a watch began
 
     # --- choosing what to watch -----------------------------------------------------------------
 
@@ -110,6 +113,11 @@ class Additions:
         seen = self._seen.setdefault(watched.sort, {})
         seen.setdefault((watched.key, watched.is_new), Counter())[place] += 1
 
+    def remember(self, ran):
+        """A line is about to run, (thread, file, line); None: a watch begins."""
+        if len(self._ran) < _MOST_REMEMBERED:
+            self._ran.append(ran)
+
     # --- afterwards -----------------------------------------------------------------------------
 
     def line(self, sorts, chain, made_at=()):
@@ -122,6 +130,8 @@ class Additions:
             return "", 0  # who asks for something adds it: to be changed is what keeps it
         at = len(told) if chain.grower is None else told.index(chain.grower) + 1
         grower = None if chain.grower is not None and chain.grower.kind == "names" else chain.grower
+        if grower is not None and grower.kind == "linked" and at > 1:
+            at, grower = at - 1, told[at - 2]  # what refers to the newest of them
         for link in reversed(told[:at]):
             for is_rebound in (False, True) if link == grower else (False,):
                 lines = self._lines_of(sorts, link, is_rebound)
@@ -130,6 +140,20 @@ class Additions:
             if link == grower:
                 break
         return "", 0
+
+    def trips(self, inner, outer):
+        """How often a loop was seen to go round in each round of one around it; 0: it was not."""
+        seen, heads, thread = [], None, 0
+        for ran in self._ran:
+            if ran is None or (ran[0] == thread and ran[1:] == outer):
+                seen += [heads] if heads is not None and ran is not None else []
+                heads = None if ran is None else 0
+            elif ran[1:] == outer:
+                heads, thread = 0, ran[0]
+            elif heads is not None and ran[1:] == inner and ran[0] == thread:
+                heads += 1
+        # The head runs once more, when the loop ends.
+        return max(0, statistics.median_low(seen) - 1) if seen else 0
 
     def _lines_of(self, sorts, link, is_rebound):
         lines = Counter()
@@ -271,6 +295,7 @@ class _Watch:
     def __init__(self, additions, lines, watched):
         self._additions, self._lines, self._watched = additions, lines, watched
         self._at = {}  # thread → (file, line) that runs there
+        self._latest = 0  # the thread that the last event was of
         self._events, self._spent = 0, 0.0
         self._until = self._until_by_the_clock = float("inf")
         self._gains = Counter()  # by sort and link
@@ -282,9 +307,11 @@ class _Watch:
         while frame is not None and not links.is_programs(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
-            self._at[threading.get_ident()] = (frame.f_code.co_filename, frame.f_lineno)
+            self._latest = threading.get_ident()
+            self._at[self._latest] = (frame.f_code.co_filename, frame.f_lineno)
         self._until = time.process_time() + _MOST_SECONDS
         self._until_by_the_clock = time.monotonic() + _MOST_SECONDS_BY_THE_CLOCK
+        self._additions.remember(None)
         self.is_running = self._lines.start(self._moved)
 
     def is_over(self):
@@ -307,8 +334,10 @@ class _Watch:
         """A line is about to run; whether to go on."""
         began = time.thread_time()
         thread = threading.get_ident()
-        self._settle(self._at.get(thread))
+        self._settle(self._at.get(thread), thread == self._latest)
         self._at[thread] = (file, line)
+        self._latest = thread
+        self._additions.remember((thread, file, line))
         self._events += 1
         self._spent += time.thread_time() - began
         if self._left and self._events < _MOST_EVENTS and not self.is_over():
@@ -316,12 +345,13 @@ class _Watch:
         self._additions.end(self)
         return False
 
-    def _settle(self, at):
-        """What was gained since the last event is what ran since then in this thread added."""
+    def _settle(self, at, is_alone):
+        """What was gained since the last event is what ran since then in this thread added, if
+        that event was of this thread as well: else another may have run in between."""
         for one in self._watched:
             now = one.count()
             is_more = now > one.before and at and at[1] and not _is_plain(one.latest())
-            if is_more and self._lines.is_sure():
+            if is_more and is_alone and self._lines.is_sure():
                 self._additions.note(one, at)
                 if not one.is_new:
                     self._gains[one.sort, one.link] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-from tidemark._explain import edits, source
+from tidemark._explain import edits, links, source
 
 _WIDTH = 70
 _OBJECTS = {  # what to keep in place of the objects
@@ -36,6 +36,8 @@ def advise(finding, found):
     why = f"# line {finding.line}: {_why(finding, chain)}"
     if not found and finding.rule == "history-kept":
         return finding.fix
+    if not found and chain.grower is not None and chain.grower.kind == "linked":
+        return f"{why}\n# or {chain.grower.name} = None where the past is not needed any more"
     if not found:
         return f"{why}\n{finding.fix.splitlines()[-1]}"
     return f"{_shortened(_changed_line(*found[0][1:]))}\n{why}"
@@ -75,8 +77,18 @@ def _shortened(line):
 def _target(finding):
     """How the program writes what grows: self.history."""
     text = _text(finding.file)
-    added = edits.Source(text).added(finding.line) if text else None
+    added = edits.Source(text).added(_line_adding(finding)) if text else None
     return ast.unparse(added[0]) if added else ""
+
+
+def _line_adding(finding):
+    """Where what grows is added to: of what is to be closed that is another line than the one to
+    change."""
+    chain = finding.chain
+    is_opened = chain is not None and any(link.kind == links.OPENED for link, _ in chain.links)
+    if is_opened and chain.grower is not None and chain.grower.file == finding.file:
+        return chain.grower.line
+    return finding.line
 
 
 def _holds_tensors(chain):
@@ -114,7 +126,7 @@ def changes(finding):
 
 
 def _changes(finding, text):
-    rule, line, chain = finding.rule, finding.line, finding.chain
+    rule, line, chain = finding.rule, _line_adding(finding), finding.chain
     if rule == "graph-grows":
         yield text.before_the_loop(text.statement(line))
     if rule == "function-in-loop":

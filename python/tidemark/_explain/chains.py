@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tidemark._explain import links, source
+from tidemark._explain import links
 from tidemark._explain.source import bytes_text
 
-CONTAINERS = ("list", "dict", "set", "deque", "ndarray")
 _MOST_WAYS = 512  # of one sort of bytes
 _FEWEST_ITEMS = 3
 _ENOUGH_LOOKS = 3  # at which a container that does not gain shows that something else does
@@ -160,83 +159,6 @@ def _keep_larger(kept, now):
         size = sum(one for one, _ in ways.values())
         if size >= kept.get(key, (0, {}))[0]:
             kept[key] = (size, ways)
-
-
-def line_to_change(chain, grows=False, files=()):
-    """(file, line) where what grows is added to; ("", 0): no line of the program is known.
-
-    A container without a name, or in a library, is added to by way of what has a name further out.
-    Where there is no container on the way, what keeps growing bytes grows itself. Of what a library
-    alone keeps, it is the call in ``files`` that gave it there.
-    """
-    if chain is None:
-        return "", 0
-    told = [link for link, _ in chain.links]
-    if told[0].kind == "cycle" and told[0].line:
-        return told[0].file, told[0].line
-    if chain.grower is None and told[0].kind == "thread":
-        return _line_of_starting(told, files)
-    if chain.grower is None and not grows:
-        return "", 0
-    at = len(told) if chain.grower is None else told.index(chain.grower) + 1
-    if chain.grower is not None and chain.grower.kind == "linked" and at > 1:
-        begin = told[at - 2]  # that is made anew of itself and one link more
-        if begin.line in source.lines_adding(begin.file, begin.name):
-            return begin.file, begin.line
-    for link in reversed(told[:at]):
-        if link.line and links.is_programs(link.file):
-            is_inside = link is not chain.grower and link.kind in ("variable", "generator")
-            line = source.line_of_giving(link.file, link.name) if is_inside else 0
-            return link.file, line or link.line
-    names = {link.name for link in told if link.kind in ("class", "function", "object")}
-    for file in files:
-        if links.is_programs(file) and (line := source.line_of_call(file, names)):
-            return file, line
-    return "", 0
-
-
-def _line_of_starting(told, files):
-    """Where a thread is made whose function is a library's: threading.Timer."""
-    made = {link.label.partition(" ")[0] for link in told if link.name == "self"}
-    for file in files:
-        if made and links.is_programs(file) and (line := source.line_of_call(file, made)):
-            return file, line
-    return "", 0
-
-
-def nearer_line(chain, file, line, made_at):
-    """Of several lines that add to what grows the one that adds what was made; (file, line, chain).
-
-    Where no line of the program adds to it, that is the call which is handed what was made: the
-    code that keeps it is not the program's."""
-    grower, root = chain.grower, chain.links[0][0]
-    names = {
-        link.name for link, _ in chain.links if line and (link.file, link.line) == (file, line)
-    }
-    adding = {one for name in names if name for one in source.lines_adding(file, name)}
-    if grower is not None and line not in adding and line and grower.kind not in CONTAINERS:
-        return file, line, chain
-    if grower is None and root.kind != "running":
-        return file, line, chain  # there is nothing that grows
-    for place in made_at:
-        made_in, made, _ = source.parse_place(place)
-        made_in = source.full_path(made_in)
-        if not made_in or not links.is_programs(made_in):
-            continue
-        if adding:
-            lines = list(dict.fromkeys((line, *sorted(adding))))
-            fitting = source.line_storing(file, made, lines) if made_in == file else 0
-            return file, fitting or line, chain
-        first, last = source.statement_range(file, line) if line else (0, 0)
-        if made_in == file and first <= made <= last:
-            return file, line, chain  # [f(x) for x in …]
-        handed, called = source.line_of_handing_over(made_in, made)
-        if handed and root.kind == "running":
-            keeper = links.Link(f"what {called}() keeps", "native", called, made_in, handed)
-            chain = Chain(((keeper, 0), *chain.links[1:]), None, chain.what)
-        if handed:
-            return made_in, handed, chain
-    return file, line, chain
 
 
 def first_words(op, size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidemark._explain import advice, chains, edits, growth, rounds, rules, source
+from tidemark._explain import advice, chains, edits, growth, rounds, rules, source, to_change
 
 _MOST_PLACES = 5
 _ALL_BUT_THE_END = 0.75  # of all ops
@@ -126,18 +126,11 @@ def _finding(raw, run):
     is_one_tape = finding.rule in _OF_TAPES and (finding.chain is None or not finding.chain.grower)
     is_at_call = is_at_call or is_one_tape  # no other line could keep it from recording on
     grows = finding.verdict == growth.GROWING and finding.bytes_per_step > 0
-    file, line = chains.line_to_change(finding.chain, grows, [finding.file])
-    if line and not is_at_call:
-        finding.file, finding.line = file, line
-    if grows and finding.chain is not None and not is_at_call:
-        file, line, finding.chain = chains.nearer_line(finding.chain, file, line, finding.made_at)
-        if line:
-            finding.file, finding.line = file, line
-    if finding.chain is not None and (grows or finding.chain.grower) and not is_at_call:
+    if not is_at_call:
         sorts = [*([owner] if owner is not None else ()), *keys]
-        file, line = run.seen.additions.line(sorts, finding.chain, finding.made_at)
-        if line:
-            finding.file, finding.line = file, line
+        finding.file, finding.line, finding.chain = to_change.find(
+            finding, sorts, grows, run.seen.additions
+        )
     if keys and grows:
         _count_rounds(finding, run)
     finding.changes = advice.changes(finding)
@@ -162,6 +155,7 @@ def _count_rounds(finding, run):
         of_step = rounds.loops_around(source.full_path(counted_at), counted)[:1]
         if set(of_step) & set(rounds.loops_around(finding.file, finding.line)[1:]):
             return
+    count = rounds.steps_of(finding.file, finding.line, count, run.seen.additions.trips)
     finding.bytes_per_step *= steps["count"] / count
     finding.overhead_per_step *= steps["count"] / count
 

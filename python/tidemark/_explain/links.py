@@ -23,6 +23,7 @@ from tidemark._explain import kinds, source
 _MOST_COUNTED = 1 << 17  # items of an array
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 CACHE = type(functools.lru_cache(lambda: None))
+OPENED = "opened"  # the kind of link that is to be closed: a session
 _RUNNING = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = (_PACKAGE, sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
@@ -126,12 +127,18 @@ def merged(told, more):
     )
 
 
-def links_of(path, names, root):
-    """[(Link, items)] from the root on; ``root`` is where the walk began."""
+def links_of(path, names, root, left_out=0):
+    """[(Link, items)] from the root on; ``root`` is where the walk began. ``left_out``: objects in
+    the middle of the way, which repeat what stands before and after them."""
     told = [(link, items) for _, link, items in each_link(path, names, root)]
     if isinstance(path[-1], kinds.variables):
         told.append((Link("tf.Variable", "variable"), 0))
-    return _collapsed(told)
+    told = _collapsed(told)
+    if not left_out:
+        return told
+    whole = 1 + left_out / len(path)
+    return [(link, round(items * whole) if link.kind == "linked" else items)
+            for link, items in told]  # fmt: skip
 
 
 def each_link(path, names, root):
@@ -371,7 +378,8 @@ def _object_link(obj):
     opened = getattr(obj, "_opened_at", None)
     file, line, _ = source.parse_place(where or opened)
     did = " made" if where else " opened" if opened else ""
-    return Link(f"{kind}{did}", "object", kind, source.full_path(file) if line else "", line)
+    sort = OPENED if opened and not where else "object"
+    return Link(f"{kind}{did}", sort, kind, source.full_path(file) if line else "", line)
 
 
 def _given_link(owner, name, obj, file):

@@ -31,11 +31,21 @@ class _Lines:
 
     @staticmethod
     def start(moved):
-        return _tidemark.start_line_trace(moved, links.is_programs)
+        is_first = _tidemark.start_line_trace(moved, links.is_programs)
+        if is_first and threading.gettrace() is None:
+            threading.settrace(_begin_thread)
+        return is_first
 
     @staticmethod
     def stop():
         _tidemark.stop_line_trace()
+        if threading.gettrace() is _begin_thread:
+            threading.settrace(None)
+
+
+def _begin_thread(frame, event, arg):
+    """The first event of a thread that begins while lines are told: its own are, too."""
+    _tidemark.trace_lines_here()
 
 
 class Looker:

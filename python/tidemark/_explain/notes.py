@@ -66,13 +66,30 @@ class Notes:
         self.runs += 1
         if self.runs % max(1, self.runs // 512) == 0:
             self.nodes.append((self.runs, _tidemark.live_nodes()))
-        if not (isinstance(fetches, _tidemark.Tensor) and _tidemark.is_symbolic(fetches)):
-            return
-        node = _tidemark.node_of(fetches)
-        known = self._last_sequence.setdefault(node.place, node.sequence)
-        if node.sequence > known:
-            self._last_sequence[node.place] = node.sequence
-            self.new_fetches[node.place] = self.new_fetches.get(node.place, 0) + 1
+        nodes = [node for one in _each(fetches) if (node := _node_of(one)) is not None]
+        newest = {}  # by place: one run may ask for several that a line makes
+        for node in nodes:
+            newest[node.place] = max(node.sequence, newest.get(node.place, 0))
+        for place, sequence in newest.items():
+            if sequence > self._last_sequence.setdefault(place, sequence):
+                self._last_sequence[place] = sequence
+                self.new_fetches[place] = self.new_fetches.get(place, 0) + 1
+
+
+def _each(fetches):
+    """What a session is asked for, out of lists and dicts."""
+    if isinstance(fetches, dict):
+        fetches = fetches.values()
+    elif not isinstance(fetches, (list, tuple)):
+        return [fetches]
+    return [one for part in fetches for one in _each(part)]
+
+
+def _node_of(fetch):
+    """Of a tensor or an operation of a graph; None: it is neither."""
+    if isinstance(fetch, _tidemark.Tensor):
+        return _tidemark.node_of(fetch) if _tidemark.is_symbolic(fetch) else None
+    return getattr(fetch, "_node", None)
 
 
 def start():

@@ -46,7 +46,9 @@ def owners(walked, roots):
         root = roots[item["root"]] if item["root"] >= 0 else None
         way = None
         for kind, origin in _sorts_of(item["path"][-1]):
-            way = way or Way(tuple(links.links_of(path, names, root)), item["count"])
+            if way is None:
+                told = links.links_of(path, names, root, item["left_out"])
+                way = Way(tuple(told), item["count"])
             found.setdefault((kind, origin), Owner(kind, origin)).ways.append(way)
     return list(found.values())
 

@@ -11,6 +11,7 @@ from tidemark._explain import source
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OPS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)  # that may run one
 _GOING_ON = (ast.Continue, ast.Return)  # after which the rest of a block is left out
 
 
@@ -115,13 +116,24 @@ class _Reading:
 
 
 def _is_conditional(statement):
-    """`submit(x) if step % 2 else None` and `is_due and save(x)`."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.IfExp, ast.BoolOp))
+    """`submit(x) if step % 2 else None`, `is_due and save(x)`, `y = a + b if is_sum else a - b`:
+    one that runs some of its ops on a condition."""
+    if hasattr(statement, "body"):
+        return False
+    parts = [part for node in ast.walk(statement) for part in _on_a_condition(node)]
+    return any(isinstance(node, _OPS) for part in parts for node in ast.walk(part))
+
+
+def _on_a_condition(node):
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    return node.values[1:] if isinstance(node, ast.BoolOp) else []
 
 
 # --- the loop that a line belongs to --------------------------------------------------------------
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FEW_TRIPS, _FEWEST_STEPS = 8, 16  # of a loop in a step, of the steps then
 _MOST_CALLERS = 8  # functions that call each other on the way out of a line to its loop
 
 
@@ -134,6 +146,7 @@ class Loop:
     line: int
     column: int
     trips: int
+    is_comprehension: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -147,11 +160,12 @@ def loops_around(path, line, depth=0, is_inside=False):
             function = node
             around = []
         else:
-            around.append(Loop(path, node.lineno, node.col_offset, _trips(node)))
+            is_inner = isinstance(node, _COMPREHENSIONS)
+            around.append(Loop(path, node.lineno, node.col_offset, _trips(node), is_inner))
     around.reverse()
     if function is None or depth >= _MOST_CALLERS:
         return tuple(around)
-    further = {loops_around(path, at, depth + 1) for at in _callers(path, function)}
+    further = {loops_around(path, at, depth + 1, is_inside=True) for at in _callers(path, function)}
     return (*around, *(further.pop() if len(further) == 1 else ()))
 
 
@@ -179,6 +193,19 @@ def rounds_of(path, line, lines):
     # What most lines tell: a library's function may run its ops several times for one call.
     often = Counter(direct or deeper)
     return min((times for times in often if often[times] == max(often.values())), default=0)
+
+
+def steps_of(path, line, count, trips_of):
+    """How many steps so many rounds of a line's loop are: a loop that goes round a few times in
+    each round of the one around it is a part of that. ``trips_of``: how often one does in the
+    other, as it was seen."""
+    around = [loop for loop in loops_around(path, line) if not loop.is_comprehension]
+    for inner, outer in zip(around, around[1:], strict=False):
+        trips = inner.trips or trips_of((inner.file, inner.line), (outer.file, outer.line))
+        if not 1 < trips <= _FEW_TRIPS or count < _FEWEST_STEPS * trips:
+            break
+        count /= trips
+    return count
 
 
 @functools.lru_cache(maxsize=4096)

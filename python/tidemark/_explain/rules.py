@@ -60,6 +60,9 @@ _GROWTH = {
 # a container of a class that nobody here has heard of.
 _NOT_KEEPERS = ("workspace", "gradient", "cache", "borrowed", "library's cycle", *_GROWTH)
 
+# Of these the holder's line is where the program makes it, and with it all that it will keep.
+_MADE_OR_OPENED = ("tape", "persistent", "session", "dataset")
+
 _KINDS = {"dict": "dict", "set": "set", "deque": "deque", "ndarray": "NumPy array"}
 
 
@@ -115,7 +118,7 @@ def growing(run):
             run.reported_constants.update(h.words for *_, h in members if h is not None)
         rule, title, fix = _GROWTH[topic]
         file, line = _place(place)
-        if holder and holder.line and (topic in ("tape", "persistent", "session") or not line):
+        if holder and holder.line and (topic in _MADE_OR_OPENED or not line):
             file, line = holder.file, holder.line
         names = {
             "kind": _KINDS.get(holder.kind if holder else "", "list"),

@@ -9,6 +9,7 @@ import os
 import socket
 import stat
 import struct
+import sys
 import tempfile
 import threading
 
@@ -124,10 +125,20 @@ def snapshot():
 
     groups = _tidemark.live_groups()
     return {
+        **_workers(),
         "stats": dict(_tidemark.stats()), "holders": _tidemark.holders(),
         "groups": [list(group) for group in groups[:40]],
         "recording": _tidemark.recording_status(), "marks": memory.marks(),
     }  # fmt: skip
+
+
+def _workers():
+    """All workers, where this process is one of several: name, whether it is there, bytes now and
+    at peak, what it does."""
+    distribute = sys.modules.get("tidemark.distribute._workers")
+    groups = distribute.joined_groups() if distribute else []
+    seen = [list(one) for group in groups for one in group.seen]
+    return {"workers": seen} if seen else {}
 
 
 def roots():

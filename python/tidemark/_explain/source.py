@@ -200,9 +200,59 @@ def line_of_compiling(path, definition, name):
     if tree is None or definition in _lines_of_loops(path):
         return definition
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args
-             and last_name(n.func) in _COMPILING and name in _names_in(n.args)]  # fmt: skip
+             and last_name(n.func) in _COMPILING
+             and any(last_name(part) == name for a in n.args for part in ast.walk(a))]  # fmt: skip
     again = _lines_of_loops(path) | _lines_of_functions(path)
     return min((n.lineno for n in calls if n.lineno in again), default=definition)
+
+
+def lines_of_making(path, kind, attribute):
+    """Where objects of a class are made with something for an attribute that is theirs from the
+    beginning, other than a constant: `Node(state, parent)`."""
+    tree = tree_of(path)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and node.name == kind:
+            parameters = _parameters(node)
+            at = _parameter_of(node, attribute)
+            calls = [n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) == kind]
+            given = [(call, _argument(call, parameters, at)) for call in calls]
+            return sorted(call.lineno for call, value in given
+                          if value is not None and not isinstance(value, ast.Constant))  # fmt: skip
+    return []
+
+
+def _initialiser(kind):
+    return next((n for n in kind.body if isinstance(n, _FUNCTIONS) and n.name == "__init__"), None)
+
+
+def _parameters(kind):
+    """What making an object of a class takes, by position: of `__init__`, or fields."""
+    function = _initialiser(kind)
+    if function is not None:
+        return [one.arg for one in function.args.args[1:]]
+    return [n.target.id for n in kind.body
+            if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]  # fmt: skip
+
+
+def _parameter_of(kind, attribute):
+    """By which of them an attribute is given; "": by none."""
+    function = _initialiser(kind)
+    if function is None:
+        return attribute
+    for node in ast.walk(function):
+        if _assigns(node, attribute):
+            value = _value_of(node, attribute)
+            return value.id if isinstance(value, ast.Name) else ""
+    return ""
+
+
+def _argument(call, parameters, name):
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    at = parameters.index(name) if name in parameters else len(call.args)
+    return call.args[at] if at < len(call.args) else None
 
 
 def lines_adding(path, name):

@@ -38,10 +38,11 @@ def ways(walked, roots):
 
 
 def _with_way(holder, item, path, names, root=None):
-    if item.get("samples") and item["samples"][0][0] is not path[-1]:
+    if item["samples"] and item["samples"][0][0] is not path[-1]:
         sample, _, _, name = item["samples"][0]
         path, names = [*path, sample], [*names, name]
-    holder.add_way(links.links_of(path, names, root), holder.groups)
+    told = links.links_of(path, names, root, item["left_out"])
+    holder.add_way(told, holder.groups)
     return holder
 
 
@@ -97,7 +98,8 @@ def _by_name(item, root, path, names):
         rest["requested"][key] -= requested
         rest["bytes"] -= size
         rest["count"] -= 1
-        one = {"bytes": size, "count": 1, "groups": {key: size}, "requested": {key: requested}}
+        one = {**item, "bytes": size, "count": 1, "groups": {key: size},
+               "requested": {key: requested}, "samples": ()}  # fmt: skip
         yield _named(one, root, [*path, sample], [*names, name], sample)
     if rest["bytes"] > 0:
         rest["groups"] = {k: v for k, v in rest["groups"].items() if v > 0}

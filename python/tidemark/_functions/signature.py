@@ -117,6 +117,8 @@ class DeclaredInputs:
         fitted = [
             self._fit(value, spec) for value, spec in zip(values[:count], self.specs, strict=True)
         ]
+        if count <= len(args):  # those that only keywords give have no spec
+            return (*fitted, *args[count:]), kwargs
         return (*fitted, *values[count:]), {}
 
     def _fit(self, value, spec):

@@ -204,21 +204,34 @@ def while_loop(
 # --- functions over the elements along the first axis ---------------------------------------------
 
 
+def _converted(fn):
+    """The function as AutoGraph makes it, where the code around it is converted."""
+    from tidemark.autograph._context import control_status_ctx  # only tracing needs it
+    from tidemark.autograph._impl import tf_convert  # only tracing needs it
+
+    return tf_convert(fn, control_status_ctx())
+
+
+def check_elements(leaves, function):
+    """Raises unless there is something with a first axis to go over."""
+    if not leaves:
+        raise ValueError(f"{function}: elems must be a Tensor or a nested structure of Tensors")
+    if any(leaf.shape.rank == 0 for leaf in leaves):
+        raise ValueError(
+            f"{function}: elements in elems must be at least 1-dimensional Tensors, not scalars: "
+            "it goes over their first axis"
+        )
+
+
 def _elements(elems, function):
     """The leaves as tensors, and how many elements they have, all the same number."""
     leaves = [_element_source(leaf) for leaf in nest.flatten(elems)]
-    if not leaves:
-        raise ValueError(f"{function} needs at least one tensor in elems")
+    check_elements(leaves, function)
     counts = set()
     for leaf in leaves:
         if is_sparse(leaf) or is_ragged(leaf):
             counts.add(int(leaf.dense_shape[0] if is_sparse(leaf) else leaf.nrows()))
             continue
-        if leaf.ndim == 0:
-            raise ValueError(
-                f"{function} goes over the first axis, so elems must have at least one; a scalar "
-                "was given"
-            )
         counts.add(leaf._shape_tuple()[0])
     if len(counts) > 1:
         raise InvalidArgumentError(
@@ -292,7 +305,7 @@ def map_fn(
     _check_callable(fn, "fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if is_tracing():
-        return staged_maps().map_fn(fn, elems, signature, _check_row)
+        return staged_maps().map_fn(_converted(fn), elems, signature, _check_row)
     from tidemark._graph.columns import column_of, row_spec  # loaded on first use
 
     leaves, count = _elements(elems, "map_fn")
@@ -334,6 +347,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     from tidemark._graph.vectorized import NoRule, vectorized  # loaded on first use
 
     _check_callable(fn, "fn")
+    fn = _converted(fn) if is_tracing() else fn
     try:
         return vectorized(fn, elems)
     except NoRule as error:

@@ -16,6 +16,7 @@ from tidemark._graph.scopes import control_dependencies, executing_eagerly
 from tidemark._graph.symbolic import know_graph
 from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark.config._placement import tell_device
 from tidemark.tensor_shape import as_shape, sizes_of
 
 _state = threading.local()
@@ -92,6 +93,10 @@ class FuncGraph:
     def control_dependencies(self, control_inputs):
         """A context whose ops run after the given ones."""
         return control_dependencies(control_inputs)
+
+    def _apply_device_functions(self, op):
+        """Tells an operation the device asked for: Keras 2 looks in this way for where it is."""
+        tell_device(op)
 
     def capture_call_time_value(self, closure, spec, key=None, default_value=None,
                                 placeholder=None):  # fmt: skip

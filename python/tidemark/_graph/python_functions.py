@@ -10,6 +10,15 @@ import weakref
 
 from tidemark import _tidemark
 
+
+class GraphStep:
+    """A function that TensorFlow has an operation for."""
+
+    def write(self, writer, node, label):
+        """Adds the operation to a message; False where it cannot."""
+        raise NotImplementedError
+
+
 _by_token = weakref.WeakValueDictionary()
 
 

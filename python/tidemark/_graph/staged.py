@@ -22,10 +22,21 @@ def _tensor(leaf):
 
 
 def _trace_branch(function, name):
+    for_session = _tidemark.builds_for_sessions()
     with building(name) as builder:
-        structure, outputs = Structure.of(function(), _tensor)
+        value = function()
+        if for_session:
+            value = nest.map_structure(_fetchable, value)
+        structure, outputs = Structure.of(value, _tensor)
         outputs = [builder.own(t) for t in outputs]
     return builder, structure, outputs
+
+
+def _fetchable(leaf):
+    """What a session fetches of a branch: an operation, which has no value, is told to have run."""
+    from tidemark._graph.operation import Operation  # it imports what this module is part of
+
+    return convert_to_tensor(True) if leaf is None or isinstance(leaf, Operation) else leaf
 
 
 def branch(index, functions, names, what, last_first=False):
@@ -45,16 +56,16 @@ def branch(index, functions, names, what, last_first=False):
                 raise ValueError(f"{len(outputs)} tensors and {len(others)} tensors")
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"{names[0]} and {name} arguments to {what} must have the same number, type, and "
-                f"overall structure of return values: {error}"
+                f"{_pair(names[0], name, last_first)} arguments to {what} must have the same "
+                f"number, type, and overall structure of return values: {error}"
             ) from None
         for at, t in enumerate(others):
             dtype, shape = specs[at]
             if t.dtype != dtype:
                 raise TypeError(
-                    f"{names[0]} and {name} arguments to {what} must have the same number, type, "
-                    f"and overall structure of return values: output {at} is {dtype.name} in one "
-                    f"and {t.dtype.name} in the other"
+                    f"{_pair(names[0], name, last_first)} arguments to {what} must have the same "
+                    f"number, type, and overall structure of return values: output {at} is "
+                    f"{dtype.name} in one and {t.dtype.name} in the other"
                 )
             specs[at] = (dtype, _tidemark.common_shape(shape, sizes_of(t.shape)))
     graphs = [builder.finish(tensors) for builder, _, tensors in traced]
@@ -63,6 +74,10 @@ def branch(index, functions, names, what, last_first=False):
     for _, structure, _ in traced[1:]:
         first = first.joined(structure)
     return first.pack(results)
+
+
+def _pair(first, other, last_first):
+    return f"{other} and {first}" if last_first else f"{first} and {other}"
 
 
 def cond(pred, true_fn, false_fn):

@@ -6,7 +6,13 @@ import functools
 
 from tidemark import dtypes, nest
 from tidemark._graph.columns import column_of, row_spec
-from tidemark._graph.control_flow import _element_source, is_ragged, is_sparse, sparse_row
+from tidemark._graph.control_flow import (
+    _element_source,
+    check_elements,
+    is_ragged,
+    is_sparse,
+    sparse_row,
+)
 from tidemark._graph.staged import while_loop
 from tidemark._graph.tracing import building
 from tidemark._tensor.creation import convert_to_tensor
@@ -22,15 +28,9 @@ class Elements:
     def __init__(self, elems, function):
         self.structure = elems
         self.leaves = [_element_source(leaf) for leaf in nest.flatten(elems)]
-        if not self.leaves:
-            raise ValueError(f"{function} needs at least one tensor in elems")
+        check_elements(self.leaves, function)
         self.count = None
         for leaf in self.leaves:
-            if leaf.shape.rank == 0:
-                raise ValueError(
-                    f"{function} goes over the first axis, so elems must have at least one; a "
-                    "scalar was given"
-                )
             known = None if leaf.shape.rank is None else leaf.shape.as_list()[0]
             if self.count is not None and known is not None and known != self.count:
                 raise ValueError(

@@ -287,8 +287,9 @@ class Visitor:
             # Many things in one container are reached the same way.
             same = (id(one.parent), type(one.obj), made.key if made else None)
             if same not in told or one.parent is None:
-                path, names = links.without_own_dicts(*one.way())
-                told[same] = links.links_of(path, names, one.root)
+                *way, left_out = one.way()
+                path, names = links.without_own_dicts(*way)
+                told[same] = links.links_of(path, names, one.root, left_out)
             if sort is not None:
                 origin = self.origin_of(one.obj) if sort == "function" else ()
                 owner = owners.setdefault((sort, origin), Owner(sort, origin))
@@ -317,7 +318,7 @@ class Visitor:
         for one in reached:
             sort = self.sort_of(one.obj)
             made = self._made.get(id(self.tensor_of(one.obj)))
-            tell = lambda one=one: (*one.way(), one.root)  # noqa: E731
+            tell = lambda one=one: (*one.way()[:2], one.root)  # noqa: E731
             if sort is not None:
                 yield (sort, self.origin_of(one.obj) if sort == "function" else ()), 1, tell
             elif made is not None:

@@ -33,14 +33,16 @@ class Reached:
     came: dict  # of the walk
 
     def way(self):
-        """The objects from the root on, and by which name each refers to the next."""
+        """The objects from the root on, by which name each refers to the next, and how many are
+        left out in the middle."""
         path = [self.obj]
         while (parent := self.came[id(path[-1])][1]) is not None:
             path.append(parent)
         path.reverse()
-        if len(path) > 2 * _END:
+        left_out = max(0, len(path) - 2 * _END)
+        if left_out:
             path[_END:-_END] = []
-        return path, [_edge(a, b) for a, b in zip(path, path[1:], strict=False)]
+        return path, [_edge(a, b) for a, b in zip(path, path[1:], strict=False)], left_out
 
 
 def _frames():

@@ -176,7 +176,8 @@ def _split_by_tensor(value, sizes, axis, num):
     count = num if num is not None else sizes.shape[0] if sizes.ndim == 1 else None
     if count is None:
         raise ValueError(
-            "the number of pieces must be known while the function is traced: pass num"
+            f"Cannot infer argument `num` from shape {sizes.shape}: the number of pieces must be "
+            "known while the graph is built"
         )
     sizes = call("cast", (sizes,), {"dtype": dtypes.int32._enum})
     rank = call("rank", (value,), {}) if value.ndim is None else value.ndim
@@ -277,6 +278,8 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """Rows that are true at the first ``lengths[i]`` places."""
     lengths = convert_to_tensor(lengths)
+    if maxlen is not None and convert_to_tensor(maxlen).shape.rank not in (None, 0):
+        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received {maxlen!r}")
     zero = convert(0, lengths._dtype_enum)
     if maxlen is None:
         flat = call("reshape", (lengths, [-1]), {})

@@ -82,6 +82,22 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return found
 
+    def _with_tensor_ranks_only(self):
+        """The spec of which only the ranks of shapes are known."""
+
+        def of_rank(part):
+            if isinstance(part, TensorShape):
+                return TensorShape(None if part.rank is None else [None] * part.rank)
+            if isinstance(part, TypeSpec):
+                return part._with_tensor_ranks_only()
+            if isinstance(part, (list, tuple)) and not hasattr(part, "_fields"):
+                return type(part)(of_rank(item) for item in part)
+            if isinstance(part, dict):
+                return type(part)((key, of_rank(item)) for key, item in part.items())
+            return part
+
+        return self._deserialize(of_rank(self._serialize()))
+
     @property
     def _flat_tensor_specs(self):
         return nest.flatten(self._component_specs)
@@ -234,6 +250,14 @@ class TensorSpec(TypeSpec):
 
     def _serialize(self):
         return (self._shape, self._dtype, self._name)
+
+    def _batch(self, batch_size):
+        return type(self)(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return type(self)(self._shape[1:], self._dtype)
 
     def _to_components(self, value):
         return value

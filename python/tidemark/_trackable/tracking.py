@@ -139,8 +139,12 @@ def is_container(value):
 
 def is_trackable(value):
     """Whether a value can be part of a checkpoint."""
-    is_of_graph = getattr(value, "is_graph_variable", False) is True
-    return is_of_graph or isinstance(value, (Trackable, _tidemark.VariableBase))
+    kind = type(value)
+    is_variable = any(
+        getattr(kind, name, False) is True
+        for name in ("is_graph_variable", "is_replicated_variable")
+    )
+    return is_variable or isinstance(value, (Trackable, _tidemark.VariableBase))
 
 
 def no_automatic_dependency_tracking(method):

@@ -17,6 +17,7 @@ from tidemark._graph.tracing import call_functions_in_python
 from tidemark._tensor.indexed_slices import IndexedSlices
 from tidemark._tidemark import Tensor
 from tidemark._v1.graph_def import table
+from tidemark.config._placement import tell_device
 from tidemark.random import _state as random_state
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -139,6 +140,10 @@ class Graph:
 
     def control_dependencies(self, control_inputs):
         return control_dependencies(control_inputs)
+
+    def _apply_device_functions(self, op):
+        """Tells an operation the device asked for: Keras 2 looks in this way for where it is."""
+        tell_device(op)
 
     @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):

@@ -12,10 +12,12 @@ import threading
 import weakref
 
 from tidemark import _tidemark, dtypes, nest
+from tidemark._graph.python_functions import GraphStep
 from tidemark._graph.staged import python_call
 from tidemark._graph.tracing import lifted
 from tidemark._tensor.specs import TensorSpec
 from tidemark._v1 import session
+from tidemark._v1.graph import current_place
 from tidemark.data import Dataset
 from tidemark.data import Iterator as EagerIterator
 from tidemark.data._elements import pack
@@ -63,16 +65,26 @@ def _spec_of(types, shapes, classes):
     return nest.pack_sequence_as(types, [TensorSpec(shape, dtype) for dtype, shape in pairs])
 
 
+def _fresh_name():
+    """What a new iterator is called in the graph being built, as TensorFlow's operation is."""
+    place = current_place()
+    return "IteratorV2" if place is None else place.graph.unique_name("IteratorV2")
+
+
 class Iterator:
     """The elements of a dataset in a graph, one after the other in each session."""
 
-    def __init__(self, spec, dataset=None, starts_by_itself=False):
+    def __init__(self, spec, dataset=None, starts_by_itself=False, name=None):
         self._spec, self._dataset, self._starts_by_itself = spec, dataset, starts_by_itself
+        self.name = name or _fresh_name()
+        self._started_over = []  # datasets that operations start it over
         self._running = weakref.WeakKeyDictionary()  # session → where it stands
         self._starting = threading.RLock()  # several threads may run the first step
         self._initializer = None if dataset is None else self.make_initializer(dataset)
 
     element_spec = property(lambda self: self._spec)
+    dataset = property(lambda self: self._dataset)
+    starts_by_itself = property(lambda self: self._starts_by_itself)
     output_types = property(lambda self: output_types(self._spec))
     output_shapes = property(lambda self: output_shapes(self._spec))
     output_classes = property(lambda self: output_classes(self._spec))
@@ -103,11 +115,17 @@ class Iterator:
                 f"types {output_types(dataset.element_spec)!r}."
             )
 
-        def start(*given):
-            self._running[session.running()] = run_time_dataset(dataset, given)._handle.iterate()
-            return True
+        self._started_over.append(dataset)
+        return python_call(_Start(self, dataset), numbers_of(dataset), [(dtypes.bool, ())])[0].op
 
-        return python_call(start, numbers_of(dataset), [(dtypes.bool, ())])[0].op
+    def datasets(self):
+        """Those that it may go over, as far as operations of its own say."""
+        by_itself = [self._dataset] if self._starts_by_itself else []
+        return [*self._started_over, *by_itself]
+
+    def start(self, dataset):
+        """Begins with the first element in the session whose run this is."""
+        self._running[session.running()] = dataset._handle.iterate()
 
     def _current(self):
         """Where the session whose run this is stands."""
@@ -128,9 +146,11 @@ class Iterator:
 
     def get_next(self, name=None):
         """The next element, whenever it runs; OutOfRangeError after the last."""
-        return pack(
-            self._spec, python_call(lambda: take(self._current()), [], types_of(self._spec))
-        )
+        return pack(self._spec, python_call(_Next(self), [], types_of(self._spec)))
+
+    def take(self):
+        """The tensors of the next element in the session whose run this is."""
+        return take(self._current())
 
     def _save(self, session_):
         """Where it stands in a session, as bytes."""
@@ -144,6 +164,8 @@ class Iterator:
 
     def _place_in(self, session_):
         found = self._running.get(session_)
+        if found is None and len(self.datasets()) == 1 and not numbers_of(self.datasets()[0]):
+            found = self._running[session_] = self.datasets()[0]._handle.iterate()
         if found is None:
             raise FailedPreconditionError(
                 None, None, "the iterator has not been initialized in this session: run its "
@@ -163,9 +185,40 @@ class Iterator:
 
     def _known(self):
         """A new name under which it is found while it lives."""
-        handle = f"iterator {next(_numbers)}"
+        handle = f"{self.name} {next(_numbers)}"
         _by_handle[handle] = self
         return handle
+
+
+class _Start(GraphStep):
+    """Starts an iterator over a dataset."""
+
+    def __init__(self, iterator, dataset):
+        self._iterator, self._dataset = iterator, dataset
+
+    def __call__(self, *given):
+        self._iterator.start(run_time_dataset(self._dataset, given))
+        return True
+
+    def write(self, writer, node, label):
+        from tidemark._v1.graph_def import dataset_nodes  # few programs write their graphs
+
+        return dataset_nodes.write_start(self._iterator, self._dataset, writer, node, label)
+
+
+class _Next(GraphStep):
+    """Takes an element of an iterator."""
+
+    def __init__(self, iterator):
+        self._iterator = iterator
+
+    def __call__(self):
+        return self._iterator.take()
+
+    def write(self, writer, node, label):
+        from tidemark._v1.graph_def import dataset_nodes  # few programs write their graphs
+
+        return dataset_nodes.write_next(self._iterator, writer, node, label)
 
 
 class _FedIterator(Iterator):
@@ -219,7 +272,7 @@ class IteratorSaveable:
     def __init__(self, iterator, handle=None):
         self._iterator = iterator
         self.handle = handle or iterator._known()
-        self.name = self.handle.replace(" ", "_")
+        self.name = self.handle.partition(" ")[0]
 
     @staticmethod
     def with_handle(handle):

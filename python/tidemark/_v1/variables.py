@@ -129,6 +129,14 @@ class RefVariable:
         """A reading at this place of the graph."""
         return self._handle.read()
 
+    def sparse_read(self, indices, name=None):
+        """Rows of the value: ``tf.gather``."""
+        return tf.gather(self.read_value(), indices)
+
+    def gather_nd(self, indices, name=None):
+        """Slices of the value: ``tf.gather_nd``."""
+        return tf.gather_nd(self.read_value(), indices)
+
     def initialized_value(self):
         """The initial value."""
         return self._initial_value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tidemark as tf
+from tidemark import _tidemark
 from tidemark._tidemark import call
 from tidemark.autograph import _staging
 from tidemark.autograph._lists import StagedList
@@ -31,9 +32,10 @@ def handler_of(value):
 class StagedSequence:
     """Elements by number, computed by the graph: what ``enumerate`` and ``zip`` of tensors give."""
 
-    def __init__(self, length, element):
+    def __init__(self, length, element, counts=False):
         self.length = length
         self.element = element
+        self.counts = counts  # numbers of a range, as TensorFlow tells them from other tensors
 
     def __iter__(self):
         raise TypeError("a tensor that is not known yet can be iterated by a for statement only")
@@ -66,7 +68,8 @@ def _rows(tensor):
             made.set_shape(shape.as_list()[1:])
         return made
 
-    return StagedSequence(length, row)
+    counts = _tidemark.is_symbolic(tensor) and _tidemark.node_of(tensor).kind == "range"
+    return StagedSequence(length, row, counts)
 
 
 def _ragged_rows(value):
@@ -101,7 +104,7 @@ def _counted_range(*bounds, **options):
         index = index if step == 1 else index * step
         return index if isinstance(start, int) and start == 0 else index + start
 
-    return StagedSequence(length, element)
+    return StagedSequence(length, element, counts=True)
 
 
 def _is_count(value):
@@ -134,9 +137,7 @@ def joined(sequences):
 
 def _over_sequence(iterated, extra_test, body, get_state, set_state, names, options):
     sequence = as_sequence(iterated)
-    staged_for(
-        sequence.length, sequence.element, extra_test, body, get_state, set_state, names, options
-    )
+    staged_for(sequence, extra_test, body, get_state, set_state, names, options)
 
 
 def _is_staged_ragged(value):

@@ -21,7 +21,8 @@ def returned(value, did_return, missing):
             raise ValueError(missing)
         tf.debugging.Assert(
             did_return,
-            ["the function ended without reaching a return statement; return a value after the "
-             "loop, too"],
+            ["loop must iterate at least once to initialize the function return value: the "
+             "function ended without reaching a return statement; return a value after the loop, "
+             "too"],
         )  # fmt: skip
     return value

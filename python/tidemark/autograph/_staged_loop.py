@@ -40,11 +40,13 @@ def staged_while(test, body, get_state, set_state, names, options):
     loop.run(lambda _: test(), lambda _: body(), counted=False)
 
 
-def staged_for(length, element, extra_test, body, get_state, set_state, names, options):
-    """Builds ``for i in range(length): body(element(i))`` that goes on while the extra test holds.
+def staged_for(sequence, extra_test, body, get_state, set_state, names, options):
+    """Builds a loop over a staged sequence that goes on while the extra test holds.
 
-    ``length`` is an int or an int32 scalar.
+    Its length is an int or an int32 scalar. After a loop without rounds the target of a range is 0,
+    as in TensorFlow; that of any other sequence has no value, and to look at it is an error.
     """
+    length, element = sequence.length, sequence.element
 
     def goes_on(index):
         inside = index < length
@@ -52,7 +54,7 @@ def staged_for(length, element, extra_test, body, get_state, set_state, names, o
             return inside
         return tf.logical_and(inside, _as_bool(extra_test()))  # made of flags: cheap and safe
 
-    targets = _target_names(options.get("iterate_names", ""))
+    targets = _target_names(options.get("iterate_names", "")) if sequence.counts else ()
     loop = _Loop(names, get_state, set_state, options, targets, None if extra_test else length)
     loop.run(goes_on, lambda index: body(element(index)), counted=True)
 
@@ -64,8 +66,7 @@ def staged_for_dataset(dataset, extra_test, body, get_state, set_state, names, o
         if hasattr(type(iterator), "next_if"):
             staged_for_iterator(iterator, extra_test, body, get_state, set_state, names, options)
             return
-    targets = _target_names(options.get("iterate_names", ""))
-    loop = _Loop(names, get_state, set_state, options, targets)
+    loop = _Loop(names, get_state, set_state, options)
     loop.run_over(dataset, extra_test, body)
 
 
@@ -87,7 +88,6 @@ def staged_for_iterator(iterator, extra_test, body, get_state, set_state, names,
 
     loop = _Loop(
         (*names, "the next element"), lambda: (*get_state(), ahead[0]), set_all, options,
-        _target_names(options.get("iterate_names", "")),
     )  # fmt: skip
     loop.run(lambda _: test(), lambda _: one_round(), counted=False)
 

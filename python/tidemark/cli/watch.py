@@ -170,7 +170,26 @@ def view(pid, moment, history):
         line, "", f"{'bytes':>10} {'count':>8}  {'op':<14} {'kind':<10} line",
     ]  # fmt: skip
     for place, op, kind, size, count, _ in moment["groups"][:16]:
-        text = f"{bytes_text(size):>10} {count:>8}  {op[:14]:<14} {kind:<10} {place}"
-        text = "".join(c if c.isprintable() else "?" for c in text)  # names of files may steer
-        out.append(text if len(text) <= 80 else text[:79] + "…")
-    return "\n".join(out) + "\n"
+        out.append(f"{bytes_text(size):>10} {count:>8}  {op[:14]:<14} {kind:<10} {place}")
+    out += by_host(moment.get("workers", []))
+    # Names of files and of hosts may steer a terminal.
+    told = ("".join(c if c.isprintable() else "?" for c in line) for line in out)
+    return "\n".join(line if len(line) <= 80 else line[:79] + "…" for line in told) + "\n"
+
+
+def by_host(workers):
+    """Lines about all workers, each host's together."""
+    from tidemark._explain.source import bytes_text  # only reports need it
+
+    hosts = {}
+    for name, is_there, live, peak, doing in workers:
+        host = name.partition("(")[2].rpartition(":")[0] or name
+        hosts.setdefault(host, []).append((name.partition(" (")[0], is_there, live, peak, doing))
+    out = []
+    for host, there in hosts.items():
+        live = sum(one[2] for one in there)
+        out += ["", f"host {host}: {len(there)} worker(s), live {bytes_text(live)}"]
+        for name, is_there, live, peak, doing in there:
+            doing = doing if is_there else "is not there"
+            out.append(f"  {name:<10} {bytes_text(live):>10}  peak {bytes_text(peak):>10}  {doing}")
+    return out

@@ -44,6 +44,11 @@ def why_no_gpu():
     return "" if count else f"no GPU: {why}"
 
 
+def is_built_with_cuda():
+    """Whether this build has the library for CUDA."""
+    return not why_no_gpu().startswith("no GPU: this build has no CUDA")
+
+
 def list_physical_devices(device_type=None):
     """The devices of this machine that this build can use."""
     devices = []

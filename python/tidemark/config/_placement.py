@@ -149,6 +149,11 @@ def current():
     return getattr(_state, "name", None)
 
 
+def tell_device(op):
+    """Tells an operation of a graph which device is asked for; "": none is."""
+    op._set_device_from_string(DeviceSpec.from_string(current() or "").to_string())
+
+
 def check(name):
     """Raises for a name that is not one, and for a device that is not there when that matters."""
     spec = DeviceSpec.from_string(name)

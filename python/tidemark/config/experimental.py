@@ -17,7 +17,7 @@ from tidemark.config._devices import set_logical_device_configuration as _set_co
 from tidemark.config._placement import DeviceSpec as _DeviceSpec
 
 _POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
-_switches = {"policy": "silent", "synchronous": True, "tf32": True, "determinism": False}
+_switches = {"policy": "silent", "synchronous": True, "determinism": False}
 _growth = {}
 
 get_virtual_device_configuration = _get_configuration
@@ -102,13 +102,23 @@ def is_op_determinism_enabled():
 
 
 def enable_tensor_float_32_execution(enabled):
-    """Noted only: the CPU computes float32 in full."""
-    _switches["tf32"] = bool(enabled)
+    """Whether GPUs may round the float32 operands of products and convolutions to 10 bits of
+    fraction, where that is many times as fast. Off here unless asked for; CPUs never do."""
+    if bool(enabled) == tensor_float_32_execution_enabled():
+        return
+    opened = [name for name in _tidemark.open_devices() if name.startswith("gpu:")]
+    if opened:
+        raise RuntimeError(
+            f"TensorFloat-32 execution cannot be switched once a GPU is in use ({opened[0]} is): "
+            "plans count on its workspace. Call enable_tensor_float_32_execution before the first "
+            "op on a GPU."
+        )
+    _tidemark.set_tensor_float_32(bool(enabled))
 
 
 def tensor_float_32_execution_enabled():
-    """What enable_tensor_float_32_execution was given."""
-    return _switches["tf32"]
+    """What enable_tensor_float_32_execution was given last; False at first."""
+    return _tidemark.tensor_float_32()
 
 
 def _checked_name(device):

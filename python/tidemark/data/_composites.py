@@ -76,6 +76,9 @@ def _row(value, i):
 
 def _joined(kind, column):
     """One leaf of the elements of a batch, as a leaf of the batch."""
+    if isinstance(kind, tf.RaggedTensorSpec) and kind.ragged_rank == 1:  # rows are plain tensors
+        lengths = tf.stack([tf.shape(x, kind.row_splits_dtype)[0] for x in column])
+        return tf.RaggedTensor.from_row_lengths(tf.concat(list(column), 0), lengths)
     if isinstance(kind, tf.RaggedTensorSpec):
         rank = kind.ragged_rank - 1
         rows = [x if not isinstance(x, Tensor) or rank == 0

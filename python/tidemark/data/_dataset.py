@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from tidemark import _tidemark, dtypes, nest
@@ -9,7 +11,7 @@ from tidemark._graph.staged import python_call
 from tidemark._tensor.creation import cast, convert_to_tensor
 from tidemark._tensor.specs import CompositeTensor, TensorSpec, TypeSpec
 from tidemark._tidemark import Tensor
-from tidemark.data import _composites
+from tidemark.data import _composites, _sharding
 from tidemark.data._elements import flat_specs, pack
 from tidemark.data._generators import fit, values_of
 from tidemark.data._iterator import Iterator, NumpyIterator, types_of
@@ -72,8 +74,9 @@ class DatasetSpec(TypeSpec):
 class DatasetV2:
     """Elements made one after the other, each a structure of tensors."""
 
-    def __init__(self, handle, element_spec, options=None, inputs=(), tensors=()):
+    def __init__(self, handle, element_spec, options=None, inputs=(), tensors=(), made_by=None):
         self._handle, self._spec = handle, element_spec
+        self._made_by = made_by  # (step, its arguments), where graphs can tell of it
         self._options = options or Options()
         self._parents = inputs
         self._tensors = tensors  # that it is made of: who looks for their holders finds them here
@@ -85,6 +88,12 @@ class DatasetV2:
     def _of_handle(handle, spec):
         return DatasetV2(handle, spec)
 
+    def packed_as(self, spec):
+        """The same tensors as elements of another structure."""
+        found = self._next(self._handle, spec)
+        found._made_by = ("options", ())
+        return found
+
     _varies = False  # whether this step draws an order anew for each iterator
     _rows = None  # of each element, where this step makes batches; -1: where it is a new element
 
@@ -93,7 +102,28 @@ class DatasetV2:
 
     def _step(self, name, *arguments, spec=None):
         """A step in C++ behind this one."""
-        return self._next(call(self._handle, name, *arguments), spec)
+        found = self._step_by(lambda handle: call(handle, name, *arguments), spec)
+        found._made_by = (name, arguments)
+        return found
+
+    def _step_by(self, make, spec=None, *more):
+        """A step behind this one and others: ``make`` makes it of their handles."""
+        found = self._next(make(self._handle, *(one._handle for one in more)), spec, *more)
+        found._make = make
+        return found
+
+    _make = None  # what this step is made with again, over other ones; None: it is not
+
+    def _over(self, *parents):
+        """The same step over others."""
+        found = copy.copy(self)
+        found._handle, found._parents = self._make(*(one._handle for one in parents)), parents
+        return found
+
+    _files = None  # of a reader of files: their names
+    _reads_files = False  # by names, which are the elements of the step before
+    _is_shuffle = False
+    _is_hint = False  # that the elements are to be shared out here
 
     def _traced_step(self, name, traced, *arguments, spec=None):
         """A step in C++ behind this one that computes what was traced."""
@@ -120,7 +150,8 @@ class DatasetV2:
         element = tensors_of(tensors)
         leaves = flat(element)
         spec = nest.map_structure(spec_of, element)
-        return DatasetV2(made(_tidemark.dataset_single, leaves), spec, tensors=leaves)
+        step = ("tensors", leaves)
+        return DatasetV2(made(_tidemark.dataset_single, leaves), spec, tensors=leaves, made_by=step)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
@@ -142,7 +173,8 @@ class DatasetV2:
         spec = nest.map_structure(
             lambda t: spec_of(None) if t is None else TensorSpec(t.shape[1:], t.dtype), element
         )
-        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves)
+        step = ("slices", leaves)
+        return DatasetV2(made(_tidemark.dataset_slices, leaves), spec, tensors=leaves, made_by=step)
 
     @staticmethod
     def range(*args, **kwargs):
@@ -163,7 +195,8 @@ class DatasetV2:
         def numbers_between(start, stop, step):
             return _tidemark.dataset_range(int(start), int(stop), int(step), wide)
 
-        found = DatasetV2(made(numbers_between, start, stop, step), TensorSpec([], wide))
+        handle = made(numbers_between, start, stop, step)
+        found = DatasetV2(handle, TensorSpec([], wide), made_by=("range", (start, stop, step)))
         if wide is dtype:
             return found
 
@@ -220,9 +253,12 @@ class DatasetV2:
         for leaf in leaves:
             if not isinstance(leaf, DatasetV2):
                 raise TypeError(f"Invalid input to `zip`: {leaf!r} is not a `tf.data.Dataset`")
-        handle = made(_tidemark.dataset_zip, [leaf._handle for leaf in leaves])
         spec = nest.pack_sequence_as(structure, [leaf.element_spec for leaf in leaves])
-        return DatasetV2(handle, spec, leaves[0]._options, tuple(leaves))
+        found = leaves[0]._step_by(
+            lambda *handles: made(_tidemark.dataset_zip, list(handles)), spec, *leaves[1:]
+        )
+        found._made_by = ("zip", ())
+        return found
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
@@ -339,7 +375,7 @@ class DatasetV2:
             )
         spec = traced.spec.element_spec
         found = self._traced_step("interleave", traced, cycle, block, parallel, spec=spec)
-        found._rows = -1
+        found._rows, found._reads_files = -1, _sharding.reads_files(traced.result)
         return found
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None,
@@ -363,9 +399,10 @@ class DatasetV2:
         sizes, filled, spec = _composites.padding(
             self._spec, padded_shapes, padding_values, known_number(size) if drop else None
         )
-        found = self._next(
-            made(_composites.padded_batch, self._handle, size, drop, sizes, filled), spec
+        found = self._step_by(
+            lambda handle: made(_composites.padded_batch, handle, size, drop, sizes, filled), spec
         )
+        found._made_by = ("padded_batch", (size, drop, sizes, filled))
         found._rows = known_number(size)
         return found
 
@@ -431,7 +468,12 @@ class DatasetV2:
         """Elements drawn from a buffer of as many."""
         buffer = _number(buffer_size, "buffer_size")
         again = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
-        found = self._step("shuffle", buffer, seeds_of(seed), again)
+        return self.shuffle_by(buffer, seeds_of(seed), again)
+
+    def shuffle_by(self, buffer_size, seeds, again):
+        """``shuffle`` with the two seeds that were made of the program's and an operation's."""
+        found = self._step("shuffle", buffer_size, seeds, again)
+        found._is_shuffle = True
         found._varies = again
         return found
 
@@ -449,6 +491,8 @@ class DatasetV2:
 
     def shard(self, num_shards, index, name=None):
         """Every ``num_shards``-th element."""
+        if known_number(num_shards) == _sharding.HINT:
+            return _sharding.hinted(self)
         return self._step("shard", _number(num_shards, "num_shards"), _number(index, "index"))
 
     def concatenate(self, dataset, name=None):
@@ -463,7 +507,9 @@ class DatasetV2:
             spec = None
         if spec is None or any(leaf is None for leaf in nest.flatten(spec)):
             raise TypeError(f"Incompatible dataset elements:\n  {self._spec} vs.   {dataset._spec}")
-        return self._next(call(self._handle, "concatenate", dataset._handle), spec, dataset)
+        found = self._step_by(lambda one, other: call(one, "concatenate", other), spec, dataset)
+        found._made_by = ("concatenate", ())
+        return found
 
     def cache(self, filename="", name=None):
         """Keeps the elements of the first whole pass, in memory or in a file."""
@@ -574,8 +620,10 @@ class DatasetV2:
     def with_options(self, options, name=None):
         """The dataset with these options."""
         merged = self._options.merge(options)
-        ordered = self._step("in_any_order") if options.deterministic is False else self
-        return DatasetV2(ordered._handle, self._spec, merged, (self,))
+        any_order = options.deterministic is False
+        found = self._step_by(lambda handle: call(handle, "in_any_order") if any_order else handle)
+        found._options, found._made_by = merged, ("options", ())
+        return found
 
     def options(self):
         """The options."""

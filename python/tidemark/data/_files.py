@@ -77,7 +77,15 @@ def _compression(given):
     return given or ""
 
 
-class TextLineDataset(DatasetV2):
+class _Reader(DatasetV2):
+    """What ``reads`` (names → handle) gives of files."""
+
+    def __init__(self, filenames, reads, parallel):
+        super().__init__(_reading(filenames, reads, parallel), _TEXT)
+        self._files, self._of_files = filenames, lambda names: _Reader(names, reads, parallel)
+
+
+class TextLineDataset(_Reader):
     """The lines of text files, without their ends."""
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None,
@@ -96,10 +104,10 @@ class TextLineDataset(DatasetV2):
 
             return _tidemark.dataset_from_python(lines, UNKNOWN_CARDINALITY)
 
-        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)
+        super().__init__(filenames, reads, num_parallel_reads)
 
 
-class TFRecordDataset(DatasetV2):
+class TFRecordDataset(_Reader):
     """The records of TFRecord files, as strings."""
 
     def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None,
@@ -118,10 +126,10 @@ class TFRecordDataset(DatasetV2):
 
             return _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
 
-        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)
+        super().__init__(filenames, reads, num_parallel_reads)
 
 
-class FixedLengthRecordDataset(DatasetV2):
+class FixedLengthRecordDataset(_Reader):
     """Pieces of files, all of one length."""
 
     def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None,
@@ -143,4 +151,4 @@ class FixedLengthRecordDataset(DatasetV2):
 
             return _tidemark.dataset_from_python(records, UNKNOWN_CARDINALITY)
 
-        super().__init__(_reading(filenames, reads, num_parallel_reads), _TEXT)
+        super().__init__(filenames, reads, num_parallel_reads)

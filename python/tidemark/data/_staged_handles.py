@@ -54,6 +54,16 @@ class _Slot:
         self.number, self.is_dataset = number, is_dataset
 
 
+def known(value):
+    """The value of a tensor of a graph that is a constant; anything else as it is."""
+    if isinstance(value, list):
+        return [known(item) for item in value]
+    if not isinstance(value, Tensor) or not _tidemark.is_symbolic(value):
+        return value
+    found = _tidemark.static_value(value)
+    return value if found is None else found
+
+
 def _any_staged(value):
     if isinstance(value, list):
         return any(_any_staged(item) for item in value)
@@ -82,10 +92,11 @@ def _filled(value, given):
 def made(function, *arguments):
     """``function(*arguments)``, which gives a handle; at once, or when the graph runs where
     arguments (or items of lists among them) have their values only then."""
-    if not _any_staged(list(arguments)):
-        return function(*arguments)
+    given = known(list(arguments))
+    if not _any_staged(given):
+        return function(*given)
     inputs = []
-    template = _with_slots(list(arguments), inputs)
+    template = _with_slots(given, inputs)
 
     def run(*given):
         return function(*_filled(template, given)).as_tensor()

@@ -109,7 +109,7 @@ class Traced:
             result = converted(*arguments)
             if isinstance(result, list):
                 result = tuple(result) if not _is_numeric_list(result) else result
-            self.result = result = tensors_of(result)
+            self.result = result = _checked_result(result, what)
             self.spec = nest.map_structure(spec_of, result)
             outputs = [builder.own(convert_to_tensor(t)) for t in flat(result)]
         self.graph, self.captures = builder.finish(outputs), builder.captures
@@ -123,6 +123,17 @@ class Traced:
     @property
     def gives_dataset(self):
         return is_dataset(self.result)
+
+
+def _checked_result(result, what):
+    """What a function returned, as tensors."""
+    for leaf in nest.flatten(result):
+        if isinstance(leaf, type) or callable(leaf) and not hasattr(leaf, "shape"):
+            raise TypeError(
+                f"Unsupported return value from function passed to Dataset.{what}(): {leaf!r}. "
+                "Functions of datasets return tensors, or nested structures of tensors."
+            )
+    return tensors_of(result)
 
 
 def _is_numeric_list(value):

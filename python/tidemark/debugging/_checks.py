@@ -15,17 +15,18 @@ from tidemark._graph.tracing import is_symbolic, lifted
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor, call
 from tidemark.dtypes import as_dtype
-from tidemark.errors import InvalidArgumentError
+from tidemark.errors import FailedPreconditionError, InvalidArgumentError
 
 
 def _fail(text):
     raise InvalidArgumentError(None, None, text)
 
 
-def _require(condition, explain, *tensors):
+def _require(condition, explain, *tensors, waits=False):
     """Fails with ``explain(*tensors)`` unless all of the condition holds: now, or when the graph
-    runs; where its value is known while the graph is being built, then. In graphs of sessions the
-    operation that checks is given, and runs when it is asked for."""
+    runs; where its value is known while the graph is being built, then, unless it ``waits`` for the
+    run all the same. In graphs of sessions the operation that checks is given, and runs when it is
+    asked for."""
     holds = call("all", (condition,), {})
     if not is_symbolic(holds):
         if not bool(holds):
@@ -34,7 +35,7 @@ def _require(condition, explain, *tensors):
     if _tidemark.builds_for_sessions():
         _require_of_constants(holds, explain, tensors)
         return _checking_operation(holds, explain, tensors)
-    known = _tidemark.static_value(holds)
+    known = None if waits else _tidemark.static_value(holds)
     if known is not None:
         if bool(known):
             return None
@@ -59,8 +60,12 @@ def _require_of_constants(holds, explain, tensors):
     if not tensors or any(value is None for value in values):
         return
     with lifted():
-        if not bool(_tidemark.evaluate(holds)):
-            _fail(explain(*values))
+        try:
+            failed = not bool(_tidemark.evaluate(holds))
+        except FailedPreconditionError:  # it depends on a variable after all
+            return
+    if failed:
+        _fail(explain(*values))
 
 
 def _checking_operation(holds, explain, tensors):
@@ -230,7 +235,8 @@ def Assert(condition, data, summarize=None, name=None):
     data = [convert_to_tensor(item) for item in data]
     if is_symbolic(condition) and _tidemark.builds_for_sessions():  # whatever is known by now
         return _checking_operation(condition, lambda *data: _assertion(data, summarize), data)
-    return _require(condition, lambda *data: _assertion(data, summarize), *data)
+    # In a branch that is not taken it may well be false.
+    return _require(condition, lambda *data: _assertion(data, summarize), *data, waits=True)
 
 
 def _assertion(data, summarize):
@@ -291,10 +297,18 @@ def _prefix(message):
     return f"{message} " if message else ""
 
 
+def _rank(value):
+    """A rank as a number; a tensor of a graph gives it where it is a constant."""
+    if is_symbolic(value):
+        known = _tidemark.static_value(value)
+        value = value if known is None else known
+    return int(value)
+
+
 @export("tf.debugging.assert_rank", "tf.assert_rank")
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank."""
-    x, rank = convert_to_tensor(x), int(rank)
+    x, rank = convert_to_tensor(x), _rank(rank)
     if x.ndim is None:
         return _when_run(assert_rank, x, rank, message)
     if x.ndim != rank:
@@ -308,7 +322,7 @@ def assert_rank(x, rank, message=None, name=None):
 @export("tf.debugging.assert_rank_at_least")
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless ``x`` has the rank or more."""
-    x, rank = convert_to_tensor(x), int(rank)
+    x, rank = convert_to_tensor(x), _rank(rank)
     if x.ndim is None:
         return _when_run(assert_rank_at_least, x, rank, message)
     if x.ndim < rank:
@@ -322,7 +336,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 @export("tf.debugging.assert_rank_in")
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless ``x`` has one of the ranks."""
-    x, ranks = convert_to_tensor(x), [int(r) for r in ranks]
+    x, ranks = convert_to_tensor(x), [_rank(r) for r in ranks]
     if x.ndim is None:
         return _when_run(assert_rank_in, x, ranks, message)
     if x.ndim not in ranks:

@@ -30,7 +30,7 @@ from tidemark.distribute._strategy import (
 )
 
 _LEAVING = 10.0  # seconds that a process that ends waits for the others to end
-_BUCKET = 4 << 20  # bytes that are reduced at once, unless `bytes_per_pack` says otherwise
+_BUCKET = 1 << 20  # bytes that are reduced at once, unless `bytes_per_pack` says otherwise
 
 
 class CommunicationImplementation(enum.Enum):
@@ -43,7 +43,7 @@ class CommunicationImplementation(enum.Enum):
 
 class CommunicationOptions:
     """What collectives are asked for. ``bytes_per_pack``: how much of a list of tensors is reduced
-    at once; 0: 4 MiB. ``timeout_seconds``: the longest one may take."""
+    at once; 0: 1 MiB. ``timeout_seconds``: the longest one may take."""
 
     def __init__(self, bytes_per_pack=0, timeout_seconds=None,
                  implementation=CommunicationImplementation.AUTO):  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tidemark
 from tidemark import _tidemark, dtypes
 from tidemark._export import export
+from tidemark._graph.tracing import is_symbolic
 from tidemark._tensor.creation import cast, convert_to_tensor, shape_tensor
 from tidemark._tidemark import Tensor, call, convert
 from tidemark.errors import InvalidArgumentError
@@ -175,18 +176,26 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
 
 def _categorical(logits, num_samples, source, dtype):
     logits = convert_to_tensor(logits)
-    if logits.ndim != 2:
+    if logits.ndim not in (None, 2):
         raise InvalidArgumentError(
             None, None, f"[categorical] logits should be a matrix, got shape {logits.shape}"
         )
-    rows, classes = logits._shape_tuple()
     # The largest of logits plus Gumbel noise is a class with the right probability.
     wide = cast(logits, dtypes.float32)
-    shape = (rows, int(num_samples), classes)
+    shape = _shape_of_draws(logits, num_samples)
     even = _draws.uniform(shape, source, 1e-20, 1.0, dtypes.float32)
     noise = -call("log", (-call("log", (even,), {}),), {})
     scores = call("expand_dims", (wide,), {"axis": 1}) + noise
     return call("argmax", (scores,), {"axis": 2, "output_type": dtypes.enum_of(dtype)})
+
+
+def _shape_of_draws(logits, count):
+    """Sizes of one number for each row, sample and class, where they are known; their tensor."""
+    sizes = None if logits.ndim is None else logits._shape_tuple()
+    if sizes is not None and None not in sizes and not is_symbolic(count):
+        return sizes[0], int(count), sizes[1]
+    rows, classes = tidemark.unstack(tidemark.shape(logits), 2)
+    return tidemark.stack([rows, cast(convert_to_tensor(count), dtypes.int32), classes])
 
 
 @export("tf.random.split", "tf.random.experimental.stateless_split")

@@ -110,6 +110,11 @@ class SparseTensor(CompositeTensor):
         return self.with_values(_with_dense("multiply", self, other))
 
     def __truediv__(self, other):
+        if self.dtype.is_integer:  # as two dense tensors of integers are divided
+            wide = dtypes.float32 if self.dtype.size < 4 else dtypes.float64
+            return self.with_values(call("cast", (self.values,), {"dtype": wide._enum})) / call(
+                "cast", (convert(other, None, None, False),), {"dtype": wide._enum}
+            )
         return self.with_values(_with_dense("truediv", self, other))
 
     __rmul__ = __mul__

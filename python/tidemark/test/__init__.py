@@ -8,7 +8,7 @@ import unittest
 
 from tidemark._export import namespace as _namespace
 from tidemark._export import refusing as _refusing
-from tidemark.config._devices import logical_gpu_count, why_no_gpu
+from tidemark.config._devices import is_built_with_cuda, logical_gpu_count
 from tidemark.test import experimental
 from tidemark.test._case import TestCase
 from tidemark.test._gradients import compute_gradient
@@ -70,11 +70,6 @@ def gpu_device_name():
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
     """Whether there is a GPU to run on."""
     return logical_gpu_count() > 0
-
-
-def is_built_with_cuda():
-    """Whether this is built for CUDA."""
-    return not why_no_gpu().startswith("no GPU: this build has no CUDA")
 
 
 def is_built_with_gpu_support():

@@ -106,6 +106,10 @@ inline constexpr Setting kKernelCache{
     "TIDEMARK_KERNEL_CACHE", Kind::bytes, "256MiB",
     "Bytes of kernels compiled for GPUs that are kept in files for later processes, in "
     "~/.cache/tidemark-kernels; 0: none."};
+inline constexpr Setting kGpuAttention{"TIDEMARK_GPU_ATTENTION", Kind::text, "fused",
+                                       "How GPUs attend in half types. fused: as one kernel, which "
+                                       "keeps no scores. apart: as products "
+                                       "and kernels between them, as in other types."};
 inline constexpr Setting kImageRatio{
     "TIDEMARK_IMAGE_RATIO", Kind::integer, "10000",
     "Pixels that an image of more than 4 million may have for each byte of its file: a few bytes "
@@ -153,6 +157,7 @@ inline constexpr const Setting* kTable[] = {
     &kEmulatedTaken,  &kEmulatedDelay,   &kEmulatedWithout,
     &kKernelCache,    &kImageRatio,      &kSecret,
     &kJoinSeconds,    &kSilenceSeconds,  &kCollectiveSeconds,
+    &kGpuAttention,
 };
 
 /// All settings, for documentation.

@@ -36,8 +36,14 @@ Range range_of(const Parts& parts, int worker, DType dtype) {
           static_cast<size_t>(parts[at + 1] - parts[at]) * width};
 }
 
+/// Collectives come in the order of the program, wherever they run.
+Group& Group::Call::after_all_started(Group& group) {
+  group.beside_.settle();
+  return group;
+}
+
 Group::Call::Call(Group& group, std::string what)
-    : group_(group),
+    : group_(after_all_started(group)),
       alone_(group.calls_),
       began_(Clock::now()),
       deadline_(began_ + group.options_.collective_time),
@@ -57,11 +63,12 @@ Group::Call::~Call() {
     const Clock::time_point now = Clock::now();
     ++group_.times_.collectives;
     group_.times_.inside += now - began_;
-    if (met_ > began_) group_.times_.waiting += met_ - began_;
+    // Where it goes on beside others, who needs it is who waits.
+    if (met_ > began_ && !group_.beside_.is_here()) group_.times_.waiting += met_ - began_;
   }
   if (std::uncaught_exceptions() == uncaught_) return;
   // Others may be in the middle of what this one does not finish.
-  group_.member_->give_up("it left a collective before its end");
+  group_.member_->give_up(kLeft);
 }
 
 void Group::Call::send(const MeshBuffer& from, int to, int phase, size_t offset, size_t bytes) {

@@ -39,6 +39,7 @@ class Group::Call {
 
  private:
   using Wait = Mesh::Waited (Mesh::*)(const MeshBuffer&, std::chrono::milliseconds);
+  static Group& after_all_started(Group& group);
   Mesh& mesh() { return *group_.mesh_; }
   void wait(const MeshBuffer& buffer, int count, Wait wait);
   /// Throws what the hub says of it, or else what was seen here.

@@ -20,6 +20,8 @@ std::atomic<uint64_t> last_token{0};
 
 }  // namespace
 
+const char* const Group::kLeft = "it left a collective before its end";
+
 std::shared_ptr<Group> Group::join(GroupOptions options) {
   const auto count = static_cast<int>(options.workers.size());
   if (count < 1 || options.rank < 0 || options.rank >= count) {
@@ -140,6 +142,10 @@ void Group::die(std::string why) {
   }
   mesh_->disconnect();
   fail<UnavailableError>(why);
+}
+
+std::vector<Member::Seen> Group::seen() const {
+  return member_ ? member_->all() : std::vector<Member::Seen>();
 }
 
 GroupTimes Group::times() const {
@@ -265,6 +271,35 @@ std::vector<std::string> Group::exchange(std::string_view own) {
 void Group::give_up(std::string_view why) {
   const exec::LongWork others_go_on(true);
   if (member_) member_->give_up(why);
+}
+
+uint64_t Group::start(std::function<void()> collectives) {
+  check_real();
+  return beside_.start(std::move(collectives));
+}
+
+void Group::finish(uint64_t ticket) {
+  const Clock::time_point began = Clock::now();
+  try {
+    beside_.finish(ticket);
+  } catch (...) {
+    if (member_ && failure().empty()) member_->give_up(kLeft);  // this thread's run was stopped
+    throw;
+  }
+  const std::lock_guard lock(mutex_);
+  times_.waiting += Clock::now() - began;
+}
+
+void Group::settle() noexcept {
+  try {
+    const exec::LongWork others_go_on(true);
+    return beside_.settle();
+  } catch (...) {  // there is no time left for it
+    if (member_) member_->give_up(kLeft);
+  }
+  const UninterruptedScope until_it_knows;
+  const exec::LongWork others_go_on(true);
+  beside_.settle();
 }
 
 void Group::leave(std::chrono::milliseconds limit) {

@@ -9,6 +9,12 @@
 // every worker has the same bits, and every run gives them again. A group that has lost a worker is
 // dead: each call then throws UnavailableError that names the worker; who wants to go on joins a
 // new group. One thread at a time computes in a group; others wait.
+//
+// What is started goes on while the caller does something else, on a thread of the group's:
+//
+//   const uint64_t ticket = group->start([=] { group->all_reduce(pieces, Reduce::sum, scratch); });
+//   …                                                    // whoever else calls waits for it
+//   group->finish(ticket);
 #pragma once
 
 #include <tidemark/memory.h>
@@ -16,6 +22,7 @@
 #include <atomic>
 #include <span>
 
+#include "tidemark/comm/beside.h"
 #include "tidemark/comm/member.h"
 #include "tidemark/comm/mesh.h"
 #include "tidemark/kernels/accumulate.h"
@@ -96,6 +103,14 @@ class TIDEMARK_API Group {
   /// Everybody's bytes, by rank: a few kilobytes, by way of the first worker.
   std::vector<std::string> exchange(std::string_view own);
 
+  /// Collectives to be made by the group's own thread, after those started before.
+  uint64_t start(std::function<void()> collectives);
+  /// Until they are done; throws what they threw.
+  void finish(uint64_t ticket);
+  /// After it nothing that was started goes on: it is done or, where this thread's run is to be
+  /// stopped, has been given up.
+  void settle() noexcept;
+
   /// Tells the others that this worker failed, and why. The group is dead then.
   void give_up(std::string_view why);
   /// Has finished; waits for the others to finish, as long as that.
@@ -105,6 +120,8 @@ class TIDEMARK_API Group {
   /// Bytes that this process sent to others, in collectives.
   uint64_t bytes_sent() const { return bytes_sent_; }
   GroupTimes times() const;
+  /// All workers, by rank, as the first one has heard them last; none: there are no others.
+  std::vector<Member::Seen> seen() const;
 
  private:
   class Call;
@@ -121,6 +138,7 @@ class TIDEMARK_API Group {
   void add_in_order(const Piece& own, Reduce reduce, char* theirs, size_t stride) const;
   void reduce_at_once(Call& call, const Piece& piece, Reduce reduce, void* scratch);
   void look_up() noexcept;
+  static const char* const kLeft;
   [[noreturn]] void die(std::string why);
 
   const GroupOptions options_;
@@ -133,7 +151,8 @@ class TIDEMARK_API Group {
   GroupTimes times_;
   std::string failure_;
   std::atomic<uint64_t> bytes_sent_{0};
-  std::unique_ptr<Member> member_;  // last: its thread uses the others
+  std::unique_ptr<Member> member_;  // its thread uses those above
+  Beside beside_;                   // and so does this one's
 };
 
 }  // namespace tidemark::comm

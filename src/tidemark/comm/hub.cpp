@@ -34,6 +34,21 @@ std::string seconds(Clock::duration time) {
 
 }  // namespace
 
+void write(Writer& to, const Doing& doing) {
+  to.number(doing.begun).number(doing.is_inside).text(doing.what).number(doing.live);
+  to.number(doing.peak);
+}
+
+Doing read_doing(Reader& from) {
+  Doing doing;
+  doing.begun = from.number();
+  doing.is_inside = from.number() != 0;
+  doing.what = from.text();
+  doing.live = from.number();
+  doing.peak = from.number();
+  return doing;
+}
+
 std::string describe(const Doing& doing) {
   if (doing.is_inside) return message("in collective ", doing.begun, ", ", doing.what);
   return message("in none, after ", doing.begun, " of them");
@@ -156,9 +171,7 @@ class Hub::Work {
     Reader reader(frame.payload);
     switch (frame.kind) {
       case Kind::beat:
-        seat.doing.begun = reader.number();
-        seat.doing.is_inside = reader.number() != 0;
-        seat.doing.what = reader.text();
+        seat.doing = read_doing(reader);
         break;
       case Kind::give:
         give(rank, frame.payload);
@@ -205,7 +218,7 @@ class Hub::Work {
     Writer known;
     for (const Seat& seat : seats_) {
       known.number(seat.channel ? 1 : 0);
-      known.number(seat.doing.begun).number(seat.doing.is_inside).text(seat.doing.what);
+      write(known, seat.doing);
     }
     tell_all(Kind::pulse, known.bytes());
     if (num_seated_ < seats_.size()) return;

@@ -5,6 +5,8 @@
 // because it gave up, or because two workers do different things.
 #pragma once
 
+#include <tidemark/export.h>
+
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -46,14 +48,17 @@ class Hub {
   std::thread thread_;
 };
 
-/// What a worker does: how many collectives it has begun, which one it is in, for how long.
+/// What a worker does: how many collectives it has begun, which one it is in; and its memory.
 struct Doing {
   uint64_t begun = 0;
   bool is_inside = false;
-  std::string what;  // "all_reduce of 4 float32"
+  std::string what;             // "all_reduce of 4 float32"
+  uint64_t live = 0, peak = 0;  // bytes of tensors
 };
+void write(Writer& to, const Doing& doing);
+Doing read_doing(Reader& from);
 
 /// "in collective 12, all_reduce of 4 float32" or "after 11 collectives".
-std::string describe(const Doing& doing);
+TIDEMARK_API std::string describe(const Doing& doing);
 
 }  // namespace tidemark::comm

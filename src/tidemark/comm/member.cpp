@@ -3,7 +3,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+
+#include <tidemark/memory.h>
 
 #include "tidemark/base/threads.h"
 
@@ -101,7 +104,7 @@ bool Member::try_to_join(Clock::time_point deadline, std::string& why) {
 
 void Member::wait_for_welcome(Channel& channel, Clock::time_point deadline, std::string& why) {
   const Interrupt* const asked = thread_interrupt;
-  Clock::time_point say = Clock::now() + kSayAgain;
+  Clock::time_point say = Clock::now() + kSayAgain, heard = Clock::now();
   while (Clock::now() < deadline && !channel.is_closed() && refused_.empty()) {
     channel.flush();
     pollfd wanted{channel.socket().fd(),
@@ -109,8 +112,16 @@ void Member::wait_for_welcome(Channel& channel, Clock::time_point deadline, std:
     poll(&wanted, 1, 50);
     if (asked) check_interrupt();
     channel.fill();
-    for (Frame frame; !is_welcome_ && channel.next(frame);) handle(frame);
+    for (Frame frame; !is_welcome_ && channel.next(frame);) {
+      heard = Clock::now();
+      handle(frame);
+    }
     if (is_welcome_) return;
+    // What it said last of the others is no news any more.
+    if (channel.is_trusted() && Clock::now() - heard > options_.silence / 2) {
+      for (Other& other : others_) other.is_there = true;
+      others_[0].is_there = false;
+    }
     if (Clock::now() >= say) {
       std::fprintf(stderr, "tidemark: worker %d waits for %s\n", options_.rank, missing().c_str());
       say = Clock::now() + kSayAgain;
@@ -178,7 +189,23 @@ void Member::beat() {
 
 /// Under the lock.
 std::string Member::what_it_does() const {
-  return Writer().number(doing_.begun).number(doing_.is_inside).text(doing_.what).bytes();
+  const memory::Stats memory = memory::stats();
+  Doing now = doing_;
+  now.live = static_cast<uint64_t>(std::max<int64_t>(memory.live, 0));
+  now.peak = static_cast<uint64_t>(std::max<int64_t>(memory.peak, 0));
+  Writer writer;
+  write(writer, now);
+  return writer.bytes();
+}
+
+std::vector<Member::Seen> Member::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Seen> out;
+  for (size_t rank = 0; rank < others_.size(); ++rank) {
+    const Other& other = others_[rank];
+    out.push_back({name_of(rank), other.doing, other.is_there && !other.has_left});
+  }
+  return out;
 }
 
 void Member::handle(const Frame& frame) {
@@ -229,9 +256,7 @@ void Member::note_pulse(std::string_view payload) {
   const std::lock_guard lock(mutex_);
   for (Other& other : others_) {
     other.is_there = reader.number() != 0;
-    other.doing.begun = reader.number();
-    other.doing.is_inside = reader.number() != 0;
-    other.doing.what = reader.text();
+    other.doing = read_doing(reader);
   }
 }
 

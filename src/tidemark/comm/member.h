@@ -57,6 +57,13 @@ class Member {
   Loss loss() const;
   /// Waits for the verdict on what was seen here, up to `limit`.
   Loss wait_for_loss(std::chrono::milliseconds limit) const;
+  struct Seen {
+    std::string name;
+    Doing doing;
+    bool is_there = false;
+  };
+  /// All workers, by rank, as they were heard last.
+  std::vector<Seen> all() const;
   /// Who is behind, for a collective that takes too long: "worker 2 (…) is in none, after 11".
   std::string who_lags() const;
   /// Tells all others that this one failed.

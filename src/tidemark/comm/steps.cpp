@@ -8,6 +8,7 @@
 
 #include "tidemark/autodiff/tape.h"
 #include "tidemark/comm/call.h"
+#include "tidemark/comm/two_steps.h"
 #include "tidemark/exec/long_work.h"
 #include "tidemark/graph/call_special.h"
 #include "tidemark/graph/recording.h"
@@ -133,6 +134,11 @@ class CollectiveStep final : public graph::DifferentiableSpecial {
     }
     autodiff::record_custom(inputs, outputs,
                             std::make_shared<CollectiveBackward>(collective_, outputs));
+  }
+
+  std::optional<graph::TwoSteps> in_two_steps() const override {
+    if (collective_.what != What::all_reduce || collective_.group->size() == 1) return {};
+    return all_reduce_in_two_steps(collective_.group, collective_.reduce);
   }
 
   std::optional<size_t> bytes_sent(std::span<const Tensor> inputs) const {

@@ -34,6 +34,7 @@ constexpr NamedPass kPasses[] = {
     {"expand", expand},
     {"forward_updates", forward_updates},
     {"fuse", fuse},
+    {"begin_early", begin_early},
 };
 
 bool dumps_passes() {

@@ -63,5 +63,8 @@ TIDEMARK_API std::shared_ptr<graph::Graph> fuse(const std::shared_ptr<graph::Gra
 /// The same for where memory is short: no gradient waits for the updates of others.
 TIDEMARK_API std::shared_ptr<graph::Graph> fuse_updates_apart(
     const std::shared_ptr<graph::Graph>& graph);
+/// Steps that can go on beside others begin as soon as they have what they need, and are waited for
+/// where what they give is needed, if there is something heavy to do meanwhile.
+TIDEMARK_API std::shared_ptr<graph::Graph> begin_early(const std::shared_ptr<graph::Graph>& graph);
 
 }  // namespace tidemark::compile

@@ -7,6 +7,7 @@
 #include "tidemark/base/placement.h"
 #include "tidemark/base/random_state.h"
 #include "tidemark/kernels/queued_kernel.h"
+#include "tidemark/kernels/row_counts.h"
 #include "tidemark/memory/workspace.h"
 #include "tidemark/ops/op_device.h"
 #include "tidemark/tensor/bounces.h"
@@ -50,12 +51,22 @@ class DeviceCall {
     if (found.device.is_cpu()) return false;
     if (!found.kernel) return make_views(read, infer, outputs);
     device_ = found.device;
-    enqueue(*found.kernel, infer, outputs);
+    const KernelRun counts_rows = row_count_of(*found.kernel);
+    if (!counts_rows && !are_known(infer)) return false;
+    enqueue(*found.kernel, counts_rows, infer, outputs);
     return true;
   }
 
  private:
-  void enqueue(const Kernel& kernel, const InferContext& infer, std::span<Tensor> outputs) {
+  static bool are_known(const InferContext& infer) {
+    for (int i = 0; i < infer.num_outputs(); ++i) {
+      if (!infer.output(i).shape.is_fully_known()) return false;
+    }
+    return true;
+  }
+
+  void enqueue(const Kernel& kernel, KernelRun counts_rows, const InferContext& infer,
+               std::span<Tensor> outputs) {
     QueuedKernel queued;
     queued.device = device_;
     queued.op = &call_.op;
@@ -68,17 +79,16 @@ class DeviceCall {
       if (inputs_[i].device() != wanted) inputs_[i] = inputs_[i].to(wanted);
       queued.inputs.push_back(QueuedKernel::Operand::of(inputs_[i]));
     }
-    std::vector<Tensor> made;
+    std::vector<InferContext::Output> specs;
     std::vector<Shape> shapes;
     bool waits = false;
     for (int i = 0; i < infer.num_outputs(); ++i) {
-      const auto& spec = infer.output(i);
-      made.push_back(make_output(spec));
-      queued.outputs.push_back(QueuedKernel::Operand::of(made.back()));
-      shapes.push_back(spec.shape);
-      waits = waits || call_.op.has_rows_from_values(i);
+      specs.push_back(infer.output(i));
+      shapes.push_back(specs.back().shape);
+      waits = waits || (!counts_rows && call_.op.has_rows_from_values(i));
     }
     const OpCall read{call_.op, inputs_, call_.attrs};
+    std::vector<Tensor> made;
     std::vector<Shape> found;
     if (waits) queued.shapes = &found;
     Stream& stream = accelerator_of(device_).stream();
@@ -88,6 +98,11 @@ class DeviceCall {
       const memory::Workspace workspace(kernel.workspace ? kernel.workspace(read, shapes) : 0,
                                         device_);
       queued.workspace = workspace.data();
+      if (counts_rows) set_rows(read, count_rows(queued, counts_rows), specs);
+      for (const auto& spec : specs) {
+        made.push_back(make_output(spec));
+        queued.outputs.push_back(QueuedKernel::Operand::of(made.back()));
+      }
       stream.run(std::move(queued));
     }
     if (waits) {
@@ -98,6 +113,22 @@ class DeviceCall {
       }
     }
     std::move(made.begin(), made.end(), outputs.begin());
+  }
+
+  /// The host waits for the number.
+  int64_t count_rows(const QueuedKernel& queued, KernelRun counts_rows) const {
+    const Tensor rows = new_tensor(DType::int64, {1}, memory::Holder::value, 0, device_);
+    QueuedKernel counting = queued;
+    counting.kernel = {counts_rows, nullptr};
+    counting.outputs = {QueuedKernel::Operand::of(rows)};
+    accelerator_of(device_).stream().run(std::move(counting));
+    return *rows.to(Device()).data<int64_t>();
+  }
+  static void set_rows(const OpCall& call, int64_t rows, std::vector<InferContext::Output>& specs) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (!call.op.has_rows_from_values(static_cast<int>(i))) continue;
+      specs[i].shape = with_rows(call, specs[i].shape, rows);
+    }
   }
 
   /// Asked before the call has handles of its own on the inputs; null: none dies.

@@ -565,10 +565,19 @@ void Executable::run(std::span<Tensor> inputs, std::span<Tensor> outputs) const 
       run.step(*now);
     }
   } catch (...) {
+    settle(now);
     if (!failed_step.is_set) failed_step = {true, now->op, now->special.get(), now->site};
     throw;
   }
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = run.operand(outputs_[i]);
+}
+
+/// What earlier steps began must not go on in an arena that others have.
+void Executable::settle(const Step* until) const noexcept {
+  for (const Step& step : steps_) {
+    if (step.special && step.special->goes_on()) step.special->settle();
+    if (&step == until) return;
+  }
 }
 
 Executable::~Executable() {

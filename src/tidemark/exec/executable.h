@@ -110,6 +110,7 @@ class TIDEMARK_API Executable {
   struct Frame;
   class Run;
 
+  void settle(const Step* until) const noexcept;
   std::unique_ptr<Frame> take_frame() const;
   void give_back(std::unique_ptr<Frame> frame) const;
 

@@ -61,6 +61,17 @@ struct SymbolicImpl final : detail::TensorImpl {
   std::unique_ptr<Imagined> imagined;  // null: the shape is fully known, the value is not
 };
 
+class Special;
+
+/// A step that begins and one that waits for it. The first has the outputs of both, and behind them
+/// what goes from step to step: a ticket, and scratch memory, in which one follows the other. An
+/// input behind its own is scratch memory that it may go on in. The second takes all of these
+/// outputs, and gives the first ones.
+struct TwoSteps {
+  std::shared_ptr<const Special> begin, end;
+  size_t scratch = 0;  // bytes
+};
+
 /// What a node does when it is not an op of the library: it reads a variable, branches, loops, asks
 /// Python. Shared by all copies of the node, never changed. What others need to know of it, it
 /// answers; unless it does, the worst is taken for granted.
@@ -92,6 +103,13 @@ class TIDEMARK_API Special {
   virtual void compute(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                        void* workspace) const;
   virtual HeavyWork heavy_work() const { return {}; }
+  /// The same in two steps, so that others may run between them; nothing: it is one.
+  virtual std::optional<TwoSteps> in_two_steps() const { return {}; }
+  /// Whether what `compute` begins goes on beside the steps that follow, in the memory of its
+  /// outputs, until what takes those has run.
+  virtual bool goes_on() const { return false; }
+  /// After a run that failed: waits until nothing of it goes on.
+  virtual void settle() const noexcept {}
   /// True: it is code of the device on which its outputs lie, whose stream computes it. False: the
   /// host does, wherever they lie.
   virtual bool is_device_code() const { return false; }

@@ -70,6 +70,13 @@ void register_kernel(std::string_view op, KernelKind kind, DTypeSet dtypes, Kern
   }
 }
 
+void detail::register_kernels(std::string_view op, KernelKind kind,
+                              std::span<const KernelFor> kernels) {
+  register_or_report([&] {
+    for (const KernelFor& one : kernels) register_kernel(op, kind, one.dtypes, one.kernel);
+  });
+}
+
 const KernelTable* kernels_of(const OpDef& op) {
   std::atomic_ref<KernelTable*> cached(const_cast<OpDef&>(op).kernels);
   if (KernelTable* known = cached.load(std::memory_order_acquire)) return known;

@@ -31,6 +31,14 @@ Shape reduced_shape(const Shape& shape, const bool* flags, bool keepdims) {
   return out;
 }
 
+int dim_of_rows(const OpCall& call, int rank) {
+  const int attr = call.op.attr_index("axis");
+  const Attr* axis = attr < 0 ? nullptr : &call.attrs[static_cast<size_t>(attr)];
+  if (!axis || axis->is_none()) return 0;
+  const auto dim = static_cast<int>(axis->as_int());
+  return dim < 0 ? dim + rank : dim;
+}
+
 void reduction_shape_rule(InferContext& c) {
   const Shape& shape = c.shape(0);
   const Attr& axis = c.attr("axis");

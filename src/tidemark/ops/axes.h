@@ -12,6 +12,10 @@ void mark_axes(std::string_view op, const Attr& axis, int rank, bool* flags);
 /// The shape left when the flagged dimensions go, or stay with size 1.
 Shape reduced_shape(const Shape& shape, const bool* flags, bool keepdims);
 
+/// Of outputs whose rows values tell, the dimension these are along: the attribute `axis`, or the
+/// first.
+int dim_of_rows(const OpCall& call, int rank);
+
 /// Shape rule of ops with the attributes "axis" and "keepdims".
 void reduction_shape_rule(InferContext& c);
 

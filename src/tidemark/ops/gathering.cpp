@@ -149,9 +149,9 @@ void one_hot_rule(InferContext& c) {
 
 // --- picking by condition ---------------------------------------------------------------------
 
-/// How many elements are true; unknown while tracing.
+/// How many elements are true; unknown while tracing, and on a device until they are counted there.
 int64_t count_true(const Tensor& t) {
-  if (!holds_values(t)) return kUnknownDim;
+  if (!holds_values(t) || !t.device().is_cpu()) return kUnknownDim;
   int64_t count = 0;
   const auto values = t.values<bool>();
   serial_for(t.num_elements(), [&](int64_t begin, int64_t end) {
@@ -323,7 +323,6 @@ TIDEMARK_OP(nonzero)
     .input("condition", kBool)
     .output("output", always(DType::int64))
     .shape(nonzero_rule)
-    .on_host(0)
     .rows_from_values(0)
     .no_gradient();
 
@@ -335,7 +334,6 @@ TIDEMARK_OP(boolean_mask)
     .optional_attr("axis", AttrKind::integer)
     .output("output", like("tensor"))
     .shape(boolean_mask_rule)
-    .on_host(1)
     .rows_from_values(0)
     .gradient(boolean_mask_gradient, keep_x(1));
 

@@ -60,6 +60,9 @@ Lowering::Lowering(const graph::Graph& graph) {
     find_takeovers(op);
     put_in_order(op);
   }
+  for (size_t op = 0; op < steps.size(); ++op) {
+    if (steps[op].node->special && steps[op].node->special->goes_on()) keep_beside(op);
+  }
 }
 
 int Lowering::value_of(const Tensor& t) const {
@@ -227,6 +230,26 @@ void Lowering::find_takeovers(size_t index) {
       if (t.device() != node.outputs[o].device) continue;
       problem.ops[index].in_place.emplace_back(output, value_of(t));
     }
+  }
+}
+
+/// Heavy steps that the program has between a step that goes on and the one that waits for it stay
+/// there: an order that takes less memory would have nothing to do meanwhile.
+void Lowering::keep_beside(size_t index) {
+  const graph::Node& node = *steps[index].node;
+  const int first = first_value.at(&node);
+  std::vector<int> between;
+  for (size_t op = index + 1; op < steps.size(); ++op) {
+    const graph::Node& next = *steps[op].node;
+    const std::vector<int>& inputs = problem.ops[op].inputs;
+    if (std::find(inputs.begin(), inputs.end(), first) != inputs.end()) {
+      std::vector<int>& after = problem.ops[op].after;
+      after.insert(after.end(), between.begin(), between.end());
+      return;
+    }
+    if (!(next.op ? next.op->is_heavy() : bool(next.special->heavy_work()))) continue;
+    problem.ops[op].after.push_back(static_cast<int>(index));
+    between.push_back(static_cast<int>(op));
   }
 }
 

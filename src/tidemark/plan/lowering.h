@@ -32,6 +32,7 @@ class Lowering {
   void find_kept_inputs(const graph::Node& node, const PlannedStep& step);
   void find_takeovers(size_t op);
   void put_in_order(size_t op);
+  void keep_beside(size_t op);
 
   std::vector<char> is_placed_;
   std::unordered_map<const graph::Node*, int> op_of_;

@@ -219,7 +219,9 @@ class TimelineMaker {
   Timeline out_;
 };
 
-/// What was live at the beginning of steps; of many steps, each so-many-th is looked at.
+/// What was live at the beginning of steps; of a group, what stayed from there to the next that is
+/// looked at: while something is made anew, there are two of it. Of many steps, each so-many-th is
+/// looked at.
 class StepSampler {
  public:
   StepSampler(const StepFinder::Found& steps, size_t most)
@@ -241,8 +243,19 @@ class StepSampler {
         of_group_[i].resize(out_.samples.size() - 1);
         of_group_[i].push_back(live);
       }
+      at_sample_.assign(of_group_.size(), 0);
+      for (size_t i = 0; i < of_group_.size(); ++i) at_sample_[i] = replay.groups()[i].live;
     }
     replay.step = ++count_;
+  }
+
+  /// After an event that changed what is live.
+  void changed(const Replay& replay) {
+    for (const uint32_t group : {replay.touched(), replay.left()}) {
+      if (group >= of_group_.size() || of_group_[group].size() != out_.samples.size()) continue;
+      int64_t& least = of_group_[group].back();
+      least = std::min(least, replay.groups()[group].live);
+    }
   }
 
   Steps finish(const Reader& reader) {
@@ -272,7 +285,9 @@ class StepSampler {
   /// After finish().
   std::vector<int64_t> of_group(size_t group) {
     if (group >= of_group_.size()) return {};
-    if (!of_group_[group].empty()) of_group_[group].resize(num_samples_);
+    if (of_group_[group].empty()) return {};
+    of_group_[group].resize(num_samples_);
+    of_group_[group].back() = at_sample_[group];  // what goes after the last step ends with it
     return std::move(of_group_[group]);
   }
 
@@ -282,6 +297,7 @@ class StepSampler {
   uint64_t count_ = 0, num_ops_ = 0, at_last_ = 0;
   size_t num_samples_ = 0;
   std::vector<std::vector<int64_t>> of_group_;
+  std::vector<int64_t> at_sample_;  // of each group, at the last
   Steps out_;
 };
 
@@ -387,7 +403,10 @@ Analysis analyse(const std::string& path, const AnalysisOptions& options) {
     for (const Event& event : reader.events()) {
       if (!device.concerns(event)) continue;
       sampler.see(event, replay);
-      if (replay.apply(event)) timeline.changed(replay, std::min(event.time, first.end));
+      if (replay.apply(event)) {
+        sampler.changed(replay);
+        timeline.changed(replay, std::min(event.time, first.end));
+      }
       if (is_mark(event.kind) && out.marks.size() < options.most_marks) {
         out.marks.push_back({event.kind, event.time, names.name(NameTable::text, event.id),
                              place_name(names, event.place), event.value});

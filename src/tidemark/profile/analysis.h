@@ -29,7 +29,8 @@ struct GroupUse {
   int64_t count_at_peak = 0;
   int64_t total_count = 0;
   int64_t total_bytes = 0;
-  std::vector<int64_t> at_samples;  // live bytes at Steps::samples; empty: always 0
+  // What stayed live from each of Steps::samples to the next; empty: always 0.
+  std::vector<int64_t> at_samples;
 };
 
 /// What is one place for people: several instructions of one line are one.

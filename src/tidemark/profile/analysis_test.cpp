@@ -88,6 +88,22 @@ TEST(Analysis, StepsAreTheLinesThatRunEquallyOften) {
   EXPECT_EQ(grows.at_samples[99] - grows.at_samples[0], 99 * 64);
 }
 
+TEST(Analysis, OfWhatIsMadeAnewInEachStepOneStays) {
+  Recorded p;
+  uint64_t before = 0;
+  for (int step = 1; step <= 50; ++step) {
+    const uint64_t now = p.take(1, 64 * step);
+    p.op(1);  // while both are there
+    if (before) p.free(before);
+    before = now;
+  }
+  const Analysis got = p.analyse();
+  const GroupUse& grows = group_at(got, "train.py:1");
+  ASSERT_EQ(grows.at_samples.size(), 50u);
+  EXPECT_EQ(grows.at_samples[40] - grows.at_samples[10], 30 * 64);
+  EXPECT_EQ(grows.at_samples[10], 11 * 64);
+}
+
 TEST(Analysis, AMarkedStepIsAStep) {
   Recorded p;
   for (int step = 0; step < 10; ++step) {

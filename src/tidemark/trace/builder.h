@@ -51,6 +51,8 @@ class TIDEMARK_API GraphBuilder final : public LastHandler {
   void set_next_label(std::string label) { next_label_ = std::move(label); }
   /// Outer tensors that became inputs, in the order of those inputs, which follow the others.
   const std::vector<Tensor>& captures() const { return captures_; }
+  /// The builder in charge when this one began; null: none was.
+  const GraphBuilder* around() const { return around_; }
   /// Variables read or updated, in the order of their first use.
   const std::vector<Variable>& variables() const { return variables_; }
   /// What stood first for the value of the variable with this id, where that is computed, here or

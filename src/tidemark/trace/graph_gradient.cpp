@@ -1,10 +1,12 @@
 #include "tidemark/trace/graph_gradient.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tidemark/graph/graph.h"
 #include "tidemark/graph/recording.h"
 #include "tidemark/tensor/storage.h"
+#include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
 #include "tidemark/trace/specials.h"
 
@@ -19,6 +21,27 @@ class Opaque final : public autodiff::CustomBackward {
   }
 };
 
+/// Stands for a step of a graph around the one being built, whose run cannot be recorded from here.
+class OpaqueOutside final : public autodiff::CustomBackward {
+ public:
+  std::vector<autodiff::Adjoint> run(std::span<const Tensor>) override {
+    fail<UnimplementedError>(
+        "a gradient asked for inside of a loop, a branch or a function goes through a step outside "
+        "of it that only the run can look into (a loop or branch that reads variables); compute "
+        "the gradient outside, and use its result inside");
+  }
+};
+
+/// The way from an input of a graph to the tensor around it that it stands for.
+class Outwards final : public autodiff::CustomBackward {
+ public:
+  std::vector<autodiff::Adjoint> run(std::span<const Tensor> dy) override {
+    std::vector<autodiff::Adjoint> out(1);
+    out[0].values = dy[0];
+    return out;
+  }
+};
+
 /// Those that are the program's own.
 std::vector<Tensor> outputs_of(graph::Node& node) {
   std::vector<Tensor> out;
@@ -30,8 +53,17 @@ std::vector<Tensor> outputs_of(graph::Node& node) {
   return out;
 }
 
+/// Tensors with values that tapes may watch: the steps of graphs refer to them as they are.
+void add_values(std::span<const Tensor> tensors, std::vector<Tensor>& out) {
+  for (const Tensor& t : tensors) {
+    if (!t.is_symbolic() && (is_floating(t.dtype()) || is_complex(t.dtype()))) out.push_back(t);
+  }
+}
+
 void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
+  add_values(graph.outputs(), out);
   for (graph::Node* node : graph.nodes()) {
+    add_values(node->inputs, out);
     if (node->op) continue;
     if (node->inputs.empty() && node->outputs.size() == 1 && node->outputs[0].id != 0 &&
         !graph::is_placeholder(*node)) {
@@ -43,14 +75,16 @@ void add_readings(const graph::Graph& graph, std::vector<Tensor>& out) {
   }
 }
 
-/// All that it computes from comes in by its inputs, and it knows the way back.
-bool is_open(const graph::Node& node) {
+/// All variables that it computes from, and what the tape watches, come in by its inputs, and it
+/// knows the way back.
+bool is_open(const graph::Node& node, const autodiff::Tape& tape) {
   if (!node.special->differentiable()) return false;
   std::vector<Tensor> readings;
   for (const graph::InnerGraph& inner : node.special->inner_graphs()) {
     if (inner.role != graph::InnerGraph::Role::condition) add_readings(*inner.graph, readings);
   }
-  return readings.empty();
+  return std::ranges::none_of(
+      readings, [&](const Tensor& t) { return t.is_symbolic() || tape.is_watched(t); });
 }
 
 /// The gradient across a step as further steps of its graph.
@@ -71,7 +105,7 @@ class AcrossStep final : public autodiff::CustomBackward {
   const std::vector<bool> wanted_;
 };
 
-/// Its inputs, and what is read inside of variables.
+/// Its inputs, and what is read inside.
 std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape) {
   std::vector<Tensor> seen = readings_inside(*node.special);
   seen.insert(seen.end(), node.inputs.begin(), node.inputs.end());
@@ -79,6 +113,28 @@ std::vector<Tensor> seen_by(const graph::Node& node, const autodiff::Tape& tape)
     if (tape.is_watched(variable.id())) seen.push_back(variable.operand());
   }
   return seen;
+}
+
+/// As note_steps, also the steps of the graphs around the builder's that what it uses comes from.
+void note_across(autodiff::Tape& tape, const GraphBuilder& builder, std::vector<Tensor> tensors,
+                 std::span<const Tensor> stops) {
+  const GraphBuilder* around = builder.around();
+  if (!around) return note_steps(tape, tensors, stops);
+  const uint64_t id = builder.graph()->id();
+  const auto outside = std::stable_partition(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+    return t.is_symbolic() && graph::node_of(t).graph_id == id;
+  });
+  std::vector<Tensor> outer(outside, tensors.end());
+  tensors.erase(outside, tensors.end());
+  const std::vector<Tensor>& captures = builder.captures();
+  outer.insert(outer.end(), captures.begin(), captures.end());
+  note_across(tape, *around, std::move(outer), stops);
+  const std::vector<Tensor>& inputs = builder.graph()->inputs();
+  const size_t first = inputs.size() - captures.size();
+  for (size_t i = 0; i < captures.size(); ++i) {
+    tape.record({&captures[i], 1}, {&inputs[first + i], 1}, std::make_shared<Outwards>());
+  }
+  note_steps(tape, tensors, stops);
 }
 
 }  // namespace
@@ -101,6 +157,7 @@ void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors,
   for (const Tensor& t : stops) {
     if (t.is_symbolic()) stopping.insert(&graph::node_of(t));
   }
+  const GraphBuilder* builder = current_builder();
   for (graph::Node* node : graph::nodes_for(tensors, {})) {
     const bool gives_value = graph::is_placeholder(*node) || node->special == constant_special() ||
                              graph::shown_variable(*node);
@@ -108,12 +165,14 @@ void note_steps(autodiff::Tape& tape, std::span<const Tensor> tensors,
     const std::vector<Tensor> outputs = outputs_of(*node);
     if (node->op) {
       tape.note({*node->op, node->inputs, node->attrs}, outputs);
-    } else if (is_open(*node)) {
+    } else if (is_open(*node, tape)) {
       std::vector<bool> wanted;
       for (const Tensor& t : node->inputs) wanted.push_back(tape.is_watched(t));
       tape.record(node->inputs, outputs, std::make_shared<AcrossStep>(*node, std::move(wanted)));
     } else {
-      tape.record(seen_by(*node, tape), outputs, opaque_backward());
+      const bool is_outside = builder && node->graph_id != builder->graph()->id();
+      tape.record(seen_by(*node, tape), outputs,
+                  is_outside ? std::make_shared<OpaqueOutside>() : opaque_backward());
     }
     if (!stopping.contains(node)) continue;
     for (const Tensor& output : outputs) tape.stop_at(output);
@@ -129,7 +188,11 @@ std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys, std::span<c
     tape.watch(x);
     ids.push_back(id_of(x));
   }
-  note_steps(tape, ys, stops);
+  if (const GraphBuilder* builder = current_builder()) {
+    note_across(tape, *builder, {ys.begin(), ys.end()}, stops);
+  } else {
+    note_steps(tape, ys, stops);
+  }
   return tape.gradient(ys, ids, seeds, xs);
 }
 

@@ -12,7 +12,8 @@ namespace tidemark::trace {
 /// question is left to the run.
 TIDEMARK_API const std::shared_ptr<autodiff::CustomBackward>& opaque_backward();
 
-/// What the graphs inside a step read of variables; all readings of one are the same to tapes.
+/// What the graphs inside a step read: variables (all readings of one are the same to tapes), and
+/// tensors that had values before the graphs were made.
 std::vector<Tensor> readings_inside(const graph::Special& special);
 
 /// Records on the tape what the tensors came from: the nodes of their graph. No gradient goes past
@@ -26,7 +27,8 @@ std::vector<autodiff::Adjoint> defer_gradient(const autodiff::Question& question
 
 /// Nodes for the gradients of the sum of the `ys`, weighted with `seeds` (or none), by the `xs`;
 /// one each, empty where nothing connects. No gradient goes past the nodes that make the `stops`,
-/// also where one of those is among the `xs`. The builder of the graph is in charge of this thread.
+/// also where one of those is among the `xs`. The builder of the graph is in charge of this thread;
+/// what it uses of graphs around its own is followed there.
 TIDEMARK_API std::vector<autodiff::Adjoint> gradients(std::span<const Tensor> ys,
                                                       std::span<const Tensor> xs,
                                                       std::span<const Tensor> seeds,

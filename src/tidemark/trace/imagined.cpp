@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tidemark/exec/eager.h"
+#include "tidemark/ops/axes.h"
 #include "tidemark/tensor/kept_for_runs.h"
 #include "tidemark/trace/infer.h"
 
@@ -93,10 +94,7 @@ std::vector<Output> run_rule(const OpCall& call, std::span<const Tensor> inputs,
     const auto& said = context.output(static_cast<int>(i));
     out[i] = {said.dtype, said.shape};
     if (out[i].shape.has_rank() && call.op.has_rows_from_values(static_cast<int>(i))) {
-      const int axis = call.op.attr_index("axis");
-      const Attr* at = axis < 0 ? nullptr : &call.attrs[static_cast<size_t>(axis)];
-      const int64_t which = at && !at->is_none() ? at->as_int() : 0;
-      out[i].shape[static_cast<int>(which < 0 ? which + inputs[0].rank() : which)] = kUnknownDim;
+      out[i].shape[dim_of_rows(call, inputs[0].rank())] = kUnknownDim;
     }
   }
   return out;

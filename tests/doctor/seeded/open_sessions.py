@@ -11,4 +11,4 @@ for i in range(40):
     sess = tf.compat.v1.Session()  # HERE
     sess.run(start)
     sess.run(v)
-    sessions.append(sess)  # CHANGE
+    sessions.append(sess)

@@ -44,7 +44,13 @@ def signature(obj, *, follow_wrapped=True):
 def getcallargs(*func_and_positional, **named):
     """Which argument gets which value in a call."""
     function, *positional = func_and_positional
-    return _inspect.getcallargs(_inner(function), *positional, **named)
+    spec = getfullargspec(function)
+    if _inspect.ismethod(function):
+        positional.insert(0, function.__self__)
+    open_ = [name for name in spec.args if name not in named]
+    defaults = dict(zip(reversed(spec.args), reversed(spec.defaults or ()), strict=False))
+    given = dict(zip(open_, positional, strict=False))
+    return {**(spec.kwonlydefaults or {}), **defaults, **named, **given}
 
 
 def stack(context=1):

@@ -30,7 +30,7 @@ def _components(element):
 def _wrapped(dataset):
     """A handle of the dataset, whose elements are tuples."""
     if not isinstance(dataset.element_spec, tuple):
-        dataset = dataset.map(lambda element: (element,))
+        dataset = dataset.packed_as((dataset.element_spec,))
     return variant(dataset)
 
 
@@ -175,7 +175,8 @@ def _concatenated(input_dataset, another_dataset, **_):
 def _zipped(input_datasets, **_):
     parts = tuple(dataset_of(one) for one in input_datasets)
     joined = tf.data.Dataset.zip(parts)
-    return variant(joined.map(lambda *rows: tuple(one for row in rows for one in _components(row))))
+    specs = tuple(one for row in joined.element_spec for one in _components(row))
+    return variant(joined.packed_as(specs))
 
 
 def _sampled(dataset, rate, seed, seed2, **_):
@@ -254,8 +255,11 @@ def _interleaved(dataset, cycle_length, block_length, f, other_arguments, **_):
     return dataset.interleave(_inner(f, other_arguments), int(cycle_length), int(block_length))
 
 
-def _mapped(dataset, f, other_arguments, **_):
-    return dataset.map(_called(f, other_arguments))
+_ORDERS = {"true": True, "false": False}  # "default" says neither
+
+
+def _mapped(dataset, f, other_arguments, num_parallel_calls=None, deterministic="default", **_):
+    return dataset.map(_called(f, other_arguments), num_parallel_calls, _ORDERS.get(deterministic))
 
 
 def _mapped_batches(dataset, f, other_arguments, batch_size, drop_remainder, **_):

@@ -1,4 +1,7 @@
-"""Operations that TensorFlow's own CPU build refuses when they are called: refused here just so."""
+"""Operations that TensorFlow's own CPU build refuses when they are called: refused here just so.
+
+Where there is a GPU, those that a program for one calls are computed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import pathlib
 import re
 
 import tidemark as tf
+from tidemark._tensorflow.raw import recurrent
 from tidemark._v1.graph_def import op_defs, raw_calls
 
 _TABLE = pathlib.Path(__file__).with_suffix(".tsv")
@@ -52,6 +56,8 @@ def function(name):
         return None
 
     def refuse(**given):
+        if name in recurrent.ON_GPUS and tf.config.list_physical_devices("GPU"):
+            return recurrent.ON_GPUS[name](**given)
         error = _error(name)
         if tf.executing_eagerly() or not isinstance(error, tf.errors.NotFoundError):
             raise error

@@ -64,15 +64,26 @@ def approximate_equal(x, y, tolerance):
 
 def sparse_fill_empty_rows_grad(reverse_index_map, grad_values):
     """The gradients of the values that were there, and of the one that filled the empty rows."""
-    count = tf.size(grad_values)
     for what, tensor in (("reverse_index_map", reverse_index_map), ("grad_values", grad_values)):
-        if tensor.shape.rank not in (None, 1):
+        if tensor.shape.rank not in (None, 1) and tf.executing_eagerly():
             _refuse(f"{what} must be a vector, saw: {tensor.shape}")
+        if tensor.shape.rank not in (None, 1):
+            raise ValueError(f"Shape must be rank 1 but is rank {tensor.shape.rank} for {what}")
+    count = tf.size(grad_values)
+    known = tf.get_static_value(reverse_index_map), tf.get_static_value(count)
+    if known[0] is not None and known[1] is not None:
+        _check_reverse_index(known[0], int(known[1]))
     taken = tf.gather(grad_values, reverse_index_map)
     ones = tf.ones_like(reverse_index_map, tf.int32)
     is_taken = tf.math.unsorted_segment_sum(ones, reverse_index_map, count) > 0
     filled = tf.where(is_taken, tf.zeros_like(grad_values), grad_values)
     return [taken, tf.reduce_sum(filled)]
+
+
+def _check_reverse_index(places, count):
+    for place in places.tolist():
+        if not 0 <= place < count:
+            _refuse(f"Elements in reverse index must be in [0, {count}) but got {place}")
 
 
 def sparse_slice(indices, values, shape, start, size):

@@ -7,12 +7,12 @@ import re
 
 from tidemark import _tidemark
 from tidemark._graph import scopes
-from tidemark._proto.framework import FunctionDef, GraphDef
+from tidemark._proto.framework import FunctionDef, GraphDef, NodeDef
 from tidemark._tensor.creation import convert_to_tensor
 from tidemark._tidemark import Tensor
 from tidemark._v1 import naming
 from tidemark._v1.graph import Operation, current_place, dependencies
-from tidemark._v1.graph_def import op_defs, table, values
+from tidemark._v1.graph_def import dataset_nodes, op_defs, table, values
 from tidemark._v1.graph_def.readers import (
     CALLS_FUNCTIONS,
     READERS,
@@ -21,6 +21,8 @@ from tidemark._v1.graph_def.readers import (
 )
 from tidemark.errors import InvalidArgumentError, NotFoundError, OpError, UnimplementedError
 
+_ALL_READERS = {**READERS, **dataset_nodes.READERS}
+_SAME_AS = {"_EagerConst": "Identity"}  # of a tensor that a function found outside of it
 _REFERENCE = re.compile(r"^(\^?)([^:^]+)(?::(\d+))?$")
 
 
@@ -81,10 +83,15 @@ class Reader:
 
     def build(self, node, inputs, before, name=None):
         """The outputs of a node; named where it is one of the graph."""
+        if node.op in _SAME_AS:
+            node = NodeDef.FromString(node.SerializeToString())
+            node.op = _SAME_AS[node.op]
         definition = op_defs.find(node.op)
         if node.op.startswith("Tidemark>"):
             make = _ours
-        elif definition is None or (node.op not in READERS and not table.rule_by_theirs(node.op)):
+        elif definition is None or (
+            node.op not in _ALL_READERS and not table.rule_by_theirs(node.op)
+        ):
             if node.op in self.library:
                 return self.call_function(node, node.op, inputs)
             raise NotFoundError(
@@ -92,7 +99,7 @@ class Reader:
                 f"op of node '{node.name}'; it may be from another version or a custom op"
             )  # fmt: skip
         else:
-            make = READERS.get(node.op) or make_by_rule
+            make = _ALL_READERS.get(node.op) or make_by_rule
         inputs = [self._readable(node, definition, i, item) for i, item in enumerate(inputs)]
         call = Call(self, node, definition, inputs)
         if definition is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark import dtypes
-from tidemark._graph.python_functions import token_of
+from tidemark._graph.python_functions import GraphStep, function_of, token_of
 
 # --- attributes ----------------------------------------------------------------------------------
 
@@ -142,6 +142,9 @@ def _python(writer, node, label):
     token = token_of(node)
     if token is None:
         return False
+    function = function_of(token)
+    if isinstance(function, GraphStep) and function.write(writer, node, label):
+        return True
     types = [node.output(i).dtype for i in range(node.num_outputs)]
     inputs = [writer.reference(t, f"{label}/input_{i}") for i, t in enumerate(node.inputs)]
     writer.add(label, "EagerPyFunc", [inputs], {"token": token, "Tout": types}, [_types(node)])

@@ -118,6 +118,12 @@ class Writer:
             self._variables[number] = self.declare(name, dtype, shape)
         return self._variables[number]
 
+    def declared(self, key, declare):
+        """The node that stands for something that has no dtype and shape, written on first use."""
+        if key not in self._variables:
+            self._variables[key] = declare()
+        return self._variables[key]
+
     def table(self, key):
         """The handle of the table of this key; None: graphs of sessions name tables by number."""
         return self._variables.get(key)

@@ -176,6 +176,14 @@ class _Imported:
             self.variables[name] = made
         return self.variables[name]
 
+    def saveable(self, handle):
+        """An iterator that was read; the one that wrote the graph, where the graph tells nothing
+        of its dataset."""
+        name = handle.partition(" ")[0]
+        if name in self._handles:
+            return IteratorSaveable(self._handles[name].deref(), handle)
+        return IteratorSaveable.with_handle(handle)
+
     def collection(self, name, message):
         kind = message.WhichOneof("kind")
         if kind is None:
@@ -186,7 +194,7 @@ class _Imported:
         if kind == "bytes_list" and name in _OF_VARIABLES:
             return [self.variable(value) for value in values]
         if kind == "bytes_list" and name == GraphKeys.SAVEABLE_OBJECTS:
-            found = (IteratorSaveable.with_handle(value.decode()) for value in values)
+            found = (self.saveable(value.decode()) for value in values)
             return [saveable for saveable in found if saveable is not None]
         return values
 
@@ -214,7 +222,8 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, import_scope=N
             node.device = ""
     scope = graph.unique_name(import_scope) if import_scope else get_current_name_scope()
     prefix = f"{scope}/" if scope else ""
-    variables = [node.name for node in graph_def.node if node.op in _DECLARING]
+    declared = (*_DECLARING, *_ITERATORS)
+    variables = [node.name for node in graph_def.node if node.op in declared]
     asked = list(return_elements or ())
     found = import_graph_def(
         graph_def, input_map, [f"{name}:0" for name in variables] + asked, name=prefix
@@ -246,6 +255,7 @@ def _saver_of(variables, keys, saver_def, saveables):
 
 
 _DECLARING = ("VarHandleOp", "VariableV2", "Variable")
+_ITERATORS = ("IteratorV2", "OneShotIterator")
 _SAVING = ("SaveV2", "RestoreV2", "Save", "SaveSlices", "Restore", "RestoreSlice",
            "ShardedFilename", "MergeV2Checkpoints")  # fmt: skip
 

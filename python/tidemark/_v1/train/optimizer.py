@@ -75,7 +75,7 @@ class Optimizer(Trackable):
             )
         if callable(loss):
             return self._by_tape(loss, var_list, grad_loss)
-        if current_place() is None:
+        if current_place() is None and not _tidemark.is_tracing():
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager "
                 "execution is enabled."

@@ -32,13 +32,14 @@ def _listed(value, is_many):
     return list(value) if is_many else [value]
 
 
-def _jacobians(x, value, y, delta, feeds):
-    """dy/dx by the graph's gradients and by differences: a row each element of x."""
+def _jacobians(x, value, y, shape, delta, feeds):
+    """dy/dx by the graph's gradients and by differences: a row each element of x; ``shape``: that y
+    has in the run."""
     session = _default_session()
-    size = int(_np.prod(y.shape.as_list()))
+    size = int(_np.prod(shape))
     by_graph = _np.zeros((value.size, size), value.dtype)
     for column in range(size):
-        seed = _np.zeros(y.shape.as_list(), y.dtype.as_numpy_dtype)
+        seed = _np.zeros(shape, y.dtype.as_numpy_dtype)
         seed.flat[column] = 1
         (gradient,) = _gradients(y, x, grad_ys=[seed])
         if gradient is not None:
@@ -68,7 +69,7 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
         dtype = tensor.dtype.as_numpy_dtype
         given = _np.random.random_sample(shape) if value is None else value
         given = _np.array(given, dtype)
-        out.append(_jacobians(tensor, given, y, delta, extra_feed_dict or {}))
+        out.append(_jacobians(tensor, given, y, y_shape, delta, extra_feed_dict or {}))
     return out if many else out[0]
 
 

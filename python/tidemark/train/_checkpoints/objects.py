@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tidemark import _tidemark, dtypes
 from tidemark._graph.tracing import lifted
 from tidemark._tensor.creation import convert_to_tensor
+from tidemark._tensor.variable import Variable
 from tidemark._trackable.module import Module
 from tidemark._trackable.tracking import AutoTrackable, Trackable, is_container
 from tidemark.random._generator import GeneratorState
@@ -23,9 +24,9 @@ def _is_keras_variable(value):
 
 def is_variable(value):
     """A tf.Variable, or one of Keras's that has its value already."""
-    if isinstance(value, _tidemark.VariableBase) or is_graph_variable(value):
+    if isinstance(value, (_tidemark.VariableBase, Variable)):
         return True
-    return _is_keras_variable(value) and isinstance(value._value, _tidemark.VariableBase)
+    return _is_keras_variable(value) and is_variable(value._value)
 
 
 def is_graph_variable(value):

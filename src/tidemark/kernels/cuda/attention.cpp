@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tidemark/kernels/cuda/attention_lines.h"
 #include "tidemark/kernels/cuda/emit.h"
 #include "tidemark/kernels/cuda/lines.h"
 
@@ -141,10 +142,9 @@ class AttentionRun {
 
   /// Enqueues a kernel over the chunk's lines, whose arguments end with these.
   void over_lines(const char* name, const Chunk& c, Words arguments) const {
-    const Shape& q = k_.input(0).shape();
-    const int dims = std::max(1, q.rank() - 2);
+    const int dims = attention_dims(k_.input(0).shape());
     const Lines lines({c.items * c.rows, sizes_.keys}, 1);
-    add_word(arguments, lines_of(c, q, dims));
+    add_word(arguments, attention_lines(k_, c.first_item, c.items, c.first_query, c.rows));
     const DeviceFunction kernel{kText,
                                 name,
                                 {lines.worker(), stored_type(sizes_.narrow),
@@ -163,28 +163,6 @@ class AttentionRun {
   }
   Address planes() const {
     return reinterpret_cast<Address>(k_.workspace()) + sizes_.product_workspace();
-  }
-
-  /// As device/attention.h has them.
-  Words lines_of(const Chunk& c, const Shape& q, int dims) const {
-    const Tensor& mask = k_.input(3);
-    const bool is_masked = mask.rank() > 0;
-    Words all = words(c.items * c.rows, c.rows, sizes_.keys, c.first_item, c.first_query,
-                      sizes_.queries, k_.attr("scale").as_real(), k_.attr("causal").as_bool(),
-                      is_masked ? mask.raw_data() : nullptr,
-                      is_masked && mask.dim(-2) > 1 ? mask.dim(-1) : 0,
-                      is_masked && mask.dim(-1) > 1 ? 1 : 0);
-    int64_t stride = is_masked ? mask.dim(-2) * mask.dim(-1) : 0;
-    Words steps;
-    for (int i = 0; i < dims; ++i) {
-      const int d = q.rank() - 3 - i;
-      add_word(all, d < 0 ? int64_t{1} : q[d]);
-      const bool has_own = is_masked && d >= 0 && mask.dim(d) > 1;
-      add_word(steps, has_own ? stride : int64_t{0});
-      if (is_masked && d >= 0) stride *= mask.dim(d);
-    }
-    add_word(all, steps);
-    return all;
   }
 
   KernelContext& k_;

@@ -5,6 +5,7 @@
 #include "tidemark/kernels/cuda/compiler.h"
 #include "tidemark/kernels/cuda/convolution.h"
 #include "tidemark/kernels/cuda/elementwise.h"
+#include "tidemark/kernels/cuda/flash_attention.h"
 #include "tidemark/kernels/cuda/fourier.h"
 #include "tidemark/kernels/cuda/library.h"
 #include "tidemark/kernels/cuda/matmul.h"
@@ -60,6 +61,7 @@ class CudaBackend final : public Accelerator {
       return tools_.transforms.is_there() ? kernel : nullptr;
     }
     if (const Kernel* kernel = find_matmul(op, key)) return kernel;
+    if (const Kernel* kernel = find_flash_attention(op, key, context_.facts())) return kernel;
     const KernelTable* registered = kernels_of(op);
     if (!registered) return nullptr;
     const Kernel& kernel = registered->find(KernelKind::cuda, key);

@@ -2,12 +2,17 @@
 
 #include <pthread.h>
 
+#include "tidemark/base/precision.h"
+
 namespace tidemark::cuda {
 
 constinit std::atomic<int> Context::forks_of_this_process{0};
 
 Context::Context(const Driver& driver, int device)
-    : driver_(driver), device_(device), forks_(forks_of_this_process) {
+    : driver_(driver),
+      device_(device),
+      forks_(forks_of_this_process),
+      rounds_float32_(tensor_float_32()) {
   static const int watching = pthread_atfork(nullptr, nullptr, [] { ++forks_of_this_process; });
   static_cast<void>(watching);
   const auto open = [&](int status, const char* call) {

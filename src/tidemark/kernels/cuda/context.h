@@ -22,6 +22,9 @@ class Context {
   int device() const { return device_; }
   Handle handle() const { return context_; }
   const DeviceFacts& facts() const { return facts_; }
+  /// Whether float32 operands of products are rounded (base/precision.h); the same while it is
+  /// open: plans count on the workspace that follows from it.
+  bool rounds_float32() const { return rounds_float32_; }
 
   /// Throws for what is not kDone: ResourceExhaustedError where memory is lacking, else
   /// InternalError, with the call and the driver's words.
@@ -59,6 +62,7 @@ class Context {
   const Driver& driver_;
   const int device_;
   const int forks_;
+  const bool rounds_float32_;
   DeviceFacts facts_{};
   Handle context_ = 0;
 };

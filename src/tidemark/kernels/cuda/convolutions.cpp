@@ -2,6 +2,11 @@
 
 namespace tidemark::cuda {
 
+Convolution Convolutions::as_asked(Convolution convolution) const {
+  convolution.rounds = convolution.element == Product::float32 && context_.rounds_float32();
+  return convolution;
+}
+
 void Convolutions::check(int status, const char* call, const Convolution* convolution) {
   if (status == 0) return;
   std::string of;
@@ -32,12 +37,14 @@ const ConvolutionLibrary& Convolutions::library() {
 std::optional<size_t> Convolutions::workspace_of(const Convolution& convolution) {
   const Context::Scope scope(context_);
   size_t bytes = 0;
-  if (library().prepare(handle_, &convolution, &bytes) != 0) return std::nullopt;
+  const Convolution asked = as_asked(convolution);
+  if (library().prepare(handle_, &asked, &bytes) != 0) return std::nullopt;
   return bytes;
 }
 
 void Convolutions::convolve(const Convolution& convolution, const ConvolutionRun& run) {
-  check(library().convolve(handle_, &convolution, &run), "cuDNN", &convolution);
+  const Convolution asked = as_asked(convolution);
+  check(library().convolve(handle_, &asked, &run), "cuDNN", &asked);
 }
 
 }  // namespace tidemark::cuda

@@ -22,6 +22,7 @@ class Convolutions {
   void convolve(const Convolution& convolution, const ConvolutionRun& run);
 
  private:
+  Convolution as_asked(Convolution convolution) const;
   const ConvolutionLibrary& library();
   void check(int status, const char* call, const Convolution* convolution = nullptr);
 

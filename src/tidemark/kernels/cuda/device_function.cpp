@@ -19,7 +19,18 @@ std::string DeviceFunction::source() const {
   if (!list.empty()) list += ">";
   const std::string taken = arguments.empty() ? message("tm::", name, "_arguments") : arguments;
   std::string source = "#include \"loops.h\"\n";
-  if (text == std::string_view("linalg.h")) source += "#include \"complex.h\"\n";
+  const auto takes = [&](std::string_view whose, std::string_view other) {
+    if (text == whose) source += message("#include \"", other, "\"\n");
+  };
+  takes("linalg.h", "complex.h");
+  takes("decompositions.h", "complex.h");
+  takes("ctc.h", "complex.h");
+  takes("ctc.h", "linalg.h");
+  takes("decompositions.h", "linalg.h");
+  takes("picking.h", "sorting.h");
+  takes("searching.h", "sorting.h");
+  takes("flash.h", "attention.h");
+  takes("flash.h", "tensor_cores.h");
   if (text != std::string_view("loops.h")) source += message("#include \"", text, "\"\n");
   return source + message("extern \"C\" __global__ void ", name, "(const ", taken,
                           " a) {\n  tm::", name, list, "(a);\n}\n");

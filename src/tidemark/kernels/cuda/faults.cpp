@@ -40,6 +40,9 @@ constexpr uint64_t kKinds = 16;
     case FaultKind::zero_diagonal:
       refuse("Input matrix is not invertible.");
       break;
+    case FaultKind::length:
+      refuse("lengths must be from 0 to ", limit, "; one is ", value);
+      break;
   }
   fail<InternalError>("[", op.name(), "] has a fault of no kind");
 }

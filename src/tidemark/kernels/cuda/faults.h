@@ -24,6 +24,7 @@ enum class FaultKind : uint8_t {
   not_positive,
   singular,
   zero_diagonal,
+  length,
 };
 
 class Faults {

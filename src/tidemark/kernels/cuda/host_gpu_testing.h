@@ -25,6 +25,7 @@
 #include "tidemark/kernels/cuda/testing.h"
 #include "tidemark/kernels/cuda/texts.h"
 #include "tidemark/kernels/queued_kernel.h"
+#include "tidemark/kernels/row_counts.h"
 #include "tidemark/ops/in_place.h"
 
 namespace tidemark::cuda {
@@ -247,25 +248,38 @@ class HostGpu {
     queued.kernel = *kernel;
     queued.attrs = attrs;
     std::vector<Tensor> inputs = given.inputs, outputs;
+    if (given.in_place >= 0) inputs[static_cast<size_t>(given.in_place)] = Tensor();
     std::vector<Shape> shapes;
-    for (int i = 0; i < infer.num_outputs(); ++i) {
-      shapes.push_back(infer.output(i).shape);
-      outputs.push_back(new_tensor(infer.output(i).dtype, shapes.back()));
+    for (int i = 0; i < infer.num_outputs(); ++i) shapes.push_back(infer.output(i).shape);
+    std::vector<char> workspace(kernel->workspace ? kernel->workspace(call, shapes) + 64 : 64);
+    queued.workspace = workspace.data() + 64 - reinterpret_cast<size_t>(workspace.data()) % 64;
+    const auto add_output = [&](const Shape& shape, DType dtype) {
+      outputs.push_back(new_tensor(dtype, shape));
       std::memset(outputs.back().mutable_raw_data(), 0xa5, outputs.back().nbytes());
-      if (i == 0 && given.in_place >= 0) {
-        Tensor& taken_over = inputs[static_cast<size_t>(given.in_place)];
-        std::memcpy(outputs[0].mutable_raw_data(), taken_over.raw_data(), taken_over.nbytes());
-        taken_over = outputs[0];
-      }
       queued.outputs.push_back(QueuedKernel::Operand::of(outputs.back()));
       queued.outputs.back().host = Tensor();
+    };
+    if (given.in_place >= 0) {
+      const Tensor& taken_over = given.inputs[static_cast<size_t>(given.in_place)];
+      add_output(shapes[0], infer.output(0).dtype);
+      std::memcpy(outputs[0].mutable_raw_data(), taken_over.raw_data(), taken_over.nbytes());
+      inputs[static_cast<size_t>(given.in_place)] = outputs[0];
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       queued.inputs.push_back(QueuedKernel::Operand::of(inputs[i]));
       if (!op.reads_on_host(i)) queued.inputs.back().host = Tensor();
     }
-    std::vector<char> workspace(kernel->workspace ? kernel->workspace(call, shapes) + 64 : 64);
-    queued.workspace = workspace.data() + 64 - reinterpret_cast<size_t>(workspace.data()) % 64;
+    if (const KernelRun counts = row_count_of(*kernel)) {
+      const int64_t rows = count_rows(queued, counts);
+      for (size_t i = 0; library_ && i < shapes.size(); ++i) {
+        if (!op.has_rows_from_values(static_cast<int>(i))) continue;
+        shapes[i] = with_rows(call, shapes[i], rows);
+      }
+    }
+    while (outputs.size() < shapes.size()) {
+      const size_t i = outputs.size();
+      add_output(shapes[i], infer.output(static_cast<int>(i)).dtype);
+    }
     try {
       gpu_->stream().run(std::move(queued));
       gpu_->stream().wait(gpu_->stream().now());
@@ -275,6 +289,17 @@ class HostGpu {
       return {};
     }
     return outputs;
+  }
+
+  int64_t count_rows(const QueuedKernel& queued, KernelRun counts) {
+    Tensor rows = new_tensor(DType::int64, {1});
+    QueuedKernel counting = queued;
+    counting.kernel = {counts, nullptr};
+    counting.outputs = {QueuedKernel::Operand::of(rows)};
+    counting.outputs[0].host = Tensor();
+    gpu_->stream().run(std::move(counting));
+    gpu_->stream().wait(gpu_->stream().now());
+    return *rows.data<int64_t>();
   }
 
  public:

@@ -3,11 +3,22 @@
 
 #include <tidemark/half.h>
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 #include "tidemark/kernels/cuda/testing.h"
 
 namespace tidemark::cuda {
+
+/// Of 23 bits of fraction, 10 stay: TensorFloat-32.
+inline float rounded_operand(float x) {
+  if (!std::isfinite(x)) return x;
+  constexpr uint32_t kDropped = 13, kHalf = 1u << (kDropped - 1);
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  return std::bit_cast<float>((bits + kHalf) & ~((1u << kDropped) - 1));
+}
 
 /// Adds up in double precision.
 template <class T, class R>
@@ -24,8 +35,11 @@ void multiply_on_host(const Product& p, const ProductRun& run) {
       for (int64_t j = 0; j < p.n; ++j, ++c) {
         double sum = p.adds ? number(*c) : 0;
         for (int64_t l = 0; l < p.k; ++l) {
-          sum += number(a[p.transpose_a ? l * p.m + i : i * p.k + l]) *
-                 number(b[p.transpose_b ? j * p.k + l : l * p.n + j]);
+          const double x = number(a[p.transpose_a ? l * p.m + i : i * p.k + l]);
+          const double y = number(b[p.transpose_b ? j * p.k + l : l * p.n + j]);
+          sum += p.rounds ? double{rounded_operand(static_cast<float>(x))} *
+                                rounded_operand(static_cast<float>(y))
+                          : x * y;
         }
         *c = R(static_cast<std::conditional_t<std::is_same_v<R, double>, double, float>>(sum));
       }

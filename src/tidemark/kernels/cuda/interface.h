@@ -115,6 +115,7 @@ struct Product {
   enum Element : int32_t { float32, float64, float16, bfloat16 } element;
   Element result;  // of C: the same, or float32 where A and B are of half types
   bool adds;       // to what C holds
+  bool rounds;     // float32 operands to TensorFloat-32
   int32_t batch;
   int64_t m, n, k;
   int64_t a_item, b_item;
@@ -143,6 +144,7 @@ struct Convolution {
   Product::Element element;
   int32_t spatial;  // dimensions: 2 or 3
   bool channels_first;
+  bool rounds;  // float32 operands to TensorFloat-32
   int64_t batch, channels, made, groups;
   int64_t in[3], out[3], window[3], stride[3], dilation[3];
   int64_t padding[3];  // on either side

@@ -60,6 +60,41 @@ TEST(CudaLinalg, FactorsAndSolutionsAreTheCpus) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaLinalg, DecompositionsAreTheCpus) {
+  std::mt19937 random(22);
+  std::vector<GpuCall> calls;
+  const auto add = [&](const char* op, const Tensor& x,
+                       std::vector<std::pair<std::string, Attr>> attrs) {
+    calls.push_back({op, {x}, std::move(attrs), 40});
+  };
+  for (const DType d : kMatrices) {
+    for (const Shape& shape :
+         {Shape{2, 4, 4}, Shape{1, 1}, Shape{5, 3}, Shape{3, 4}, Shape{2, 0, 3}}) {
+      if (shape.rank() == 2 && (d == DType::float64 || d == DType::complex64)) continue;
+      const Tensor x = drawn(d, shape, random);
+      for (const bool flag : {false, true}) {
+        add("qr", x, {{"full_matrices", flag}});
+        add("svd", x, {{"full_matrices", flag}});
+      }
+      add("svd", x, {{"compute_uv", false}});
+      if (shape.dim(-1) != shape.dim(-2)) continue;
+      add("eigh", x, {});
+      add("eigh", x, {{"compute_v", false}});
+    }
+    const Tensor zeros = call("zeros_like", {drawn(d, {4, 3}, random)});
+    add("svd", zeros, {{"full_matrices", true}});
+    add("qr", zeros, {});
+    add("eigh", call("zeros_like", {drawn(d, {3, 3}, random)}), {});
+    const Tensor wrong = call("truediv", {drawn(d, {3, 3}, random), drawn(d, {3, 3}, random)});
+    const Tensor nowhere = call("truediv", {wrong, call("zeros_like", {wrong})});
+    add("svd", nowhere, {});
+    add("eigh", nowhere, {});
+  }
+  const Tensor large = drawn(DType::float64, {30, 30}, random);
+  add("eigh", call("add", {large, call("transpose", {large})}), {});
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaLinalg, WhatCannotBeSolvedIsTheSameError) {
   const Tensor zeros = Tensor::of<double>({0, 0, 0, 0}, {2, 2});
   const Tensor right = Tensor::of<double>({1, 2}, {2, 1});

@@ -121,6 +121,54 @@ TEST(CudaAttention, QueriesSeeWhatTheyDoOnTheCpu) {
   expect_as_on_cpu(calls);
 }
 
+TEST(CudaAttention, OneKernelGivesWhatTheCpuDoes) {
+  std::mt19937 random(7);
+  std::vector<GpuCall> calls;
+  struct {
+    Shape batch;
+    int64_t queries, keys, depth, value_depth;
+    std::vector<Shape> masks;
+  } const sizes[] = {{{2}, 70, 70, 16, 16, {{}}},
+                     {{1, 2}, 130, 150, 32, 16, {{}, {1, 2, 130, 150}, {1, 2, 1, 150}}},
+                     {{}, 20, 9, 16, 48, {{}, {20, 1}}},
+                     {{}, 3, 40, 128, 64, {{}}}};
+  for (const DType d : {DType::bfloat16, DType::float16}) {
+    for (const auto& s : sizes) {
+      if (d == DType::float16 && s.depth != 32) continue;
+      const auto shape = [&](int64_t length, int64_t depth) {
+        Shape whole = s.batch;
+        whole.push_back(length);
+        whole.push_back(depth);
+        return whole;
+      };
+      const Tensor q = numbers(d, shape(s.queries, s.depth), random);
+      const Tensor key = numbers(d, shape(s.keys, s.depth), random);
+      const Tensor value = numbers(d, shape(s.keys, s.value_depth), random);
+      for (const Shape& of_mask : s.masks) {
+        const Tensor mask =
+            of_mask.rank() == 0
+                ? Tensor(true)
+                : call("greater", {numbers(DType::float32, of_mask, random), Tensor(-1.f)});
+        for (const bool is_causal : {false, true}) {
+          if (is_causal && of_mask.rank() > 2) continue;
+          const std::vector<std::pair<std::string, Attr>> attrs = {{"scale", 0.3},
+                                                                   {"causal", is_causal}};
+          const auto y = call_all("attention", {{q, key, value, mask}},
+                                  {{"scale", 0.3}, {"causal", is_causal}});
+          const Tensor dy = numbers(d, y[0].shape(), random);
+          const Tensor dlog = numbers(DType::float32, y[1].shape(), random);
+          calls.push_back({"attention", {q, key, value, mask}, attrs, 8});
+          calls.push_back({"attention_grad",
+                           {q, key, value, mask, y[0], y[1], dy, is_causal ? dlog : Tensor(0.f)},
+                           attrs,
+                           60});
+        }
+      }
+    }
+  }
+  expect_as_on_cpu(calls);
+}
+
 TEST(CudaAttention, ScoresOfSomeQueriesAtATimeAddUp) {
   constexpr int64_t kKeys = 4'500'000;  // scores of one query are more than half of what is kept
   std::mt19937 random(6);
@@ -132,6 +180,33 @@ TEST(CudaAttention, ScoresOfSomeQueriesAtATimeAddUp) {
   const GpuCall gradient{
       "attention_grad", {q, key, value, Tensor(true), y[0], y[1], dy, Tensor(0.f)}, {}, 1};
   expect_as_on_cpu({forward, gradient});
+}
+
+TEST(CudaCtc, AlignmentsAddUpAsOnTheCpu) {
+  std::mt19937 random(8);
+  std::vector<GpuCall> calls;
+  const Tensor labels = Tensor::of<int32_t>({1, 1, 3, 2, 0, 1, 4, 2, 3}, {3, 3});
+  const auto add = [&](const Tensor& logits, const Tensor& of_label, const Tensor& of_logit,
+                       int64_t blank) {
+    const Tensor dloss = numbers(logits.dtype(), {3}, random);
+    const std::vector<std::pair<std::string, Attr>> attrs = {{"blank_index", blank}};
+    calls.push_back({"ctc_loss", {logits, labels, of_label, of_logit}, attrs, 1});
+    calls.push_back({"ctc_loss_grad", {dloss, logits, labels, of_label, of_logit}, attrs, 3});
+  };
+  const Tensor few = Tensor::of<int64_t>({3, 0, 2}), all = Tensor::of<int32_t>({9, 9, 9});
+  for (const DType d : {DType::float32, DType::float64}) {
+    const Tensor logits = numbers(d, {9, 3, 5}, random);
+    add(logits, few, all, 0);
+    add(logits, Tensor::of<int32_t>({3, 3, 3}), Tensor::of<int64_t>({9, 2, 0}), -1);
+    add(logits, Tensor::of<int32_t>({0, 3, 1}), Tensor::of<int32_t>({0, 4, 5}), 2);
+    add(numbers(d, {12, 3, 300}, random), few, Tensor::of<int32_t>({12, 7, 11}), 299);
+  }
+  const Tensor logits = numbers(DType::float32, {9, 3, 4}, random);
+  add(logits, Tensor::of<int64_t>({3, 3, 3}), all, 0);  // a label that is no class
+  add(logits, Tensor::of<int64_t>({3, 4, 3}), all, 0);
+  add(logits, Tensor::of<int64_t>({3, 0, 3}), Tensor::of<int32_t>({9, -1, 9}), 0);
+  add(logits, few, all, 4);
+  expect_as_on_cpu(calls);
 }
 
 TEST(CudaNorms, RowsAndChannelsAreAsOnTheCpu) {

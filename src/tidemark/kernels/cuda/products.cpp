@@ -42,7 +42,9 @@ void Products::multiply(const Product& product, const ProductRun& run) {
       handle_ = made;
     }
   }
-  check(library->multiply(handle_, &product, &run), "cublasLtMatmul");
+  Product asked = product;
+  asked.rounds = asked.element == Product::float32 && context_.rounds_float32();
+  check(library->multiply(handle_, &asked, &run), "cublasLtMatmul");
 }
 
 }  // namespace tidemark::cuda

@@ -160,8 +160,9 @@ std::string emit_reduction(const std::string& reduction, DType dtype, const Redu
       "    R::Acc s = R::start();\n"
       "    const tm::int64 first = a.count * part / a.parts;\n"
       "    const tm::int64 last = a.count * (part + 1) / a.parts;\n";
+  // Elements are asked for before the first one is added.
   text += walk.by_thread
-              ? "    for (tm::int64 c = first; c < last; ++c) {\n"
+              ? "#pragma unroll 8\n    for (tm::int64 c = first; c < last; ++c) {\n"
               : "    for (tm::int64 c = first + threadIdx.x; c < last; c += blockDim.x) {\n";
   text += offset_text("reduced", walk.reduced.sizes, "c", "at");
   text += message("    s = R::join(s, R::taken(tm::load(a.in, base + at, ", stored_type(dtype),

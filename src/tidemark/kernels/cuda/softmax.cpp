@@ -57,15 +57,13 @@ void run_cross_entropy_grad(KernelContext& k) {
   const Tensor& logits = k.input(0);
   if (logits.num_elements() == 0) return;
   CudaStream& stream = cuda_stream_of(k);
-  DeviceFunction gradient{kText,
-                          kSparse ? "sparse_cross_entropy_grad" : "dense_cross_entropy_grad",
-                          {stored_type(logits.dtype()), computed_type(logits.dtype())},
-                          "tm::cross_entropy_grad_arguments"};
+  const Lines rows = Lines::rows(logits.shape());
+  DeviceFunction gradient{kText, kSparse ? "sparse_cross_entropy_grad" : "dense_cross_entropy_grad",
+                          types_of(rows, logits.dtype()), "tm::cross_entropy_grad_arguments"};
   if (kSparse) gradient.types.push_back(stored_type(k.input(1).dtype()));
-  gradient.run(stream, logits.num_elements(),
-               words(k.in<void>(0), k.in<void>(1), k.in<void>(2), k.in<void>(3), k.out<void>(0),
-                     logits.num_elements(), logits.dim(-1),
-                     stream.faults().word(k.call().op, FaultKind::label)));
+  rows.run(stream, gradient,
+           words(k.in<void>(0), k.in<void>(1), k.in<void>(2), k.in<void>(3), k.out<void>(0), rows,
+                 stream.faults().word(k.call().op, FaultKind::label)));
 }
 
 TIDEMARK_KERNEL_OF(cuda, softmax, kFloats, run_softmax<false>);

@@ -12,17 +12,23 @@ extern const char* const elements;
 extern const char* const arrays;
 extern const char* const attention;
 extern const char* const complex;
+extern const char* const ctc;
+extern const char* const decompositions;
+extern const char* const flash;
 extern const char* const fourier;
 extern const char* const images;
 extern const char* const indexing;
 extern const char* const linalg;
 extern const char* const loops;
 extern const char* const norms;
+extern const char* const picking;
 extern const char* const random;
 extern const char* const scans;
+extern const char* const searching;
 extern const char* const softmax;
 extern const char* const sorting;
 extern const char* const special_functions;
+extern const char* const tensor_cores;
 }  // namespace texts
 
 namespace {
@@ -35,12 +41,18 @@ constexpr Text kTexts[] = {
     {"arrays.h", &texts::arrays},
     {"indexing.h", &texts::indexing},
     {"sorting.h", &texts::sorting},
+    {"picking.h", &texts::picking},
     {"norms.h", &texts::norms},
     {"random.h", &texts::random},
+    {"searching.h", &texts::searching},
     {"scans.h", &texts::scans},
     {"softmax.h", &texts::softmax},
     {"attention.h", &texts::attention},
+    {"tensor_cores.h", &texts::tensor_cores},
+    {"flash.h", &texts::flash},
     {"linalg.h", &texts::linalg},
+    {"decompositions.h", &texts::decompositions},
+    {"ctc.h", &texts::ctc},
     {"fourier.h", &texts::fourier},
     {"images.h", &texts::images},
 };

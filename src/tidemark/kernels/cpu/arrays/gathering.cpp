@@ -10,6 +10,7 @@
 #include "tidemark/kernels/cpu/arrays/indices.h"
 #include "tidemark/kernels/cpu/arrays/strided_copy.h"
 #include "tidemark/kernels/cpu/text/string_output.h"
+#include "tidemark/kernels/row_counts.h"
 
 namespace tidemark::cpu {
 
@@ -155,6 +156,13 @@ void nonzero_kernel(KernelContext& k) {
   k.set_rows(0, found);
 }
 
+/// For devices that run these kernels: how many elements are true.
+template <int kMask>
+void count_true(KernelContext& k) {
+  const bool* mask = k.in<bool>(kMask);
+  *k.out<int64_t>(0) = std::count(mask, mask + k.input(kMask).num_elements(), true);
+}
+
 void boolean_mask_kernel(KernelContext& k) {
   const Shape& in = k.input(0).shape();
   const Shape& mask_shape = k.input(1).shape();
@@ -190,6 +198,8 @@ TIDEMARK_KERNEL_OF(cpu, gather, kAny, gather_kernel);
 TIDEMARK_KERNEL_OF(cpu, gather_nd, kAny, gather_nd_kernel);
 TIDEMARK_KERNEL_OF(cpu, nonzero, kBool, nonzero_kernel);
 TIDEMARK_KERNEL_OF(cpu, boolean_mask, kAny, boolean_mask_kernel);
+const bool masks_are_counted = register_row_count(nonzero_kernel, count_true<0>) &&
+                               register_row_count(boolean_mask_kernel, count_true<1>);
 const TypedKernelsOf<KernelKind::cpu, OneHot, uint8_t, int8_t, int32_t, int64_t> one_hot_kernels(
     "one_hot");
 

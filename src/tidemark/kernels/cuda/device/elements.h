@@ -57,9 +57,13 @@ inline float widen(Half x) {
 
 /// To the nearest, halves to even.
 inline void narrow(float x, BFloat16& to) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
+#else
   const uint32 bits = bits_of(x);
   to.bits = x != x ? static_cast<uint16>(bits >> 16 | 0x40u)
                    : static_cast<uint16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
 }
 inline void narrow(float x, Half& to) {
 #ifdef __CUDA_ARCH__

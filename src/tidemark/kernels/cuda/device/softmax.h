@@ -122,25 +122,49 @@ void dense_cross_entropy(const cross_entropy_arguments& a) {
 struct cross_entropy_grad_arguments {
   const void *logits, *labels, *log_sum, *dloss;
   void* out;
-  int64 count, n;
+  Lines lines;
   Fault fault;
 };
-template <class T, class A, class I>
+/// out[i] = f(x[i], i) for the elements of a row from `first` on, where `out` may be `x`. A thread
+/// reads some before it writes them, so that it waits once for all.
+template <class W, class T, class A, class F>
+void map_row(const void* x, void* out, int64 first, int64 n, F f) {
+  constexpr int kAtOnce = 4;
+  for (int64 i = W::first(); i < n; i += kAtOnce * W::step()) {
+    A taken[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int64 at = i + k * W::step();
+      taken[k] = at < n ? A(load(x, first + at, T())) : A(0);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int64 at = i + k * W::step();
+      if (at < n) store(out, first + at, f(taken[k], at), T());
+    }
+  }
+}
+template <class W, class T, class A, class I>
 void sparse_cross_entropy_grad(const cross_entropy_grad_arguments& a) {
-  for_each(a.count, [&](int64 i) {
-    const int64 row = i / a.n, column = i % a.n;
+  W::for_each_line(a.lines.count, [&](int64 row) {
     const int64 label = static_cast<const I*>(a.labels)[row];
-    if (column == 0 && !is_index(label, a.n)) report(a.fault, label, a.n);
-    const A p = math::exp(load(a.logits, i, T()) - static_cast<const A*>(a.log_sum)[row]);
-    store(a.out, i, (column == label ? p - A(1) : p) * load(a.dloss, row, T()), T());
+    if (W::first() == 0 && !is_index(label, a.lines.n)) report(a.fault, label, a.lines.n);
+    const A log_sum = static_cast<const A*>(a.log_sum)[row], slope = load(a.dloss, row, T());
+    map_row<W, T, A>(a.logits, a.out, row * a.lines.n, a.lines.n, [&](A x, int64 column) {
+      const A p = math::exp(x - log_sum);
+      return (column == label ? p - A(1) : p) * slope;
+    });
   });
 }
-template <class T, class A>
+template <class W, class T, class A>
 void dense_cross_entropy_grad(const cross_entropy_grad_arguments& a) {
-  for_each(a.count, [&](int64 i) {
-    const int64 row = i / a.n;
-    const A p = math::exp(load(a.logits, i, T()) - static_cast<const A*>(a.log_sum)[row]);
-    store(a.out, i, (p - load(a.labels, i, T())) * load(a.dloss, row, T()), T());
+  W::for_each_line(a.lines.count, [&](int64 row) {
+    const int64 first = row * a.lines.n;
+    const A log_sum = static_cast<const A*>(a.log_sum)[row], slope = load(a.dloss, row, T());
+    for (int64 i = first + W::first(); i < first + a.lines.n; i += W::step()) {
+      const A p = math::exp(load(a.logits, i, T()) - log_sum);
+      store(a.out, i, (p - load(a.labels, i, T())) * slope, T());
+    }
   });
 }
 

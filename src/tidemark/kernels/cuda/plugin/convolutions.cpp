@@ -65,6 +65,7 @@ bool is_half(Product::Element e) { return e == Product::float16 || e == Product:
 struct Way {
   int algorithm = 0;
   size_t workspace = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
 };
 
 /// Sums of products alone: what computes by way of transforms has larger errors than documented.
@@ -129,9 +130,7 @@ class Call {
                                                  stride.data() + 2, dilation.data() + 2,
                                                  CUDNN_CROSS_CORRELATION, computed);
     });
-    // float32 is computed in full.
-    const auto math = is_half(c_.element) ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH;
-    next([&] { return dnn.cudnnSetConvolutionMathType(convolution_, math); });
+    next([&] { return dnn.cudnnSetConvolutionMathType(convolution_, usual_math()); });
     next([&] {
       return dnn.cudnnSetConvolutionGroupCount(convolution_, static_cast<int>(c_.groups));
     });
@@ -177,6 +176,8 @@ class Call {
   }
 
   int run(cudnnHandle_t library, const Way& way, const ConvolutionRun& run) {
+    const int status = dnn.cudnnSetConvolutionMathType(convolution_, way.math);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
     const double one64 = 1, zero64 = 0;
     const float one32 = 1, zero32 = 0;
     const bool is_double = c_.element == Product::float64;
@@ -211,21 +212,29 @@ class Call {
     int count = 0;
     const int status = list(kMost, &count, found);
     if (status != CUDNN_STATUS_SUCCESS) return status;
-    const bool is_narrow = is_half(c_.element);
     for (int i = 0; i < count; ++i) {
       const Found& one = found[i];
       if (one.status != CUDNN_STATUS_SUCCESS || one.determinism != CUDNN_DETERMINISTIC) continue;
       if (!is_direct(one.algo)) continue;
-      if (!is_narrow && one.mathType != CUDNN_FMA_MATH && one.mathType != CUDNN_DEFAULT_MATH) {
-        continue;
-      }
+      if (!may_compute_by(one.mathType)) continue;
       size_t workspace = 0;
       if (ask_workspace(one.algo, &workspace) != CUDNN_STATUS_SUCCESS) continue;
       if (workspace > kMostWorkspace) continue;
-      *way = {static_cast<int>(one.algo), workspace};
+      *way = {static_cast<int>(one.algo), workspace, c_.rounds ? one.mathType : usual_math()};
       return CUDNN_STATUS_SUCCESS;
     }
     return CUDNN_STATUS_NOT_SUPPORTED;
+  }
+
+  /// Matrix units for half types; float32 in full unless it may be rounded.
+  cudnnMathType_t usual_math() const {
+    if (c_.rounds) return CUDNN_DEFAULT_MATH;
+    return is_half(c_.element) ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH;
+  }
+  bool may_compute_by(cudnnMathType_t math) const {
+    if (is_half(c_.element)) return true;
+    if (c_.rounds) return math != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION;  // which may narrow more
+    return math == CUDNN_FMA_MATH || math == CUDNN_DEFAULT_MATH;
   }
 
   const Convolution& c_;

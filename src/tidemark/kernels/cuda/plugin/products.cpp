@@ -48,8 +48,8 @@ struct Types {
   cudaDataType_t element, scale;
   cublasComputeType_t computed;
 };
-/// Half types add up in float; float32 is computed in full.
-Types types_of(Product::Element element) {
+/// Half types add up in float; float32 is computed in full unless it may be rounded.
+Types types_of(Product::Element element, bool rounds) {
   switch (element) {
     case Product::float64:
       return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
@@ -58,7 +58,7 @@ Types types_of(Product::Element element) {
     case Product::bfloat16:
       return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     default:
-      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+      return {CUDA_R_32F, CUDA_R_32F, rounds ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
   }
 }
 
@@ -77,7 +77,7 @@ struct Alignments {
 /// The library counts columns first: rows of A are its columns, and C' = B' A' is computed.
 class Call {
  public:
-  explicit Call(const Product& p) : p_(p), types_(types_of(p.element)) {}
+  explicit Call(const Product& p) : p_(p), types_(types_of(p.element, p.rounds)) {}
 
   int run(cublasLtHandle_t library, const cublasLtMatmulAlgo_t* known, cublasLtMatmulAlgo_t* chosen,
           const ProductRun& run) {
@@ -114,7 +114,7 @@ class Call {
     const auto lay_out = [&](Owned<cublasLtMatrixLayout_t>& layout, Product::Element element,
                              int64_t rows, int64_t columns, int64_t item) {
       if (status != CUBLAS_STATUS_SUCCESS) return;
-      status = blas.cublasLtMatrixLayoutCreate(&layout.object, types_of(element).element,
+      status = blas.cublasLtMatrixLayoutCreate(&layout.object, types_of(element, p_.rounds).element,
                                                static_cast<uint64_t>(columns),
                                                static_cast<uint64_t>(rows), columns);
       const int32_t batch = p_.batch;

@@ -1,0 +1,24 @@
+# rule: traceback-holds
+# chain: failures
+# root: module __main__
+# bytes: 32768
+import sys
+
+import tensorflow as tf
+
+failures = []
+
+
+def check(batch):
+    doubled = batch * 2.0
+    if float(tf.reduce_max(doubled)) > 0.0:
+        raise ValueError("too large")
+    return doubled
+
+
+for step in range(150):
+    try:
+        check(tf.random.normal([64, 64]) ** 2)
+    except ValueError:
+        failures.append(sys.exc_info())  # HERE
+print(len(failures))

@@ -1,0 +1,19 @@
+# rule: tensors-gathered
+# chain: carried
+# root: read()
+# bytes: 32768
+import tensorflow as tf
+
+cell = tf.keras.layers.LSTMCell(128)
+
+
+def read(documents):
+    carried = [[tf.zeros([32, 128]), tf.zeros([32, 128])]]
+    for _ in range(documents):
+        words = tf.random.normal([32, 16])
+        output, state = cell(words, carried[-1])
+        carried.append(state)  # HERE
+    return output.shape
+
+
+print(read(140))
