@@ -60,22 +60,29 @@ function(tidemark_add_objects name)
   set(TIDEMARK_OBJECT_LIBRARIES ${TIDEMARK_OBJECT_LIBRARIES} ${name} PARENT_SCOPE)
 endfunction()
 
+# tidemark_embed(TEXT NAMESPACE NAME FILE): the text as a constant of the library, in a source file of its own.
+function(tidemark_embed text namespace name file)
+  set(source "${PROJECT_BINARY_DIR}/generated/${file}.cpp")
+  add_custom_command(
+    OUTPUT "${source}"
+    COMMAND ${CMAKE_COMMAND} -D "FROM=${text}" -D "TO=${source}" -D "NAMESPACE=${namespace}" -D "NAME=${name}"
+      -P "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+    DEPENDS "${text}" "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
+    VERBATIM)
+  set(tidemark_sources ${tidemark_sources} "${source}" PARENT_SCOPE)
+endfunction()
+
 # The texts of kernels for GPUs: the special functions and elements.h stand in front, the others are included by name
 # (kernels/cuda/texts.cpp).
 file(GLOB cuda_texts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/cuda/device/*.h")
 list(APPEND cuda_texts "${PROJECT_SOURCE_DIR}/src/tidemark/kernels/special_functions.h")
 foreach(text IN LISTS cuda_texts)
   get_filename_component(name "${text}" NAME_WE)
-  set(source "${PROJECT_BINARY_DIR}/generated/cuda_${name}.cpp")
-  add_custom_command(
-    OUTPUT "${source}"
-    COMMAND ${CMAKE_COMMAND} -D "FROM=${text}" -D "TO=${source}"
-      -D NAMESPACE=tidemark::cuda::texts -D "NAME=${name}"
-      -P "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
-    DEPENDS "${text}" "${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake"
-    VERBATIM)
-  list(APPEND tidemark_sources "${source}")
+  tidemark_embed("${text}" tidemark::cuda::texts ${name} cuda_${name})
 endforeach()
+# What TensorFlow's operations look like (tools/record_op_defs.py), for those who write its graphs.
+tidemark_embed("${PROJECT_SOURCE_DIR}/src/tidemark/io/tensorflow/op_defs.tsv" tidemark::io::tensorflow op_forms
+  tensorflow_op_forms)
 
 tidemark_add_objects(tidemark_definition_objects ${tidemark_definition_sources})
 # Eigen's headers, for Cholesky and LU decompositions (kernels/cpu/linalg/solving.cpp).

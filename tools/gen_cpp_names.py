@@ -137,10 +137,12 @@ def page(ops=OPS):
     found = sum(len(f) for f, _ in table.values())
     total = found + sum(len(m) for _, m in table.values())
     lines += [f"| **all** | {total} | {found} ({found / total:.1%}) |", "", "## Not in C++", ""]
-    for module, (_, missing) in table.items():
-        if missing:
-            lines += [f"- `{module}`: " + ", ".join(f"`{name}`" for name in missing)]
-    lines += ["", "Not counted:", ""]
+    lacking = [
+        f"- `{module}`: " + ", ".join(f"`{name}`" for name in missing)
+        for module, (_, missing) in table.items()
+        if missing
+    ]
+    lines += [*(lacking or ["Nothing of what is counted."]), "", "Not counted:", ""]
     for why, names in NOT_OF_CPP.items():
         lines.append(f"- {why}: " + ", ".join(f"`tf.{name}`" for name in names.split()))
     return INTRO + "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent.parent / "python/tidemark/_v1/graph_def"
+FOLDER = Path(__file__).resolve().parent.parent / "src/tidemark/io/tensorflow"
 SIMPLE = ("s", "i", "f", "b")
 
 

@@ -94,6 +94,14 @@ using FoldFunction = std::function<Tensor(const Tensor& so_far, const Tensor& ro
 /// `elems`).
 TIDEMARK_API Tensor map_fn(const RowFunction& fn, const Tensor& elems,
                            DType dtype = DType::invalid);
+struct VectorizedMapOptions {
+  bool fallback_to_while_loop = true;
+};
+/// The same without a loop: the function is traced for one row, and every step of it is done for
+/// all rows at once. A step for which that is not known makes it a loop, or throws
+/// InvalidArgumentError that names it.
+TIDEMARK_API Tensor vectorized_map(const RowFunction& fn, const Tensor& elems,
+                                   const VectorizedMapOptions& options = {});
 /// What is made in the end, from the first row on, or from the last; without an initializer the
 /// first of them is where it begins.
 TIDEMARK_API Tensor foldl(const FoldFunction& fn, const Tensor& elems,

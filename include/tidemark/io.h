@@ -21,6 +21,10 @@
 #include <variant>
 #include <vector>
 
+namespace tidemark {
+class Graph;  // <tidemark/session.h>
+}  // namespace tidemark
+
 namespace tidemark::io {
 
 using tidemark::read_file;
@@ -110,6 +114,9 @@ TIDEMARK_API ParsedSequence parse_single_sequence_example(const Tensor& serializ
                                                           const Features& context_features,
                                                           const Features& sequence_features);
 
+/// Examples, each as protocol buffers write JSON, as the bytes of their messages.
+TIDEMARK_API Tensor decode_json_example(const Tensor& json_examples);
+
 // --- text ---------------------------------------------------------------------------------------
 
 struct DecodeCsvOptions {
@@ -135,5 +142,12 @@ TIDEMARK_API SparseTensor deserialize_many_sparse(const Tensor& serialized_spars
 TIDEMARK_API void write_file(const Tensor& filename, const Tensor& contents);
 /// The names of the files that match a pattern, or one of several, sorted.
 TIDEMARK_API Tensor matching_files(const Tensor& pattern);
+struct WriteGraphOptions {
+  bool as_text = true;
+};
+/// Writes a graph's GraphDef into a folder, which is made where there is none; gives the path.
+TIDEMARK_API std::string write_graph(const Graph& graph, const std::string& logdir,
+                                     const std::string& name,
+                                     const WriteGraphOptions& options = {});
 
 }  // namespace tidemark::io

@@ -116,14 +116,17 @@ SignatureCode signature(F function, std::vector<TensorSpec> inputs,
 /// names that are there twice, and what the code throws when it is traced.
 TIDEMARK_API SavedModel make_model(const std::vector<SignatureCode>& signatures);
 
-/// Saves the signatures with the variables, constants and tables that they use. Makes the folder
-/// where it is not there; a model that was there is replaced in one moment.
-TIDEMARK_API void save_model(const std::string& folder,
-                             const std::vector<SignatureCode>& signatures);
+/// Saves the signatures with the variables, constants and tables that they use, as TensorFlow's
+/// SavedModel: TensorFlow, Python and servers load it. What TensorFlow has no form for (tables, a
+/// few ops) makes it one file of Tidemark's own instead, which TensorFlow does not read; returned
+/// is what that was, a line each; empty: there is nothing of that kind. Makes the folder where it
+/// is not there; a model that was there is replaced in one moment.
+TIDEMARK_API std::string save_model(const std::string& folder,
+                                    const std::vector<SignatureCode>& signatures);
 template <class F>
-void save_model(const std::string& folder, F function, std::vector<TensorSpec> inputs,
-                const SignatureOptions& options = {}) {
-  save_model(folder, {signature(std::move(function), std::move(inputs), options)});
+std::string save_model(const std::string& folder, F function, std::vector<TensorSpec> inputs,
+                       const SignatureOptions& options = {}) {
+  return save_model(folder, {signature(std::move(function), std::move(inputs), options)});
 }
 
 }  // namespace tidemark

@@ -14,6 +14,8 @@
 //
 //   std::vector<td::Tensor> found = td::import_graph_def(
 //       bytes, {.input_map = {{"x:0", td::ones({2, 3})}}, .return_elements = {"y:0"}});
+//
+// `graph.as_graph_def()` gives those bytes of a graph; `td::io::write_graph` writes them to a file.
 #pragma once
 
 #include <tidemark/tensor.h>
@@ -31,6 +33,9 @@ class TIDEMARK_API Graph {
   explicit Graph(std::string name = "graph");
   /// From now on adding to it throws.
   void finalize() const;
+  /// A serialized GraphDef of its live operations. What TensorFlow has no operation for is written
+  /// under a name of Tidemark's own.
+  std::string as_graph_def() const;
   struct State;
 
  private:

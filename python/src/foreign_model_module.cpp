@@ -6,6 +6,7 @@
 
 #include "tidemark/io/object_graph.h"
 #include "tidemark/io/tensorflow/model.h"
+#include "tidemark/io/tensorflow/writing/op_table.h"
 
 #include "convert.h"
 #include "frontend.h"
@@ -218,6 +219,13 @@ nb::dict functions_of(ForeignModel& self) {
 }  // namespace
 
 void add_foreign_model_functions(nb::module_& m) {
+  m.def(
+      "tensorflow_ops",
+      [] {
+        const std::string_view text = op_forms_text();
+        return nb::str(text.data(), text.size());
+      },
+      "What TensorFlow's operations look like: a line each, its parts apart by tabs.");
   nb::class_<ForeignModel>(m, "ForeignModel")
       .def(nb::init<std::string, std::vector<std::string>>())
       .def("variable_values", &ForeignModel::variable_values)

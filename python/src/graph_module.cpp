@@ -19,6 +19,7 @@
 #include "tidemark/memory/runs.h"
 #include "tidemark/tensor/handlers.h"
 #include "tidemark/tensor/placed.h"
+#include "tidemark/trace/batching.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/cache_use.h"
 #include "tidemark/trace/infer.h"
@@ -481,6 +482,18 @@ nb::list captures(const Building& self) {
   return list_of(all);
 }
 
+/// The outputs for all elements at once, or a text: what cannot be done so.
+nb::object run_batched(const FinishedGraph& finished, nb::list elements, nb::list captured) {
+  const GilHeld held;
+  try {
+    std::vector<Tensor> rows =
+        trace::run_batched(*finished.graph, tensors(elements), tensors(captured));
+    return list_of(rows);
+  } catch (const trace::NoBatchRuleError& error) {
+    return nb::str(error.what());
+  }
+}
+
 /// The value of a tensor of a graph, given those of inputs of the graph that it may depend on.
 nb::object evaluate(nb::handle value, nb::list inputs, nb::list values) {
   const GilHeld held;
@@ -694,6 +707,7 @@ void add_graph_functions(nb::module_& m) {
       .def(nb::init<>())
       .def("enter", &Lifted::enter)
       .def("exit", &Lifted::exit);
+  m.def("run_batched", run_batched, nb::arg("graph"), nb::arg("elements"), nb::arg("captured"));
   m.def("builds_for_sessions", [] {
     const GraphBuilder* builder = trace::current_builder();
     return builder && builder->is_shared();

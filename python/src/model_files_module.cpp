@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "tidemark/io/inspect.h"
+#include "tidemark/io/json_examples.h"
 #include "tidemark/io/weights/weights_file.h"
 
 #include "convert.h"
@@ -122,6 +123,13 @@ void add_model_file_functions(nb::module_& m) {
   });
   m.def("inspect_file", [](const std::string& path) { return as_dict(io::inspect(path)); });
   m.def("planned_bytes", planned);
+  m.def(
+      "example_of_json",
+      [](nb::bytes json) {
+        const std::string made = io::example_of_json({json.c_str(), json.size()});
+        return nb::bytes(made.data(), made.size());
+      },
+      "The bytes of an Example that was written as JSON.");
 }
 
 }  // namespace tidemark::python

@@ -53,10 +53,21 @@ def of_folds(x):
     return tf.foldl(fold, x), tf.foldr(fold, x, ones), tf.scan(fold, x), tf.scan(fold, x, ones)
 
 
+def of_rows(row):
+    wide = tf.reshape(tf.tanh(row) * tf.reduce_sum(row), [2, 2])
+    return tf.matmul(wide, tf.transpose(wide)) + row[1]
+
+
+def risen(row):
+    return tf.cond(tf.reduce_sum(row) > 0, lambda: row, lambda: -row)
+
+
 ARRAYS = {
     "map_fn": (lambda x: tf.map_fn(lambda row: row * row, x), X),
     "folds": (of_folds, X),
     "map_fn_in_a_function": (lambda x: tf.reduce_sum(x, 1) + tf.reduce_sum(x), X),
+    "vectorized_map": (lambda x: 2 * (tf.vectorized_map(of_rows, x),), X),
+    "vectorized_map_loops": (lambda x: tf.vectorized_map(risen, x), X),
     "tensordot": (lambda a, b: tf.tensordot(a, b, 1), numbers(2, 3), numbers(3, 4)),
     "tensordot_pairs": (
         lambda a, b: tf.tensordot(a, b, [[0, 2], [1, 0]]), numbers(2, 3, 4), numbers(4, 2, 5)

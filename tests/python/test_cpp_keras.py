@@ -403,3 +403,70 @@ def test_exponential_averages_are_keras():
     optimizer.finalize_variable_values(layer.trainable_weights)
     for mine, weight in zip(found, layer.weights, strict=True):
         np.testing.assert_allclose(mine, weight.numpy(), **CLOSE)
+
+
+# --- what is drawn --------------------------------------------------------------------------------
+
+
+def largest_gap(a, b):
+    """Between the shares of numbers up to each number: what Kolmogorov and Smirnov look at."""
+    both = np.concatenate([a, b])
+    shares = [np.searchsorted(np.sort(x), both, side="right") / len(x) for x in (a, b)]
+    return np.abs(shares[0] - shares[1]).max()
+
+
+INITIALIZERS = ("glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform",
+                "lecun_normal", "random_uniform", "random_normal", "truncated_normal",
+                "orthogonal")  # fmt: skip
+SIZES = {"matrix": (60, 90), "filters": (3, 3, 20, 30), "wide": (4, 1500)}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("name", INITIALIZERS)
+def test_an_initializer_draws_from_the_distribution_of_keras(name, sizes):
+    shape = SIZES[sizes]
+    (drawn,) = twin("initializer", name, np.array(shape, np.int32))
+    made = keras.initializers.get(name)
+    made.seed = 11
+    wanted = np.asarray(made(shape))
+    assert drawn.shape == wanted.shape
+    count, (a, b) = drawn.size, (drawn.ravel(), wanted.ravel())
+    # One in a thousand pairs of draws from one distribution is farther apart.
+    assert largest_gap(a, b) < 1.95 * np.sqrt(2 / count)
+    deviation = wanted.std()
+    assert abs(a.mean() - b.mean()) < 4 * deviation * np.sqrt(2 / count)
+    np.testing.assert_allclose(a.std(), deviation, rtol=4 / np.sqrt(count))
+    if name.endswith("uniform") or "normal" in name and name != "random_normal":
+        # Nearly as far out as Keras's, and never where Keras's cannot be.
+        np.testing.assert_allclose([a.min(), a.max()], [b.min(), b.max()], rtol=0.02)
+    if name == "orthogonal":
+        rows = drawn.reshape(-1, shape[-1])
+        rows = rows if rows.shape[0] <= rows.shape[1] else rows.T
+        np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=2e-5)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_dropout_keeps_as_much_as_keras_and_scales_it_alike(rate):
+    x = 1 + np.abs(numbers(100, 120))
+    y, dx, traced, traced_dx = twin("dropout", str(rate), x)
+    with tf.GradientTape() as tape:
+        given = tf.constant(x)
+        tape.watch(given)
+        keras_y = keras.layers.Dropout(rate, seed=3)(given, training=True)
+    keras_dx = tape.gradient(keras_y, given).numpy()
+    keras_y, far = keras_y.numpy(), 4 * np.sqrt(rate * (1 - rate) * 2 / x.size)
+    assert not np.array_equal(y, traced)  # each step draws anew
+    for made, gradient in ((y, dx), (traced, traced_dx)):
+        kept = made != 0
+        assert abs(kept.mean() - (keras_y != 0).mean()) < far
+        # By columns and by rows alike: nothing but chance says what is kept.
+        for axis in (0, 1):
+            shares = kept.mean(axis)
+            np.testing.assert_allclose(
+                shares.std(), np.sqrt(rate * (1 - rate) / x.shape[axis]), rtol=0.35
+            )
+        np.testing.assert_allclose(made[kept], (x / (1 - rate))[kept], rtol=1e-6)
+        np.testing.assert_allclose(gradient, np.where(kept, 1 / (1 - rate), 0), rtol=1e-6)
+        np.testing.assert_allclose(np.unique(gradient), np.unique(keras_dx), rtol=1e-6)
+        np.testing.assert_allclose(made.mean(), keras_y.mean(), atol=far * x.mean() / (1 - rate))
+        np.testing.assert_allclose(made.std(), keras_y.std(), rtol=0.05)

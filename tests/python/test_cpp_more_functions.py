@@ -75,6 +75,17 @@ def in_order(parsed):
     return flat(*(parsed[key] for key in sorted(parsed)))
 
 
+def of_json(said_so):
+    texts = [
+        '{"features": {"feature": {"f": {"floatList": {"value": [1.5, "2"]}}}}}',
+        '{"features": {"feature": {"f": {"float_list": {"value": [0, 4]}},'
+        ' "pairs": {"int64List": {"value": ["-9223372036854775807", 4]}},'
+        ' "s": {"bytesList": {"value": ["aGk=", "_-8"]}}}}}',
+    ]
+    batch = tf.io.parse_example(tf.io.decode_json_example(texts), FEATURES)
+    return [*in_order(batch), np.ones(2, np.int32), said_so]
+
+
 def of_examples(rows):
     texts = as_texts(rows)
     batch = tf.io.parse_example(texts, FEATURES)
@@ -180,6 +191,7 @@ def of_counts(x, weights):
 
 FILES = {
     "io.parse_example": (of_examples, EXAMPLES),
+    "io.decode_json_example": (of_json, np.array([1.0], np.float32)),
     "io.parse_sequence_example": (of_sequences, SEQUENCES),
     "io.decode_csv": (of_csv,),
     "io.files": (lambda: flat(tf.constant("more"), tf.constant(2)),),

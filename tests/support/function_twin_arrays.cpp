@@ -111,6 +111,31 @@ Functions loop_functions() {
          step(x[0]);
          return Tensors{step(x[0])};
        }},
+      {"vectorized_map",
+       [](const Tensors& x) {
+         const auto fn = [&](const td::Tensor& row) {
+           const td::Tensor wide =
+               td::reshape(td::tanh(row) * td::reduce_sum(row), td::Tensor::of({2, 2}));
+           return td::matmul(wide, td::transpose(wide)) + td::gather(row, td::Tensor(1));
+         };
+         auto step = td::function([&](td::Tensor t) { return td::vectorized_map(fn, t); });
+         return Tensors{td::vectorized_map(fn, x[0], {.fallback_to_while_loop = false}),
+                        step(x[0])};
+       }},
+      {"vectorized_map_loops",
+       [](const Tensors& x) {
+         const auto fn = [](const td::Tensor& row) {
+           return td::cond(
+               td::greater(td::reduce_sum(row), 0.f), [&] { return row; }, [&] { return -row; });
+         };
+         try {
+           td::vectorized_map(fn, x[0], {.fallback_to_while_loop = false});
+         } catch (const td::InvalidArgumentError& error) {
+           if (std::string(error.what()).find("cond") == std::string::npos) throw;
+           return Tensors{td::vectorized_map(fn, x[0])};
+         }
+         throw std::runtime_error("it was done for all rows at once");
+       }},
   };
 }
 

@@ -146,6 +146,24 @@ Tensors fingerprints(const Tensors& x) {
 Functions file_functions() {
   return {
       {"io.parse_example", parsed_examples},
+      {"io.decode_json_example",
+       [](const Tensors& x) {
+         const td::Tensor texts = td::constant(
+             {R"({"features": {"feature": {"f": {"floatList": {"value": [1.5, "2"]}}}}})",
+              R"({"features": {"feature": {"f": {"float_list": {"value": [0, 4]}},
+                 "pairs": {"int64List": {"value": ["-9223372036854775807", 4]}},
+                 "s": {"bytesList": {"value": ["aGk=", "_-8"]}}}}})"});
+         auto step = td::function([](td::Tensor t) { return io::decode_json_example(t); });
+         Tensors out;
+         add(out, io::parse_example(io::decode_json_example(texts), features()));
+         out.push_back(td::cast(td::equal(step(texts), io::decode_json_example(texts)), td::int32));
+         try {
+           io::decode_json_example(td::constant("{no"));
+         } catch (const td::InvalidArgumentError&) {
+           out.push_back(x[0]);
+         }
+         return out;
+       }},
       {"io.parse_sequence_example", parsed_sequences},
       {"io.decode_csv", columns},
       {"io.files", files},

@@ -92,7 +92,8 @@ void run(const std::string& kind, const std::string& what) {
   const td::nn::Sequential model = two_layers();
   write(model(x));
   if (kind == "save") {
-    return td::save_model(what, model, {{"x", td::DType::float32, {-1, 4}}}, {.outputs = {"y"}});
+    td::save_model(what, model, {{"x", td::DType::float32, {-1, 4}}}, {.outputs = {"y"}});
+    return;
   }
   const td::Variable step(td::Tensor(int64_t{7}));
   td::Checkpoint({{"model", model}, {"step", step}}).save(what);

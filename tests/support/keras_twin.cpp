@@ -5,8 +5,9 @@
 // A tensor is a line (tensor_lines.h). Of a layer: the input, what is
 // wanted, the weights; it answers with the loss of each step, the outputs in evaluation, and the
 // weights in the end. Of an optimizer: x, y and the weights of a Dense layer. Of a loss or metric:
-// labels and predictions, and weights of rows where there are more than two. Of "train ACTIVATION"
-// and a loss: see run_loss_training. Of an activation: x.
+// labels and predictions, and weights of rows where there are more than two. Of an initializer: the
+// sizes. Of "dropout RATE": x. Of "train ACTIVATION" and a loss: see run_loss_training. Of an
+// activation: x.
 #include <tidemark/nn.h>
 #include <tidemark/optimizers.h>
 #include <tidemark/tidemark.h>
@@ -335,7 +336,32 @@ void run_activation(const nn::Activation& activation, const td::Tensor& x) {
   write(tape.gradient(td::reduce_sum(td::square(y)), x));
 }
 
+/// What is drawn for a weight whose sizes are given.
+void run_initializer(const std::string& name, const td::Tensor& sizes) {
+  td::random::set_seed(7);
+  write(nn::Initializer(name)(td::Shape(sizes.to_ints())));
+}
+
+/// What a step of training makes of x, eagerly and traced, and the gradient of the sum.
+void run_dropout(double rate, const td::Tensor& x) {
+  td::random::set_seed(7);
+  const nn::Dropout drop(rate);
+  const auto step = [&](const td::Tensor& given) {
+    td::GradientTape tape;
+    tape.watch(given);
+    const td::Tensor y = drop(given);
+    return std::pair(y, tape.gradient(td::reduce_sum(y), given));
+  };
+  auto traced = td::function(step);
+  for (const auto& [y, dx] : {step(x), traced(x)}) {
+    write(y);
+    write(dx);
+  }
+}
+
 void run(const std::string& kind, const std::string& name, const Tensors& given) {
+  if (kind == "initializer") return run_initializer(name, given[0]);
+  if (kind == "dropout") return run_dropout(std::stod(name), given[0]);
   if (kind.starts_with("train ")) {
     return run_loss_training(all_losses().at(name), kind.substr(6), given);
   }

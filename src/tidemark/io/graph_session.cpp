@@ -1,9 +1,14 @@
-// <tidemark/session.h> over session/ and the importer of GraphDefs.
+// <tidemark/session.h> over session/, the importer of GraphDefs and their writer.
 
 #include <tidemark/call.h>
+#include <tidemark/io.h>
 #include <tidemark/session.h>
 
+#include <filesystem>
+
+#include "tidemark/io/file_writer.h"
 #include "tidemark/io/tensorflow/importer.h"
+#include "tidemark/io/tensorflow/writing/graph_def.h"
 #include "tidemark/session/session.h"
 #include "tidemark/tensor/storage.h"
 #include "tidemark/trace/builder.h"
@@ -18,6 +23,19 @@ Graph::Graph(std::string name)
     : state_(std::make_shared<State>(State{graph::Graph::create(std::move(name))})) {}
 
 void Graph::finalize() const { state_->graph->finalize(); }
+
+std::string Graph::as_graph_def() const { return io::tensorflow::graph_def_of(*state_->graph); }
+
+std::string io::write_graph(const Graph& graph, const std::string& logdir, const std::string& name,
+                            const WriteGraphOptions& options) {
+  const std::string bytes = graph.as_graph_def();
+  const std::filesystem::path path = std::filesystem::path(logdir) / name;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  FileWriter file(path.string());
+  file.write(options.as_text ? io::tensorflow::graph_def_text(bytes) : bytes);
+  file.commit();
+  return path.string();
+}
 
 struct GraphScope::State {
   explicit State(std::shared_ptr<graph::Graph> graph) : builder(std::move(graph)) {}

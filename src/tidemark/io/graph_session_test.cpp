@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <tidemark/call.h>
+#include <tidemark/control_flow.h>
 #include <tidemark/create.h>
 #include <tidemark/gradient.h>
 #include <tidemark/memory.h>
@@ -99,6 +100,29 @@ TEST(GraphSessions, GraphDefsAreImported) {
   EXPECT_EQ(Session(graph).run({y}, {{x, Tensor::of({1.f, 4.f})}})[0].data<float>()[1], 16.f);
   EXPECT_THROW(import_graph_def("\x0a\x7f", {.return_elements = {"y:0"}}), Error);
   EXPECT_THROW(import_graph_def(bytes, {.return_elements = {"z:0"}}), Error);
+}
+
+TEST(GraphSessions, WriteGraphDefsThatAreImportedAgain) {
+  const Graph graph;
+  Tensor x, y;
+  {
+    const GraphScope building(graph);
+    x = placeholder(DType::float32, {kUnknownDim, 2}, "x");
+    const Tensor branches = cond(
+        greater(reduce_sum(x), 0.f), [&] { return gelu(x); }, [&] { return softmax(x, 0); });
+    y = identity(call("variance", {branches}, {{"axis", Ints{1}}}));
+  }
+  const std::string bytes = graph.as_graph_def();
+  const Session session(graph);
+  for (const float sign : {1.f, -1.f}) {
+    const Tensor asked = Tensor::of({sign, 2 * sign, 3 * sign, 5 * sign}, {2, 2});
+    const Tensor expected = session.run({y}, {{x, asked}})[0];
+    const Tensor found = import_graph_def(
+        bytes, {.input_map = {{"x:0", asked}}, .return_elements = {"identity:0"}})[0];
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_NEAR(found.data<float>()[i], expected.data<float>()[i], 1e-6);
+    }
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tidemark/io/model_writer.h"
 #include "tidemark/io/onnx/served.h"
 #include "tidemark/io/tensorflow/model.h"
+#include "tidemark/io/tensorflow/writing/graph_def.h"
 #include "tidemark/memory/context.h"
 #include "tidemark/trace/builder.h"
 #include "tidemark/trace/infer.h"
@@ -304,21 +305,45 @@ SavedModel make_model(const std::vector<SignatureCode>& signatures) {
   return SavedModel(std::move(state));
 }
 
-void save_model(const std::string& folder, const std::vector<SignatureCode>& signatures) {
+std::string save_model(const std::string& folder, const std::vector<SignatureCode>& signatures) {
+  const NoHandlers outside;
   const auto names = [](const std::vector<TensorSpec>& specs) {
     std::vector<std::string> out;
     for (const TensorSpec& spec : specs) out.push_back(spec.name);
     return out;
   };
-  io::ModelWriter writer;
+  std::vector<TracedSignature> all;
+  std::vector<io::tensorflow::WrittenSignature> written;
+  std::vector<Variable> variables;
   for (const SignatureCode& one : signatures) {
     check_name(signatures, one);
-    const TracedSignature made = traced(one);
+    all.push_back(traced(one));
+    const TracedSignature& made = all.back();
+    written.push_back(
+        {made.spec.name, made.graph, names(made.spec.inputs), names(made.spec.outputs)});
+    for (const Variable& variable : made.variables) {
+      if (std::find(variables.begin(), variables.end(), variable) == variables.end()) {
+        variables.push_back(variable);
+      }
+    }
+  }
+  const io::tensorflow::ModelMessage model(written, variables);
+  if (model.missing().empty()) {
+    model.write(folder);
+    return {};
+  }
+  io::ModelWriter writer;
+  for (const TracedSignature& made : all) {
     const uint64_t function = writer.add_function(made.spec.name, *made.graph);
     writer.add_signature(made.spec.name, function, names(made.spec.inputs),
                          names(made.spec.outputs));
   }
   writer.write(folder);
+  std::string out;
+  for (const auto& [what, line] : model.missing()) {
+    out += message(what, line.empty() ? "" : " at ", line, "\n");
+  }
+  return out;
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <tidemark/create.h>
 #include <tidemark/layers.h>
 #include <tidemark/memory.h>
+#include <tidemark/nn_functions.h>
 #include <tidemark/saved_model.h>
 
 #include <filesystem>
@@ -142,6 +143,34 @@ TEST_F(SavedModels, AModelOfFunctionsSharesTheirVariables) {
   EXPECT_THROW(make_model({signature(line, {x, by})}), InvalidArgumentError);
   EXPECT_THROW(make_model({signature(line, {x}, {.outputs = {"a", "b"}})}), InvalidArgumentError);
   EXPECT_THROW(make_model({signature(line, {{"x", DType::invalid, {}}})}), InvalidArgumentError);
+}
+
+TEST_F(SavedModels, AreTensorFlowsWhereItHasTheOps) {
+  const Line line;
+  const TensorSpec x{"x", DType::float32, {2, 2}};
+  EXPECT_EQ(save_model(folder_, line, {x}), "");
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/saved_model.pb"));
+  const auto logarithm = [](const Tensor& m) { return call("logm", {m}); };
+  EXPECT_NE(save_model(folder_, logarithm, {x}).find("logm"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/saved_model.pb"));
+  EXPECT_EQ(load_model(folder_).signatures().size(), 1u);
+}
+
+TEST_F(SavedModels, WhatTheProgramComputesItselfRunsInAModelAndIsNotSaved) {
+  const auto rising = [](const Tensor& x) { return nn::isotonic_regression(x).first; };
+  const TensorSpec x{"x", DType::float32, {1, 3}};
+  const SavedModel model = make_model({signature(rising, {x})});
+  const Tensor y = model({{"x", Tensor::of({3.f, 1.f, 2.f}, {1, 3})}}).at("output_0");
+  EXPECT_EQ(y.data<float>()[0], 3.f);
+  EXPECT_EQ(y.data<float>()[2], 1.5f);
+  save_model(folder_, Line(), {{"x", DType::float32, {}}});
+  try {
+    save_model(folder_, rising, {x});
+    ADD_FAILURE() << "it was saved";
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("isotonic_regression"), std::string_view::npos);
+  }
+  EXPECT_EQ(load_model(folder_)({{"x", Tensor(1.f)}}).at("output_0").item<float>(), 3.5f);
 }
 
 TEST(ModelWriters, WantOneNameAnInput) {

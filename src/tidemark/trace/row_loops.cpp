@@ -4,6 +4,8 @@
 #include <tidemark/error.h>
 
 #include "tidemark/memory/context.h"
+#include "tidemark/trace/batching.h"
+#include "tidemark/trace/builder.h"
 
 namespace tidemark {
 
@@ -51,6 +53,34 @@ Tensor map_fn(const RowFunction& fn, const Tensor& elems, DType dtype) {
       while_loop(is_below(count), body, {Tensor(int32_t{0}), made.tensor()},
                  {.shapes = {Shape{}, Shape::unknown()}});
   return made.with(end[1]).stack();
+}
+
+Tensor vectorized_map(const RowFunction& fn, const Tensor& elems,
+                      const VectorizedMapOptions& options) {
+  const memory::ScopedSite here(memory::site_of_address(__builtin_return_address(0)));
+  const Shape& shape = elems.shape();
+  if (!shape.has_rank() || shape.rank() == 0) fail("[vectorized_map] there are no rows to go over");
+  DType made = DType::invalid;
+  try {
+    trace::GraphBuilder builder("vectorized");
+    const Tensor element = builder.add_input(elems.dtype(), Shape(shape.dims().subspan(1)));
+    Tensor output;
+    {
+      const trace::TraceScope scope(builder);
+      output = fn(element);
+    }
+    made = output.dtype();
+    const std::shared_ptr<graph::Graph> graph = builder.finish({&output, 1});
+    if (!builder.variables().empty()) throw trace::NoBatchRuleError("variables");
+    return trace::run_batched(*graph, {&elems, 1}, builder.captures())[0];
+  } catch (const trace::NoBatchRuleError& error) {
+    if (!options.fallback_to_while_loop) {
+      fail("[vectorized_map] ", error.what(),
+           " cannot be computed for all elements at once; let it loop with "
+           ".fallback_to_while_loop = true, or use map_fn");
+    }
+  }
+  return map_fn(fn, elems, made);
 }
 
 Tensor foldl(const FoldFunction& fn, const Tensor& elems, const Tensor& initializer) {

@@ -1,10 +1,9 @@
-"""What TensorFlow's operations look like: ``op_defs.tsv``, by ``tools/record_op_defs.py``."""
+"""What TensorFlow's operations look like: the library's table (``tools/record_op_defs.py``)."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import pathlib
 
 from tidemark import _tidemark, dtypes
 from tidemark._proto.framework import DataType, OpDef
@@ -61,8 +60,8 @@ class Definition:
 @functools.cache
 def recorded():
     """TensorFlow's operations by name: their lines, most of which nobody reads."""
-    text = (pathlib.Path(__file__).parent / "op_defs.tsv").read_text()
-    return {line.partition("\t")[0]: line for line in text.splitlines()}
+    lines = _tidemark.tensorflow_ops().splitlines()
+    return {line.partition("\t")[0]: line for line in lines}
 
 
 @functools.cache
