@@ -18,6 +18,7 @@ import function_programs_rules  # noqa: F401
 import function_programs_values  # noqa: F401
 import function_programs_world  # noqa: F401
 import pytest
+import this_device
 from function_programs import PROGRAMS
 
 pytestmark = pytest.mark.unwatched
@@ -51,5 +52,7 @@ BETTER = {
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_as_tensorflow(name):
+    if name == "operations_of_other_devices" and this_device.IS_GPU:
+        pytest.skip("was recorded where there is no GPU: there they are refused")
     expected = BETTER.get(name, RECORDED[name])
     assert record_functions.plain(PROGRAMS[name]()) == expected
