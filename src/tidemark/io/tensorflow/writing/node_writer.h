@@ -17,8 +17,8 @@
 #include <span>
 
 #include "tidemark/graph/graph.h"
-#include "tidemark/io/tensorflow/writing/messages.h"
 #include "tidemark/io/tensorflow/writing/op_table.h"
+#include "tidemark/io/tensorflow/writing/written_messages.h"
 
 namespace tidemark::io::tensorflow {
 

@@ -1,4 +1,4 @@
-#include "tidemark/io/tensorflow/writing/messages.h"
+#include "tidemark/io/tensorflow/writing/written_messages.h"
 
 #include <algorithm>
 #include <cstdlib>
