@@ -1,5 +1,6 @@
 // Kernels of ctc_loss and its gradient.
 
+#include "tidemark/kernels/blank_label.h"
 #include "tidemark/kernels/cuda/device_function.h"
 #include "tidemark/kernels/cuda/emit.h"
 
@@ -28,16 +29,6 @@ struct CtcRoom {
     return state_bytes() + static_cast<size_t>(batch * doubles(is_gradient)) * sizeof(double);
   }
 };
-
-int64_t blank_of(const KernelContext& k, int64_t classes) {
-  const int64_t given = k.attr("blank_index").as_int();
-  const int64_t blank = given < 0 ? given + classes : given;
-  if (blank < 0 || blank >= classes) {
-    k.fail("blank_index must be in [", -classes, ", ", classes, ") for ", classes,
-           " classes; given ", given);
-  }
-  return blank;
-}
 
 template <bool kGradient>
 void run(KernelContext& k) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tidemark/base/interrupt.h"
+#include "tidemark/kernels/blank_label.h"
 
 namespace tidemark::cpu::ctc {
 
@@ -42,17 +43,6 @@ inline int64_t length_at(const KernelContext& k, int input, int64_t i, int64_t m
            " is ", length);
   }
   return length;
-}
-
-/// The class that stands for "no label"; negative ones count from the end.
-inline int64_t blank_of(const KernelContext& k, int64_t classes) {
-  const int64_t given = k.attr("blank_index").as_int();
-  const int64_t blank = given < 0 ? given + classes : given;
-  if (blank < 0 || blank >= classes) {
-    k.fail("blank_index must be in [", -classes, ", ", classes, ") for ", classes,
-           " classes; given ", given);
-  }
-  return blank;
 }
 
 }  // namespace tidemark::cpu::ctc
