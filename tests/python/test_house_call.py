@@ -79,7 +79,7 @@ def test_the_walk_leads_from_a_variable_to_the_thing():
     keeper = Keeper()
     found = [r for r in walking.walk((Thing,)) if r.parent is keeper.things]
     assert len(found) == 5
-    path, names = links.without_own_dicts(*found[0].way())
+    path, names = links.without_own_dicts(*found[0].way()[:2])
     words = [link.words(items) for link, items in links.links_of(path, names, found[0].root)]
     assert words[0] == "test_the_walk_leads_from_a_variable_to_the_thing()"
     assert words[1].startswith('Keeper "keeper"')
@@ -158,7 +158,7 @@ def ways_to(wanted):
     told = []
     for one in walking.walk((Thing,)):
         if wanted(one.obj):
-            path, names = links.without_own_dicts(*one.way())
+            path, names = links.without_own_dicts(*one.way()[:2])
             told.append([link.words(n) for link, n in links.links_of(path, names, one.root)])
     return told
 

@@ -16,8 +16,9 @@ LENGTHS = np.array([7, 3, 5, 1])
 def gpu_is_listed(monkeypatch):
     """Programs are told of a GPU; what they ask of it is computed where they run."""
     monkeypatch.setattr(_devices, "is_built_with_cuda", lambda: True)
+    listed = [_devices.PhysicalDevice("/physical_device:GPU:0", "GPU")]
     for name in ("list_physical_devices", "list_logical_devices"):
-        monkeypatch.setattr(tf.config, name, lambda kind=None: ["a GPU"])
+        monkeypatch.setattr(tf.config, name, lambda kind=None: listed)
 
 
 def values(shape, seed):

@@ -103,12 +103,17 @@ def _is_emptied(program, name, loops):
 
 
 def _is_read(program, target, call):
-    """Whether what is added to is used for more than its length."""
+    """Whether what is added to is used for more than its length, or what has it goes on."""
     name = ast.unparse(target)
+    owner = ast.unparse(target.value) if isinstance(target, ast.Attribute) else None
     for node in program.of(ast.Name, ast.Attribute, ast.Subscript):
-        if node is target or ast.unparse(node) != name or isinstance(node.ctx, ast.Store):
+        if node is target or isinstance(node.ctx, ast.Store):
             continue
-        user = program.parent(node)
+        user, text = program.parent(node), ast.unparse(node)
+        if text == owner and not isinstance(user, ast.Attribute):
+            return True
+        if text != name:
+            continue
         is_length = isinstance(user, ast.Call) and getattr(user.func, "id", "") == "len"
         is_another = isinstance(user, ast.Attribute) and user.attr == "append"
         if not is_length and not is_another:

@@ -177,7 +177,7 @@ def _split_by_tensor(value, sizes, axis, num):
     if count is None:
         raise ValueError(
             f"Cannot infer argument `num` from shape {sizes.shape}: the number of pieces must be "
-            "known while the graph is built"
+            "known while the function is traced: pass num"
         )
     sizes = call("cast", (sizes,), {"dtype": dtypes.int32._enum})
     rank = call("rank", (value,), {}) if value.ndim is None else value.ndim

@@ -91,7 +91,6 @@ class DeviceCall {
     std::vector<Tensor> made;
     std::vector<Shape> found;
     if (waits) queued.shapes = &found;
-    Stream& stream = accelerator_of(device_).stream();
     {
       // Freed as soon as the work is enqueued, and used again by what is enqueued later: the
       // stream's order keeps them apart.
@@ -103,9 +102,11 @@ class DeviceCall {
         made.push_back(make_output(spec));
         queued.outputs.push_back(QueuedKernel::Operand::of(made.back()));
       }
-      stream.run(std::move(queued));
+      // Devices have their streams from the first memory on.
+      accelerator_of(device_).stream().run(std::move(queued));
     }
     if (waits) {
+      Stream& stream = accelerator_of(device_).stream();
       stream.wait(stream.now());
       KernelContext shaped(read, made, nullptr);  // how many rows are real
       for (size_t i = 0; i < made.size() && i < found.size(); ++i) {
