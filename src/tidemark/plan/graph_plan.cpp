@@ -16,6 +16,7 @@
 #include "tidemark/plan/order/order.h"
 #include "tidemark/plan/pack/check.h"
 #include "tidemark/plan/pack/offsets.h"
+#include "tidemark/plan/search_clock.h"
 
 namespace tidemark::plan {
 
@@ -314,8 +315,10 @@ GraphPlan plan_graph(const graph::Graph& graph, const GraphPlanOptions& options)
   int64_t bytes = 0;
   for (const Value& value : lowered.problem.values) bytes += value.external ? 0 : value.bytes;
   const double most = bytes < kWorthSearching ? 0 : options.seconds.value_or(usual_seconds());
+  const Deadline begun = SearchClock::now();
   const OrderResult order = find_order(lowered.problem, {.seconds = most / 2});
-  const double left = std::max(0.0, most - (now() - start));
+  const std::chrono::duration<double> searched = SearchClock::now() - begun;
+  const double left = std::max(0.0, most - searched.count());
   Placing(lowered, order.order, left).fill(plan);
   fill_traced_peaks(lowered, order.given_peak, plan.devices);
   plan.first_values.assign(lowered.first_value.begin(), lowered.first_value.end());
