@@ -122,7 +122,6 @@ class DatasetV2:
 
     _files = None  # of a reader of files: their names
     _reads_files = False  # by names, which are the elements of the step before
-    _is_shuffle = False
     _is_hint = False  # that the elements are to be shared out here
 
     def _traced_step(self, name, traced, *arguments, spec=None):
@@ -473,7 +472,6 @@ class DatasetV2:
     def shuffle_by(self, buffer_size, seeds, again):
         """``shuffle`` with the two seeds that were made of the program's and an operation's."""
         found = self._step("shuffle", buffer_size, seeds, again)
-        found._is_shuffle = True
         found._varies = again
         return found
 

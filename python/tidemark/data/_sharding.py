@@ -72,7 +72,7 @@ def _names(names, count, index):
     if isinstance(names, (list, tuple)):
         _check_enough(len(names), count)
         return list(names)[index::count]
-    if names._is_shuffle:
+    if names._made_by and names._made_by[0] == "shuffle":
         return names._over(_names(names._parents[0], count, index))
     there = int(names.cardinality())
     if there >= 0:
